@@ -1,0 +1,28 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One upcoming feature per promise the layers make; language mode 6 comes with the tools version.
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableExperimentalFeature("Lifetimes"),  // structs that hold a Span
+]
+
+let package = Package(
+  name: "binderd",
+  products: [
+    .library(name: "JSON", targets: ["JSON"])
+  ],
+  targets: [
+    .target(name: "JSON"),
+    .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+  ]
+)
+
+/// The layers that hold no pointer; there every unsafe line must say `unsafe`.
+let safe: Set = ["JSON"]
+
+for target in package.targets where target.type != .system {
+  target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])
+}

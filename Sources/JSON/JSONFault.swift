@@ -1,0 +1,42 @@
+/// What is wrong with a JSON text, and where.
+public struct JSONFault: Error, Equatable, Sendable {
+  /// The rules of RFC 8259, and the limits, that a text can break.
+  public enum Reason: String, Sendable {
+    case unexpectedEnd = "the text ends too early"
+    case unexpectedByte = "unexpected character"
+    case expectedValue = "a value is expected"
+    case expectedKey = "a member name in quotes is expected"
+    case expectedColon = "':' is expected"
+    case expectedCommaOrBrace = "',' or '}' is expected"
+    case expectedCommaOrBracket = "',' or ']' is expected"
+    case trailingComma = "trailing comma"
+    case trailingBytes = "characters after the end of the value"
+    case controlCharacter = "raw control character in a string"
+    case badEscape = "unknown escape"
+    case loneSurrogate = "lone surrogate"
+    case badUTF8 = "not UTF-8"
+    case byteOrderMark = "byte order mark"
+    case badNumber = "malformed number"
+    case numberOverflow = "number overflows a double"
+    case tooManyDigits = "number of more than 64 digits"
+    case tooDeep = "nested more than 64 deep"
+    case tooManyMembers = "more than 4096 members in one object"
+  }
+
+  /// The first byte that breaks the rule, counted from 0 at the start of the text.
+  public let offset: Int
+
+  /// The rule.
+  public let reason: Reason
+
+  /// A fault at an offset.
+  public init(offset: Int, reason: Reason) {
+    self.offset = offset
+    self.reason = reason
+  }
+}
+
+extension JSONFault: CustomStringConvertible {
+  /// One sentence for people.
+  public var description: String { "\(reason.rawValue) at byte \(offset)" }
+}

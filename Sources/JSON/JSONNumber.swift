@@ -1,0 +1,174 @@
+/// A JSON number as it was written: no digit is lost by passing through a double.
+public struct JSONNumber: Sendable {
+  /// The number by the grammar of RFC 8259.
+  public let text: String
+
+  /// A number whose text has been scanned.
+  init(scanned text: String) {
+    self.text = text
+  }
+
+  /// A number by its text; `nil` when that is no JSON number.
+  public init?(_ text: String) {
+    var scanner = JSONScanner(text.utf8.span)
+    guard (try? scanner.number()) != nil, scanner.position == text.utf8.count else { return nil }
+    self.text = text
+  }
+
+  /// An integer.
+  public init(_ integer: some BinaryInteger) {
+    text = String(integer)
+  }
+
+  /// A double in the shortest form that reads back as the same; `nil` when it is not finite.
+  public init?(_ double: Double) {
+    guard double.isFinite else { return nil }
+    let text = double.description
+    self.text = text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+  }
+
+  /// The value, if it is an integer and fits; `1.0` and `1e2` are integers.
+  public var int64: Int64? {
+    if let integer = Int64(text) { return integer }
+    let decimal = Decimal(self)
+    guard decimal.exponent >= 0, decimal.digits.count + decimal.exponent <= 19 else {
+      return decimal.digits.isEmpty ? 0 : nil
+    }
+    return Int64(decimal.plainText)
+  }
+
+  /// The nearest double.
+  public var double: Double { Double(text) ?? .nan }
+
+  /// The exact sum.
+  ///
+  /// - Returns: `nil` when the sum needs more than 64 digits.
+  public func adding(_ other: JSONNumber) -> JSONNumber? {
+    if let left = Int64(text), let right = Int64(other.text) {
+      let (sum, overflow) = left.addingReportingOverflow(right)
+      if !overflow { return JSONNumber(sum) }
+    }
+    return Decimal(self).adding(Decimal(other))?.number
+  }
+}
+
+extension JSONNumber: Hashable {
+  /// Whether two numbers have the same value, however they are written.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.text == right.text || Decimal(left) == Decimal(right)
+  }
+
+  /// Equal values hash alike.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(Decimal(self))
+  }
+}
+
+/// A number as digits and a power of ten, in one normal form: no zeros at either end.
+struct Decimal: Hashable {
+  var isNegative: Bool
+
+  /// Digits 0 to 9, the most significant first; empty is zero.
+  var digits: [UInt8]
+
+  /// The power of ten of the last digit.
+  var exponent: Int
+
+  private init(isNegative: Bool, digits: [UInt8], exponent: Int) {
+    let trailing = digits.reversed().prefix { $0 == 0 }.count
+    self.digits = Array(digits.dropLast(trailing).drop { $0 == 0 })
+    self.isNegative = isNegative && !self.digits.isEmpty
+    self.exponent = self.digits.isEmpty ? 0 : exponent + trailing
+  }
+
+  init(_ number: JSONNumber) {
+    var digits: [UInt8] = []
+    var exponent = 0
+    var isNegative = false
+    var isFraction = false
+    var rest = number.text.utf8[...]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "-"): isNegative = true
+      case UInt8(ascii: "."): isFraction = true
+      case UInt8(ascii: "e"), UInt8(ascii: "E"):
+        // Scanned numbers are finite as doubles; an exponent beyond Int belongs to a zero.
+        exponent += Int(Substring(rest)) ?? 0
+        rest = rest[rest.endIndex...]
+      default:
+        digits.append(byte & 15)
+        if isFraction { exponent -= 1 }
+      }
+    }
+    self.init(isNegative: isNegative, digits: digits, exponent: exponent)
+  }
+
+  /// The exact sum; `nil` when it has more than 64 digits.
+  func adding(_ other: Decimal) -> Decimal? {
+    if digits.isEmpty { return other }
+    if other.digits.isEmpty { return self }
+    let low = min(exponent, other.exponent)
+    guard let left = scaled(to: low), let right = other.scaled(to: low) else { return nil }
+    let count = max(left.count, right.count) + 1
+    let a = [UInt8](repeating: 0, count: count - left.count) + left
+    let b = [UInt8](repeating: 0, count: count - right.count) + right
+    let sum: Decimal
+    if isNegative == other.isNegative {
+      sum = Decimal(isNegative: isNegative, digits: Self.sum(a, b), exponent: low)
+    } else if a.lexicographicallyPrecedes(b) {
+      sum = Decimal(isNegative: other.isNegative, digits: Self.difference(b, a), exponent: low)
+    } else {
+      sum = Decimal(isNegative: isNegative, digits: Self.difference(a, b), exponent: low)
+    }
+    return sum.digits.count <= JSONLimits.digits ? sum : nil
+  }
+
+  /// The digits with zeros appended, so that the last stands for `10^low`.
+  private func scaled(to low: Int) -> [UInt8]? {
+    let zeros = exponent - low
+    guard zeros + digits.count <= 2 * JSONLimits.digits else { return nil }
+    return digits + [UInt8](repeating: 0, count: zeros)
+  }
+
+  private static func sum(_ a: [UInt8], _ b: [UInt8]) -> [UInt8] {
+    var result = a
+    var carry: UInt8 = 0
+    for i in a.indices.reversed() {
+      let digit = a[i] + b[i] + carry
+      result[i] = digit % 10
+      carry = digit / 10
+    }
+    return result
+  }
+
+  /// `a - b` where `a` is not the smaller.
+  private static func difference(_ a: [UInt8], _ b: [UInt8]) -> [UInt8] {
+    var result = a
+    var borrow: UInt8 = 0
+    for i in a.indices.reversed() {
+      let digit = a[i] + 10 - b[i] - borrow
+      result[i] = digit % 10
+      borrow = digit < 10 ? 1 : 0
+    }
+    return result
+  }
+
+  /// The number without an exponent, as long as it may be.
+  var plainText: String {
+    if digits.isEmpty { return "0" }
+    let sign = isNegative ? "-" : ""
+    let text = String(decoding: digits.map { $0 | 0x30 }, as: UTF8.self)
+    if exponent >= 0 { return sign + text + String(repeating: "0", count: exponent) }
+    let point = digits.count + exponent
+    if point > 0 { return sign + text.prefix(point) + "." + text.dropFirst(point) }
+    return sign + "0." + String(repeating: "0", count: -point) + text
+  }
+
+  /// The number in its plainest form that the scanner takes back.
+  var number: JSONNumber {
+    let length = max(digits.count, digits.count + exponent, 1 - exponent)
+    if length <= JSONLimits.digits { return JSONNumber(scanned: plainText) }
+    let text = String(decoding: digits.map { $0 | 0x30 }, as: UTF8.self)
+    return JSONNumber(scanned: (isNegative ? "-" : "") + text + "e\(exponent)")
+  }
+}

@@ -1,0 +1,81 @@
+extension JSONScanner {
+  /// Passes a number.
+  ///
+  /// - Throws: ``JSONFault`` when it is malformed, has more than 64 digits, or is so large that a
+  ///   double could not hold it.
+  public mutating func number() throws(JSONFault) {
+    let start = position
+    if position < bytes.count, bytes[position] == UInt8(ascii: "-") { position += 1 }
+    guard position < bytes.count else { throw fault(.unexpectedEnd) }
+    var digits = 0
+    if bytes[position] == UInt8(ascii: "0") {
+      position += 1
+      digits = 1
+      if position < bytes.count, 0x30...0x39 ~= bytes[position] { throw fault(.badNumber) }
+    } else {
+      digits = skipDigits()
+      if digits == 0 { throw fault(.badNumber) }
+    }
+    if position < bytes.count, bytes[position] == UInt8(ascii: ".") {
+      position += 1
+      let fraction = skipDigits()
+      if fraction == 0 { throw fault(position < bytes.count ? .badNumber : .unexpectedEnd) }
+      digits += fraction
+    }
+    var hasExponent = false
+    if position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") {
+      hasExponent = true
+      position += 1
+      if position < bytes.count,
+        bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-")
+      {
+        position += 1
+      }
+      let exponent = skipDigits()
+      if exponent == 0 { throw fault(position < bytes.count ? .badNumber : .unexpectedEnd) }
+      digits += exponent
+    }
+    guard digits <= JSONLimits.digits else {
+      throw JSONFault(offset: start, reason: .tooManyDigits)
+    }
+    // Sixty-four digits without an exponent are far below what a double can hold.
+    guard !hasExponent || isFinite(start..<position) else {
+      throw JSONFault(offset: start, reason: .numberOverflow)
+    }
+  }
+
+  @inline(__always)
+  private mutating func skipDigits() -> Int {
+    let start = position
+    while position < bytes.count, 0x30...0x39 ~= bytes[position] { position += 1 }
+    return position - start
+  }
+
+  @inline(never)
+  private func isFinite(_ range: Range<Int>) -> Bool {
+    Double(String(validUTF8: bytes.extracting(range)))?.isFinite ?? false
+  }
+
+  /// The integer that a scanned number stands for; `nil` when it is none or no `Int64`.
+  ///
+  /// `1.0` and `1e2` are integers: the value counts, not how it is written.
+  public func integer(_ range: Range<Int>) -> Int64? {
+    var i = range.lowerBound
+    let isNegative = bytes[i] == UInt8(ascii: "-")
+    if isNegative { i += 1 }
+    var value: Int64 = 0
+    while i < range.upperBound, 0x30...0x39 ~= bytes[i] {
+      let (shifted, overflow) = value.multipliedReportingOverflow(by: 10)
+      let digit = Int64(bytes[i] & 15)
+      // Summed towards its sign, so that Int64.min is reached too.
+      let (sum, carry) =
+        isNegative
+        ? shifted.subtractingReportingOverflow(digit) : shifted.addingReportingOverflow(digit)
+      if overflow || carry { return nil }
+      value = sum
+      i += 1
+    }
+    if i == range.upperBound { return value }
+    return JSONNumber(scanned: String(validUTF8: bytes.extracting(range))).int64
+  }
+}

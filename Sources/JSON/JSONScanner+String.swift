@@ -1,0 +1,175 @@
+extension JSONScanner {
+  /// Passes a string, its quotes included.
+  public mutating func string() throws(JSONFault) -> StringToken {
+    guard take(UInt8(ascii: "\"")) else { throw fault(.expectedValue) }
+    let start = position
+    var isEscaped = false
+    while true {
+      skipPlainASCII()
+      guard position < bytes.count else { throw fault(.unexpectedEnd) }
+      switch bytes[position] {
+      case UInt8(ascii: "\""):
+        position += 1
+        return StringToken(start: start, end: position - 1, isEscaped: isEscaped)
+      case UInt8(ascii: "\\"):
+        isEscaped = true
+        try escape()
+      case ..<0x20:
+        throw fault(.controlCharacter)
+      case 0x80...:
+        position = try UTF8Sequence.end(in: bytes, at: position)
+      default:
+        position += 1
+      }
+    }
+  }
+
+  /// Passes bytes that need no look of their own: neither quote, backslash, control nor high.
+  ///
+  /// Eight at a time; the lowest flagged bit is exact, those above it may be false alarms, and only
+  /// the lowest is used.
+  @inline(__always)
+  private mutating func skipPlainASCII() {
+    let raw = unsafe bytes.bytes
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let highs: UInt64 = 0x8080_8080_8080_8080
+    while position + 8 <= raw.byteCount {
+      let word = unsafe UInt64(
+        littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
+      let quote = word ^ 0x2222_2222_2222_2222
+      let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
+      let flagged =
+        ((quote &- ones) & ~quote | (backslash &- ones) & ~backslash
+          | (word &- 0x2020_2020_2020_2020) & ~word | word) & highs
+      if flagged != 0 {
+        position += flagged.trailingZeroBitCount >> 3
+        return
+      }
+      position += 8
+    }
+    // Fewer than eight bytes are left: one at a time is as good.
+    while position < bytes.count {
+      let byte = bytes[position]
+      guard byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else {
+        return
+      }
+      position += 1
+    }
+  }
+
+  /// Passes one escape; a high surrogate takes its low one along.
+  private mutating func escape() throws(JSONFault) {
+    let start = position
+    guard position + 1 < bytes.count else { throw ended() }
+    switch bytes[position + 1] {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
+      UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      position += 2
+    case UInt8(ascii: "u"):
+      position += 2
+      switch try hexadecimal() {
+      case 0xDC00...0xDFFF:
+        throw JSONFault(offset: start, reason: .loneSurrogate)
+      case 0xD800...0xDBFF:
+        for expected in "\\u".utf8 {
+          guard position < bytes.count else { throw ended() }
+          guard bytes[position] == expected else {
+            throw JSONFault(offset: start, reason: .loneSurrogate)
+          }
+          position += 1
+        }
+        guard 0xDC00...0xDFFF ~= (try hexadecimal()) else {
+          throw JSONFault(offset: start, reason: .loneSurrogate)
+        }
+      default: break
+      }
+    default:
+      throw fault(.badEscape)
+    }
+  }
+
+  private func ended() -> JSONFault {
+    JSONFault(offset: bytes.count, reason: .unexpectedEnd)
+  }
+
+  /// Passes four hexadecimal digits.
+  private mutating func hexadecimal() throws(JSONFault) -> UInt16 {
+    var value: UInt16 = 0
+    for _ in 0..<4 {
+      guard position < bytes.count else { throw fault(.unexpectedEnd) }
+      guard let digit = hexadecimalDigit(bytes[position]) else { throw fault(.badEscape) }
+      value = value << 4 | digit
+      position += 1
+    }
+    return value
+  }
+
+  // MARK: What a token says
+
+  /// The string that a token stands for.
+  ///
+  /// - Complexity: O(*n*) in its bytes; 15 bytes and fewer allocate nothing.
+  public func text(_ token: StringToken) -> String {
+    let content = bytes.extracting(token.start..<token.end)
+    return token.isEscaped ? unescaped(content) : String(validUTF8: content)
+  }
+
+  /// Whether a token stands for `text`, which must be ASCII.
+  @inline(__always)
+  public func token(_ token: StringToken, is text: StaticString) -> Bool {
+    if token.isEscaped { return self.text(token) == text.description }
+    let count = text.utf8CodeUnitCount
+    guard token.end - token.start == count else { return false }
+    for i in 0..<count where unsafe bytes[token.start + i] != text.utf8Start[i] { return false }
+    return true
+  }
+}
+
+/// The value of a hexadecimal digit.
+func hexadecimalDigit(_ byte: UInt8) -> UInt16? {
+  switch byte {
+  case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
+  case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
+  case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
+  default: nil
+  }
+}
+
+/// Resolves the escapes of a string's content, which has been scanned before.
+private func unescaped(_ content: Span<UInt8>) -> String {
+  var result = ByteBuffer()
+  result.reserve(content.count)
+  var i = 0
+  /// Reads the four digits after `\u`, whose backslash is at `i`.
+  func unit() -> UInt32 {
+    var value: UInt32 = 0
+    for k in 2..<6 { value = value << 4 | UInt32(hexadecimalDigit(content[i + k]) ?? 0) }
+    i += 6
+    return value
+  }
+  while i < content.count {
+    let byte = content[i]
+    guard byte == UInt8(ascii: "\\") else {
+      result.append(byte)
+      i += 1
+      continue
+    }
+    switch content[i + 1] {
+    case UInt8(ascii: "u"):
+      var scalar = unit()
+      if 0xD800...0xDBFF ~= scalar {
+        scalar = 0x10000 + (scalar - 0xD800) << 10 + (unit() - 0xDC00)
+      }
+      result.append(scalar: scalar)
+      continue
+    case UInt8(ascii: "b"): result.append(0x08)
+    case UInt8(ascii: "f"): result.append(0x0C)
+    case UInt8(ascii: "n"): result.append(0x0A)
+    case UInt8(ascii: "r"): result.append(0x0D)
+    case UInt8(ascii: "t"): result.append(0x09)
+    case let plain: result.append(plain)
+    }
+    i += 2
+  }
+  return result.string
+}

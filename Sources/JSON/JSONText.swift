@@ -1,0 +1,111 @@
+/// One JSON value as compact, valid text: what is kept and passed on without being looked into.
+///
+/// A service that stores whatever its clients send stores this. Fifteen bytes and fewer, so
+/// `true`, `null` and most numbers, need no memory of their own.
+public struct JSONText: Sendable {
+  /// The text: strict RFC 8259 without white space between tokens.
+  public let text: String
+
+  /// A text that is known to be compact and valid.
+  init(trusted text: String) {
+    self.text = text
+  }
+
+  /// The value at the start of `bytes`; nothing but white space may follow it.
+  public init(parsing bytes: Span<UInt8>) throws(JSONFault) {
+    var scanner = JSONScanner(bytes)
+    _ = try scanner.value()
+    try scanner.end()
+    self.init(compacting: bytes)
+  }
+
+  /// A value by its text.
+  public init(parsing text: String) throws(JSONFault) {
+    try self.init(parsing: text.utf8.span)
+  }
+
+  /// A value that has been scanned.
+  init(compacting bytes: Span<UInt8>) {
+    if Self.isCompact(bytes) {
+      text = String(validUTF8: bytes)
+    } else {
+      var buffer = ByteBuffer()
+      buffer.append(compacting: bytes)
+      text = buffer.string
+    }
+  }
+
+  /// Whether no byte can be white space between tokens.
+  ///
+  /// A space within a string says no as well; that costs a copy and nothing else.
+  private static func isCompact(_ bytes: Span<UInt8>) -> Bool {
+    for i in bytes.indices where bytes[i] <= 0x20 { return false }
+    return true
+  }
+
+  /// JSON's `null`.
+  public static let null = JSONText(trusted: "null")
+
+  /// Whether the value is JSON's `null`.
+  public var isNull: Bool { text == "null" }
+
+  /// A boolean.
+  public init(_ bool: Bool) {
+    text = bool ? "true" : "false"
+  }
+
+  /// An integer.
+  public init(_ integer: some BinaryInteger) {
+    text = String(integer)
+  }
+
+  /// A string.
+  public init(string: String) {
+    var buffer = ByteBuffer()
+    buffer.append(quoted: string)
+    text = buffer.string
+  }
+
+  /// The value, taken apart.
+  public var value: JSONValue { JSONValue(scanned: text.utf8.span) }
+
+  /// The number, if it is one.
+  public var number: JSONNumber? {
+    guard let first = text.utf8.first, first == UInt8(ascii: "-") || 0x30...0x39 ~= first else {
+      return nil
+    }
+    return JSONNumber(scanned: text)
+  }
+
+  /// The boolean, if it is one.
+  public var bool: Bool? {
+    switch text {
+    case "true": true
+    case "false": false
+    default: nil
+    }
+  }
+
+  /// Whether two texts stand for the same value: numbers by value, members in any order.
+  public func isEquivalent(to other: JSONText) -> Bool {
+    self == other || value == other.value
+  }
+}
+
+extension JSONText: Hashable {
+  /// Whether the texts are the same bytes.
+  public static func == (left: Self, right: Self) -> Bool {
+    let (left, right) = (left.text.utf8, right.text.utf8)
+    return left.count == right.count && left.elementsEqual(right)
+  }
+
+  /// Equal bytes hash alike.
+  public func hash(into hasher: inout Hasher) {
+    for byte in text.utf8 { hasher.combine(byte) }
+  }
+}
+
+extension JSONText: CustomStringConvertible {
+  /// The text itself.
+  public var description: String { text }
+}

@@ -1,0 +1,183 @@
+/// One JSON value, taken apart.
+public enum JSONValue: Hashable, Sendable {
+  case null
+  case bool(Bool)
+  case number(JSONNumber)
+  case string(String)
+  case array([JSONValue])
+  case object(JSONObject)
+
+  /// The value of a text.
+  ///
+  /// - Throws: ``JSONFault``.
+  public init(parsing bytes: Span<UInt8>) throws(JSONFault) {
+    var scanner = JSONScanner(bytes)
+    _ = try scanner.value()
+    try scanner.end()
+    self.init(scanned: bytes)
+  }
+
+  /// The value of a text.
+  ///
+  /// - Throws: ``JSONFault``.
+  public init(parsing text: String) throws(JSONFault) {
+    try self.init(parsing: text.utf8.span)
+  }
+
+  /// The value of a text that has been scanned.
+  init(scanned bytes: Span<UInt8>) {
+    var scanner = JSONScanner(bytes)
+    guard let value = try? Self.read(&scanner) else {
+      preconditionFailure("a text that was scanned does not scan")
+    }
+    self = value
+  }
+
+  /// Reads one value; the scanner limits how deep this nests.
+  static func read(_ scanner: inout JSONScanner) throws(JSONFault) -> JSONValue {
+    let kind = try scanner.kind()
+    let start = scanner.position
+    switch kind {
+    case .null:
+      _ = try scanner.value()
+      return .null
+    case .bool:
+      _ = try scanner.value()
+      return .bool(scanner.position - start == 4)
+    case .number:
+      try scanner.number()
+      let text = String(validUTF8: scanner.bytes.extracting(start..<scanner.position))
+      return .number(JSONNumber(scanned: text))
+    case .string:
+      return .string(scanner.text(try scanner.string()))
+    case .array:
+      var elements: [JSONValue] = []
+      var more = try scanner.enterArray()
+      while more {
+        elements.append(try read(&scanner))
+        more = try scanner.nextElement()
+      }
+      return .array(elements)
+    case .object:
+      var object = JSONObject()
+      var more = try scanner.enterObject()
+      while more {
+        let key = scanner.text(try scanner.key())
+        object[key] = try read(&scanner)
+        more = try scanner.nextMember()
+      }
+      return .object(object)
+    }
+  }
+
+  /// Appends the value as compact text.
+  public func write(to buffer: inout ByteBuffer) {
+    switch self {
+    case .null: buffer.append("null")
+    case .bool(let bool): buffer.append(bool ? "true" : "false")
+    case .number(let number): buffer.append(number.text)
+    case .string(let string): buffer.append(quoted: string)
+    case .array(let elements):
+      buffer.append(UInt8(ascii: "["))
+      for i in elements.indices {
+        if i > 0 { buffer.append(UInt8(ascii: ",")) }
+        elements[i].write(to: &buffer)
+      }
+      buffer.append(UInt8(ascii: "]"))
+    case .object(let object):
+      buffer.append(UInt8(ascii: "{"))
+      for (i, member) in object.members.enumerated() {
+        if i > 0 { buffer.append(UInt8(ascii: ",")) }
+        buffer.append(quoted: member.name)
+        buffer.append(UInt8(ascii: ":"))
+        member.value.write(to: &buffer)
+      }
+      buffer.append(UInt8(ascii: "}"))
+    }
+  }
+
+  /// The value as compact text.
+  public var text: JSONText {
+    var buffer = ByteBuffer()
+    write(to: &buffer)
+    return JSONText(trusted: buffer.string)
+  }
+}
+
+/// The members of a JSON object, in the order in which they were written.
+///
+/// Of members with the same name the last counts, in the place of the first.
+public struct JSONObject: Sendable {
+  /// One member.
+  public struct Member: Hashable, Sendable {
+    /// Its name.
+    public let name: String
+    /// Its value.
+    public var value: JSONValue
+  }
+
+  /// The members in order; no name stands twice.
+  public private(set) var members: [Member] = []
+
+  /// Where each name stands; kept only when there are too many members to look through.
+  private var places: [String: Int] = [:]
+
+  private static let searchable = 16
+
+  /// An object without members.
+  public init() {}
+
+  /// The value of a member; setting `nil` removes it.
+  ///
+  /// - Complexity: O(1) to read and to add, O(*n*) to remove.
+  public subscript(name: String) -> JSONValue? {
+    get { place(of: name).map { members[$0].value } }
+    set {
+      switch (place(of: name), newValue) {
+      case (let place?, let value?):
+        members[place].value = value
+      case (let place?, nil):
+        members.remove(at: place)
+        index()
+      case (nil, let value?):
+        members.append(Member(name: name, value: value))
+        if members.count == Self.searchable + 1 {
+          index()
+        } else if members.count > Self.searchable {
+          places[name] = members.count - 1
+        }
+      case (nil, nil): break
+      }
+    }
+  }
+
+  private func place(of name: String) -> Int? {
+    members.count > Self.searchable ? places[name] : members.firstIndex { $0.name == name }
+  }
+
+  private mutating func index() {
+    places = [:]
+    guard members.count > Self.searchable else { return }
+    for (place, member) in members.enumerated() { places[member.name] = place }
+  }
+}
+
+extension JSONObject: Hashable {
+  /// Whether both have the same members, in any order.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.members.count == right.members.count
+      && left.members.allSatisfy { right[$0.name] == $0.value }
+  }
+
+  /// Equal objects hash alike.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(Set(members))
+  }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+  /// An object with members in the order of the literal.
+  public init(dictionaryLiteral elements: (String, JSONValue)...) {
+    for (name, value) in elements { self[name] = value }
+  }
+}

@@ -1,0 +1,38 @@
+/// One scalar of UTF-8 that takes more than one byte.
+///
+/// Well-formed byte sequences: The Unicode Standard, table 3-7. It excludes overlong forms,
+/// surrogates (CESU-8) and what is above U+10FFFF.
+enum UTF8Sequence {
+  /// The offset after the sequence that begins at `start`.
+  ///
+  /// - Throws: ``JSONFault/Reason/badUTF8`` at `start`.
+  static func end(in bytes: Span<UInt8>, at start: Int) throws(JSONFault) -> Int {
+    let lead = bytes[start]
+    let second: ClosedRange<UInt8>
+    let count: Int
+    switch lead {
+    case 0xC2...0xDF: (second, count) = (0x80...0xBF, 2)
+    case 0xE0: (second, count) = (0xA0...0xBF, 3)
+    case 0xED: (second, count) = (0x80...0x9F, 3)
+    case 0xE1...0xEF: (second, count) = (0x80...0xBF, 3)
+    case 0xF0: (second, count) = (0x90...0xBF, 4)
+    case 0xF1...0xF3: (second, count) = (0x80...0xBF, 4)
+    case 0xF4: (second, count) = (0x80...0x8F, 4)
+    default: throw JSONFault(offset: start, reason: .badUTF8)
+    }
+    guard start + count <= bytes.count, second ~= bytes[start + 1] else {
+      throw JSONFault(offset: start, reason: .badUTF8)
+    }
+    for i in 2..<max(2, count) where !(0x80...0xBF ~= bytes[start + i]) {
+      throw JSONFault(offset: start, reason: .badUTF8)
+    }
+    return start + count
+  }
+}
+
+extension String {
+  /// A string of bytes that are known to be UTF-8.
+  init(validUTF8 bytes: Span<UInt8>) {
+    self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+}

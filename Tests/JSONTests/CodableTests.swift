@@ -1,0 +1,178 @@
+import JSON
+import Testing
+
+struct CodableTests {
+  struct Inner: Codable, Equatable {
+    var flag: Bool
+    var list: [Int]?
+  }
+
+  struct Everything: Codable, Equatable {
+    var name: String
+    var count: Int
+    var small: UInt8
+    var ratio: Double
+    var inner: Inner
+    var many: [Inner]
+    var byName: [String: Int]
+    var nested: [[String]]
+    var maybe: String?
+    var raw: JSONText
+    var exact: JSONNumber
+    var tree: JSONValue
+  }
+
+  enum Event: Codable, Equatable {
+    case added(id: Int, title: String)
+    case cleared
+    case wrapped(Inner)
+  }
+
+  struct Empty: Codable, Equatable {}
+
+  let encoder = JSONEncoder()
+  let decoder = JSONDecoder()
+
+  private func everything() throws -> Everything {
+    Everything(
+      name: "a \"quoted\" \u{1}\n name ü😀", count: -5, small: 255, ratio: 0.1,
+      inner: Inner(flag: true, list: [1, 2]), many: [Inner(flag: false)], byName: ["x": 1],
+      nested: [[], ["a", "b"]], raw: try JSONText(parsing: #"{"k": [1, 2.50]}"#),
+      exact: try #require(JSONNumber("12345678901234567890.10")),
+      tree: .object(["a": .array([.null, .bool(true)])]))
+  }
+
+  @Test
+  func `a value comes back from its text`() throws {
+    let value = try everything()
+    let text = try encoder.text(value)
+    #expect(try decoder.decode(Everything.self, from: text) == value)
+    #expect(text.text.contains(#""raw":{"k":[1,2.50]},"exact":12345678901234567890.10"#))
+  }
+
+  @Test(arguments: [
+    (Event.added(id: 1, title: "milk"), #"{"added":{"id":1,"title":"milk"}}"#),
+    (.cleared, #"{"cleared":{}}"#),
+    (.wrapped(Inner(flag: true)), #"{"wrapped":{"_0":{"flag":true}}}"#),
+  ])
+  func `an enum comes back from its text`(event: Event, text: String) throws {
+    #expect(try encoder.text(event).text == text)
+    #expect(try decoder.decode(Event.self, from: JSONText(parsing: text)) == event)
+  }
+
+  @Test
+  func `a type without properties is an empty object`() throws {
+    #expect(try encoder.text(Empty()).text == "{}")
+    #expect(try encoder.text([Empty(), Empty()]).text == "[{},{}]")
+  }
+
+  @Test
+  func `a coder is used again and again`() throws {
+    for i in 0..<50 {
+      let value = [String](repeating: "x", count: i)
+      #expect(try decoder.decode([String].self, from: encoder.text(value)) == value)
+    }
+  }
+
+  struct Wanted: Decodable {
+    var name: String
+    var by: Int
+    var at: Inner?
+  }
+
+  @Test(arguments: [
+    (#"{"name":"a"}"#, "/by", "integer", "nothing"),
+    (#"{"name":"a","by":"1"}"#, "/by", "integer", "string"),
+    (#"{"name":"a","by":1.5}"#, "/by", "integer", "another number"),
+    (#"{"name":null,"by":1}"#, "/name", "string", "null"),
+    (#"{"name":"a","by":1,"nmae":2}"#, "/nmae", "no such member", "one"),
+    (#"{"name":"a","by":1,"name":"b"}"#, "/name", "each member once", "it twice"),
+    (#"{"name":"a","by":1,"at":{"flag":1}}"#, "/at/flag", "boolean", "number"),
+    (#"{"name":"a","by":1,"at":{"flag":true,"list":[1,"x"]}}"#, "/at/list/1", "integer", "string"),
+    (#"{"name":"a","by":1,"at":{"flag":true,"x/y~z":1}}"#, "/at/x~1y~0z", "no such member", "one"),
+    (#"[1]"#, "", "object", "array"),
+    (#""x""#, "", "object", "string"),
+  ])
+  func `an error names the place, what is wanted and what is there`(
+    text: String, path: String, expected: String, got: String
+  ) throws {
+    let error = #expect(throws: JSONDecodingError.self) {
+      _ = try decoder.decode(Wanted.self, from: JSONText(parsing: text))
+    }
+    #expect(error == JSONDecodingError(path: path, expected: expected, got: got))
+  }
+
+  @Test
+  func `unknown members are passed over when they may be`() throws {
+    let text = try JSONText(parsing: #"{"name":"a","by":1,"later":{"x":[]}}"#)
+    let wanted = try decoder.decode(Wanted.self, from: text, unknownMembers: .ignored)
+    #expect(wanted.by == 1)
+  }
+
+  @Test
+  func `a member is found by an escaped name`() throws {
+    let text = try JSONText(parsing: #"{"n\u0061me":"\u0041","b\u0079":7}"#)
+    let wanted = try decoder.decode(Wanted.self, from: text)
+    #expect(wanted.name == "A")
+    #expect(wanted.by == 7)
+  }
+
+  @Test
+  func `elements stand for members in order`() throws {
+    let names = ["name", "by", "at"]
+    let two = Array(#"["a",3]"#.utf8)
+    let wanted = try decoder.decode(Wanted.self, fromElementsOf: two.span, named: names)
+    #expect(wanted.name == "a")
+    #expect(wanted.by == 3)
+    let four = Array(#"["a",3,null,4]"#.utf8)
+    #expect(throws: JSONDecodingError(path: "/3", expected: "at most 3 parameters", got: "more")) {
+      try decoder.decode(Wanted.self, fromElementsOf: four.span, named: names)
+    }
+  }
+
+  @Test(arguments: [
+    ("256", UInt64(256), false), ("255", 255, true), ("-1", 0, false),
+  ])
+  func `an integer that does not fit is refused`(text: String, value: UInt64, fits: Bool) throws {
+    let json = try JSONText(parsing: text)
+    if fits {
+      #expect(try decoder.decode(UInt8.self, from: json) == UInt8(value))
+    } else {
+      #expect(throws: JSONDecodingError.self) { try decoder.decode(UInt8.self, from: json) }
+    }
+  }
+
+  @Test
+  func `the largest unsigned integers pass`() throws {
+    #expect(try decoder.decode(UInt64.self, from: encoder.text(UInt64.max)) == .max)
+    #expect(try decoder.decode(Int64.self, from: encoder.text(Int64.min)) == .min)
+  }
+
+  @Test(arguments: [Double.nan, .infinity, -.infinity])
+  func `a number that JSON has not is refused`(value: Double) {
+    #expect(throws: JSONEncodingError.self) { try encoder.text(["x": value]) }
+  }
+
+  @Test
+  func `inherited members are read and written`() throws {
+    class Base: Codable {
+      var a = 1
+    }
+    final class Derived: Base {
+      var b = 2
+      enum Keys: CodingKey { case b }
+      override init() { super.init() }
+      required init(from decoder: any Decoder) throws {
+        b = try decoder.container(keyedBy: Keys.self).decode(Int.self, forKey: .b)
+        try super.init(from: decoder.container(keyedBy: Keys.self).superDecoder())
+      }
+      override func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Keys.self)
+        try container.encode(b, forKey: .b)
+        try super.encode(to: container.superEncoder())
+      }
+    }
+    let text = try encoder.text(Derived())
+    #expect(text.text == #"{"b":2,"super":{"a":1}}"#)
+  }
+}

@@ -1,0 +1,55 @@
+import JSON
+import Testing
+
+struct JSONNumberTests {
+  private func number(_ text: String) throws -> JSONNumber { try #require(JSONNumber(text)) }
+
+  @Test(arguments: ["1", "-0", "1.50", "1E+2", "12345678901234567890.12345678901234567890"])
+  func `a number keeps its text`(text: String) throws {
+    #expect(try number(text).text == text)
+  }
+
+  @Test(arguments: ["", "01", "+1", "1.", "1e", "a", "1 ", "1e999", "0x1"])
+  func `what is no number is none`(text: String) {
+    #expect(JSONNumber(text) == nil)
+  }
+
+  @Test(arguments: [
+    ("1", "1.0", true), ("100", "1e2", true), ("0", "-0", true), ("0.10", "1E-1", true),
+    ("9007199254740993", "9007199254740992", false), ("1", "-1", false),
+  ])
+  func `numbers are compared by value, exactly`(left: String, right: String, same: Bool) throws {
+    let (left, right) = (try number(left), try number(right))
+    #expect((left == right) == same)
+    if same { #expect(left.hashValue == right.hashValue) }
+  }
+
+  @Test(
+    arguments: [
+      ("1", "1", "2"), ("0.1", "0.2", "0.3"), ("-5", "3", "-2"), ("1e2", "1", "101"),
+      ("9223372036854775807", "1", "9223372036854775808"), ("0.5", "0.5", "1"),
+      ("1", "-1", "0"), ("-0", "0", "0"), ("99.99", "0.01", "100"), ("1e60", "1e-3", "1e60+"),
+      ("1e300", "1e300", "2e300"), ("1e300", "1", nil), ("0", "1e300", "1e300"),
+      ("123456789012345678901234567890", "1", "123456789012345678901234567891"),
+    ] as [(String, String, String?)])
+  func `a sum is exact or it is none`(left: String, right: String, sum: String?) throws {
+    let result = try number(left).adding(number(right))
+    if sum == "1e60+" {
+      #expect(result?.text == "1" + String(repeating: "0", count: 60) + ".001")
+    } else {
+      #expect(result?.text == sum)
+    }
+  }
+
+  @Test
+  func `sums agree with integer arithmetic`() throws {
+    var random = SeededRandom(seed: 5)
+    for _ in 0..<2_000 {
+      let a = Int64.random(in: -1_000_000_000_000...1_000_000_000_000, using: &random)
+      let b = Int64.random(in: -1_000_000...1_000_000, using: &random)
+      // In thousandths, so that the decimal path is taken.
+      let left = try number("\(a)e-3"), right = try number("\(b)e-3")
+      #expect(left.adding(right) == JSONNumber("\(a + b)e-3"))
+    }
+  }
+}

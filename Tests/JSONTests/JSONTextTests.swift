@@ -1,0 +1,46 @@
+import JSON
+import Testing
+
+struct JSONTextTests {
+  @Test(arguments: [
+    (" { \"a b\" : [ 1 , 2 ] } ", #"{"a b":[1,2]}"#), ("\ttrue\n", "true"),
+    (#"" \" \\ ""#, #"" \" \\ ""#), ("[ ]", "[]"), ("1.50", "1.50"),
+  ])
+  func `a text is kept compact, its values as they were written`(text: String, compact: String)
+    throws
+  {
+    #expect(try JSONText(parsing: text).text == compact)
+  }
+
+  @Test(arguments: [
+    (#"{"a":1,"b":2}"#, #"{"b":2.0,"a":1}"#, true), ("[1,2]", "[2,1]", false),
+    (#""\u0041""#, #""A""#, true), ("1", "true", false), ("null", "null", true),
+  ])
+  func `texts are equivalent when their values are`(left: String, right: String, same: Bool) throws
+  {
+    #expect(try JSONText(parsing: left).isEquivalent(to: JSONText(parsing: right)) == same)
+  }
+
+  @Test
+  func `a string is escaped as little as it may be`() throws {
+    let text = JSONText(string: "a\"\\\u{0}\u{1f}\u{7f}\n/ü\u{2028}")
+    #expect(text.text == "\"a\\\"\\\\\\u0000\\u001f\u{7f}\\n/ü\u{2028}\"")
+    #expect(text.value == .string("a\"\\\u{0}\u{1f}\u{7f}\n/ü\u{2028}"))
+  }
+
+  @Test
+  func `of members with the same name the last counts`() throws {
+    let value = try JSONValue(parsing: #"{"a":1,"b":2,"a":3}"#)
+    #expect(value.text.text == #"{"a":3,"b":2}"#)
+  }
+
+  @Test
+  func `an object with many members is still looked up by name`() throws {
+    var object = JSONObject()
+    for i in 0..<1000 { object["m\(i)"] = .number(JSONNumber(i)) }
+    object["m500"] = nil
+    #expect(object["m500"] == nil)
+    #expect(object["m501"] == .number(JSONNumber(501)))
+    #expect(object.members.count == 999)
+  }
+}
