@@ -15,7 +15,16 @@ let package = Package(
     .library(name: "JSON", targets: ["JSON"])
   ],
   targets: [
+    // C: what Swift cannot import, and headers of libraries. No `link` in their module maps: the
+    // pkg-config files say what to link, so that static builds can say otherwise.
+    .target(name: "CPosix"),
+    .systemLibrary(name: "Clibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+
+    // Ground: no other layer.
     .target(name: "JSON"),
+    .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv"]),
+
+    .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
   ]
 )
@@ -23,6 +32,6 @@ let package = Package(
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
 let safe: Set = ["JSON"]
 
-for target in package.targets where target.type != .system {
+for target in package.targets where target.type != .system && target.name != "CPosix" {
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])
 }

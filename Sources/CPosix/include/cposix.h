@@ -1,0 +1,27 @@
+// What Swift cannot import of the C library: GNU symbols, struct ucred, variadic functions.
+// Every function restarts after EINTR and returns a negative errno where the C one returns -1.
+#pragma once
+#include <stdint.h>
+#include <sys/types.h>
+
+// The process at the other end of a connected Unix socket, as it was when it connected.
+typedef struct {
+  pid_t pid;
+  uid_t uid;
+  gid_t gid;
+} cposix_credentials;
+
+int cposix_peer_credentials(int fd, cposix_credentials *credentials);
+
+// Sockets are non-blocking and closed on exec.
+int cposix_unix_socket(void);
+int cposix_accept(int listener);
+int cposix_prepare_inherited(int fd);
+
+// A path of 108 bytes or more is refused with ENAMETOOLONG. The file gets `mode` before it can
+// be connected to.
+int cposix_bind(int fd, const char *path, mode_t mode);
+int cposix_connect(int fd, const char *path);
+
+ssize_t cposix_receive(int fd, void *bytes, size_t count);  // 0 is the end of the stream
+ssize_t cposix_send(int fd, const void *bytes, size_t count);  // never raises SIGPIPE

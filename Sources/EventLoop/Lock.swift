@@ -1,0 +1,47 @@
+internal import Clibuv
+
+/// A value that any thread may change, one at a time, and wait for.
+///
+/// Not `Synchronization.Mutex`: on Linux that is a futex which the thread sanitizer does not see,
+/// so it reports every use as a race. This one is a pthread mutex, by way of libuv.
+package final class Lock<Value>: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<uv_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<uv_cond_t>.allocate(capacity: 1)
+  private var value: Value
+
+  package init(_ value: sending Value) {
+    self.value = value
+    let hasMutex = uv_mutex_init(mutex) == 0
+    precondition(hasMutex && uv_cond_init(condition) == 0, "no memory for a lock")
+  }
+
+  deinit {
+    uv_cond_destroy(condition)
+    uv_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  package func withLock<Result>(
+    _ body: (inout sending Value) -> sending Result
+  ) -> sending Result {
+    uv_mutex_lock(mutex)
+    defer { uv_mutex_unlock(mutex) }
+    return body(&value)
+  }
+
+  /// Wakes one thread that waits in ``waitWithLock(until:_:)``.
+  package func signal() {
+    uv_cond_signal(condition)
+  }
+
+  /// Waits until the value is as wanted, then changes it.
+  package func waitWithLock<Result>(
+    until isReady: (Value) -> Bool, _ body: (inout sending Value) -> sending Result
+  ) -> sending Result {
+    uv_mutex_lock(mutex)
+    defer { uv_mutex_unlock(mutex) }
+    while !isReady(value) { uv_cond_wait(condition, mutex) }
+    return body(&value)
+  }
+}

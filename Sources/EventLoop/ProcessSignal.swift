@@ -1,0 +1,40 @@
+internal import Clibuv
+
+/// Tells of a signal that the process gets, such as `SIGTERM`.
+///
+/// Waiting for a signal does not keep the loop running.
+package final class ProcessSignal {
+  private var onSignal: (() -> Void)?
+  private var handle: Handle<uv_signal_t>?
+
+  /// Starts to listen.
+  ///
+  /// - Parameters:
+  ///   - number: The signal, for example `SIGTERM`.
+  ///   - onSignal: Called on the loop's thread; signals that come together may be told once.
+  package init(
+    _ number: CInt, on loop: Loop, onSignal: @escaping () -> Void
+  ) throws(SystemError) {
+    self.onSignal = onSignal
+    let handle = try Handle<uv_signal_t>("uv_signal_init", owner: self) {
+      uv_signal_init(loop.pointer, $0)
+    }
+    try handle.check("uv_signal_start", uv_signal_start(handle.raw, signalArrived, number))
+    handle.unreference()
+    self.handle = handle
+  }
+
+  package func close() {
+    handle?.close()
+    handle = nil
+    onSignal = nil
+  }
+
+  fileprivate func arrived() {
+    onSignal?()
+  }
+}
+
+private func signalArrived(_ signal: UnsafeMutablePointer<uv_signal_t>?, _ number: CInt) {
+  owner(of: signal?.pointee.data, as: ProcessSignal.self).arrived()
+}

@@ -1,0 +1,81 @@
+internal import CPosix
+internal import Glibc
+
+/// The file of a listening socket: cleared before, removed after, and nothing else touched.
+final class SocketFile {
+  private let path: String
+  private var identity: (device: dev_t, inode: ino_t)?
+
+  /// Makes sure that a socket can be bound at a path.
+  init(clearing path: String) throws(SocketListener.PathError) {
+    self.path = path
+    try Self.checkDirectory(of: path)
+    guard let status = Self.status(of: path) else { return }
+    guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket }
+    if let pid = try Self.listener(at: path) { throw .alreadyRunning(pid: pid) }
+    unlink(path)
+  }
+
+  /// Remembers which file is ours.
+  func noteBound() {
+    identity = Self.status(of: path).map { ($0.st_dev, $0.st_ino) }
+  }
+
+  /// Removes the file, if it is still ours.
+  func remove() {
+    guard let identity, let status = Self.status(of: path),
+      status.st_dev == identity.device, status.st_ino == identity.inode
+    else { return }
+    unlink(path)
+  }
+
+  private static func status(of path: String) -> stat? {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status : nil
+  }
+
+  /// The process that listens at a path; `nil` when nobody does.
+  private static func listener(at path: String) throws(SocketListener.PathError) -> Int32? {
+    do throws(SystemError) {
+      let probe = try SystemError.check("socket", cposix_unix_socket())
+      defer { _ = close(probe) }
+      let status = cposix_connect(probe, path)
+      switch -status {
+      case ECONNREFUSED, ENOENT: return nil
+      case EAGAIN: return 0  // somebody listens, and is busy
+      default:
+        try SystemError.check("connect", status, on: path)
+        return (try? PeerCredentials(of: probe))?.pid ?? 0
+      }
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  /// Whoever may rename files in the directory can put a socket of his own in the place of ours.
+  private static func checkDirectory(of path: String) throws(SocketListener.PathError) {
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    var status = stat()
+    guard stat(directory, &status) == 0 else {
+      throw .system(SystemError(code: errno, call: "stat", subject: directory))
+    }
+    let isShared = status.st_mode & S_IWOTH != 0 && status.st_mode & S_ISVTX == 0
+    guard !isShared, status.st_uid == 0 || status.st_uid == geteuid() else {
+      throw .unsafeDirectory(directory)
+    }
+  }
+}
+
+extension SocketListener.PathError: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .alreadyRunning(let pid):
+      pid > 0 ? "already running, pid \(pid)" : "already running"
+    case .notASocket: "there is a file that is not a socket"
+    case .unsafeDirectory(let directory):
+      "\(directory) belongs to another user or is writable for everyone"
+    case .system(let error): "\(error)"
+    }
+  }
+}

@@ -1,0 +1,35 @@
+internal import Clibuv
+
+/// A system or libuv call that failed.
+package struct SystemError: Error, Equatable {
+  /// The `errno` of the call, for example `ENOENT`; positive.
+  package let code: CInt
+
+  /// What was called, for example `"bind"` or `"uv_timer_start"`.
+  package let call: String
+
+  /// What it was called on, for example a path; empty when that says nothing.
+  package let subject: String
+
+  package init(code: CInt, call: String, subject: String = "") {
+    self.code = code
+    self.call = call
+    self.subject = subject
+  }
+
+  /// Throws for a negative status: libuv's and our own C functions return `-errno`.
+  @discardableResult
+  static func check(
+    _ call: String, _ status: CInt, on subject: String = ""
+  ) throws(SystemError) -> CInt {
+    if status < 0 { throw SystemError(code: -status, call: call, subject: subject) }
+    return status
+  }
+}
+
+extension SystemError: CustomStringConvertible {
+  package var description: String {
+    let subject = subject.isEmpty ? "" : " \(subject)"
+    return "\(call)\(subject): \(String(cString: uv_strerror(-code)))"
+  }
+}

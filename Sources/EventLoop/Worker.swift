@@ -1,0 +1,79 @@
+internal import Clibuv
+
+/// A thread of its own that does jobs in the order in which they are posted.
+///
+/// It takes all jobs that wait as one batch, so that what can be done together is.
+package final class Worker<Job: Sendable>: Sendable {
+  private struct State {
+    var jobs: [Job] = []
+    var isFinishing = false
+    var thread: uv_thread_t?
+  }
+
+  private let state = Lock(State())
+
+  /// Starts the thread.
+  ///
+  /// - Parameters:
+  ///   - makeContext: Runs first on the new thread and makes what the jobs work with, which never
+  ///     leaves that thread.
+  ///   - work: Runs on the new thread with each batch of one or more jobs.
+  package init<Context>(
+    _ makeContext: @escaping @Sendable () -> Context,
+    work: @escaping @Sendable (Context, [Job]) -> Void
+  ) throws(SystemError) {
+    let state = state
+    let body = ThreadBody {
+      let context = makeContext()
+      while true {
+        let jobs = state.waitWithLock(until: { !$0.jobs.isEmpty || $0.isFinishing }) { state in
+          defer { state.jobs = [] }
+          return state.jobs
+        }
+        if jobs.isEmpty { return }
+        work(context, jobs)
+      }
+    }
+    var thread = uv_thread_t()
+    let argument = Unmanaged.passRetained(body)
+    let status = uv_thread_create(&thread, runThread, argument.toOpaque())
+    if status < 0 { argument.release() }
+    try SystemError.check("uv_thread_create", status)
+    let started = thread
+    state.withLock { $0.thread = started }
+  }
+
+  /// Posts a job; after ``finish()`` it is dropped.
+  package func post(_ job: Job) {
+    state.withLock { state in
+      if !state.isFinishing { state.jobs.append(job) }
+    }
+    state.signal()
+  }
+
+  /// Waits until all posted jobs are done and the thread has ended. A second call does nothing.
+  package func finish() {
+    let thread = state.withLock { state in
+      state.isFinishing = true
+      defer { state.thread = nil }
+      return state.thread
+    }
+    state.signal()
+    guard var thread else { return }
+    uv_thread_join(&thread)
+  }
+}
+
+/// What a thread runs.
+private final class ThreadBody: Sendable {
+  let run: @Sendable () -> Void
+
+  init(_ run: @escaping @Sendable () -> Void) {
+    self.run = run
+  }
+}
+
+private func runThread(_ argument: UnsafeMutableRawPointer?) {
+  guard let argument else { return }
+  Unmanaged<ThreadBody>.fromOpaque(argument).takeRetainedValue().run()
+}

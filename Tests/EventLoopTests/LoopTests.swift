@@ -1,0 +1,89 @@
+import EventLoop
+import Glibc
+import Testing
+
+struct LoopTests {
+  @Test
+  func `a timer fires until it is stopped`() throws {
+    let loop = try Loop()
+    var count = 0
+    var timer: EventLoop.Timer?
+    timer = try EventLoop.Timer(on: loop) {
+      count += 1
+      if count == 3 { timer?.close() }
+    }
+    timer?.start(afterMilliseconds: 1, everyMilliseconds: 1)
+    loop.run()
+    #expect(count == 3)
+  }
+
+  @Test
+  func `a timer that is started again waits anew`() throws {
+    let loop = try Loop()
+    var fired = 0
+    let timer = try EventLoop.Timer(on: loop) { fired += 1 }
+    timer.start(afterMilliseconds: 60_000)
+    timer.start(afterMilliseconds: 1)
+    loop.run()
+    #expect(fired == 1)
+    timer.stop()
+    timer.close()
+    loop.run()
+  }
+
+  @Test
+  func `turn ends come in order, after the callbacks of the turn`() throws {
+    let loop = try Loop()
+    var log: [String] = []
+    loop.onTurnEnd { log.append("first") }
+    loop.onTurnEnd { log.append("second") }
+    let timer = try EventLoop.Timer(on: loop) { log.append("timer") }
+    timer.start(afterMilliseconds: 0)
+    while !log.contains("timer") { loop.runOnce() }
+    timer.close()
+    loop.run()
+    let after = log.drop { $0 != "timer" }
+    #expect(Array(after.prefix(3)) == ["timer", "first", "second"])
+  }
+
+  @Test
+  func `a signal of the process is told on the loop`() throws {
+    let loop = try Loop()
+    var count = 0
+    let signal = try ProcessSignal(SIGUSR2, on: loop) { count += 1 }
+    kill(getpid(), SIGUSR2)
+    try loop.run { count > 0 }
+    signal.close()
+    loop.run()
+    #expect(count == 1)
+  }
+
+  @Test
+  func `waiting for a signal does not keep the loop running`() throws {
+    let loop = try Loop()
+    let signal = try ProcessSignal(SIGUSR1, on: loop) {}
+    loop.run()
+    signal.close()
+    signal.close()
+    loop.run()
+  }
+
+  @Test
+  func `a loop that is released with an open handle traps`() async {
+    await #expect(processExitsWith: .failure) {
+      let loop = try Loop()
+      let timer = try EventLoop.Timer(on: loop) {}
+      timer.start(afterMilliseconds: 1)
+    }
+  }
+
+  @Test
+  func `a loop that is used from another thread traps`() async {
+    await #expect(processExitsWith: .failure) {
+      nonisolated(unsafe) let loop = try Loop()
+      let worker = try Worker<Int>({}, work: { _, _ in loop.run() })
+      worker.post(1)
+      worker.finish()
+    }
+  }
+}

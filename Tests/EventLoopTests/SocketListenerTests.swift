@@ -1,0 +1,215 @@
+import EventLoop
+import Glibc
+import Testing
+
+struct SocketListenerTests {
+  let loop: Loop
+  let directory: TemporaryDirectory
+  var path: String { directory.path + "/s" }
+
+  init() throws {
+    loop = try Loop()
+    directory = try TemporaryDirectory()
+  }
+
+  private func listen(
+    _ path: String? = nil, onAccept: @escaping (CInt) -> Void = { Glibc.close($0) }
+  ) throws(SocketListener.PathError) -> SocketListener {
+    try SocketListener(path: path ?? self.path, mode: 0o600, on: loop, onAccept: onAccept)
+  }
+
+  private func error(_ path: String) -> SocketListener.PathError? {
+    do throws(SocketListener.PathError) {
+      let listener = try listen(path)
+      listener.close()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test
+  func `clients are accepted, and the file goes with the listener`() throws {
+    var accepted: [CInt] = []
+    let listener = try listen { accepted.append($0) }
+    let peers = try (0..<3).map { _ in try Peer(connectedTo: path) }
+    try loop.run { accepted.count == peers.count }
+    for descriptor in accepted {
+      #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
+      #expect(fcntl(descriptor, F_GETFL) & O_NONBLOCK != 0)
+      Glibc.close(descriptor)
+    }
+    listener.close()
+    listener.close()
+    loop.run()
+    #expect(access(path, F_OK) != 0)
+  }
+
+  @Test
+  func `the file has its mode whatever the umask is`() async {
+    // The umask belongs to the process, so this runs in one of its own.
+    await #expect(processExitsWith: .success) {
+      umask(0)
+      let tests = try SocketListenerTests()
+      let listener = try tests.listen()
+      var status = stat()
+      lstat(tests.path, &status)
+      guard status.st_mode & 0o777 == 0o600, umask(0) == 0 else { exit(1) }
+      listener.close()
+      tests.loop.run()
+    }
+  }
+
+  @Test
+  func `a path of 108 bytes is refused and nothing is bound`() throws {
+    let long = directory.path + "/" + String(repeating: "x", count: 107 - directory.path.utf8.count)
+    #expect(long.utf8.count == 108)
+    let expected = SystemError(code: ENAMETOOLONG, call: "bind", subject: long)
+    #expect(error(long) == .system(expected))
+    #expect(error(String(long.dropLast())) == nil)
+    loop.run()
+  }
+
+  @Test
+  func `a socket that nobody listens on is replaced`() throws {
+    // As a daemon that was killed leaves it.
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let stale = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+    _ = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(stale, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    Glibc.close(stale)
+    #expect(access(path, F_OK) == 0)
+    #expect(error(path) == nil)
+    loop.run()
+  }
+
+  @Test
+  func `a listener that lives is named and left alone`() throws {
+    let first = try listen()
+    #expect(error(path) == .alreadyRunning(pid: getpid()))
+    #expect(access(path, F_OK) == 0)
+    first.close()
+    loop.run()
+  }
+
+  @Test
+  func `a file that is no socket is left alone`() throws {
+    let file = directory.path + "/file"
+    Glibc.close(open(file, O_CREAT | O_WRONLY, 0o600))
+    #expect(error(file) == .notASocket)
+    #expect(access(file, F_OK) == 0)
+    #expect(error(directory.path) == .notASocket)
+
+    let listener = try listen()
+    let link = directory.path + "/link"
+    symlink(path, link)
+    #expect(error(link) == .notASocket, "a symbolic link is not followed")
+    #expect(access(link, F_OK) == 0)
+    listener.close()
+    loop.run()
+  }
+
+  @Test
+  func `a directory that everyone may write to is refused`() throws {
+    let open = directory.path + "/open"
+    mkdir(open, 0o700)
+    chmod(open, 0o777)
+    #expect(error(open + "/s") == .unsafeDirectory(open))
+    chmod(open, 0o1777)
+    #expect(error(open + "/s") == nil, "with the sticky bit nobody else can replace the file")
+    loop.run()
+  }
+
+  @Test
+  func `a directory that is not there is named`() {
+    let missing = directory.path + "/no"
+    let expected = SystemError(code: ENOENT, call: "stat", subject: missing)
+    #expect(error(missing + "/s") == .system(expected))
+  }
+
+  @Test
+  func `a file that another daemon has put there is not removed`() throws {
+    let first = try listen()
+    unlink(path)
+    let second = try listen()
+    first.close()
+    #expect(access(path, F_OK) == 0)
+    second.close()
+    #expect(access(path, F_OK) != 0)
+    loop.run()
+  }
+
+  @Test
+  func `an inherited listener works, and its file stays`() throws {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let inherited = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+    _ = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(inherited, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    Glibc.listen(inherited, 8)
+    var accepted = 0
+    let listener = try SocketListener(adopting: inherited, on: loop) {
+      accepted += 1
+      Glibc.close($0)
+    }
+    let peer = try Peer(connectedTo: path)
+    try loop.run { accepted == 1 }
+    #expect(fcntl(inherited, F_GETFD) & FD_CLOEXEC != 0)
+    listener.close()
+    loop.run()
+    #expect(access(path, F_OK) == 0)
+    withExtendedLifetime(peer) {}
+  }
+
+  @Test
+  func `a storm of clients is taken in portions`() throws {
+    var accepted = 0
+    let listener = try listen {
+      accepted += 1
+      Glibc.close($0)
+    }
+    let peers = try (0..<200).map { _ in try Peer(connectedTo: path) }
+    loop.runOnce()
+    #expect(accepted == 64)
+    try loop.run { accepted == 200 }
+    listener.close()
+    loop.run()
+    withExtendedLifetime(peers) {}
+  }
+
+  @Test
+  func `without descriptors clients are turned away, and the loop does not spin`() async {
+    await #expect(processExitsWith: .success) {
+      let tests = try SocketListenerTests()
+      var accepted: [CInt] = []
+      let listener = try tests.listen { accepted.append($0) }
+      // Clients first, while there are descriptors; then a limit that leaves room for three.
+      let peers = try (0..<20).map { _ in try Peer(connectedTo: tests.path) }
+      let next = dup(0)
+      Glibc.close(next)
+      let limit = rlimit(rlim_cur: rlim_t(next) + 3, rlim_max: rlim_t(next) + 3)
+      withUnsafePointer(to: limit) {
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), $0)
+      }
+      try tests.loop.run { peers.filter { $0.receive() == nil }.count == 17 }
+      guard accepted.count == 3 else { exit(1) }
+      guard try tests.loop.countTurns(forMilliseconds: 50) < 10 else { exit(2) }
+      accepted.forEach { Glibc.close($0) }
+      accepted = []
+      let late = try Peer(connectedTo: tests.path)
+      try tests.loop.run { accepted.count == 1 }
+      listener.close()
+      tests.loop.run()
+      withExtendedLifetime((peers, late)) {}
+    }
+  }
+}

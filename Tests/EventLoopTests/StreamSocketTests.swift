@@ -1,0 +1,161 @@
+import EventLoop
+import Glibc
+import Testing
+
+struct StreamSocketTests {
+  let loop: Loop
+  let socket: StreamSocket
+  let peer: Peer
+  let recorder = Recorder()
+
+  init() throws {
+    loop = try Loop()
+    (socket, peer) = try makePair(on: loop)
+    socket.delegate = recorder
+  }
+
+  /// Every test ends with the socket closed and the loop free to go.
+  private func finish() {
+    socket.close()
+    socket.close()
+    loop.run()
+  }
+
+  @Test
+  func `bytes arrive while reading is on`() throws {
+    peer.send("early")
+    #expect(try loop.countTurns(forMilliseconds: 5) < 5)
+    #expect(recorder.bytes.isEmpty)
+    socket.setReading(true)
+    try loop.run { recorder.text == "early" }
+    socket.setReading(false)
+    peer.send("late")
+    _ = try loop.countTurns(forMilliseconds: 5)
+    #expect(recorder.text == "early")
+    socket.setReading(true)
+    socket.readNow()
+    #expect(recorder.text == "earlylate")
+    finish()
+  }
+
+  @Test
+  func `what the kernel does not take is sent on when there is room`() throws {
+    let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    var sent = 0
+    var received: [UInt8] = []
+    while sent < bytes.count {
+      let writable = recorder.writable
+      let count = try #require(socket.send(Array(bytes[sent...])))
+      sent += count
+      if sent == bytes.count { break }
+      while let chunk = peer.receive(), !chunk.isEmpty { received += chunk }
+      try loop.run { recorder.writable > writable }
+    }
+    while let chunk = peer.receive(), !chunk.isEmpty { received += chunk }
+    #expect(received == bytes)
+    #expect(recorder.writable > 0)
+    finish()
+  }
+
+  @Test
+  func `a peer that ends its sending side is told of once, and its leaving later, at no cost`()
+    throws
+  {
+    socket.setReading(true)
+    peer.send("last")
+    peer.finish()
+    try loop.run { recorder.ends == 1 }
+    #expect(recorder.text == "last")
+    #expect(try loop.countTurns(forMilliseconds: 50) < 10, "the loop spins after a half-close")
+    #expect(recorder.closes.isEmpty)
+    #expect(socket.send(Array("reply".utf8)) == 5)
+    #expect(peer.receive() == Array("reply".utf8))
+
+    shutdown(peer.descriptor, CInt(SHUT_RDWR))
+    try loop.run { recorder.closes.count == 1 }
+    #expect(recorder.closes == [nil])
+    #expect(recorder.ends == 1)
+    finish()
+  }
+
+  @Test
+  func `a peer that is gone is told of as the end, then as the leaving`() throws {
+    socket.setReading(true)
+    peer.send("x")
+    shutdown(peer.descriptor, CInt(SHUT_RDWR))
+    try loop.run { !recorder.closes.isEmpty }
+    #expect(recorder.text == "x")
+    #expect(recorder.ends == 1)
+    finish()
+  }
+
+  @Test
+  func `sending to a peer that is gone raises no signal and says so`() throws {
+    shutdown(peer.descriptor, CInt(SHUT_RDWR))
+    #expect(socket.send(Array("x".utf8)) == nil)
+    finish()
+    #expect(socket.send(Array("x".utf8)) == nil)
+  }
+
+  @Test
+  func `a socket may be closed while it is being read`() throws {
+    socket.setReading(true)
+    recorder.onReceive = { [socket] in socket.close() }
+    peer.send("x")
+    loop.run()
+    #expect(recorder.text == "x")
+    #expect(recorder.closes.isEmpty)
+    #expect(peer.receive() == nil)
+  }
+
+  @Test
+  func `the credentials are those of the process at the other end`() {
+    #expect(socket.peer.pid == getpid())
+    #expect(socket.peer.uid == getuid())
+    finish()
+  }
+
+  @Test
+  func `a socket is released when it is closed`() throws {
+    weak var weakRecorder: Recorder?
+    weak var weakSocket: StreamSocket?
+    let other = try Loop()
+    do {
+      let (socket, _) = try makePair(on: other)
+      let recorder = Recorder()
+      socket.delegate = recorder
+      (weakSocket, weakRecorder) = (socket, recorder)
+      socket.close()
+    }
+    other.run()
+    #expect(weakSocket == nil)
+    #expect(weakRecorder == nil)
+    finish()
+  }
+
+  /// libuv takes 1,024 events at a time and polls again without ending the turn.
+  @Test
+  func `two thousand sockets that are ready at once are all read`() async {
+    await #expect(processExitsWith: .success) {
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      limit.rlim_cur = min(limit.rlim_max, 8192)
+      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      let loop = try Loop()
+      let recorder = Recorder()
+      var sockets: [StreamSocket] = []
+      var peers: [Peer] = []
+      for _ in 0..<2_000 {
+        let (socket, peer) = try makePair(on: loop)
+        socket.delegate = recorder
+        socket.setReading(true)
+        peer.send("x")
+        sockets.append(socket)
+        peers.append(peer)
+      }
+      try loop.run { recorder.bytes.count == 2_000 }
+      for socket in sockets { socket.close() }
+      loop.run()
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import EventLoop
+import Glibc
+
+/// Notes what a socket tells.
+final class Recorder: StreamSocketDelegate {
+  var bytes: [UInt8] = []
+  var ends = 0
+  var writable = 0
+  var closes: [SystemError?] = []
+  var onReceive: (() -> Void)?
+
+  func socket(received bytes: Span<UInt8>) {
+    for i in bytes.indices { self.bytes.append(bytes[i]) }
+    onReceive?()
+  }
+
+  func socketReachedEnd() { ends += 1 }
+  func socketBecameWritable() { writable += 1 }
+  func socketClosed(_ error: SystemError?) { closes.append(error) }
+
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// A directory of its own for one test.
+final class TemporaryDirectory {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/binderd-test.XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw SystemError(code: errno, call: "mkdtemp")
+    }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit {
+    let names = ["s", "file", "link"]
+    for name in names { unlink("\(path)/\(name)") }
+    rmdir("\(path)/open")
+    rmdir(path)
+  }
+}
+
+/// The other end of a socket, blocking, by plain system calls.
+final class Peer {
+  let descriptor: CInt
+
+  init(descriptor: CInt) {
+    self.descriptor = descriptor
+  }
+
+  init(connectedTo path: String) throws {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    if status != 0 { throw SystemError(code: errno, call: "connect", subject: path) }
+  }
+
+  deinit {
+    Glibc.close(descriptor)
+  }
+
+  func send(_ text: String) {
+    _ = Glibc.send(descriptor, text, text.utf8.count, CInt(MSG_NOSIGNAL))
+  }
+
+  /// Ends the sending side.
+  func finish() {
+    shutdown(descriptor, CInt(SHUT_WR))
+  }
+
+  /// What has arrived, without waiting; `nil` at the end of the stream.
+  func receive() -> [UInt8]? {
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    let count = recv(descriptor, &chunk, chunk.count, CInt(MSG_DONTWAIT))
+    if count == 0 { return nil }
+    return count < 0 ? [] : Array(chunk[..<count])
+  }
+}
+
+/// A connected pair: the first end on the loop, the second for the test.
+func makePair(on loop: Loop) throws -> (StreamSocket, Peer) {
+  var ends: [CInt] = [0, 0]
+  let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+  guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+    throw SystemError(code: errno, call: "socketpair")
+  }
+  return (try StreamSocket(adopting: ends[0], on: loop), Peer(descriptor: ends[1]))
+}
+
+extension StreamSocket {
+  func send(_ bytes: [UInt8]) -> Int? { send(bytes.span) }
+}
+
+extension Loop {
+  /// Runs turns until a condition holds, and gives up after five seconds.
+  func run(until condition: () -> Bool) throws {
+    var isLate = false
+    let alarm = try EventLoop.Timer(on: self) { isLate = true }
+    alarm.start(afterMilliseconds: 5_000)
+    while !condition(), !isLate { runOnce() }
+    alarm.close()
+    if isLate { throw SystemError(code: ETIMEDOUT, call: "run(until:)") }
+  }
+
+  /// Runs for a time and counts the turns.
+  func countTurns(forMilliseconds time: UInt64) throws -> Int {
+    var isOver = false
+    let alarm = try EventLoop.Timer(on: self) { isOver = true }
+    alarm.start(afterMilliseconds: time)
+    var turns = 0
+    while !isOver {
+      runOnce()
+      turns += 1
+    }
+    alarm.close()
+    return turns
+  }
+}
