@@ -22,15 +22,17 @@ let package = Package(
 
     // Ground: no other layer.
     .target(name: "JSON"),
+    .target(name: "Signals"),
     .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv"]),
 
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+    .testTarget(name: "SignalsTests", dependencies: ["Signals"]),
   ]
 )
 
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
-let safe: Set = ["JSON"]
+let safe: Set = ["JSON", "Signals"]
 
 for target in package.targets where target.type != .system && target.name != "CPosix" {
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])

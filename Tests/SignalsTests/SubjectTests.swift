@@ -1,0 +1,78 @@
+import Signals
+import Testing
+
+struct SubjectTests {
+  let subject = PassthroughSubject<Int, Never>()
+  let bag = DisposeBag()
+
+  @Test
+  func `an event sent during delivery comes after it for every observer`() {
+    var log: [String] = []
+    subject.observeNext { [subject] value in
+      log.append("A\(value)")
+      if value == 1 { subject.send(2) }
+    }
+    .dispose(in: bag)
+    subject.observeNext { log.append("B\($0)") }.dispose(in: bag)
+
+    subject.send(1)
+
+    #expect(log == ["A1", "B1", "A2", "B2"])
+  }
+
+  @Test
+  func `an observer that is disposed during delivery hears nothing more`() {
+    var heard: [Int] = []
+    var late: (any Disposable)?
+    subject.observeNext { _ in late?.dispose() }.dispose(in: bag)
+    late = subject.observeNext { heard.append($0) }
+
+    subject.send(1)
+    subject.send(2)
+
+    #expect(heard.isEmpty)
+    #expect(late?.isDisposed == true)
+  }
+
+  @Test
+  func `an observer that comes during delivery hears the next event first`() {
+    var heard: [Int] = []
+    subject.observeNext { [subject, bag] value in
+      if value == 1 { subject.observeNext { heard.append($0) }.dispose(in: bag) }
+    }
+    .dispose(in: bag)
+
+    subject.send(1)
+    subject.send(2)
+
+    #expect(heard == [2])
+  }
+
+  @Test
+  func `whoever comes after the end is told of the end, and nothing is sent after it`() {
+    var early: [Signal<Int, Never>.Event] = []
+    subject.observe { early.append($0) }.dispose(in: bag)
+    subject.on(.completed)
+    subject.send(1)
+    var late: [Signal<Int, Never>.Event] = []
+    subject.observe { late.append($0) }.dispose(in: bag)
+
+    #expect(early == [.completed])
+    #expect(late == [.completed])
+  }
+
+  @Test
+  func `a subject holds nobody who has left`() {
+    class Token {}
+    weak var token: Token?
+    do {
+      let held = Token()
+      token = held
+      let observation = subject.observeNext { _ in withExtendedLifetime(held) {} }
+      #expect(subject.hasObservers)
+      observation.dispose()
+    }
+    #expect(token == nil)
+    #expect(!subject.hasObservers)
+  }
+}
