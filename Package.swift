@@ -19,20 +19,30 @@ let package = Package(
     // pkg-config files say what to link, so that static builds can say otherwise.
     .target(name: "CPosix"),
     .systemLibrary(name: "Clibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
     // Ground: no other layer.
     .target(name: "JSON"),
     .target(name: "Signals"),
     .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv"]),
 
+    // Promise.
+    .target(name: "Journal", dependencies: ["Signals"]),
+
+    // Stores: one target for each C library.
+    .target(name: "JournalSQLite", dependencies: ["CSQLite", "EventLoop", "Journal", "Signals"]),
+
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+    .testTarget(
+      name: "JournalTests",
+      dependencies: ["CSQLite", "EventLoop", "Journal", "JournalSQLite", "Signals"]),
     .testTarget(name: "SignalsTests", dependencies: ["Signals"]),
   ]
 )
 
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
-let safe: Set = ["JSON", "Signals"]
+let safe: Set = ["JSON", "Signals", "Journal"]
 
 for target in package.targets where target.type != .system && target.name != "CPosix" {
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])

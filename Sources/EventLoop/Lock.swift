@@ -30,9 +30,9 @@ package final class Lock<Value>: @unchecked Sendable {
     return body(&value)
   }
 
-  /// Wakes one thread that waits in ``waitWithLock(until:_:)``.
+  /// Wakes the threads that wait in ``waitWithLock(until:_:)``.
   package func signal() {
-    uv_cond_signal(condition)
+    uv_cond_broadcast(condition)
   }
 
   /// Waits until the value is as wanted, then changes it.

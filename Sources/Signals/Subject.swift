@@ -68,8 +68,9 @@ package final class PassthroughSubject<Element, Error: Swift.Error>: SubjectProt
       slot.observer?(event)
     }
     if event.isTerminal {
-      for slot in slots { slot.observer = nil }
+      let ended = slots
       slots = []
+      for slot in ended { slot.dispose() }
     }
   }
 

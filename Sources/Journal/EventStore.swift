@@ -1,0 +1,115 @@
+package import Signals
+
+/// Keeps facts in order, tells of each once it is durable, and reads them back.
+///
+/// An append takes its position at once and becomes durable later: what was appended together, and
+/// whatever waits beside it, is written as one. Calls and signals belong to the loop's thread.
+package protocol EventStore: AnyObject {
+  /// The random identity of this journal; another one after a restore or a loss.
+  var epoch: String { get }
+
+  /// The first position that is kept; `last + 1` while there is none.
+  var first: UInt64 { get }
+
+  /// The last position that was given; 0 before the first append.
+  var last: UInt64 { get }
+
+  /// The last position that is durable; never above ``last``.
+  var durable: UInt64 { get }
+
+  /// Whether nothing can be appended, and why.
+  var refusal: JournalError? { get }
+
+  /// What has become durable: records in order, all those of one write together.
+  ///
+  /// Fails once and for ever when a write has failed in a way that cannot be trusted again.
+  var committed: Signal<[Record], JournalError> { get }
+
+  /// A write that failed whole: all that was appended and not durable is gone, ``last`` is
+  /// ``durable`` again, and what is appended next is tried again.
+  var rejected: Signal<JournalError, Never> { get }
+
+  /// Appends facts as one unit: all become durable or none.
+  ///
+  /// - Returns: The position of the last of them; ``committed`` reaches it later, never before the
+  ///   call returns.
+  /// - Throws: ``refusal``.
+  func append(_ drafts: [Draft]) throws(JournalError) -> UInt64
+
+  /// Where a stream ends, with all that was appended.
+  func head(of stream: String) -> Head
+
+  /// Reads all that is durable after a position, oldest first, while the caller waits.
+  ///
+  /// It is for the time before the loop runs; later, see ``reading(_:_:)``.
+  ///
+  /// - Parameter body: Called with some hundred records at a time.
+  /// - Throws: ``JournalError/corrupt(seq:detail:)`` at the first record that does not read back,
+  ///   after all before it.
+  func replay(
+    after seq: UInt64, _ body: ([Record]) -> Void
+  ) throws(JournalError)
+
+  /// Tells where the streams end, as a replay has found: once, before the first append.
+  func start(with heads: StreamHeads)
+
+  /// The newest snapshot of a service, for a start from it.
+  func snapshot(of service: String) throws(JournalError) -> Snapshot?
+
+  /// Reads away from the loop.
+  ///
+  /// - Parameters:
+  ///   - pace: Whether somebody waits for the result.
+  ///   - job: Runs on another thread; it sees at least what was durable when the signal was
+  ///     observed.
+  /// - Returns: A signal that, once it is observed, runs the job and emits what it returns, on the
+  ///   loop. Disposing the observation drops the result.
+  func reading<Result: Sendable>(
+    _ pace: ReadingPace,
+    _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
+  ) -> Signal<Result, JournalError>
+
+  /// Keeps a snapshot, in the background; it may be lost in a crash.
+  func save(_ snapshot: Snapshot)
+}
+
+/// How long a reading may take; the long ones do not hold up the others.
+package enum ReadingPace: Sendable {
+  /// Somebody waits for it: a page of events, a value of the past.
+  case prompt
+
+  /// It may go through the whole journal.
+  case long
+}
+
+/// Reads what is durable, wherever the caller is; used by one thread at a time.
+package protocol JournalReader {
+  /// Records after a position, oldest first.
+  ///
+  /// - Parameters:
+  ///   - seq: The last record already known; 0 for none.
+  ///   - limit: How many at most; fewer only at the end of what is durable.
+  /// - Throws: ``JournalError/corrupt(seq:detail:)`` when the next record does not read back; those
+  ///   before it are read by a call of their own.
+  func records(after seq: UInt64, limit: Int) throws(JournalError) -> [Record]
+
+  /// The events of a stream, newest first.
+  ///
+  /// - Parameters:
+  ///   - seq: The event to begin with, for example the stream's ``Head/seq``.
+  ///   - limit: How many at most; fewer only at the beginning of the stream or of what is kept.
+  func records(
+    ofStream stream: String, from seq: UInt64, limit: Int
+  ) throws(JournalError) -> [Record]
+
+  /// The newest snapshot of a service that contains nothing after a position.
+  ///
+  /// A damaged snapshot is passed over.
+  func snapshot(of service: String, upTo seq: UInt64) throws(JournalError) -> Snapshot?
+
+  /// The newest position whose time is not after `time`; 0 for none.
+  func position(at time: Int64) throws(JournalError) -> UInt64
+
+  /// The first and the last position; a last below the first means that there is none.
+  func bounds() throws(JournalError) -> (first: UInt64, last: UInt64)
+}

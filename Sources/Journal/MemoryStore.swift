@@ -1,0 +1,127 @@
+package import Signals
+
+/// An event store that forgets when it is released.
+///
+/// What is appended becomes durable when ``commit()`` is called, and readings happen when
+/// ``read()`` is, so a test decides when.
+package final class MemoryStore: EventStore {
+  package let epoch: String
+  private let now: () -> Int64
+  private var kept = Kept()
+  private var appender = Appender(last: 0, time: 0)
+  private var pending: [Record] = []
+  private var readings: [() -> Void] = []
+  private let committedSubject = PassthroughSubject<[Record], JournalError>()
+  private let rejectedSubject = PassthroughSubject<JournalError, Never>()
+  package private(set) var refusal: JournalError?
+
+  /// - Parameter now: The clock, in microseconds since 1970.
+  package init(epoch: String = "memory", now: @escaping () -> Int64 = { 0 }) {
+    self.epoch = epoch
+    self.now = now
+  }
+
+  package var first: UInt64 { 1 }
+  package var last: UInt64 { appender.last }
+  package var durable: UInt64 { appender.durable }
+  package var committed: Signal<[Record], JournalError> { committedSubject.toSignal() }
+  package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
+
+  package func append(_ drafts: [Draft]) throws(JournalError) -> UInt64 {
+    if let refusal { throw refusal }
+    appender.append(drafts, at: now(), to: &pending)
+    return last
+  }
+
+  package func replay(after seq: UInt64, _ body: ([Record]) -> Void) {
+    body(kept.records(after: seq, limit: .max))
+  }
+
+  package func start(with heads: StreamHeads) { appender.start(with: heads) }
+
+  package func snapshot(of service: String) -> Snapshot? {
+    kept.snapshot(of: service, upTo: durable)
+  }
+
+  package func head(of stream: String) -> Head { appender.heads[stream] }
+
+  package func reading<Result: Sendable>(
+    _ pace: ReadingPace,
+    _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
+  ) -> Signal<Result, JournalError> {
+    Signal { [self] observer in
+      readings.append { [self] in
+        guard !observer.isDisposed else { return }
+        do throws(JournalError) {
+          observer.receive(try job(kept))
+          observer.complete()
+        } catch {
+          observer.fail(error)
+        }
+      }
+      return NonDisposable.instance
+    }
+  }
+
+  package func save(_ snapshot: Snapshot) {
+    kept.snapshots.append(snapshot)
+  }
+
+  // MARK: What a test decides
+
+  /// Makes all that was appended durable, as one write.
+  package func commit() {
+    let records = pending
+    pending = []
+    guard let last = records.last else { return }
+    kept.records += records
+    appender.commit(upTo: last.seq)
+    committedSubject.send(records)
+  }
+
+  /// Loses all that was appended and is not durable, as a full disk would.
+  package func reject(_ error: JournalError) {
+    pending = []
+    appender.reject()
+    rejectedSubject.send(error)
+  }
+
+  /// Fails for ever, as a disk whose writes cannot be trusted would.
+  package func fail(_ error: JournalError) {
+    refusal = error
+    pending = []
+    appender.reject()
+    committedSubject.on(.failed(error))
+  }
+
+  /// Runs the readings that were asked for.
+  package func read() {
+    let readings = readings
+    self.readings = []
+    for reading in readings { reading() }
+  }
+}
+
+/// What a ``MemoryStore`` keeps.
+private struct Kept: JournalReader, Sendable {
+  var records: [Record] = []
+  var snapshots: [Snapshot] = []
+
+  func records(after seq: UInt64, limit: Int) -> [Record] {
+    Array(records.dropFirst(Int(seq)).prefix(limit))
+  }
+
+  func records(ofStream stream: String, from seq: UInt64, limit: Int) -> [Record] {
+    Array(records.prefix(Int(seq)).reversed().lazy.filter { $0.stream == stream }.prefix(limit))
+  }
+
+  func snapshot(of service: String, upTo seq: UInt64) -> Snapshot? {
+    snapshots.filter { $0.service == service && $0.seq <= seq }.max { $0.seq < $1.seq }
+  }
+
+  func position(at time: Int64) -> UInt64 {
+    records.last { $0.time <= time }?.seq ?? 0
+  }
+
+  func bounds() -> (first: UInt64, last: UInt64) { (1, UInt64(records.count)) }
+}

@@ -1,0 +1,21 @@
+/// The state of a service as of a position: what a replay may start from instead of from nothing.
+package struct Snapshot: Equatable, Sendable {
+  /// Whose state it is, for example `"cells"`.
+  package let service: String
+
+  /// The last event that is contained in it.
+  package let seq: UInt64
+
+  /// The version of the form of ``data``; a service ignores forms that it does not know.
+  package let schema: Int
+
+  /// The state, compact JSON text.
+  package let data: String
+
+  package init(service: String, seq: UInt64, schema: Int, data: String) {
+    self.service = service
+    self.seq = seq
+    self.schema = schema
+    self.data = data
+  }
+}

@@ -1,0 +1,43 @@
+/// CRC-32C (Castagnoli, reflected polynomial 0x82F63B78, RFC 3720 appendix B.4), eight bytes a step.
+struct CRC32C {
+  /// Eight tables of 256: table `k` advances a byte by `k` further bytes.
+  private let tables: [UInt32]
+
+  init() {
+    var tables = [UInt32](repeating: 0, count: 8 * 256)
+    for byte in 0..<256 {
+      var value = UInt32(byte)
+      for _ in 0..<8 { value = value & 1 == 1 ? value >> 1 ^ 0x82F6_3B78 : value >> 1 }
+      tables[byte] = value
+    }
+    for i in 256..<tables.count {
+      let before = tables[i - 256]
+      tables[i] = before >> 8 ^ tables[Int(before & 0xFF)]
+    }
+    self.tables = tables
+  }
+
+  /// The checksum of bytes.
+  func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    tables.withUnsafeBufferPointer { tables in
+      var crc = ~UInt32(0)
+      var i = 0
+      while i + 8 <= bytes.count {
+        let word =
+          UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: i, as: UInt64.self))
+          ^ UInt64(crc)
+        crc =
+          tables[Int(word & 0xFF) + 7 * 256] ^ tables[Int(word >> 8 & 0xFF) + 6 * 256]
+          ^ tables[Int(word >> 16 & 0xFF) + 5 * 256] ^ tables[Int(word >> 24 & 0xFF) + 4 * 256]
+          ^ tables[Int(word >> 32 & 0xFF) + 3 * 256] ^ tables[Int(word >> 40 & 0xFF) + 2 * 256]
+          ^ tables[Int(word >> 48 & 0xFF) + 256] ^ tables[Int(word >> 56)]
+        i += 8
+      }
+      while i < bytes.count {
+        crc = crc >> 8 ^ tables[Int((crc ^ UInt32(bytes[i])) & 0xFF)]
+        i += 1
+      }
+      return ~crc
+    }
+  }
+}

@@ -1,0 +1,217 @@
+internal import CSQLite
+internal import EventLoop
+internal import Glibc
+internal import Journal
+
+/// The files of one journal: locked, checked, opened, and what was found in them.
+final class JournalFiles {
+  let epoch: String
+  let first: UInt64
+  let last: UInt64
+
+  /// The time of the last event.
+  let time: Int64
+  let lostEvents: UInt64
+
+  /// Reads on the thread that opens the journal.
+  let reader: SQLiteReader
+
+  private let path: String
+  private let lock: JournalLock
+  private let synchronous: String
+  private let mode: Database.Mode
+
+  /// - Parameter durability: `nil` for reading only.
+  init(path: String, durability: SQLiteStore.Durability?) throws(JournalError) {
+    self.path = path
+    synchronous = durability == .always ? "FULL" : "NORMAL"
+    mode = durability == nil ? .readOnly : .readWrite
+    lock = try JournalLock(path: path + ".lock")
+    let found = try Schema.look(at: path)
+    switch found {
+    case .other: throw .notAJournal(path: path)
+    case .journal(let version) where version > Schema.version:
+      throw .newerFormat(found: version, supported: Int(Schema.version))
+    case .journal, .nothing: break
+    }
+    do throws(SQLiteError) {
+      let database = try Database(path: path, found == .nothing ? .create : mode)
+      if found == .nothing, try database.integer("PRAGMA application_id") == 0 {
+        try Schema.create(on: database, epoch: Schema.makeEpoch())
+        lock.mark = 0
+      }
+      reader = try SQLiteReader(database)
+      let epoch = try database.text("SELECT value FROM journal WHERE key = 'epoch'")
+      time = try database.integer("SELECT time FROM event ORDER BY seq DESC LIMIT 1") ?? 0
+      let last = try database.integer("SELECT max(seq) FROM event") ?? 0
+      self.last = UInt64(last)
+      first = UInt64(try database.integer("SELECT ifnull(min(seq), 1) FROM event") ?? 1)
+      lostEvents = lock.mark > self.last ? lock.mark - self.last : 0
+      if lostEvents > 0, mode == .readWrite {
+        let renewed = Schema.makeEpoch()
+        try database.execute("UPDATE journal SET value = '\(renewed)' WHERE key = 'epoch'")
+        lock.mark = self.last
+        self.epoch = renewed
+      } else {
+        self.epoch = epoch ?? ""
+      }
+    } catch {
+      throw error.isCorrupt
+        ? .corrupt(seq: 0, detail: error.message) : .unavailable(detail: "\(path): \(error)")
+    }
+  }
+
+  // MARK: Threads
+
+  func makeWriter(
+    checkpointer: Worker<Void>, report: @escaping @Sendable (SQLiteWriter.Report) -> Void
+  ) throws(SystemError) -> Worker<SQLiteWriter.Job> {
+    let (path, synchronous) = (path, synchronous)
+    let lock = Borrowed(lock)
+    return try Worker({
+      Result { () throws(SQLiteError) in
+        let database = try Database(path: path, .readWrite)
+        try database.execute("PRAGMA synchronous = \(synchronous)")
+        try database.execute("PRAGMA wal_autocheckpoint = 0")
+        return try SQLiteWriter(
+          database: database, path: path, lock: lock.value, checkpointer: checkpointer,
+          report: report)
+      }
+    }) { writer, jobs in
+      switch writer {
+      case .success(let writer): writer.work(jobs)
+      case .failure(let error): report(.failed(error.refusal, "\(error)"))
+      }
+    }
+  }
+
+  func makeCheckpointer() throws(SystemError) -> Worker<Void> {
+    let path = path
+    return try Worker({ try? Database(path: path, .readWrite) }) { database, _ in
+      guard let database else { return }
+      sqlite3_wal_checkpoint_v2(database.pointer, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    }
+  }
+
+  func makeReader() throws(SystemError) -> Worker<Reading> {
+    let path = path
+    return try Worker({ FailingReader.open(path) }) { reader, readings in
+      for reading in readings { reading.run(reader) }
+    }
+  }
+
+  // MARK: Replay
+
+  private static let pageSize = 512
+
+  /// Reads everything while the caller works on what was read before.
+  func replay(
+    after seq: UInt64, upTo last: UInt64, _ body: ([Record]) -> Void
+  ) throws(JournalError) {
+    let pages = PageQueue()
+    let path = path
+    let worker: Worker<Void>
+    do throws(SystemError) {
+      worker = try Worker({ FailingReader.open(path) }) { reader, _ in
+        var position = seq
+        do throws(JournalError) {
+          while position < last {
+            let page = try reader.records(after: position, limit: Self.pageSize)
+            guard let end = page.last?.seq else {
+              throw .corrupt(seq: position + 1, detail: "it is missing")
+            }
+            position = end
+            guard pages.put(.success(page)) else { return }
+          }
+          _ = pages.put(.success([]))
+        } catch {
+          _ = pages.put(.failure(error))
+        }
+      }
+    } catch {
+      throw .unavailable(detail: "\(error)")
+    }
+    defer {
+      pages.close()
+      worker.finish()
+    }
+    worker.post(())
+    while true {
+      let page = try pages.take().get()
+      if page.isEmpty { return }
+      body(page)
+    }
+  }
+}
+
+/// A reader that could not be opened says so at each reading.
+private enum FailingReader {
+  static func open(_ path: String) -> any JournalReader {
+    do throws(SQLiteError) {
+      return try SQLiteReader(Database(path: path, .readOnly))
+    } catch {
+      return Closed(error: .unavailable(detail: "\(path): \(error)"))
+    }
+  }
+
+  private struct Closed: JournalReader {
+    let error: JournalError
+
+    func records(after seq: UInt64, limit: Int) throws(JournalError) -> [Record] { throw error }
+    func records(
+      ofStream stream: String, from seq: UInt64, limit: Int
+    ) throws(JournalError) -> [Record] { throw error }
+    func snapshot(of service: String, upTo seq: UInt64) throws(JournalError) -> Snapshot? {
+      throw error
+    }
+    func position(at time: Int64) throws(JournalError) -> UInt64 { throw error }
+    func bounds() throws(JournalError) -> (first: UInt64, last: UInt64) { throw error }
+  }
+}
+
+/// A few pages on their way from the reading thread to the replaying one.
+private final class PageQueue: Sendable {
+  typealias Page = Result<[Record], JournalError>
+
+  private struct State {
+    var pages: [Page] = []
+    var isClosed = false
+  }
+
+  private static let capacity = 16
+  private let state = Lock(State())
+
+  /// Waits for room.
+  ///
+  /// - Returns: `false` when nobody takes pages any more.
+  func put(_ page: Page) -> Bool {
+    let isTaken = state.waitWithLock(until: { $0.pages.count < Self.capacity || $0.isClosed }) {
+      state in
+      if !state.isClosed { state.pages.append(page) }
+      return !state.isClosed
+    }
+    state.signal()
+    return isTaken
+  }
+
+  /// Waits for a page.
+  func take() -> Page {
+    let page = state.waitWithLock(until: { !$0.pages.isEmpty }) { $0.pages.removeFirst() }
+    state.signal()
+    return page
+  }
+
+  func close() {
+    state.withLock { $0.isClosed = true }
+    state.signal()
+  }
+}
+
+/// Something that another thread uses while its owner keeps it alive and leaves it alone.
+private struct Borrowed<Value: AnyObject>: @unchecked Sendable {
+  let value: Value
+
+  init(_ value: Value) {
+    self.value = value
+  }
+}

@@ -1,0 +1,86 @@
+internal import Glibc
+internal import Journal
+
+/// The file beside the journal that says who has it, by a lock that dies with its process.
+///
+/// It is locked before SQLite opens anything. Its first line is for people: the process, when it
+/// started and the boot. At byte 256 stands the last position that was acknowledged, in eight
+/// bytes, little-endian: written to memory that the kernel keeps when the process is killed, so that
+/// a journal that has lost acknowledged events is known by it.
+final class JournalLock {
+  private static let size = 264
+  private static let markOffset = 256
+
+  private let file: CInt
+  private let memory: UnsafeMutableRawPointer
+
+  /// Takes the lock.
+  ///
+  /// - Throws: ``JournalError/locked(owner:)``, or ``JournalError/unavailable(detail:)``.
+  init(path: String) throws(JournalError) {
+    file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { throw Self.failure(path) }
+    guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+      let error =
+        errno == EWOULDBLOCK ? JournalError.locked(owner: Self.owner(file)) : Self.failure(path)
+      _ = close(file)
+      throw error
+    }
+    // A hole would raise SIGBUS at the first write to it on a full disk.
+    guard posix_fallocate(file, 0, off_t(Self.size)) == 0,
+      let memory = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0),
+      memory != MAP_FAILED
+    else {
+      let error = Self.failure(path)
+      _ = close(file)
+      throw error
+    }
+    self.memory = memory
+    writeOwner()
+  }
+
+  deinit {
+    munmap(memory, Self.size)
+    _ = close(file)
+  }
+
+  /// The last position that was acknowledged; 0 for none.
+  var mark: UInt64 {
+    get { UInt64(littleEndian: memory.load(fromByteOffset: Self.markOffset, as: UInt64.self)) }
+    set {
+      memory.storeBytes(of: newValue.littleEndian, toByteOffset: Self.markOffset, as: UInt64.self)
+    }
+  }
+
+  private func writeOwner() {
+    let text = "pid \(getpid()) started \(time(nil)) boot \(Self.bootID)\n"
+    let line = UnsafeMutableRawBufferPointer(start: memory, count: Self.markOffset)
+    line.copyBytes(from: repeatElement(UInt8(ascii: " "), count: Self.markOffset - 1))
+    line.copyBytes(from: text.utf8.prefix(Self.markOffset - 1))
+    line[Self.markOffset - 1] = UInt8(ascii: "\n")
+  }
+
+  private static var bootID: String {
+    text(of: "/proc/sys/kernel/random/boot_id", count: 36)
+  }
+
+  private static func owner(_ file: CInt) -> String {
+    var line = [UInt8](repeating: 0, count: markOffset)
+    let count = max(0, pread(file, &line, line.count, 0))
+    let text = String(decoding: line[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    return text.isEmpty ? "another process" : text
+  }
+
+  private static func text(of path: String, count: Int) -> String {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return "unknown" }
+    defer { _ = close(file) }
+    var bytes = [UInt8](repeating: 0, count: count)
+    let read = max(0, pread(file, &bytes, count, 0))
+    return String(decoding: bytes[..<read], as: UTF8.self)
+  }
+
+  private static func failure(_ path: String) -> JournalError {
+    .unavailable(detail: "\(path): \(String(cString: strerror(errno)))")
+  }
+}

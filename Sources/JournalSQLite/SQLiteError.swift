@@ -1,0 +1,59 @@
+internal import CSQLite
+internal import Glibc
+internal import Journal
+
+/// An SQLite call that failed.
+struct SQLiteError: Error, Equatable {
+  /// The extended result code, see <https://www.sqlite.org/rescode.html>.
+  let code: CInt
+
+  /// The `errno` of the system call behind it; 0 when there was none.
+  let systemCode: CInt
+
+  /// What SQLite says about it; may name the file, never the content.
+  let message: String
+
+  /// - Parameter systemCode: `errno` as it was right after the call. SQLite's own
+  ///   `sqlite3_system_errno` says 0 for a write that failed within a commit.
+  init(code: CInt, on database: OpaquePointer?, systemCode: CInt = errno) {
+    self.code = code
+    self.systemCode = code & 0xFF == SQLITE_IOERR || code & 0xFF == SQLITE_CANTOPEN ? systemCode : 0
+    message = String(cString: database.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code))
+  }
+
+  /// A row that does not say what was written.
+  init(damage message: String) {
+    code = SQLITE_CORRUPT
+    systemCode = 0
+    self.message = message
+  }
+
+  /// Whether there was no room: the write has failed whole and may be tried again.
+  var isNoSpace: Bool {
+    code & 0xFF == SQLITE_FULL || [ENOSPC, EDQUOT, EFBIG].contains(systemCode)
+  }
+
+  /// Whether what was read is damaged.
+  var isCorrupt: Bool {
+    code & 0xFF == SQLITE_CORRUPT || code & 0xFF == SQLITE_NOTADB
+  }
+
+  /// What a client is told of a write that failed.
+  var refusal: JournalError {
+    let names = [
+      ENOSPC: "ENOSPC", EDQUOT: "EDQUOT", EFBIG: "EFBIG", EIO: "EIO", EROFS: "EROFS",
+      EACCES: "EACCES",
+    ]
+    let reason = names[systemCode] ?? (isNoSpace ? "ENOSPC" : isInputOutput ? "EIO" : "SQLITE")
+    return .readOnly(reason: reason, outcome: isNoSpace ? .none : .unknown)
+  }
+
+  private var isInputOutput: Bool { code & 0xFF == SQLITE_IOERR }
+}
+
+extension SQLiteError: CustomStringConvertible {
+  var description: String {
+    let system = systemCode == 0 ? "" : ", \(String(cString: strerror(systemCode)))"
+    return "SQLite \(code): \(message)\(system)"
+  }
+}

@@ -1,0 +1,205 @@
+internal import Journal
+
+/// Reads the journal on a connection of its own.
+///
+/// It reads in pages, each a statement that ends: one long cursor would keep the checkpoints from
+/// reusing the write-ahead log.
+final class SQLiteReader: JournalReader {
+  private let database: Database
+  private let forward: Statement
+  private let single: Statement
+  private let edges: Statement
+  private var row = RowBuffer()
+
+  /// Strings that repeat from row to row are made once.
+  private var types = LastStrings()
+  private var metas = LastStrings()
+
+  init(_ database: Database) throws(SQLiteError) {
+    self.database = database
+    let columns = "seq, time, version, previous, stream, type, data, command, meta, crc"
+    forward = try Statement(
+      "SELECT \(columns) FROM event WHERE seq > ? ORDER BY seq LIMIT ?", on: database)
+    single = try Statement("SELECT \(columns) FROM event WHERE seq = ?", on: database)
+    edges = try Statement(
+      "SELECT (SELECT min(seq) FROM event), (SELECT max(seq) FROM event)", on: database)
+  }
+
+  // MARK: Events
+
+  func records(after seq: UInt64, limit: Int) throws(JournalError) -> [Record] {
+    var records: [Record] = []
+    var expected = seq + 1
+    do throws(SQLiteError) {
+      defer { forward.reset() }
+      forward.bind(Int64(clamping: seq), at: 1)
+      forward.bind(Int64(limit), at: 2)
+      while try forward.step() {
+        guard let record = read(forward), try isNext(record.seq, expected) else {
+          // What was read before the damage is returned now, the damage at the next call.
+          if !records.isEmpty { return records }
+          throw SQLiteReader.damaged
+        }
+        expected = record.seq + 1
+        records.append(record)
+      }
+    } catch {
+      if !records.isEmpty { return records }
+      throw journalError(error, at: expected)
+    }
+    return records
+  }
+
+  /// Whether a position follows what was read: nothing is missing between, unless it was let go
+  /// at the beginning of the journal.
+  private func isNext(_ seq: UInt64, _ expected: UInt64) throws(SQLiteError) -> Bool {
+    if seq == expected { return true }
+    return try UInt64(database.integer("SELECT min(seq) FROM event") ?? 0) == seq
+  }
+
+  func records(
+    ofStream stream: String, from seq: UInt64, limit: Int
+  ) throws(JournalError) -> [Record] {
+    var records: [Record] = []
+    var next = seq
+    while next > 0, records.count < limit {
+      guard let record = try record(at: next), record.stream == stream else { break }
+      records.append(record)
+      next = record.previous
+    }
+    return records
+  }
+
+  /// The record at a position; `nil` when it is not kept.
+  private func record(at seq: UInt64) throws(JournalError) -> Record? {
+    do throws(SQLiteError) {
+      defer { single.reset() }
+      single.bind(Int64(clamping: seq), at: 1)
+      guard try single.step() else { return nil }
+      guard let record = read(single) else { throw SQLiteReader.damaged }
+      return record
+    } catch {
+      throw journalError(error, at: seq)
+    }
+  }
+
+  /// The record of the present row; `nil` when its checksum is another.
+  private func read(_ statement: Statement) -> Record? {
+    let seq = UInt64(bitPattern: statement.int64(0))
+    let time = statement.int64(1)
+    let version = UInt64(bitPattern: statement.int64(2))
+    let previous = UInt64(bitPattern: statement.int64(3))
+    row.begin(seq: seq, time: time, version: version, previous: previous)
+    let stream = row.append(statement.bytes(4))
+    let type = row.append(statement.bytes(5))
+    let data = row.append(statement.bytes(6))
+    let command = row.append(statement.bytes(7))
+    let meta = row.append(statement.bytes(8))
+    guard row.checksum == statement.int64(9) else { return nil }
+    let draft = Draft(
+      stream: string(row[stream]), type: types.string(row[type]), data: string(row[data]),
+      command: row[command].map { string($0) }, meta: row[meta].map { metas.string($0) })
+    return Record(seq: seq, time: time, version: version, previous: previous, draft: draft)
+  }
+
+  private func string(_ bytes: UnsafeRawBufferPointer?) -> String {
+    bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+
+  func bounds() throws(JournalError) -> (first: UInt64, last: UInt64) {
+    do throws(SQLiteError) {
+      defer { edges.reset() }
+      guard try edges.step() else { return (1, 0) }
+      let last = UInt64(edges.int64(1))
+      return (last == 0 ? 1 : UInt64(edges.int64(0)), last)
+    } catch {
+      throw journalError(error, at: 0)
+    }
+  }
+
+  func position(at time: Int64) throws(JournalError) -> UInt64 {
+    // Times never go back, so the positions are searched by halves.
+    let bounds = try bounds()
+    var (low, high) = (bounds.first, bounds.last + 1)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if let record = try record(at: middle), record.time <= time {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    return low - 1
+  }
+
+  // MARK: Snapshots
+
+  func snapshot(of service: String, upTo seq: UInt64) throws(JournalError) -> Snapshot? {
+    do throws(SQLiteError) {
+      let candidates = try Statement(
+        """
+        SELECT seq, parts, schema FROM snapshot
+        WHERE service = ? AND seq <= ? AND part = 0 ORDER BY seq DESC
+        """, on: database)
+      candidates.bind(service, at: 1)
+      candidates.bind(Int64(clamping: seq), at: 2)
+      while try candidates.step() {
+        let at = candidates.int64(0)
+        guard let data = try parts(of: service, at: at, count: Int(candidates.int64(1))) else {
+          continue
+        }
+        return Snapshot(
+          service: service, seq: UInt64(at), schema: Int(candidates.int64(2)), data: data)
+      }
+      return nil
+    } catch {
+      throw journalError(error, at: seq)
+    }
+  }
+
+  /// The parts of a snapshot put together; `nil` when one is missing or damaged.
+  private func parts(
+    of service: String, at seq: Int64, count: Int
+  ) throws(SQLiteError) -> String? {
+    let select = try Statement(
+      "SELECT part, data, crc FROM snapshot WHERE service = ? AND seq = ? ORDER BY part",
+      on: database)
+    select.bind(service, at: 1)
+    select.bind(seq, at: 2)
+    let crc = CRC32C()
+    var bytes: [UInt8] = []
+    var expected: Int64 = 0
+    while try select.step() {
+      guard select.int64(0) == expected, let part = select.bytes(1),
+        Int64(crc.checksum(part)) == select.int64(2)
+      else { return nil }
+      bytes += part
+      expected += 1
+    }
+    return expected == count ? String(decoding: bytes, as: UTF8.self) : nil
+  }
+
+  // MARK: Faults
+
+  /// A row whose checksum is not that of its content, or a missing one.
+  private static let damaged = SQLiteError(damage: "its checksum does not match, or it is missing")
+
+  private func journalError(_ error: SQLiteError, at seq: UInt64) -> JournalError {
+    error.isCorrupt
+      ? .corrupt(seq: seq, detail: error.message) : .unavailable(detail: "\(error)")
+  }
+}
+
+/// The string of the row before, for columns that hold the same again and again.
+private struct LastStrings {
+  private var last = ""
+
+  mutating func string(_ bytes: UnsafeRawBufferPointer?) -> String {
+    guard let bytes else { return "" }
+    let isSame = last.withUTF8 { last in
+      last.count == bytes.count && UnsafeRawBufferPointer(last).elementsEqual(bytes)
+    }
+    if !isSame { last = String(decoding: bytes, as: UTF8.self) }
+    return last
+  }
+}

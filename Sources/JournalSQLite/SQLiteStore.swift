@@ -1,0 +1,297 @@
+package import EventLoop
+package import Journal
+package import Signals
+
+/// The journal in one SQLite file.
+///
+/// The loop gives positions and hands what a turn appended to the writer thread, which takes all
+/// that waits as one transaction; nothing on the loop waits for the disk. Reading happens on two
+/// more threads, and a fourth moves what is written from the log into the file.
+package final class SQLiteStore: EventStore {
+  /// When an event counts as durable.
+  package enum Durability: Equatable, Sendable {
+    /// When the disk has it.
+    case always
+    /// When the kernel has it; the disk has it a number of milliseconds later at the most.
+    case interval(milliseconds: UInt64)
+    /// When the kernel has it; the disk has it whenever the kernel pleases.
+    case os
+  }
+
+  /// How long commits took, since the last question.
+  package struct CommitTimes: Equatable {
+    package var commits = 0
+    package var events = 0
+    package var totalNanoseconds: UInt64 = 0
+    package var maxNanoseconds: UInt64 = 0
+  }
+
+  package let epoch: String
+  package let first: UInt64
+  package private(set) var refusal: JournalError?
+
+  /// How many acknowledged events were missing when the journal was opened; ``epoch`` is new then.
+  package let lostEvents: UInt64
+
+  /// Told once when a snapshot could not be kept, and why.
+  package var onSnapshotFailure: ((String) -> Void)?
+
+  private let loop: Loop
+  private let now: () -> Int64
+  private var appender: Appender
+  private let committedSubject = PassthroughSubject<[Record], JournalError>()
+  private let rejectedSubject = PassthroughSubject<JournalError, Never>()
+
+  /// What this turn has appended and the writer has not yet.
+  private var batch: [Record] = []
+
+  /// What the writer has, in order.
+  private var written: [[Record]] = []
+  private var generation = 0
+  private var times = CommitTimes()
+
+  private let files: JournalFiles
+  private let start: SQLiteReader
+  private var threads: Threads?
+  private var syncTimer: EventLoop.Timer?
+
+  private struct Threads {
+    let writer: Worker<SQLiteWriter.Job>?
+    let checkpointer: Worker<Void>?
+    let promptReader: Worker<Reading>
+    let longReader: Worker<Reading>
+    let reports: Mailbox<SQLiteWriter.Report>
+    let results: Mailbox<Delivery>
+  }
+
+  /// From how many events on a batch goes to the writer before the turn is over: then both threads
+  /// work, where the loop would else wait for the writer and the writer for the loop.
+  private static let batchSize = 128
+
+  // MARK: Opening
+
+  /// Opens a journal, or makes one where none is.
+  ///
+  /// - Parameters:
+  ///   - path: The SQLite file; `path.lock` beside it is locked.
+  ///   - durability: See ``Durability``; `nil` opens for reading only, changes nothing and refuses
+  ///     every append.
+  ///   - now: The clock, in microseconds since 1970.
+  /// - Throws: ``JournalError``.
+  package init(
+    path: String, durability: Durability?, on loop: Loop, now: @escaping () -> Int64
+  ) throws(JournalError) {
+    files = try JournalFiles(path: path, durability: durability)
+    self.loop = loop
+    self.now = now
+    start = files.reader
+    epoch = files.epoch
+    first = files.first
+    lostEvents = files.lostEvents
+    appender = Appender(last: files.last, time: files.time)
+    if durability == nil { refusal = .readOnly(reason: "read-only", outcome: .none) }
+    do throws(SystemError) {
+      threads = try startThreads(durability)
+    } catch {
+      throw .unavailable(detail: "\(error)")
+    }
+    loop.onTurnEnd { [weak self] in self?.handOver() }
+  }
+
+  private func startThreads(_ durability: Durability?) throws(SystemError) -> Threads {
+    let files = files
+    let reports = try Mailbox<SQLiteWriter.Report>(on: loop) { [weak self] reports in
+      for report in reports { self?.receive(report) }
+    }
+    let results = try Mailbox<Delivery>(on: loop) { deliveries in
+      for delivery in deliveries { delivery.deliver() }
+    }
+    var checkpointer: Worker<Void>?
+    var writer: Worker<SQLiteWriter.Job>?
+    if durability != nil {
+      let slot = reports.slot
+      let moving = try files.makeCheckpointer()
+      checkpointer = moving
+      writer = try files.makeWriter(checkpointer: moving, report: slot.post)
+    }
+    if case .interval(let milliseconds) = durability {
+      syncTimer = try EventLoop.Timer(on: loop) { writer?.post(.synchronize) }
+      syncTimer?.start(afterMilliseconds: milliseconds, everyMilliseconds: milliseconds)
+    }
+    return Threads(
+      writer: writer, checkpointer: checkpointer,
+      promptReader: try files.makeReader(), longReader: try files.makeReader(),
+      reports: reports, results: results)
+  }
+
+  /// Waits for the writer, and ends the threads. What was handed to the writer is written; to hear
+  /// of it, run the loop until ``durable`` is ``last`` before.
+  package func close() {
+    guard let threads else { return }
+    handOver()
+    self.threads = nil
+    syncTimer?.close()
+    threads.writer?.finish()
+    threads.checkpointer?.finish()
+    threads.promptReader.finish()
+    threads.longReader.finish()
+    threads.reports.close()
+    threads.results.close()
+    if refusal == nil { refusal = .readOnly(reason: "closed", outcome: .none) }
+  }
+
+  // MARK: Appending
+
+  package var last: UInt64 { appender.last }
+  package var durable: UInt64 { appender.durable }
+  package var committed: Signal<[Record], JournalError> { committedSubject.toSignal() }
+  package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
+
+  package func head(of stream: String) -> Head { appender.heads[stream] }
+
+  package func append(_ drafts: [Draft]) throws(JournalError) -> UInt64 {
+    if let refusal { throw refusal }
+    appender.append(drafts, at: now(), to: &batch)
+    if batch.count >= Self.batchSize { handOver() }
+    return appender.last
+  }
+
+  private func handOver() {
+    guard !batch.isEmpty else { return }
+    let records = batch
+    batch = []
+    batch.reserveCapacity(min(records.count, Self.batchSize))
+    written.append(records)
+    threads?.writer?.post(.append(records, generation: generation))
+  }
+
+  private func receive(_ report: SQLiteWriter.Report) {
+    switch report {
+    case .committed(let seq, let nanoseconds): commit(upTo: seq, nanoseconds)
+    case .rejected(let error):
+      discard()
+      rejectedSubject.send(error)
+    case .failed(let error, _):
+      guard refusal == nil else { return }
+      refusal = error
+      discard()
+      committedSubject.on(.failed(error))
+    case .saved: break
+    case .notSaved(let reason): onSnapshotFailure?(reason)
+    }
+  }
+
+  private func commit(upTo seq: UInt64, _ nanoseconds: UInt64) {
+    times.commits += 1
+    times.totalNanoseconds += nanoseconds
+    times.maxNanoseconds = max(times.maxNanoseconds, nanoseconds)
+    var count = 0
+    while count < written.count, let last = written[count].last, last.seq <= seq { count += 1 }
+    let batches = Array(written[..<count])
+    written.removeFirst(count)
+    for records in batches {
+      times.events += records.count
+      appender.commit(upTo: records[records.count - 1].seq)
+      committedSubject.send(records)
+    }
+  }
+
+  /// Forgets all that is not durable.
+  private func discard() {
+    generation += 1
+    batch = []
+    written = []
+    appender.reject()
+  }
+
+  /// How long commits took since the last call.
+  package func takeCommitTimes() -> CommitTimes {
+    defer { times = CommitTimes() }
+    return times
+  }
+
+  // MARK: Reading
+
+  package func replay(after seq: UInt64, _ body: ([Record]) -> Void) throws(JournalError) {
+    try files.replay(after: seq, upTo: durable, body)
+  }
+
+  package func start(with heads: StreamHeads) { appender.start(with: heads) }
+
+  package func snapshot(of service: String) throws(JournalError) -> Snapshot? {
+    try start.snapshot(of: service, upTo: durable)
+  }
+
+  package func save(_ snapshot: Snapshot) {
+    threads?.writer?.post(.save(snapshot))
+  }
+
+  package func reading<Result: Sendable>(
+    _ pace: ReadingPace,
+    _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
+  ) -> Signal<Result, JournalError> {
+    Signal { [weak self] observer in
+      guard let threads = self?.threads else {
+        observer.fail(.unavailable(detail: "the journal is closed"))
+        return NonDisposable.instance
+      }
+      let receipt = Receipt<Result> { result in
+        switch result {
+        case .success(let value):
+          observer.receive(value)
+          observer.complete()
+        case .failure(let error): observer.fail(error)
+        }
+      }
+      let slot = threads.results.slot
+      let worker = pace == .prompt ? threads.promptReader : threads.longReader
+      let address = receipt.address
+      worker.post(
+        Reading { reader in
+          let result = Swift.Result { () throws(JournalError) in try job(reader) }
+          slot.post(Delivery { address.deliver(result) })
+        })
+      return BlockDisposable { receipt.cancel() }
+    }
+  }
+}
+
+/// What a reader thread is asked to do.
+struct Reading: Sendable {
+  let run: @Sendable (any JournalReader) -> Void
+}
+
+/// What a reader thread sends back: run on the loop.
+struct Delivery: Sendable {
+  let deliver: @Sendable () -> Void
+}
+
+/// What waits on the loop for a result.
+///
+/// Unchecked, because its address crosses to the reader thread and back; only the loop looks at
+/// what it points to.
+final class Receipt<Result: Sendable> {
+  private var onResult: ((Swift.Result<Result, JournalError>) -> Void)?
+
+  init(_ onResult: @escaping (Swift.Result<Result, JournalError>) -> Void) {
+    self.onResult = onResult
+  }
+
+  func cancel() {
+    onResult = nil
+  }
+
+  /// Retains the receipt until a result is delivered.
+  var address: Address { Address(receipt: self) }
+
+  struct Address: @unchecked Sendable {
+    fileprivate let receipt: Receipt<Result>
+
+    /// Called on the loop, once.
+    func deliver(_ result: Swift.Result<Result, JournalError>) {
+      let onResult = receipt.onResult
+      receipt.cancel()
+      onResult?(result)
+    }
+  }
+}

@@ -1,0 +1,97 @@
+internal import CSQLite
+internal import Glibc
+internal import Journal
+
+/// The form of the file. README.md beside this file describes it for people.
+enum Schema {
+  /// "bndj"; tells the file from any other SQLite file.
+  static let applicationID: Int32 = 0x626E_646A
+
+  /// Raised whenever an older binderd could not read the file any more.
+  static let version: Int32 = 1
+
+  /// What the first bytes of a file say, read without SQLite: that would already change a file
+  /// that needs recovery.
+  enum Found: Equatable {
+    /// No file, or an empty one.
+    case nothing
+    /// A journal of this program, of some version.
+    case journal(version: Int)
+    case other
+  }
+
+  /// Byte offsets of the database header: <https://www.sqlite.org/fileformat.html#the_database_header>.
+  static func look(at path: String) throws(JournalError) -> Found {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      if errno == ENOENT { return .nothing }
+      throw .unavailable(detail: "\(path): \(String(cString: strerror(errno)))")
+    }
+    defer { _ = close(file) }
+    var header = [UInt8](repeating: 0, count: 100)
+    let count = pread(file, &header, header.count, 0)
+    guard count > 0 else {
+      if count == 0 { return .nothing }
+      throw .unavailable(detail: "\(path): \(String(cString: strerror(errno)))")
+    }
+    func integer(at offset: Int) -> Int32 {
+      Int32(bitPattern: header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) })
+    }
+    guard count == header.count, header.starts(with: "SQLite format 3\0".utf8) else {
+      return .other
+    }
+    let id = integer(at: 68)
+    guard id == applicationID else {
+      // A journal whose creation was cut short has no tables yet, and no identity.
+      return id == 0 && integer(at: 60) == 0 && integer(at: 28) <= 1 ? .nothing : .other
+    }
+    return .journal(version: Int(integer(at: 60)))
+  }
+
+  /// Makes the tables of a new journal, all or none.
+  static func create(on database: Database, epoch: String) throws(SQLiteError) {
+    try database.execute("PRAGMA journal_mode = WAL")
+    try database.execute(
+      """
+      BEGIN EXCLUSIVE;
+      PRAGMA application_id = \(applicationID);
+      PRAGMA user_version = \(version);
+      CREATE TABLE event (
+        seq      INTEGER PRIMARY KEY,
+        time     INTEGER NOT NULL,
+        stream   TEXT NOT NULL,
+        version  INTEGER NOT NULL,
+        previous INTEGER NOT NULL,
+        type     TEXT NOT NULL,
+        data     TEXT NOT NULL,
+        command  TEXT,
+        meta     TEXT,
+        crc      INTEGER NOT NULL
+      ) STRICT;
+      CREATE TABLE snapshot (
+        service TEXT NOT NULL,
+        seq     INTEGER NOT NULL,
+        part    INTEGER NOT NULL,
+        parts   INTEGER NOT NULL,
+        schema  INTEGER NOT NULL,
+        data    TEXT NOT NULL,
+        crc     INTEGER NOT NULL,
+        PRIMARY KEY (service, seq, part)
+      ) STRICT, WITHOUT ROWID;
+      CREATE TABLE journal (
+        key   TEXT PRIMARY KEY,
+        value TEXT NOT NULL
+      ) STRICT, WITHOUT ROWID;
+      INSERT INTO journal VALUES ('epoch', '\(epoch)');
+      COMMIT;
+      """)
+    // Into the file itself, so that its first bytes say what it is from now on.
+    try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  /// A new epoch: 8 random hexadecimal digits.
+  static func makeEpoch() -> String {
+    let digits = String(UInt32.random(in: .min ... .max), radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }
+}

@@ -1,0 +1,219 @@
+import Journal
+import JournalSQLite
+import Signals
+import Testing
+
+/// What every event store promises; a new store joins by adding a case.
+struct EventStoreContractTests {
+  enum Kind: CaseIterable { case memory, sqlite }
+
+  /// A store of a kind, and what makes its appends durable and its readings happen.
+  final class Subject {
+    let store: any EventStore
+    let settle: () throws -> Void
+    private let keep: Any
+    var clock: Int64 = 1_000_000
+
+    init(_ kind: Kind) throws {
+      switch kind {
+      case .memory:
+        var read: () -> Int64 = { 0 }
+        let memory = MemoryStore { read() }
+        store = memory
+        settle = {
+          memory.commit()
+          memory.read()
+        }
+        keep = memory
+        read = { [unowned self] in clock }
+      case .sqlite:
+        let directory = try TemporaryDirectory()
+        let journal = try SQLiteJournal(directory.journal)
+        store = journal.store
+        settle = { try journal.settle() }
+        keep = (journal, directory)
+        let tick = { [unowned self] in journal.clock = clock }
+        onTick = tick
+      }
+    }
+
+    private var onTick: (() -> Void)?
+
+    func setClock(_ time: Int64) {
+      clock = time
+      onTick?()
+    }
+
+    func read<Result: Sendable>(
+      _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
+    ) throws -> Result {
+      try awaiting(store.reading(.long, job)) { isDone in
+        if let (journal, _) = keep as? (SQLiteJournal, TemporaryDirectory) {
+          try journal.run(until: isDone)
+        } else {
+          try settle()
+        }
+      }
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `records are numbered from 1 without gaps and read back`(kind: Kind) throws {
+    let subject = try Subject(kind)
+    let drafts = [
+      Draft(stream: "a", type: "t", data: #"{"x":1}"#),
+      Draft(stream: "b", type: "t", data: "{}", command: "c-1", meta: #"{"uid":0}"#),
+      Draft(stream: "a", type: "u", data: "\"ü\u{1F600}\"", command: "", meta: ""),
+    ]
+
+    #expect(try subject.store.append(Array(drafts[..<2])) == 2)
+    #expect(try subject.store.append([drafts[2]]) == 3)
+    try subject.settle()
+
+    let records = try replayed(subject.store)
+    #expect(records.map(\.seq) == [1, 2, 3])
+    #expect(records.map(\.draft) == drafts)
+    #expect(records.map(\.version) == [1, 1, 2])
+    #expect(records.map(\.previous) == [0, 0, 1])
+    #expect(try replayed(subject.store, after: 1) == Array(records[1...]))
+    #expect(
+      try subject.read { reader throws(JournalError) in
+        try reader.records(after: 1, limit: 1)
+      } == [records[1]])
+    #expect(
+      try subject.read { reader throws(JournalError) in
+        try reader.records(after: 3, limit: 9)
+      } == [])
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `a record is told of when it is durable and not before`(kind: Kind) throws {
+    let subject = try Subject(kind)
+    var told: [UInt64] = []
+    let observation = subject.store.committed.suppressError().observeNext {
+      told += $0.map(\.seq)
+    }
+    _ = try subject.store.append([draft("s"), draft("s")])
+    _ = try subject.store.append([draft("s")])
+    #expect(told.isEmpty)
+    #expect(subject.store.last == 3)
+    #expect(subject.store.durable == 0)
+
+    try subject.settle()
+
+    #expect(told == [1, 2, 3])
+    #expect(subject.store.durable == 3)
+    observation.dispose()
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `an observer reads a position as durable when it is told of it`(kind: Kind) throws {
+    let subject = try Subject(kind)
+    var read: [Bool] = []
+    let observation = subject.store.committed.suppressError().observeNext {
+      [store = subject.store] in
+      read.append(store.durable >= ($0.last?.seq ?? .max))
+    }
+    _ = try subject.store.append([draft("s")])
+    try subject.settle()
+    #expect(read == [true])
+    observation.dispose()
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `the head of a stream is that of all that was appended`(kind: Kind) throws {
+    let subject = try Subject(kind)
+    #expect(subject.store.head(of: "a") == .none)
+    _ = try subject.store.append([draft("a"), draft("b"), draft("a")])
+    #expect(subject.store.head(of: "a") == Head(seq: 3, version: 2))
+    #expect(subject.store.head(of: "b") == Head(seq: 2, version: 1))
+    try subject.settle()
+    #expect(subject.store.head(of: "a") == Head(seq: 3, version: 2))
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `a stream is read backward`(kind: Kind) throws {
+    let subject = try Subject(kind)
+    for i in 1...10 { _ = try subject.store.append([draft(i % 3 == 0 ? "a" : "b", "\(i)")]) }
+    try subject.settle()
+    let head = subject.store.head(of: "a").seq
+    let newest = try subject.read { reader throws(JournalError) in
+      try reader.records(ofStream: "a", from: head, limit: 2)
+    }
+    #expect(newest.map(\.seq) == [9, 6])
+    let all = try subject.read { reader throws(JournalError) in
+      try reader.records(ofStream: "a", from: head, limit: 100)
+    }
+    #expect(all.map(\.seq) == [9, 6, 3])
+    #expect(all.map(\.version) == [3, 2, 1])
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `times never go back, and a position is found by time`(kind: Kind) throws {
+    let subject = try Subject(kind)
+    for time: Int64 in [1_000, 3_000, 2_000, 5_000] {
+      subject.setClock(time)
+      _ = try subject.store.append([draft("s")])
+    }
+    try subject.settle()
+    #expect(try replayed(subject.store).map(\.time) == [1_000, 3_000, 3_000, 5_000])
+    for (time, seq) in [(999, 0), (1_000, 1), (2_999, 1), (3_000, 3), (5_000, 4), (9_999, 4)] {
+      let found = try subject.read { reader throws(JournalError) in
+        try reader.position(at: Int64(time))
+      }
+      #expect(found == UInt64(seq), "at \(time)")
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `the bounds are those of what is durable`(kind: Kind) throws {
+    let subject = try Subject(kind)
+    var bounds = try subject.read { reader throws(JournalError) in try reader.bounds() }
+    #expect(bounds == (1, 0))
+    _ = try subject.store.append([draft("s"), draft("s")])
+    try subject.settle()
+    bounds = try subject.read { reader throws(JournalError) in try reader.bounds() }
+    #expect(bounds == (1, 2))
+    #expect(subject.store.first == 1)
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `the newest snapshot up to a position is found`(kind: Kind) throws {
+    let subject = try Subject(kind)
+    for _ in 1...9 { _ = try subject.store.append([draft("s")]) }
+    try subject.settle()
+    let snapshots = [3, 6, 9].map { seq in
+      Snapshot(service: "a", seq: UInt64(seq), schema: 2, data: "\"at \(seq)\"")
+    }
+    for snapshot in snapshots { subject.store.save(snapshot) }
+    subject.store.save(Snapshot(service: "b", seq: 5, schema: 1, data: "{}"))
+    // Snapshots are kept in the background: ask until the last is there.
+    var other: Snapshot?
+    for _ in 0..<1000 where other == nil {
+      other = try subject.read { reader throws(JournalError) in
+        try reader.snapshot(of: "b", upTo: 9)
+      }
+    }
+    #expect(other?.seq == 5)
+    #expect(try subject.store.snapshot(of: "a") == snapshots[2])
+    #expect(try subject.store.snapshot(of: "c") == nil)
+    let older = try subject.read { reader throws(JournalError) in
+      try reader.snapshot(of: "a", upTo: 8)
+    }
+    #expect(older == snapshots[1])
+    let none = try subject.read { reader throws(JournalError) in
+      try reader.snapshot(of: "a", upTo: 2)
+    }
+    #expect(none == nil)
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `a reading that is disposed of is not told`(kind: Kind) throws {
+    let subject = try Subject(kind)
+    var isTold = false
+    let observation = subject.store.reading(.prompt) { _ in 1 }.observe { _ in isTold = true }
+    observation.dispose()
+    _ = try subject.read { _ in 2 }
+    #expect(!isTold)
+  }
+}

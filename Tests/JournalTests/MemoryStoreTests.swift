@@ -1,0 +1,38 @@
+import Journal
+import Signals
+import Testing
+
+struct MemoryStoreTests {
+  let store = MemoryStore()
+
+  @Test
+  func `what is rejected is gone, and the positions are given again`() throws {
+    _ = try store.append([draft("a")])
+    store.commit()
+    _ = try store.append([draft("a"), draft("b")])
+    var reasons: [JournalError] = []
+    let observation = store.rejected.observeNext { reasons.append($0) }
+
+    let full = JournalError.readOnly(reason: "ENOSPC", outcome: .none)
+    store.reject(full)
+
+    #expect(reasons == [full])
+    #expect(store.last == 1)
+    #expect(store.head(of: "a") == Head(seq: 1, version: 1))
+    #expect(store.head(of: "b") == .none)
+    #expect(try store.append([draft("b")]) == 2)
+    observation.dispose()
+  }
+
+  @Test
+  func `after a failure nothing is appended`() throws {
+    let broken = JournalError.readOnly(reason: "EIO", outcome: .unknown)
+    var end: Signal<[Record], JournalError>.Event?
+    let observation = store.committed.observe { end = $0 }
+    _ = try store.append([draft("a")])
+    store.fail(broken)
+    #expect(end?.error == broken)
+    #expect(throws: broken) { try store.append([draft("a")]) }
+    observation.dispose()
+  }
+}

@@ -1,0 +1,302 @@
+import CSQLite
+import EventLoop
+import Glibc
+import Journal
+import JournalSQLite
+import Signals
+import Testing
+
+struct SQLiteStoreTests {
+  let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private func open(
+    durability: SQLiteStore.Durability? = .always
+  ) throws -> SQLiteJournal {
+    try SQLiteJournal(directory.journal, durability: durability)
+  }
+
+  /// Runs SQL on the file, as somebody with `sqlite3` would.
+  private func execute(_ sql: String) {
+    var database: OpaquePointer?
+    sqlite3_open(directory.journal, &database)
+    let code = sqlite3_exec(database, sql, nil, nil, nil)
+    precondition(code == SQLITE_OK, String(cString: sqlite3_errmsg(database)))
+    sqlite3_close(database)
+  }
+
+  private func fill(_ count: Int) throws {
+    let journal = try open()
+    for i in 0..<count { _ = try journal.store.append([draft("s\(i % 7)", "\(i)")]) }
+    try journal.settle()
+  }
+
+  private func openError() -> JournalError? {
+    do throws(JournalError) {
+      let loop = try? Loop()
+      guard let loop else { return nil }
+      let store = try SQLiteStore(
+        path: directory.journal, durability: .always, on: loop, now: { 0 })
+      store.close()
+      loop.run()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test(arguments: [SQLiteStore.Durability.always, .interval(milliseconds: 5), .os])
+  func `what was durable is there after a restart`(durability: SQLiteStore.Durability) throws {
+    var epoch = ""
+    var records: [Record] = []
+    do {
+      let journal = try open(durability: durability)
+      epoch = journal.store.epoch
+      for i in 0..<1000 { _ = try journal.store.append([draft("s\(i % 7)", "\(i)")]) }
+      try journal.settle()
+      _ = try journal.store.append([draft("late")])
+    }
+    let journal = try open(durability: durability)
+    records = try replayed(journal.store)
+    #expect(journal.store.epoch == epoch)
+    #expect(journal.store.lostEvents == 0)
+    #expect(journal.store.last == 1001, "close waits for the writer")
+    #expect(records.map(\.seq).elementsEqual(1...1001))
+    #expect(records[999].data == "999")
+
+    var heads = StreamHeads()
+    records.forEach { heads.note($0) }
+    journal.store.start(with: heads)
+    _ = try journal.store.append([draft("s0")])
+    try journal.settle()
+    let last = try replayed(journal.store, after: 1001)
+    #expect(last.map(\.version) == [144])
+  }
+
+  @Test
+  func `an epoch is random`() throws {
+    let other = try TemporaryDirectory()
+    let epochs = try [open().store.epoch, SQLiteJournal(other.journal).store.epoch]
+    #expect(epochs[0] != epochs[1])
+    #expect(epochs.allSatisfy { $0.utf8.count == 8 })
+  }
+
+  @Test
+  func `a second daemon is told who has the journal`() throws {
+    let journal = try open()
+    guard case .locked(let owner) = openError() else {
+      Issue.record("not locked")
+      return
+    }
+    #expect(owner.hasPrefix("pid \(getpid()) started "))
+    withExtendedLifetime(journal) {}
+  }
+
+  @Test
+  func `a newer format is refused and nothing is touched`() throws {
+    try fill(3)
+    execute("PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)")
+    let before = contents()
+    #expect(openError() == .newerFormat(found: 99, supported: 1))
+    #expect(contents() == before)
+  }
+
+  private func contents() -> [UInt8] {
+    let file = Glibc.open(directory.journal, O_RDONLY)
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    let count = read(file, &bytes, bytes.count)
+    return Array(bytes[..<count])
+  }
+
+  @Test
+  func `a file of another make is refused`() throws {
+    let file = Glibc.open(directory.journal, O_CREAT | O_WRONLY, 0o600)
+    write(file, "not a database, but something that somebody wants to keep, and so on ....", 72)
+    write(file, "not a database, but something that somebody wants to keep, and so on ....", 72)
+    close(file)
+    #expect(openError() == .notAJournal(path: directory.journal))
+    unlink(directory.journal)
+    execute("CREATE TABLE mine (x); CREATE TABLE more (y)")
+    #expect(openError() == .notAJournal(path: directory.journal))
+  }
+
+  @Test
+  func `a damaged row is found when it is read, and what stands before it is read`() throws {
+    try fill(2000)
+    execute("UPDATE event SET data = '\"forged\"' WHERE seq = 1234")
+    let journal = try open()
+    var records: [Record] = []
+    let error = #expect(throws: JournalError.self) {
+      try journal.store.replay(after: 0) { records += $0 }
+    }
+    guard case .corrupt(seq: 1234, _) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(records.last?.seq == 1233)
+    #expect(try replayed(journal.store, after: 1234).count == 766, "later events are not dropped")
+  }
+
+  @Test
+  func `a missing row is found`() throws {
+    try fill(20)
+    execute("DELETE FROM event WHERE seq = 7")
+    let journal = try open()
+    let error = #expect(throws: JournalError.self) { try replayed(journal.store) }
+    guard case .corrupt(seq: 7, _) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test
+  func `events that were acknowledged and are gone are counted, and the epoch is new`() throws {
+    var epoch = ""
+    do {
+      try fill(10)
+      let journal = try open()
+      epoch = journal.store.epoch
+    }
+    execute("DELETE FROM event WHERE seq > 6")
+    let journal = try open()
+    #expect(journal.store.lostEvents == 4)
+    #expect(journal.store.epoch != epoch)
+    #expect(journal.store.last == 6)
+    epoch = journal.store.epoch
+    withExtendedLifetime(journal) {}
+  }
+
+  @Test
+  func `a new journal beside an old lock file has lost nothing`() throws {
+    try fill(10)
+    unlink(directory.journal)
+    let journal = try open()
+    #expect(journal.store.lostEvents == 0)
+    #expect(journal.store.last == 0)
+  }
+
+  @Test
+  func `a journal that is open for reading takes nothing and changes nothing`() throws {
+    try fill(5)
+    let before = contents()
+    do {
+      let journal = try open(durability: nil)
+      #expect(try replayed(journal.store).count == 5)
+      let refusal = JournalError.readOnly(reason: "read-only", outcome: .none)
+      #expect(throws: refusal) { try journal.store.append([draft("s")]) }
+    }
+    #expect(contents() == before)
+  }
+
+  @Test
+  func `a large snapshot is kept in parts, and a damaged one is passed over`() throws {
+    let journal = try open()
+    for _ in 0..<10 { _ = try journal.store.append([draft("s")]) }
+    try journal.settle()
+    let large = "\"" + String(repeating: "ü", count: 500_000) + "\""
+    journal.store.save(Snapshot(service: "a", seq: 4, schema: 1, data: "\"small\""))
+    journal.store.save(Snapshot(service: "a", seq: 8, schema: 1, data: large))
+    try awaitSnapshot(8, journal)
+    #expect(try journal.store.snapshot(of: "a")?.data == large)
+    execute("UPDATE snapshot SET data = 'x' WHERE seq = 8 AND part = 2")
+    #expect(try journal.store.snapshot(of: "a")?.data == "\"small\"")
+  }
+
+  @Test
+  func `of many snapshots the newest and ever fewer older ones are kept`() throws {
+    let journal = try open()
+    for _ in 0..<1000 { _ = try journal.store.append([draft("s")]) }
+    try journal.settle()
+    for seq in stride(from: UInt64(10), through: 1000, by: 10) {
+      journal.store.save(Snapshot(service: "a", seq: seq, schema: 1, data: "\(seq)"))
+    }
+    try awaitSnapshot(1000, journal)
+    var kept: [UInt64] = []
+    var position: UInt64 = 1000
+    while let snapshot = try journal.read({ [position] reader throws(JournalError) in
+      try reader.snapshot(of: "a", upTo: position)
+    }) {
+      kept.append(snapshot.seq)
+      position = snapshot.seq - 1
+    }
+    #expect(kept.prefix(2) == [1000, 990])
+    #expect(kept.count < 15, "\(kept)")
+    #expect((kept.last ?? 0) < 500, "\(kept)")
+  }
+
+  private func awaitSnapshot(_ seq: UInt64, _ journal: SQLiteJournal) throws {
+    for _ in 0..<2000 {
+      if try journal.store.snapshot(of: "a")?.seq == seq { return }
+      usleep(1_000)
+    }
+    Issue.record("no snapshot at \(seq)")
+  }
+
+  @Test
+  func `the log is moved into the file while events are written, and does not grow for ever`()
+    throws
+  {
+    let journal = try open(durability: .os)
+    let filler = "\"" + String(repeating: "x", count: 2000) + "\""
+    for _ in 0..<100 {
+      for _ in 0..<500 { _ = try journal.store.append([draft("s", filler)]) }
+      try journal.settle()
+    }
+    var status = stat()
+    stat(directory.journal + "-wal", &status)
+    #expect(status.st_size < 72 << 20)
+    #expect(try replayed(journal.store).count == 50_000)
+  }
+
+  /// EFBIG stands for ENOSPC and EDQUOT here: all are told of by `write`, and none wrote anything.
+  @Test
+  func `without room an append is rejected whole, and taken again when there is room`() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGXFSZ, SIG_IGN)
+      let tests = try SQLiteStoreTests()
+      let journal = try tests.open()
+      _ = try journal.store.append([draft("s", "1")])
+      try journal.settle()
+
+      func limit(_ bytes: rlim_t) {
+        let limit = rlimit(rlim_cur: bytes, rlim_max: .max)
+        withUnsafePointer(to: limit) {
+          _ = setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), $0)
+        }
+      }
+      var reasons: [JournalError] = []
+      let observation = journal.store.rejected.observeNext { reasons.append($0) }
+      limit(64 * 1024)
+      let filler = "\"" + String(repeating: "x", count: 10_000) + "\""
+      for _ in 0..<20 { _ = try journal.store.append([draft("s", filler)]) }
+      try journal.run { !reasons.isEmpty }
+      precondition(reasons == [.readOnly(reason: "EFBIG", outcome: .none)], "\(reasons)")
+      precondition(journal.store.last == 1 && journal.store.durable == 1)
+
+      limit(.max)
+      let position = try journal.store.append([draft("s", "2")])
+      precondition(position == 2)
+      try journal.settle()
+      let records = try replayed(journal.store)
+      precondition(records.map(\.data) == ["1", "2"], "\(records)")
+      precondition(records.map(\.version) == [1, 2])
+      observation.dispose()
+    }
+  }
+
+  @Test
+  func `a commit takes what waits as one, and is timed`() throws {
+    let journal = try open()
+    for _ in 0..<100 { _ = try journal.store.append([draft("s")]) }
+    try journal.settle()
+    let times = journal.store.takeCommitTimes()
+    #expect(times.events == 100)
+    #expect(times.commits == 1)
+    #expect(times.totalNanoseconds > 0)
+    #expect(journal.store.takeCommitTimes().commits == 0)
+  }
+}

@@ -1,0 +1,102 @@
+import EventLoop
+import Glibc
+import Journal
+import JournalSQLite
+import Signals
+
+/// A directory of its own for one test, removed with what is in it.
+final class TemporaryDirectory {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/binderd-test.XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw SystemError(code: errno, call: "mkdtemp") }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit {
+    if let directory = opendir(path) {
+      while let entry = readdir(directory) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) {
+          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        unlink("\(path)/\(name)")
+      }
+      closedir(directory)
+    }
+    rmdir(path)
+  }
+
+  var journal: String { path + "/journal.db" }
+}
+
+/// An SQLite journal with the loop that it needs.
+final class SQLiteJournal {
+  let loop: Loop
+  let store: SQLiteStore
+  var clock: Int64 = 1_000_000
+
+  init(
+    _ path: String, durability: SQLiteStore.Durability? = .always
+  ) throws {
+    loop = try Loop()
+    var read: () -> Int64 = { 0 }
+    store = try SQLiteStore(path: path, durability: durability, on: loop) { read() }
+    read = { [unowned self] in clock }
+  }
+
+  deinit {
+    store.close()
+    loop.run()
+  }
+
+  /// Runs the loop until all that was appended is durable, or lost.
+  func settle() throws {
+    try run { store.durable == store.last }
+  }
+
+  func run(until condition: () -> Bool) throws {
+    var isLate = false
+    let alarm = try EventLoop.Timer(on: loop) { isLate = true }
+    alarm.start(afterMilliseconds: 20_000)
+    while !condition(), !isLate { loop.runOnce() }
+    alarm.close()
+    if isLate { throw SystemError(code: ETIMEDOUT, call: "run(until:)") }
+  }
+
+  /// What a reading returns.
+  func read<Result: Sendable>(
+    _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
+  ) throws -> Result {
+    try awaiting(store.reading(.prompt, job)) { try run(until: $0) }
+  }
+}
+
+/// The element of a signal that emits one, or its error.
+func awaiting<Element>(
+  _ signal: Signal<Element, JournalError>, _ run: (() -> Bool) throws -> Void
+) throws -> Element {
+  var result: Result<Element, JournalError>?
+  let observation = signal.observe { event in
+    switch event {
+    case .next(let element): result = .success(element)
+    case .failed(let error): result = .failure(error)
+    case .completed: break
+    }
+  }
+  try run { result != nil }
+  observation.dispose()
+  guard let result else { throw JournalError.unavailable(detail: "no result") }
+  return try result.get()
+}
+
+func draft(_ stream: String, _ data: String = "{}", type: String = "test.happened") -> Draft {
+  Draft(stream: stream, type: type, data: data)
+}
+
+/// All records of a store, by a replay.
+func replayed(_ store: any EventStore, after seq: UInt64 = 0) throws -> [Record] {
+  var records: [Record] = []
+  try store.replay(after: seq) { records += $0 }
+  return records
+}
