@@ -26,6 +26,9 @@ let package = Package(
     .target(name: "Signals"),
     .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv"]),
 
+    // The language of the socket, shared with the client.
+    .target(name: "Wire", dependencies: ["JSON"]),
+
     // Promise.
     .target(name: "Journal", dependencies: ["Signals"]),
 
@@ -38,11 +41,12 @@ let package = Package(
       name: "JournalTests",
       dependencies: ["CSQLite", "EventLoop", "Journal", "JournalSQLite", "Signals"]),
     .testTarget(name: "SignalsTests", dependencies: ["Signals"]),
+    .testTarget(name: "WireTests", dependencies: ["JSON", "Wire"]),
   ]
 )
 
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
-let safe: Set = ["JSON", "Signals", "Journal"]
+let safe: Set = ["JSON", "Signals", "Wire", "Journal"]
 
 for target in package.targets where target.type != .system && target.name != "CPosix" {
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])

@@ -16,7 +16,7 @@ public struct JSONText: Sendable {
     var scanner = JSONScanner(bytes)
     _ = try scanner.value()
     try scanner.end()
-    self.init(compacting: bytes)
+    self.init(scanned: bytes)
   }
 
   /// A value by its text.
@@ -24,8 +24,8 @@ public struct JSONText: Sendable {
     try self.init(parsing: text.utf8.span)
   }
 
-  /// A value that has been scanned.
-  init(compacting bytes: Span<UInt8>) {
+  /// A value that a ``JSONScanner`` has passed.
+  public init(scanned bytes: Span<UInt8>) {
     if Self.isCompact(bytes) {
       text = String(validUTF8: bytes)
     } else {

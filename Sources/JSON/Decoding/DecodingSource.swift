@@ -151,7 +151,7 @@ extension ByteBuffer {
   }
 
   fileprivate func text(_ place: DecodingSource.Place) -> JSONText {
-    JSONText(compacting: span.extracting(place.start..<place.end))
+    JSONText(scanned: span.extracting(place.start..<place.end))
   }
 
   fileprivate func integer(_ place: DecodingSource.Place) -> Int64? {

@@ -1,0 +1,119 @@
+/// The errors that cross the socket: the one table from which frames, schema and help are made.
+///
+/// Names and codes are stable; messages are for people and may change.
+public enum ErrorName: String, CaseIterable, Sendable {
+  case parseError = "parse_error"
+  case invalidRequest = "invalid_request"
+  case methodNotFound = "method_not_found"
+  case invalidParams = "invalid_params"
+  case internalError = "internal_error"
+  case overloaded
+  case lineTooLong = "line_too_long"
+  case batchTooLarge = "batch_too_large"
+  case limitReached = "limit_reached"
+  case permissionDenied = "permission_denied"
+  case unsupported
+  case shuttingDown = "shutting_down"
+  case readOnly = "read_only"
+  case timeout
+  case cancelled
+  case resultTooLarge = "result_too_large"
+  case rejected
+  case notFound = "not_found"
+  case alreadyExists = "already_exists"
+  case conflict
+  case cmdReused = "cmd_reused"
+  case seqExpired = "seq_expired"
+  case seqFuture = "seq_future"
+  case epochMismatch = "epoch_mismatch"
+  case notBindable = "not_bindable"
+  case bindingCycle = "binding_cycle"
+  case tooExpensive = "too_expensive"
+
+  /// One row of the table.
+  public struct Row: Sendable {
+    /// The JSON-RPC code.
+    public let code: Int
+    /// Whether the same request may succeed later, unchanged or with what `data` says.
+    public let retry: Bool
+    /// The members of `data` beside `name` and `retry`.
+    public let data: [String]
+    /// What it says, in one line.
+    public let meaning: String
+  }
+
+  /// The row of this error.
+  public var row: Row {
+    switch self {
+    case .parseError:
+      Row(-32700, false, ["offset", "why"], "the line is not JSON")
+    case .invalidRequest:
+      Row(-32600, false, ["why"], "the line is JSON, but no request")
+    case .methodNotFound:
+      Row(-32601, false, ["method", "did_you_mean"], "there is no such method")
+    case .invalidParams:
+      Row(-32602, false, ["path", "expected", "got"], "the parameters are not as described")
+    case .internalError:
+      Row(-32603, false, ["ref"], "binderd has a fault; the log has the detail under `ref`")
+    case .overloaded:
+      Row(-32000, true, ["limit", "max"], "the daemon has too much to do")
+    case .lineTooLong:
+      Row(-32001, false, ["max"], "the line is longer than allowed")
+    case .batchTooLarge:
+      Row(-32002, false, ["max"], "the batch has more requests than allowed")
+    case .limitReached:
+      Row(-32003, true, ["limit", "max"], "the connection has as many as it may")
+    case .permissionDenied:
+      Row(-32004, false, ["need"], "the peer may not do this")
+    case .unsupported:
+      Row(-32005, false, ["supported"], "this is not offered here")
+    case .shuttingDown:
+      Row(-32006, true, ["reconnect_ms"], "the daemon is about to end")
+    case .readOnly:
+      Row(-32007, true, ["reason", "outcome"], "the journal takes no writes")
+    case .timeout:
+      Row(-32008, true, ["after_ms"], "it took too long")
+    case .cancelled:
+      Row(-32009, false, [], "the client has cancelled the call")
+    case .resultTooLarge:
+      Row(-32010, false, ["size", "max"], "the answer is longer than a line may be")
+    case .rejected:
+      Row(1000, false, ["reason"], "the service says no, by the rule in `reason`")
+    case .notFound:
+      Row(1001, false, ["what", "id", "did_you_mean"], "there is no such thing")
+    case .alreadyExists:
+      Row(1002, false, ["what", "id"], "there is such a thing already")
+    case .conflict:
+      Row(1003, true, ["stream", "expected", "actual"], "a stream has moved on")
+    case .cmdReused:
+      Row(1004, false, ["seq"], "this `cmd` belonged to another call")
+    case .seqExpired:
+      Row(1005, false, ["first", "last"], "the journal begins after this position")
+    case .seqFuture:
+      Row(1006, false, ["last"], "the journal ends before this position")
+    case .epochMismatch:
+      Row(1007, false, ["epoch"], "the position is of another journal")
+    case .notBindable:
+      Row(1008, false, ["side", "why"], "these ends cannot be bound")
+    case .bindingCycle:
+      Row(1009, false, ["path"], "the binding would close a cycle")
+    case .tooExpensive:
+      Row(1010, false, ["cost", "max"], "the answer would cost too much")
+    }
+  }
+
+  /// The JSON-RPC code.
+  public var code: Int { row.code }
+
+  /// The error of a code; `nil` for a code of somebody else.
+  public init?(code: Int) {
+    guard let name = Self.allCases.first(where: { $0.code == code }) else { return nil }
+    self = name
+  }
+}
+
+extension ErrorName.Row {
+  fileprivate init(_ code: Int, _ retry: Bool, _ data: [String], _ meaning: String) {
+    self.init(code: code, retry: retry, data: data, meaning: meaning)
+  }
+}

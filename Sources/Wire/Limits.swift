@@ -1,0 +1,53 @@
+/// How much a client may ask for; `hello` and `stats` show them.
+public struct Limits: Equatable, Sendable {
+  /// Bytes of a line from a client.
+  public var lineIn = 1 << 20
+
+  /// Bytes of a line to a client that has not asked for more in `hello`.
+  public var lineOut = 64 << 10
+
+  /// Bytes of a line to a client that has.
+  public var lineOutMax = 16 << 20
+
+  /// Bytes of an over-long line that are dropped in hope of its end.
+  public var flood = 16 << 20
+
+  /// Requests of a batch.
+  public var batch = 256
+
+  /// Calls of one connection that are answered out of order and not answered yet.
+  public var inFlight = 64
+
+  /// Answers of one connection that wait for the disk before it is read on.
+  public var held = 1024
+
+  /// Subscriptions of one connection.
+  public var subscriptions = 256
+
+  /// Bytes of output that wait for a client before it is read no further.
+  public var outputSoft = 1 << 20
+
+  /// Bytes of output that wait for a client before it is hung up on.
+  public var outputHard = 8 << 20
+
+  /// Clients at a time.
+  public var connections = 10_000
+
+  /// Milliseconds from the first byte of a line to its last.
+  public var partialLineMilliseconds: UInt64 = 30_000
+
+  /// Milliseconds without a byte taken by a client that has output waiting.
+  public var stallMilliseconds: UInt64 = 60_000
+
+  /// Bad lines in a row.
+  public var badLines = 16
+
+  /// Bytes of a `cmd`.
+  public var commandBytes = 64
+
+  /// Bytes of an `id` that is a string.
+  public var idBytes = 128
+
+  /// The defaults.
+  public init() {}
+}

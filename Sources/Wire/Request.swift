@@ -1,0 +1,95 @@
+public import JSON
+
+/// One request: where its parts stand in the line.
+public struct Request: Sendable {
+  /// `nil` when nobody wants an answer.
+  public let id: RequestID?
+
+  /// The name of the method.
+  public let method: JSONScanner.StringToken
+
+  /// The parameters, an object or an array; `nil` when there are none.
+  public let params: Range<Int>?
+
+  /// Whether the parameters are an array.
+  public let isPositional: Bool
+
+  /// A request that cannot be run.
+  public struct Fault: Error, Equatable, Sendable {
+    /// Whom the answer is for; `null` when that could not be read.
+    public let id: RequestID
+
+    /// The answer.
+    public let error: WireError
+  }
+
+  /// Reads the one request of a line.
+  ///
+  /// - Throws: ``Fault`` with a `parse_error` or an `invalid_request`.
+  public init(parsing line: Span<UInt8>, limits: Limits) throws(Fault) {
+    var scanner = JSONScanner(line)
+    var members = RequestMembers()
+    do throws(JSONFault) {
+      try members.read(&scanner, line, limits)
+      try scanner.end()
+    } catch {
+      throw Fault(id: .null, error: WireError(error))
+    }
+    try self.init(members)
+  }
+
+  init(_ members: RequestMembers) throws(Fault) {
+    guard members.why == nil, let method = members.method else {
+      let why = members.why ?? "a request has a member 'method'"
+      throw Fault(id: members.id ?? .null, error: .invalidRequest(why))
+    }
+    id = members.id
+    self.method = method
+    params = members.params
+    isPositional = members.isPositional
+  }
+}
+
+/// The requests of a batch, in order.
+public enum Batch {
+  /// Whether a line is an array, so a batch or nothing that can be run.
+  public static func isBatch(_ line: Span<UInt8>) -> Bool {
+    var scanner = JSONScanner(line)
+    return scanner.peek() == UInt8(ascii: "[")
+  }
+
+  /// Reads the requests of a batch.
+  ///
+  /// - Returns: For each element the request, or why it is none.
+  /// - Throws: ``Request/Fault`` when the line is no batch as a whole.
+  public static func parse(
+    _ line: Span<UInt8>, limits: Limits
+  ) throws(Request.Fault) -> [Result<Request, Request.Fault>] {
+    var requests: [Result<Request, Request.Fault>] = []
+    do throws(JSONFault) {
+      var whole = JSONScanner(line)
+      _ = try whole.value()
+      try whole.end()
+      var scanner = JSONScanner(line)
+      var more = try scanner.enterArray()
+      while more, requests.count <= limits.batch {
+        var members = RequestMembers()
+        try members.read(&scanner, line, limits)
+        requests.append(Result { () throws(Request.Fault) in try Request(members) })
+        more = try scanner.nextElement()
+      }
+    } catch {
+      throw Request.Fault(id: .null, error: WireError(error))
+    }
+    guard !requests.isEmpty else {
+      throw Request.Fault(id: .null, error: .invalidRequest("a batch holds at least one request"))
+    }
+    guard requests.count <= limits.batch else {
+      let error = WireError(
+        .batchTooLarge, "a batch holds at most \(limits.batch) requests",
+        ["max": .number(JSONNumber(limits.batch))])
+      throw Request.Fault(id: .null, error: error)
+    }
+    return requests
+  }
+}

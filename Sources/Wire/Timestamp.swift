@@ -1,0 +1,120 @@
+/// A time as it crosses the socket: `2026-01-02T03:04:05.678901Z`.
+public struct Timestamp: Comparable, Hashable, Sendable {
+  /// Microseconds since 1970-01-01T00:00:00Z.
+  public let microseconds: Int64
+
+  /// A time by its microseconds.
+  public init(microseconds: Int64) {
+    self.microseconds = microseconds
+  }
+
+  /// Whether one time is before another.
+  public static func < (left: Self, right: Self) -> Bool { left.microseconds < right.microseconds }
+
+  /// A time by its text: RFC 3339, with or without a fraction, in UTC (`Z`) or with an offset.
+  public init?(_ text: String) {
+    var reader = Reader(rest: Array(text.utf8)[...])
+    guard let year = reader.number(4), reader.take("-"), let month = reader.number(2),
+      reader.take("-"), let day = reader.number(2), reader.take("T") || reader.take(" "),
+      let hour = reader.number(2), reader.take(":"), let minute = reader.number(2)
+    else { return nil }
+    var second = 0
+    if reader.take(":") {
+      guard let value = reader.number(2) else { return nil }
+      second = value
+    }
+    let fraction = reader.take(".") ? reader.fraction() : 0
+    guard let fraction, let offset = reader.offset(), reader.rest.isEmpty,
+      1...12 ~= month, 1...31 ~= day, hour < 24, minute < 60, second < 61
+    else { return nil }
+    let days = Self.days(year, month, day)
+    let seconds = ((days * 24 + hour) * 60 + minute - offset) * 60 + second
+    microseconds = Int64(seconds) * 1_000_000 + Int64(fraction)
+  }
+
+  /// The text in UTC with six digits of a second.
+  public var text: String {
+    let second = microseconds.quotient(roundingDown: 1_000_000)
+    let fraction = microseconds - second * 1_000_000
+    let day = second.quotient(roundingDown: 86_400)
+    let rest = Int(second - day * 86_400)
+    let (year, month, date) = Self.date(Int(day))
+    func pad(_ value: Int, _ width: Int) -> String {
+      let digits = String(value)
+      return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+    return "\(pad(year, 4))-\(pad(month, 2))-\(pad(date, 2))T\(pad(rest / 3600, 2)):"
+      + "\(pad(rest / 60 % 60, 2)):\(pad(rest % 60, 2)).\(pad(Int(fraction), 6))Z"
+  }
+
+  // The civil calendar in 400-year eras that begin on 1 March: Howard Hinnant, "chrono-Compatible
+  // Low-Level Date Algorithms", <https://howardhinnant.github.io/date_algorithms.html>.
+
+  private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    let year = month <= 2 ? year - 1 : year
+    let era = Int(Int64(year).quotient(roundingDown: 400))
+    let yearOfEra = year - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  private static func date(_ days: Int) -> (year: Int, month: Int, day: Int) {
+    let days = days + 719_468
+    let era = Int(Int64(days).quotient(roundingDown: 146_097))
+    let dayOfEra = days - era * 146_097
+    let yearOfEra =
+      (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shifted = (5 * dayOfYear + 2) / 153
+    let month = shifted < 10 ? shifted + 3 : shifted - 9
+    return (
+      yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month,
+      dayOfYear - (153 * shifted + 2) / 5 + 1
+    )
+  }
+
+  private struct Reader {
+    var rest: ArraySlice<UInt8>
+
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
+      guard let first = rest.first, UInt32(first) == character.value else { return false }
+      rest.removeFirst()
+      return true
+    }
+
+    mutating func number(_ digits: Int) -> Int? {
+      guard rest.count >= digits, rest.prefix(digits).allSatisfy({ 0x30...0x39 ~= $0 }) else {
+        return nil
+      }
+      defer { rest.removeFirst(digits) }
+      return rest.prefix(digits).reduce(0) { $0 * 10 + Int($1 & 15) }
+    }
+
+    /// Microseconds; digits beyond the sixth are dropped.
+    mutating func fraction() -> Int? {
+      let digits = rest.prefix { 0x30...0x39 ~= $0 }
+      guard !digits.isEmpty else { return nil }
+      rest.removeFirst(digits.count)
+      return (0..<6).reduce(0) { value, i in
+        value * 10 + (i < digits.count ? Int(digits[digits.startIndex + i] & 15) : 0)
+      }
+    }
+
+    /// Minutes east of Greenwich.
+    mutating func offset() -> Int? {
+      if take("Z") || take("z") { return 0 }
+      let sign = take("+") ? 1 : take("-") ? -1 : 0
+      guard sign != 0, let hours = number(2), take(":"), let minutes = number(2) else {
+        return nil
+      }
+      return sign * (hours * 60 + minutes)
+    }
+  }
+}
+
+extension Int64 {
+  fileprivate func quotient(roundingDown divisor: Int64) -> Int64 {
+    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? quotient - 1 : quotient
+  }
+}

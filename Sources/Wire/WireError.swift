@@ -1,0 +1,113 @@
+public import JSON
+
+/// An error as it crosses the socket.
+public struct WireError: Error, Equatable, Sendable {
+  /// Which error of the table it is.
+  public let name: ErrorName
+
+  /// One sentence for people.
+  public let message: String
+
+  /// What `data` holds beside `name` and `retry`.
+  public var data: JSONObject
+
+  /// Whether the same request may succeed later.
+  public var retry: Bool
+
+  /// An error of the table, with the rule for `retry` that the table gives.
+  public init(_ name: ErrorName, _ message: String, _ data: JSONObject = [:], retry: Bool? = nil) {
+    self.name = name
+    self.message = message
+    self.data = data
+    self.retry = retry ?? name.row.retry
+  }
+
+  /// Appends the error object.
+  public func write(to buffer: inout ByteBuffer) {
+    buffer.append(#"{"code":"#)
+    buffer.append(integer: name.code)
+    buffer.append(#","message":"#)
+    buffer.append(quoted: message)
+    buffer.append(#","data":{"name":"#)
+    buffer.append(quoted: name.rawValue)
+    buffer.append(retry ? #","retry":true"# : #","retry":false"#)
+    for member in data.members {
+      buffer.append(UInt8(ascii: ","))
+      buffer.append(quoted: member.name)
+      buffer.append(UInt8(ascii: ":"))
+      member.value.write(to: &buffer)
+    }
+    buffer.append("}}")
+  }
+
+  /// The error of an error object; `nil` when it is none of the table.
+  public init?(_ value: JSONValue) {
+    guard case .object(let object) = value, case .number(let code)? = object["code"],
+      case .string(let message)? = object["message"],
+      let name = code.int64.flatMap({ ErrorName(code: Int($0)) })
+    else { return nil }
+    var data = JSONObject()
+    var retry: Bool?
+    if case .object(let members)? = object["data"] {
+      for member in members.members {
+        switch (member.name, member.value) {
+        case ("name", _): break
+        case ("retry", .bool(let bool)): retry = bool
+        default: data[member.name] = member.value
+        }
+      }
+    }
+    self.init(name, message, data, retry: retry)
+  }
+}
+
+extension WireError: CustomStringConvertible {
+  /// The message.
+  public var description: String { message }
+}
+
+// The errors that more than one place makes.
+extension WireError {
+  /// A line that is no JSON.
+  public init(_ fault: JSONFault) {
+    self.init(
+      .parseError, "\(fault)",
+      ["offset": .number(JSONNumber(fault.offset)), "why": .string(fault.reason.rawValue)])
+  }
+
+  /// Parameters that are not as described; the path is below `params`.
+  public init(_ error: JSONDecodingError) {
+    let message =
+      switch (error.expected, error.got) {
+      case ("no such member", _): "there is no parameter \(error.path.dropFirst())"
+      case (let expected, "nothing"): "\(expected) is missing at \(error.path)"
+      default: "\(error)"
+      }
+    self.init(
+      .invalidParams, message,
+      [
+        "path": .string(error.path), "expected": .string(error.expected),
+        "got": .string(error.got),
+      ])
+  }
+
+  /// A request of the wrong shape.
+  public static func invalidRequest(_ why: String) -> WireError {
+    WireError(.invalidRequest, why, ["why": .string(why)])
+  }
+
+  /// Something that is not there, and what may have been meant.
+  public static func notFound(_ what: String, _ id: String, didYouMean: String? = nil) -> WireError
+  {
+    var data: JSONObject = ["what": .string(what), "id": .string(id)]
+    if let didYouMean { data["did_you_mean"] = .string(didYouMean) }
+    return WireError(.notFound, "no \(what) '\(id)'", data)
+  }
+
+  /// One more than a connection may have.
+  public static func limitReached(_ limit: String, max: Int) -> WireError {
+    WireError(
+      .limitReached, "no more than \(max) \(limit) at a time",
+      ["limit": .string(limit), "max": .number(JSONNumber(max))])
+  }
+}

@@ -1,0 +1,88 @@
+import JSON
+import Testing
+import Wire
+
+struct NamesTests {
+  @Test(arguments: [
+    ("cells/lamp", "cells/lamp", true), ("cells/lamp", "cells/lamps", false),
+    ("cells/*", "cells/lamp", true), ("cells/*", "cells/a/b", false), ("cells/*", "cells", false),
+    ("cells/**", "cells/a/b", true), ("cells/**", "cells", false), ("**", "cells", true),
+    ("**", "a/b/c", true), ("*", "a", true), ("*", "a/b", false), ("*/b", "a/b", true),
+    ("*/b", "a/c", false), ("a/*/c/**", "a/b/c/d", true), ("a/*/c/**", "a/b/c", false),
+  ])
+  func `a star is one segment, two are the rest`(pattern: String, name: String, matches: Bool)
+    throws
+  {
+    #expect(try #require(Pattern(pattern)).matches(name) == matches)
+  }
+
+  @Test(arguments: ["", "a//b", "/a", "a/", "a/b*", "**/a", "a/**/b", "*a"])
+  func `a malformed pattern is none`(text: String) {
+    #expect(Pattern(text) == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("lamp", nil), ("a/b/c/d/e/f/g/h", nil), ("A-z_0.9:x", nil),
+      ("", "a name is not empty"), ("a//b", "a segment of a name is not empty"),
+      ("/a", "a segment of a name is not empty"), ("a/", "a segment of a name is not empty"),
+      ("a/b/c/d/e/f/g/h/i", "a name has at most 8 segments"),
+      ("a b", "a name is made of A-Z a-z 0-9 _ . : - and /"),
+      ("ä", "a name is made of A-Z a-z 0-9 _ . : - and /"),
+      ("a\u{0}", "a name is made of A-Z a-z 0-9 _ . : - and /"),
+      (String(repeating: "x", count: 201), "a name has at most 200 bytes"),
+    ] as [(String, String?)])
+  func `a name has 1 to 8 segments and 200 bytes at most`(name: String, fault: String?) {
+    #expect(SourceName.fault(in: name) == fault)
+  }
+
+  @Test(
+    arguments: [
+      ("1970-01-01T00:00:00.000000Z", 0), ("2026-01-02T03:04:05.678901Z", 1_767_323_045_678_901),
+      ("2000-02-29T23:59:59.999999Z", 951_868_799_999_999),
+      ("1969-12-31T23:59:59.000001Z", -999_999),
+      ("9999-12-31T00:00:00.000000Z", 253_402_214_400_000_000),
+    ] as [(String, Int64)])
+  func `a time is written in UTC and read back`(text: String, microseconds: Int64) {
+    #expect(Timestamp(microseconds: microseconds).text == text)
+    #expect(Timestamp(text)?.microseconds == microseconds)
+  }
+
+  @Test(arguments: [
+    ("2026-01-02T03:04Z", "2026-01-02T03:04:00.000000Z"),
+    ("2026-01-02 03:04:05+01:30", "2026-01-02T01:34:05.000000Z"),
+    ("2026-01-02T03:04:05.5-02:00", "2026-01-02T05:04:05.500000Z"),
+    ("2026-01-02T03:04:05.123456789Z", "2026-01-02T03:04:05.123456Z"),
+  ])
+  func `times are read in the forms of RFC 3339`(text: String, same: String) {
+    #expect(Timestamp(text)?.text == same)
+  }
+
+  @Test(arguments: ["", "2026", "2026-13-01T00:00Z", "2026-01-02T25:00Z", "2026-01-02T03:04", "x"])
+  func `what is no time is none`(text: String) {
+    #expect(Timestamp(text) == nil)
+  }
+
+  @Test
+  func `a handle is a name or a number`() throws {
+    let decoder = JSONDecoder()
+    #expect(try decoder.decode(Handle.self, from: JSONText(parsing: "\"s:1\"")) == .name("s:1"))
+    #expect(try decoder.decode(Handle.self, from: JSONText(parsing: "7")) == .number(7))
+    for bad in ["\"\"", "\"a b\"", "true", "\"" + String(repeating: "x", count: 65) + "\""] {
+      #expect(throws: JSONDecodingError.self) {
+        try decoder.decode(Handle.self, from: JSONText(parsing: bad))
+      }
+    }
+  }
+
+  @Test
+  func `every error has a code and a name of its own, and comes back from the wire`() throws {
+    #expect(Set(ErrorName.allCases.map(\.code)).count == ErrorName.allCases.count)
+    for name in ErrorName.allCases {
+      let error = WireError(name, "a \"message\"", ["what": .string("x")], retry: true)
+      var buffer = ByteBuffer()
+      error.write(to: &buffer)
+      #expect(WireError(try JSONValue(parsing: buffer.string)) == error)
+    }
+  }
+}

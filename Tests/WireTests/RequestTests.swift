@@ -1,0 +1,100 @@
+import JSON
+import Testing
+import Wire
+
+struct RequestTests {
+  /// A request as text: `id method params`.
+  private func read(_ line: String) throws -> String {
+    let bytes = Array(line.utf8)
+    let request = try Request(parsing: bytes.span, limits: Limits())
+    let method = JSONScanner(bytes.span).text(request.method)
+    let params = request.params.map { String(decoding: bytes[$0], as: UTF8.self) } ?? "-"
+    return "\(request.id?.text ?? "-") \(method) \(params)"
+  }
+
+  @Test(arguments: [
+    (#"{"jsonrpc":"2.0","id":1,"method":"get","params":{"a":[1]}}"#, #"1 get {"a":[1]}"#),
+    (#"{"method":"ping"}"#, "- ping -"),
+    (#" { "params" : [ 1 ] , "method" : "m" , "id" : "c-9" } "#, #""c-9" m [ 1 ]"#),
+    (#"{"id":1.0,"method":"m"}"#, "1.0 m -"),
+    (#"{"id":null,"method":"m"}"#, "null m -"),
+    (#"{"id":-1E+2,"m\u0065thod":"\u006d"}"#, "-1E+2 m -"),
+    ("{\"id\":1,\"method\":\"m\"}\r", "1 m -"),
+  ])
+  func `a request is read, its id to the byte`(line: String, read: String) throws {
+    #expect(try self.read(line) == read)
+  }
+
+  @Test(arguments: [
+    ("1", "null", "a request is an object"),
+    ("null", "null", "a request is an object"),
+    (#""x""#, "null", "a request is an object"),
+    ("{}", "null", "a request has a member 'method'"),
+    (#"{"id":7}"#, "7", "a request has a member 'method'"),
+    (#"{"id":7,"method":1}"#, "7", "'method' is a string"),
+    (#"{"id":7,"method":"a","method":"b"}"#, "7", "'method' stands twice"),
+    (#"{"id":7,"id":8,"method":"b"}"#, "8", "'id' stands twice"),
+    (#"{"id":7,"method":"a","params":1}"#, "7", "'params' is an object or an array"),
+    (#"{"id":7,"method":"a","params":null}"#, "7", "'params' is an object or an array"),
+    (#"{"id":7,"method":"a","params":[],"params":[]}"#, "7", "'params' stands twice"),
+    (#"{"id":true,"method":"a"}"#, "null", "'id' is a string, a number or null"),
+    (#"{"id":[1],"method":"a"}"#, "null", "'id' is a string, a number or null"),
+    (#"{"jsonrpc":"1.0","id":7,"method":"a"}"#, "7", #"'jsonrpc' is "2.0""#),
+    (#"{"jsonrpc":2.0,"id":7,"method":"a"}"#, "7", #"'jsonrpc' is "2.0""#),
+    (#"{"jsonrpc":"2.0","result":1,"id":1}"#, "1", "unknown member 'result'"),
+    (#"{"id":7,"method":"a","parms":{}}"#, "7", "unknown member 'parms'"),
+  ])
+  func `what is no request is refused with its id and the rule`(
+    line: String, id: String, why: String
+  ) {
+    let fault = #expect(throws: Request.Fault.self) { try read(line) }
+    #expect(fault?.id.text == id)
+    #expect(fault?.error == .invalidRequest(why))
+  }
+
+  @Test(arguments: [
+    ("", 0), ("GET / HTTP/1.1", 0), (#"{"id":1,"method":"m""#, 20), (#"{"id":1}}"#, 8),
+    ("{\"id\":1,\"method\":\"\u{1}\"}", 18), ("\u{16}\u{3}\u{1}", 0),
+  ])
+  func `what is no JSON is refused with the offset`(line: String, offset: Int) {
+    let fault = #expect(throws: Request.Fault.self) { try read(line) }
+    #expect(fault?.id == .null)
+    #expect(fault?.error.name == .parseError)
+    #expect(fault?.error.data["offset"] == .number(JSONNumber(offset)))
+  }
+
+  @Test
+  func `an id of 128 bytes passes, one byte more does not`() throws {
+    let id = String(repeating: "x", count: 128)
+    #expect(try read(#"{"id":"\#(id)","method":"m"}"#).hasPrefix("\"xxx"))
+    #expect(throws: Request.Fault.self) { try read(#"{"id":"\#(id)x","method":"m"}"#) }
+  }
+
+  @Test
+  func `a batch is read element by element`() throws {
+    let line = Array(#" [{"id":1,"method":"a"}, 1 ,{"method":"b","params":[2]},[]]"#.utf8)
+    let isBatch = Batch.isBatch(line.span)
+    #expect(isBatch)
+    let requests = try Batch.parse(line.span, limits: Limits())
+    let read = requests.map { request in
+      switch request {
+      case .success(let request): "\(request.id?.text ?? "-") \(request.params != nil)"
+      case .failure(let fault): "\(fault.id.text) \(fault.error.message)"
+      }
+    }
+    #expect(
+      read == ["1 false", "null a request is an object", "- true", "null a request is an object"])
+  }
+
+  @Test(arguments: [
+    ("[]", ErrorName.invalidRequest), ("[1", .parseError), ("[1]]", .parseError),
+    ("[" + Array(repeating: "1", count: 257).joined(separator: ",") + "]", .batchTooLarge),
+  ])
+  func `a batch that is none as a whole is refused as a whole`(line: String, name: ErrorName) {
+    let bytes = Array(line.utf8)
+    let fault = #expect(throws: Request.Fault.self) {
+      _ = try Batch.parse(bytes.span, limits: Limits())
+    }
+    #expect(fault?.error.name == name)
+  }
+}
