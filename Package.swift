@@ -32,6 +32,9 @@ let package = Package(
     // Promise.
     .target(name: "Journal", dependencies: ["Signals"]),
 
+    // Business logic.
+    .target(name: "Services", dependencies: ["JSON", "Journal", "Signals"]),
+
     // Stores: one target for each C library.
     .target(name: "JournalSQLite", dependencies: ["CSQLite", "EventLoop", "Journal", "Signals"]),
 
@@ -40,13 +43,14 @@ let package = Package(
     .testTarget(
       name: "JournalTests",
       dependencies: ["CSQLite", "EventLoop", "Journal", "JournalSQLite", "Signals"]),
+    .testTarget(name: "ServicesTests", dependencies: ["JSON", "Journal", "Services", "Signals"]),
     .testTarget(name: "SignalsTests", dependencies: ["Signals"]),
     .testTarget(name: "WireTests", dependencies: ["JSON", "Wire"]),
   ]
 )
 
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
-let safe: Set = ["JSON", "Signals", "Wire", "Journal"]
+let safe: Set = ["JSON", "Signals", "Wire", "Journal", "Services"]
 
 for target in package.targets where target.type != .system && target.name != "CPosix" {
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])

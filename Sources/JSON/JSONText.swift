@@ -11,6 +11,12 @@ public struct JSONText: Sendable {
     self.text = text
   }
 
+  /// A text that was a `JSONText` before and was kept since, by somebody who would have noticed
+  /// damage.
+  public init(kept text: String) {
+    self.text = text
+  }
+
   /// The value at the start of `bytes`; nothing but white space may follow it.
   public init(parsing bytes: Span<UInt8>) throws(JSONFault) {
     var scanner = JSONScanner(bytes)

@@ -9,7 +9,8 @@ package struct Appender {
   /// Where each stream ends, with what is appended.
   package private(set) var heads = StreamHeads()
 
-  private var time: Int64
+  /// The time of the last event.
+  package private(set) var time: Int64
 
   /// For each record that is not durable yet, in order, the head of its stream before it.
   private var before: [(stream: String, head: Head)] = []
@@ -31,8 +32,9 @@ package struct Appender {
   }
 
   /// Appends the records that drafts become.
-  package mutating func append(_ drafts: [Draft], at now: Int64, to records: inout [Record]) {
-    time = max(time, now)  // clocks are set back; the order is that of `seq`
+  package mutating func append(_ drafts: [Draft], at time: Int64, to records: inout [Record]) {
+    precondition(time >= self.time, "time goes back")
+    self.time = time
     for draft in drafts {
       last += 1
       let head = heads.advance(draft.stream, to: last)

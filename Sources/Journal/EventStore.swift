@@ -29,12 +29,17 @@ package protocol EventStore: AnyObject {
   /// ``durable`` again, and what is appended next is tried again.
   var rejected: Signal<JournalError, Never> { get }
 
+  /// The time that an append would have now, in microseconds since 1970: the clock's, but never less
+  /// than that of the event before.
+  var now: Int64 { get }
+
   /// Appends facts as one unit: all become durable or none.
   ///
+  /// - Parameter time: What ``now`` has said.
   /// - Returns: The position of the last of them; ``committed`` reaches it later, never before the
   ///   call returns.
   /// - Throws: ``refusal``.
-  func append(_ drafts: [Draft]) throws(JournalError) -> UInt64
+  func append(_ drafts: [Draft], at time: Int64) throws(JournalError) -> UInt64
 
   /// Where a stream ends, with all that was appended.
   func head(of stream: String) -> Head

@@ -6,7 +6,7 @@ package import Signals
 /// ``read()`` is, so a test decides when.
 package final class MemoryStore: EventStore {
   package let epoch: String
-  private let now: () -> Int64
+  private let clock: () -> Int64
   private var kept = Kept()
   private var appender = Appender(last: 0, time: 0)
   private var pending: [Record] = []
@@ -15,21 +15,22 @@ package final class MemoryStore: EventStore {
   private let rejectedSubject = PassthroughSubject<JournalError, Never>()
   package private(set) var refusal: JournalError?
 
-  /// - Parameter now: The clock, in microseconds since 1970.
-  package init(epoch: String = "memory", now: @escaping () -> Int64 = { 0 }) {
+  /// - Parameter clock: The clock, in microseconds since 1970.
+  package init(epoch: String = "memory", clock: @escaping () -> Int64 = { 0 }) {
     self.epoch = epoch
-    self.now = now
+    self.clock = clock
   }
 
   package var first: UInt64 { 1 }
   package var last: UInt64 { appender.last }
   package var durable: UInt64 { appender.durable }
+  package var now: Int64 { max(appender.time, clock()) }
   package var committed: Signal<[Record], JournalError> { committedSubject.toSignal() }
   package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
 
-  package func append(_ drafts: [Draft]) throws(JournalError) -> UInt64 {
+  package func append(_ drafts: [Draft], at time: Int64) throws(JournalError) -> UInt64 {
     if let refusal { throw refusal }
-    appender.append(drafts, at: now(), to: &pending)
+    appender.append(drafts, at: time, to: &pending)
     return last
   }
 

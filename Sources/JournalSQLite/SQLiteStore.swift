@@ -37,7 +37,7 @@ package final class SQLiteStore: EventStore {
   package var onSnapshotFailure: ((String) -> Void)?
 
   private let loop: Loop
-  private let now: () -> Int64
+  private let clock: () -> Int64
   private var appender: Appender
   private let committedSubject = PassthroughSubject<[Record], JournalError>()
   private let rejectedSubject = PassthroughSubject<JournalError, Never>()
@@ -76,14 +76,14 @@ package final class SQLiteStore: EventStore {
   ///   - path: The SQLite file; `path.lock` beside it is locked.
   ///   - durability: See ``Durability``; `nil` opens for reading only, changes nothing and refuses
   ///     every append.
-  ///   - now: The clock, in microseconds since 1970.
+  ///   - clock: The clock, in microseconds since 1970.
   /// - Throws: ``JournalError``.
   package init(
-    path: String, durability: Durability?, on loop: Loop, now: @escaping () -> Int64
+    path: String, durability: Durability?, on loop: Loop, clock: @escaping () -> Int64
   ) throws(JournalError) {
     files = try JournalFiles(path: path, durability: durability)
     self.loop = loop
-    self.now = now
+    self.clock = clock
     start = files.reader
     epoch = files.epoch
     first = files.first
@@ -144,14 +144,15 @@ package final class SQLiteStore: EventStore {
 
   package var last: UInt64 { appender.last }
   package var durable: UInt64 { appender.durable }
+  package var now: Int64 { max(appender.time, clock()) }
   package var committed: Signal<[Record], JournalError> { committedSubject.toSignal() }
   package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
 
   package func head(of stream: String) -> Head { appender.heads[stream] }
 
-  package func append(_ drafts: [Draft]) throws(JournalError) -> UInt64 {
+  package func append(_ drafts: [Draft], at time: Int64) throws(JournalError) -> UInt64 {
     if let refusal { throw refusal }
-    appender.append(drafts, at: now(), to: &batch)
+    appender.append(drafts, at: time, to: &batch)
     if batch.count >= Self.batchSize { handOver() }
     return appender.last
   }

@@ -39,7 +39,7 @@ struct SQLiteStoreTests {
       let loop = try? Loop()
       guard let loop else { return nil }
       let store = try SQLiteStore(
-        path: directory.journal, durability: .always, on: loop, now: { 0 })
+        path: directory.journal, durability: .always, on: loop, clock: { 0 })
       store.close()
       loop.run()
       return nil

@@ -100,3 +100,9 @@ func replayed(_ store: any EventStore, after seq: UInt64 = 0) throws -> [Record]
   try store.replay(after: seq) { records += $0 }
   return records
 }
+
+extension EventStore {
+  func append(_ drafts: [Draft]) throws(JournalError) -> UInt64 {
+    try append(drafts, at: now)
+  }
+}

@@ -23,21 +23,6 @@ struct NamesTests {
 
   @Test(
     arguments: [
-      ("lamp", nil), ("a/b/c/d/e/f/g/h", nil), ("A-z_0.9:x", nil),
-      ("", "a name is not empty"), ("a//b", "a segment of a name is not empty"),
-      ("/a", "a segment of a name is not empty"), ("a/", "a segment of a name is not empty"),
-      ("a/b/c/d/e/f/g/h/i", "a name has at most 8 segments"),
-      ("a b", "a name is made of A-Z a-z 0-9 _ . : - and /"),
-      ("ä", "a name is made of A-Z a-z 0-9 _ . : - and /"),
-      ("a\u{0}", "a name is made of A-Z a-z 0-9 _ . : - and /"),
-      (String(repeating: "x", count: 201), "a name has at most 200 bytes"),
-    ] as [(String, String?)])
-  func `a name has 1 to 8 segments and 200 bytes at most`(name: String, fault: String?) {
-    #expect(SourceName.fault(in: name) == fault)
-  }
-
-  @Test(
-    arguments: [
       ("1970-01-01T00:00:00.000000Z", 0), ("2026-01-02T03:04:05.678901Z", 1_767_323_045_678_901),
       ("2000-02-29T23:59:59.999999Z", 951_868_799_999_999),
       ("1969-12-31T23:59:59.000001Z", -999_999),

@@ -1,0 +1,28 @@
+package import JSON
+
+/// All cells and their values.
+package struct Cells: ServiceState {
+  /// The values by whole name, for example `"cells/lamp"`.
+  private var values: [String: JSONText] = [:]
+
+  package init() {}
+
+  package subscript(name: String) -> JSONText? { values[name] }
+
+  package mutating func apply(_ event: CellEvent, at place: Place) {
+    switch event {
+    case .set(let value): values[place.stream] = value
+    case .unset: values[place.stream] = nil
+    }
+  }
+
+  package func value(of source: String) -> JSONText? { values[source] }
+
+  package func sources(where isWanted: (String) -> Bool) -> [String] {
+    values.keys.filter(isWanted)
+  }
+
+  package static func sources(changedBy event: CellEvent, at place: Place) -> [String] {
+    [place.stream]
+  }
+}

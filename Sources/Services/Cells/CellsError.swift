@@ -1,0 +1,32 @@
+/// Why a cell is not changed.
+package enum CellsError: ServiceError, Equatable {
+  case badName(rule: String)
+  case tooLarge(bytes: Int)
+  case notANumber(name: String)
+  case notABoolean(name: String)
+  case outOfRange(name: String)
+  case differs(name: String)
+
+  package var kind: ServiceErrorKind {
+    switch self {
+    case .badName(let rule): .invalid(parameter: "name", expected: rule)
+    case .tooLarge: .invalid(parameter: "value", expected: "at most \(CellsService.maxBytes) bytes")
+    case .notANumber: .rejected(reason: "not_a_number")
+    case .notABoolean: .rejected(reason: "not_a_boolean")
+    case .outOfRange: .rejected(reason: "out_of_range")
+    case .differs: .rejected(reason: "value_differs")
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .badName(let rule): rule
+    case .tooLarge(let bytes):
+      "a value has at most \(CellsService.maxBytes) bytes, this has \(bytes)"
+    case .notANumber(let name): "cell '\(name)' holds no number"
+    case .notABoolean(let name): "cell '\(name)' holds neither true nor false"
+    case .outOfRange(let name): "the sum for cell '\(name)' needs more than 64 digits"
+    case .differs(let name): "cell '\(name)' holds another value"
+    }
+  }
+}

@@ -1,0 +1,106 @@
+package import JSON
+
+/// Named JSON values for scripts: what one program sets, every other one can watch.
+///
+/// Each cell is a stream and a source `cells/NAME`. A name has 1 to 8 segments of `[A-Za-z0-9_.:-]`,
+/// and with `cells/` before it 200 bytes at most.
+package final class CellsService {
+  /// Bytes of a value as compact JSON.
+  package static let maxBytes = 256 * 1024
+
+  package let ledger: Ledger<Cells>
+
+  package init(in host: ServiceHost) {
+    ledger = Ledger("cells", in: host)
+  }
+
+  /// Sets a cell, new or not.
+  ///
+  /// - Returns: The value.
+  package func set(_ name: String, to value: JSONText) throws(CellsError) -> JSONText {
+    let cell = try cell(name)
+    guard value.text.utf8.count <= Self.maxBytes else {
+      throw .tooLarge(bytes: value.text.utf8.count)
+    }
+    ledger.record(.set(value), in: cell)
+    return value
+  }
+
+  /// Removes a cell.
+  ///
+  /// - Returns: Whether there was one; without one nothing is recorded.
+  package func unset(_ name: String) throws(CellsError) -> Bool {
+    let cell = try cell(name)
+    guard ledger.newest[cell] != nil else { return false }
+    ledger.record(.unset, in: cell)
+    return true
+  }
+
+  /// Adds to a number; a cell that is not there counts as 0.
+  ///
+  /// - Returns: The sum, exact to the last of up to 64 digits.
+  package func add(_ number: JSONNumber, to name: String) throws(CellsError) -> JSONNumber {
+    let cell = try cell(name)
+    let present = ledger.newest[cell] ?? JSONText(0)
+    guard let present = present.number else { throw .notANumber(name: name) }
+    guard let sum = present.adding(number) else { throw .outOfRange(name: name) }
+    ledger.record(.set(JSONText(kept: sum.text)), in: cell)
+    return sum
+  }
+
+  /// Turns `true` into `false` and back; a cell that is not there counts as `false`.
+  ///
+  /// - Returns: The new value.
+  package func toggle(_ name: String) throws(CellsError) -> Bool {
+    let cell = try cell(name)
+    let present = ledger.newest[cell] ?? JSONText(false)
+    guard let present = present.bool else { throw .notABoolean(name: name) }
+    ledger.record(.set(JSONText(!present)), in: cell)
+    return !present
+  }
+
+  /// Sets a cell if it holds a value.
+  ///
+  /// - Parameter expected: Compared by value: `1` is `1.0`, and members may stand in any order. `nil`
+  ///   expects that there is no cell.
+  /// - Returns: The new value.
+  package func compareAndSet(
+    _ name: String, expected: JSONText?, to value: JSONText
+  ) throws(CellsError) -> JSONText {
+    let present = ledger.newest[try cell(name)]
+    let isAsExpected =
+      switch (present, expected) {
+      case (nil, nil): true
+      case (let present?, let expected?): present.isEquivalent(to: expected)
+      default: false
+      }
+    guard isAsExpected else { throw .differs(name: name) }
+    return try set(name, to: value)
+  }
+
+  /// The durable cells whose names begin with a prefix, by name without `cells/`.
+  package func list(prefix: String) -> [String: JSONText] {
+    let prefix = "cells/\(prefix)"
+    var cells: [String: JSONText] = [:]
+    for source in ledger.sources(where: { $0.utf8.starts(with: prefix.utf8) }) {
+      cells[String(source.dropFirst("cells/".count))] = ledger.value(of: source)
+    }
+    return cells
+  }
+
+  /// Whether a source can be a cell, present or not.
+  package static func isCell(_ source: String) -> Bool {
+    source.utf8.starts(with: "cells/".utf8) && SourceName.fault(in: source) == nil
+      && SourceName.fault(in: String(source.dropFirst("cells/".count))) == nil
+  }
+
+  /// The whole name of a cell.
+  private func cell(_ name: String) throws(CellsError) -> String {
+    let source = "cells/\(name)"
+    if let fault = SourceName.fault(in: name) { throw .badName(rule: fault) }
+    guard source.utf8.count <= SourceName.maxBytes else {
+      throw .badName(rule: "a name has at most \(SourceName.maxBytes - 6) bytes")
+    }
+    return source
+  }
+}

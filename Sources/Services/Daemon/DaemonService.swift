@@ -1,0 +1,76 @@
+package import Signals
+
+/// How the daemon itself is: measured while somebody watches, never journaled.
+package final class DaemonService {
+  package let stats: Sampled<DaemonStats>
+  package let connections: Sampled<[ConnectionInfo]>
+
+  /// - Parameters:
+  ///   - interval: Seconds between measurements.
+  ///   - stats: Measures; the host of the daemon knows how.
+  package init(
+    on scheduler: any Scheduler, every interval: Double = 1,
+    stats: @escaping () -> DaemonStats, connections: @escaping () -> [ConnectionInfo]
+  ) {
+    self.stats = Sampled(every: interval, on: scheduler, stats)
+    self.connections = Sampled(every: interval, on: scheduler, connections)
+  }
+}
+
+/// What the daemon has and does.
+package struct DaemonStats: Codable, Equatable {
+  package var connections = 0
+  package var subscriptions = 0
+
+  /// Requests since the start.
+  package var requests: UInt64 = 0
+
+  /// The first and the last event of the journal.
+  package var first: UInt64 = 0
+  package var last: UInt64 = 0
+
+  /// Per second, since the last measurement.
+  package var commitsPerSecond = 0.0
+  package var eventsPerSecond = 0.0
+
+  /// Milliseconds that a commit takes, since the last measurement.
+  package var commitMeanMilliseconds = 0.0
+  package var commitMaxMilliseconds = 0.0
+
+  /// Events that are recorded and not durable.
+  package var waitingEvents: UInt64 = 0
+
+  /// Bytes that wait for clients, of all connections together.
+  package var outputBytes = 0
+
+  /// Resident memory in bytes.
+  package var residentBytes: UInt64 = 0
+
+  /// Seconds since the start.
+  package var uptimeSeconds = 0.0
+
+  package init() {}
+}
+
+/// One client.
+package struct ConnectionInfo: Codable, Equatable {
+  package let id: UInt64
+  package let uid: UInt32
+  package let pid: Int32
+
+  /// As the client has called itself in `hello`.
+  package let client: String?
+  package let subscriptions: Int
+  package let outputBytes: Int
+
+  package init(
+    id: UInt64, uid: UInt32, pid: Int32, client: String?, subscriptions: Int, outputBytes: Int
+  ) {
+    self.id = id
+    self.uid = uid
+    self.pid = pid
+    self.client = client
+    self.subscriptions = subscriptions
+    self.outputBytes = outputBytes
+  }
+}

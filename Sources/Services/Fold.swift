@@ -1,0 +1,74 @@
+package import JSON
+package import Journal
+
+/// The state of a service as of some position, made of a snapshot and records; on any thread.
+package protocol Fold: AnyObject {
+  /// Takes over a snapshot and returns its position; 0 when there is none that fits.
+  func start(from snapshot: Snapshot?) -> UInt64
+
+  /// Applies a record, of whatever service.
+  ///
+  /// - Returns: The sources that it may have changed.
+  @discardableResult
+  func apply(_ record: Record) -> [String]
+
+  /// The value of a source; `nil` when it has none.
+  func value(of source: String) -> JSONText?
+
+  /// The state as a snapshot as of a position.
+  func snapshot(at seq: UInt64) -> Snapshot
+}
+
+/// The fold of one type of state.
+final class StateFold<State: ServiceState>: Fold {
+  private let service: String
+  private let prefix: String
+  private let coder = EventCoder()
+  private(set) var state = State()
+
+  init(service: String) {
+    self.service = service
+    prefix = service + "."
+  }
+
+  func start(from snapshot: Snapshot?) -> UInt64 {
+    guard let snapshot, snapshot.schema == State.schema,
+      let state = coder.value(State.self, of: JSONText(kept: snapshot.data))
+    else { return 0 }
+    self.state = state
+    return snapshot.seq
+  }
+
+  func apply(_ record: Record) -> [String] {
+    guard let event = event(of: record) else { return [] }
+    let place = Place(record)
+    state.apply(event, at: place)
+    return State.sources(changedBy: event, at: place)
+  }
+
+  /// Applies a record without asking what it changes.
+  func replay(_ record: Record) {
+    if let event = event(of: record) { state.apply(event, at: Place(record)) }
+  }
+
+  /// The event of a record; `nil` when it is none of this service that this version knows.
+  func event(of record: Record) -> State.Event? {
+    let type = record.type.utf8
+    guard type.count > prefix.utf8.count, type.starts(with: prefix.utf8) else { return nil }
+    let kind = record.type[type.index(type.startIndex, offsetBy: prefix.utf8.count)...]
+    return State.Event(kind: String(kind), data: JSONText(kept: record.data), coder)
+  }
+
+  func value(of source: String) -> JSONText? { state.value(of: source) }
+
+  func snapshot(at seq: UInt64) -> Snapshot {
+    Snapshot(service: service, seq: seq, schema: State.schema, data: coder.text(state).text)
+  }
+}
+
+extension Place {
+  init(_ record: Record) {
+    self.init(
+      stream: record.stream, seq: record.seq, version: record.version, time: record.time)
+  }
+}

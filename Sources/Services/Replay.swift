@@ -1,0 +1,68 @@
+internal import Journal
+
+/// How a host starts: from the snapshots, then with every record after the oldest of them.
+final class Replay {
+  /// Where the streams end, and the commands that were run.
+  let journal = JournalFold()
+
+  /// The position of the oldest snapshot that is used; 0 when one is missing.
+  let oldest: UInt64
+
+  /// The position that was reached.
+  private(set) var position: UInt64
+
+  private let ledgers: [String: any AnyLedger]
+  private let store: any EventStore
+
+  /// Up to where each service knows the journal.
+  private let positions: [String: UInt64]
+  private let journalPosition: UInt64
+
+  /// Loads the snapshots.
+  init(ledgers: [String: any AnyLedger], store: any EventStore) throws(JournalError) {
+    self.ledgers = ledgers
+    self.store = store
+    var positions: [String: UInt64] = [:]
+    for (service, ledger) in ledgers {
+      positions[service] = ledger.start(from: try store.snapshot(of: service))
+    }
+    self.positions = positions
+    journalPosition = journal.start(from: try store.snapshot(of: JournalFold.service))
+    oldest = positions.values.reduce(journalPosition, min)
+    position = oldest
+  }
+
+  /// Applies what came after them.
+  func run(onProgress: (UInt64) -> Void) throws(JournalError) {
+    var (service, ledger, known): (String, (any AnyLedger)?, UInt64) = ("", nil, 0)
+    try store.replay(after: oldest) { records in
+      for record in records {
+        if record.seq > journalPosition { journal.apply(record) }
+        // Records of the same service mostly follow each other.
+        if !record.isOf(service) {
+          service = record.service
+          ledger = ledgers[service]
+          known = positions[service] ?? 0
+        }
+        if record.seq > known { ledger?.replay(record) }
+      }
+      position = records.last?.seq ?? position
+      onProgress(position)
+    }
+  }
+}
+
+extension Record {
+  /// The service that it belongs to: the first segment of its stream.
+  var service: String {
+    String(stream.prefix { $0 != "/" })
+  }
+
+  /// Whether it belongs to a service, which must not be empty.
+  fileprivate func isOf(_ service: String) -> Bool {
+    let (stream, service) = (stream.utf8, service.utf8)
+    guard !service.isEmpty, stream.starts(with: service) else { return false }
+    return stream.count == service.count
+      || stream[stream.index(stream.startIndex, offsetBy: service.count)] == UInt8(ascii: "/")
+  }
+}

@@ -1,0 +1,266 @@
+package import JSON
+package import Journal
+package import Signals
+
+/// The services of a daemon over one journal: lets them run commands and tells them what is durable.
+package final class ServiceHost {
+  /// Everything that has become durable, after the services have taken it in; one write at a time.
+  package let committed = PassthroughSubject<[Record], Never>()
+
+  /// What was recorded and not durable is lost, and why.
+  package let rejected = PassthroughSubject<JournalError, Never>()
+
+  /// The journal is at its end: a write has failed in a way that cannot be trusted again.
+  package let failed = PassthroughSubject<JournalError, Never>()
+
+  private let store: any EventStore
+  private var ledgers: [String: any AnyLedger] = [:]
+  private let coder = EventCoder()
+  private let bag = DisposeBag()
+
+  /// The commands that were run; saved with the snapshots.
+  private var window = CommandWindow()
+  private let snapshotting: Snapshotting
+
+  /// Which ledger has recorded what is not durable yet, in order, the oldest at ``settled``.
+  private var recorders: [any AnyLedger] = []
+  private var settled = 0
+
+  /// What the command that runs now has recorded.
+  private var unit: [Draft] = []
+  private var unitTime: Int64 = 0
+  private var isPerforming = false
+
+  /// - Parameter snapshotEvery: After how many events the state is saved.
+  package init(store: any EventStore, snapshotEvery: UInt64 = 100_000) {
+    self.store = store
+    snapshotting = Snapshotting(store: store, every: snapshotEvery)
+  }
+
+  // MARK: Positions
+
+  package var epoch: String { store.epoch }
+
+  /// The first position that is kept.
+  package var first: UInt64 { store.first }
+
+  /// The last position that was given.
+  package var last: UInt64 { store.last }
+
+  /// The last position that is durable and taken in by the services.
+  package private(set) var durable: UInt64 = 0
+
+  /// Why nothing can be recorded; `nil` when it can.
+  package var refusal: JournalError? { store.refusal }
+
+  /// Where a stream ends, with all that was recorded.
+  package func head(of stream: String) -> Head { store.head(of: stream) }
+
+  // MARK: Start
+
+  func add(_ ledger: any AnyLedger) {
+    precondition(
+      ledgers[ledger.service] == nil && ledger.service != JournalFold.service,
+      "two services are called \(ledger.service)")
+    ledgers[ledger.service] = ledger
+  }
+
+  /// Brings the services to where the journal is, and follows it from there.
+  ///
+  /// - Parameter onProgress: Called now and then with the position that was reached.
+  /// - Throws: ``JournalError`` when the journal does not read back; the services are at the last
+  ///   record before the fault then, and follow nothing.
+  package func start(onProgress: (UInt64) -> Void = { _ in }) throws(JournalError) {
+    let replay = try Replay(ledgers: ledgers, store: store)
+    defer {
+      durable = replay.position
+      for ledger in ledgers.values { ledger.finishReplay() }
+    }
+    try replay.run(onProgress: onProgress)
+    window = replay.journal.window
+    store.start(with: replay.journal.heads)
+    snapshotting.start(ledgers: ledgers, from: replay.oldest)
+    store.committed.observe { [unowned self] event in
+      switch event {
+      case .next(let records): commit(records)
+      case .failed(let error): fail(error)
+      case .completed: break
+      }
+    }
+    .dispose(in: bag)
+    store.rejected.observeNext { [unowned self] in reject($0) }.dispose(in: bag)
+  }
+
+  // MARK: Commands
+
+  /// Runs a method of a service as a command: all that it records is one unit, or nothing is.
+  ///
+  /// - Returns: What is to be answered once ``durable`` has reached ``last``.
+  /// - Throws: ``Refusal``; to be answered then as well, because what the command was checked against
+  ///   may not be durable yet.
+  package func perform(
+    _ command: Command, _ body: () throws -> JSONText?
+  ) throws(Refusal) -> Accepted {
+    if let done = try repetition(of: command) { return done }
+    if let refusal = store.refusal { throw .journal(refusal) }
+    for (stream, expected) in command.expectations {
+      let actual = store.head(of: stream).version
+      guard expected.holds(at: actual) else {
+        throw .conflict(stream: stream, expected: expected, actual: actual)
+      }
+    }
+    precondition(!isPerforming, "a command runs within a command")
+    isPerforming = true
+    defer { isPerforming = false }
+    unitTime = store.now
+    do {
+      return try record(command, value: try body())
+    } catch {
+      takeBack()
+      switch error {
+      case let refusal as Refusal: throw refusal
+      case let error as any ServiceError: throw .service(error)
+      default: preconditionFailure("a service has thrown what is no ServiceError: \(error)")
+      }
+    }
+  }
+
+  /// The answer of a command that was run before; `nil` when it was not.
+  private func repetition(of command: Command) throws(Refusal) -> Accepted? {
+    guard let id = command.id, let entry = window[id] else { return nil }
+    guard entry.call == CommandWindow.fingerprint(command.method, command.parameters) else {
+      throw .reused(seq: entry.seq)
+    }
+    return Accepted(value: entry.value, seq: entry.seq, version: entry.version, isReplayed: true)
+  }
+
+  /// Appends what a command has recorded.
+  private func record(_ command: Command, value: JSONText?) throws(Refusal) -> Accepted {
+    guard let stream = unit.last?.stream else { return Accepted(value: value) }
+    sign(command, value)
+    let drafts = unit
+    unit.removeAll(keepingCapacity: true)
+    let seq: UInt64
+    do throws(JournalError) {
+      seq = try store.append(drafts, at: unitTime)
+    } catch {
+      throw .journal(error)
+    }
+    let version = store.head(of: stream).version
+    if let id = command.id {
+      let call = CommandWindow.fingerprint(command.method, command.parameters)
+      window.note(
+        id, .init(seq: seq, version: version, time: unitTime, call: call, value: value))
+    }
+    return Accepted(value: value, seq: seq, version: version)
+  }
+
+  /// Notes with each event who has caused it, and with the last one what was answered.
+  private func sign(_ command: Command, _ value: JSONText?) {
+    let caller = command.caller
+    var meta = Meta(uid: caller.uid, pid: caller.pid, method: command.method)
+    let text = coder.text(meta).text
+    for i in unit.indices {
+      unit[i].meta = text
+      unit[i].command = command.id
+    }
+    guard command.id != nil else { return }
+    meta.call = CommandWindow.fingerprint(command.method, command.parameters)
+    meta.value = value
+    unit[unit.count - 1].meta = coder.text(meta).text
+  }
+
+  /// Undoes what a command had recorded when it failed.
+  private func takeBack() {
+    guard !unit.isEmpty else { return }
+    recorders.removeLast(unit.count)
+    unit = []
+    for ledger in ledgers.values { ledger.discard(after: store.last) }
+  }
+
+  // MARK: What ledgers ask
+
+  /// The place of the next event of a stream, within the command that runs now.
+  func place(in stream: String) -> Place {
+    precondition(isPerforming, "an event is recorded outside of a command")
+    let before = unit.reduce(UInt64(0)) { $1.stream == stream ? $0 + 1 : $0 }
+    return Place(
+      stream: stream, seq: store.last + UInt64(unit.count) + 1,
+      version: store.head(of: stream).version + before + 1, time: unitTime)
+  }
+
+  func record(_ draft: Draft, by ledger: any AnyLedger) {
+    unit.append(draft)
+    recorders.append(ledger)
+  }
+
+  // MARK: What the journal tells
+
+  private func commit(_ records: [Record]) {
+    for record in records {
+      durable = record.seq
+      if settled < recorders.count {
+        recorders[settled].commit(record)
+        settled += 1
+      } else {
+        ledgers[record.service]?.commit(record)
+      }
+    }
+    if settled == recorders.count {
+      recorders.removeAll(keepingCapacity: settled <= 4096)
+      settled = 0
+    }
+    committed.send(records)
+    snapshotting.advance(to: durable)
+  }
+
+  private func reject(_ error: JournalError) {
+    forget()
+    rejected.send(error)
+  }
+
+  private func fail(_ error: JournalError) {
+    forget()
+    failed.send(error)
+  }
+
+  private func forget() {
+    recorders = []
+    settled = 0
+    window.discard(after: store.durable)
+    for ledger in ledgers.values { ledger.discard(after: store.durable) }
+  }
+
+  // MARK: The past
+
+  /// The value that a source had when an event had just happened.
+  ///
+  /// - Parameter source: The whole name, for example `"cells/lamp"`.
+  /// - Returns: A signal of the value, `nil` when the source had none then. It fails with
+  ///   ``JournalError/outOfRange(first:last:)``, and when the journal does not read back.
+  package func value(
+    of source: String, at seq: UInt64
+  ) -> Signal<JSONText?, JournalError> {
+    guard let ledger = ledgers[String(source.prefix { $0 != "/" })] else {
+      return Signal { observer in
+        observer.receive(nil)
+        observer.complete()
+        return NonDisposable.instance
+      }
+    }
+    return store.reading(.long, Past(ledger: ledger, of: source, at: seq).read)
+  }
+
+  /// Reads the journal away from the loop; see ``EventStore/reading(_:_:)``.
+  package func reading<Result: Sendable>(
+    _ pace: ReadingPace,
+    _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
+  ) -> Signal<Result, JournalError> {
+    store.reading(pace, job)
+  }
+
+  /// Saves the state now, so that the next start has less to replay.
+  package func saveSnapshots() {
+    snapshotting.save(at: durable)
+  }
+}

@@ -1,0 +1,68 @@
+package import JSON
+
+/// What a service knows, as a value that follows from its events and from nothing else.
+///
+/// `apply` is pure: a replay, a snapshot, a value of the past and the live path run the same code
+/// and end in the same state.
+package protocol ServiceState: Codable, Sendable {
+  associatedtype Event: ServiceEvent
+
+  /// The state before the first event.
+  init()
+
+  /// The state after an event.
+  mutating func apply(_ event: Event, at place: Place)
+
+  /// The value of a source, by its whole name, for example `"counter/value"`; `nil` when there is
+  /// none now.
+  func value(of source: String) -> JSONText?
+
+  /// The names of the sources that have a value now and are wanted, in any order.
+  func sources(where isWanted: (String) -> Bool) -> [String]
+
+  /// The sources that an event may have given another value.
+  static func sources(changedBy event: Event, at place: Place) -> [String]
+
+  /// The version of the form in which the state is kept as a snapshot; raised when an older form
+  /// cannot be read any more, which costs a longer replay and nothing else.
+  static var schema: Int { get }
+}
+
+extension ServiceState {
+  /// The first version.
+  package static var schema: Int { 1 }
+}
+
+/// Something that has happened to a service.
+///
+/// An enum with `Codable` written by the compiler is one as it stands.
+package protocol ServiceEvent: Sendable {
+  /// The event as it is kept: its kind, for example `"incremented"`, which is never reused for
+  /// another, and what it says beside that, as a JSON object.
+  func written(_ coder: EventCoder) -> (kind: String, data: JSONText)
+
+  /// The event that was kept so; `nil` when this version does not know it.
+  init?(kind: String, data: JSONText, _ coder: EventCoder)
+}
+
+/// Where and when an event happened.
+package struct Place: Equatable, Sendable {
+  /// The stream it belongs to.
+  package let stream: String
+
+  /// Its position in the journal.
+  package let seq: UInt64
+
+  /// Its position in the stream.
+  package let version: UInt64
+
+  /// Microseconds since 1970; never less than that of the event before.
+  package let time: Int64
+
+  package init(stream: String, seq: UInt64, version: UInt64, time: Int64) {
+    self.stream = stream
+    self.seq = seq
+    self.version = version
+    self.time = time
+  }
+}

@@ -1,0 +1,81 @@
+internal import Journal
+internal import Signals
+
+/// Saves the state of the services now and then, so that a start replays a tail and not a life.
+///
+/// A snapshot is folded from the journal itself, on another thread: the loop does not stop for it,
+/// however large the state is.
+final class Snapshotting {
+  private let store: any EventStore
+  private let interval: UInt64
+  private var makeFolds: [String: @Sendable () -> any Fold] = [:]
+  private var saved: UInt64 = 0
+  private var isSaving = false
+  private let bag = DisposeBag()
+
+  init(store: any EventStore, every interval: UInt64) {
+    precondition(interval > 0, "a snapshot after every 0 events")
+    self.store = store
+    self.interval = interval
+  }
+
+  /// - Parameter seq: The position of the oldest snapshot there is.
+  func start(ledgers: [String: any AnyLedger], from seq: UInt64) {
+    makeFolds = ledgers.mapValues(\.makeFold)
+    makeFolds[JournalFold.service] = { JournalFold() }
+    saved = seq
+  }
+
+  /// The journal is durable up to a position.
+  func advance(to seq: UInt64) {
+    if seq - saved >= interval { save(at: seq) }
+  }
+
+  /// Saves the state as of a position, unless that is done or being done.
+  func save(at seq: UInt64) {
+    guard !isSaving, seq > saved else { return }
+    let makeFolds = makeFolds
+    let reading = store.reading(.long) { reader throws(JournalError) in
+      try Self.fold(makeFolds, reader, upTo: seq)
+    }
+    isSaving = true
+    reading.observe { [unowned self] event in
+      switch event {
+      case .next(let snapshots):
+        for snapshot in snapshots { store.save(snapshot) }
+        saved = seq
+      case .failed, .completed: isSaving = false
+      }
+    }
+    .dispose(in: bag)
+  }
+
+  private static let pageSize = 1000
+
+  @Sendable
+  private static func fold(
+    _ makeFolds: [String: @Sendable () -> any Fold], _ reader: any JournalReader,
+    upTo seq: UInt64
+  ) throws(JournalError) -> [Snapshot] {
+    var folds: [String: (fold: any Fold, from: UInt64)] = [:]
+    for (service, makeFold) in makeFolds {
+      let fold = makeFold()
+      let from = fold.start(from: try reader.snapshot(of: service, upTo: seq))
+      folds[service] = (fold, from)
+    }
+    let journal = folds[JournalFold.service]
+    var position = folds.values.map(\.from).min() ?? 0
+    while position < seq {
+      let limit = Int(min(UInt64(pageSize), seq - position))
+      let records = try reader.records(after: position, limit: limit)
+      guard let last = records.last else { break }
+      for record in records {
+        for case let (fold, from)? in [journal, folds[record.service]] where record.seq > from {
+          fold.apply(record)
+        }
+      }
+      position = last.seq
+    }
+    return folds.values.map { $0.fold.snapshot(at: seq) }
+  }
+}

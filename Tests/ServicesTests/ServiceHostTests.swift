@@ -1,0 +1,318 @@
+import JSON
+import Journal
+import Services
+import Signals
+import Testing
+
+struct ServiceHostTests {
+  let bench: Bench
+  let bag = DisposeBag()
+
+  init() throws {
+    bench = try Bench()
+  }
+
+  private func refusal(_ body: () throws(Refusal) -> Void) -> Refusal? {
+    do throws(Refusal) {
+      try body()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  // MARK: Durable before visible
+
+  @Test
+  func `a state is told of when it is durable, once for each event and with its place`() throws {
+    var totals: [Int] = []
+    bench.tally.ledger.shown.map(\.total).removeDuplicates().observeNext { totals.append($0) }
+      .dispose(in: bag)
+    try bench.run { try bench.tally.add(2) }
+    try bench.run { try bench.tally.add(3) }
+    #expect(totals == [0])
+    bench.store.commit()
+    #expect(totals == [0, 2, 5])
+    #expect(bench.tally.ledger.shown.value.places == [1, 2])
+    #expect(bench.tally.ledger.newest.places == [1, 2])
+  }
+
+  @Test
+  func `changes are told by source, and by pattern in order`() throws {
+    var lamp: [SourceChange] = []
+    var all: [SourceChange] = []
+    bench.cells.ledger.changes(of: "cells/lamp").observeNext { lamp.append($0) }.dispose(in: bag)
+    bench.cells.ledger.changes { $0 != "cells/door" }.observeNext { all.append($0) }
+      .dispose(in: bag)
+    for (name, value) in [("lamp", "1"), ("door", "2"), ("lamp", "3"), ("bell", "4")] {
+      try bench.set(name, value)
+    }
+    try bench.run { JSONText(try bench.cells.unset("lamp")) }
+    bench.store.commit()
+    #expect(lamp.map(\.seq) == [1, 3, 5])
+    #expect(lamp.map(\.value?.text) == ["1", "3", nil])
+    #expect(all.map(\.source) == ["cells/lamp", "cells/lamp", "cells/bell", "cells/lamp"])
+    bag.dispose()
+    try bench.set("lamp", "6")
+    bench.store.commit()
+    #expect(lamp.count == 3)
+  }
+
+  @Test
+  func `the host tells of a write after the services have taken it in`() throws {
+    var seen: [String?] = []
+    bench.host.committed.observeNext { [bench] _ in seen.append(bench.value("cells/a")) }
+      .dispose(in: bag)
+    try bench.set("a", "1")
+    try bench.set("a", "2")
+    bench.store.commit()
+    #expect(seen == ["2"])
+    #expect(bench.host.durable == 2)
+  }
+
+  // MARK: Failures
+
+  @Test
+  func `a write that is lost is forgotten, and what follows is decided anew`() throws {
+    try bench.set("a", "1")
+    bench.store.commit()
+    try bench.set("a", "2")
+    try bench.set("b", "2")
+    var reasons: [JournalError] = []
+    bench.host.rejected.observeNext { reasons.append($0) }.dispose(in: bag)
+    let full = JournalError.readOnly(reason: "ENOSPC", outcome: .none)
+    bench.store.reject(full)
+    #expect(reasons == [full])
+    #expect(bench.cells.ledger.newest["cells/a"]?.text == "1")
+    #expect(bench.cells.ledger.newest["cells/b"] == nil)
+    let next = try bench.run { try bench.cells.set("b", to: JSONText(3)) }
+    #expect(next.seq == 2)
+    bench.store.commit()
+    #expect(bench.value("cells/b") == "3")
+    #expect(bench.value("cells/a") == "1")
+  }
+
+  @Test
+  func `a journal at its end refuses commands`() throws {
+    let broken = JournalError.readOnly(reason: "EIO", outcome: .unknown)
+    var ends: [JournalError] = []
+    bench.host.failed.observeNext { ends.append($0) }.dispose(in: bag)
+    try bench.set("a", "1")
+    bench.store.fail(broken)
+    #expect(ends == [broken])
+    #expect(bench.cells.ledger.newest["cells/a"] == nil)
+    guard
+      case .journal(broken)? = refusal({ () throws(Refusal) in
+        try bench.run { try bench.cells.set("a", to: JSONText(1)) }
+      })
+    else {
+      Issue.record("not refused")
+      return
+    }
+  }
+
+  @Test
+  func `a command that fails after it has recorded leaves nothing behind`() throws {
+    try bench.run { try bench.tally.add(1) }
+    guard
+      case .service(TallyService.Failure.tooMuch)? = refusal({ () throws(Refusal) in
+        try bench.run { try bench.tally.addAndFail(5) }
+      })
+    else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(bench.tally.ledger.newest.total == 1)
+    #expect(bench.host.last == 1)
+    try bench.run { try bench.tally.add(2) }
+    bench.store.commit()
+    #expect(bench.tally.ledger.shown.value.total == 3)
+  }
+
+  @Test
+  func `an event outside of a command traps`() async {
+    await #expect(processExitsWith: .failure) {
+      let bench = try Bench()
+      _ = try bench.tally.add(1)
+    }
+  }
+
+  // MARK: Expectations
+
+  @Test
+  func `a command runs only where streams are as expected`() throws {
+    try bench.set("a", "1")
+    let cases: [(String, Services.Expectation, Bool)] = [
+      ("cells/a", .version(1), true), ("cells/a", .version(2), false), ("cells/a", .none, false),
+      ("cells/a", .exists, true), ("cells/a", .any, true), ("cells/b", .none, true),
+      ("cells/b", .version(0), true), ("cells/b", .exists, false), ("nowhere", .any, true),
+    ]
+    for (stream, expectation, isRun) in cases {
+      var wasRun = false
+      let error = refusal { () throws(Refusal) in
+        try bench.run(expecting: [("nowhere", .none), (stream, expectation)]) {
+          wasRun = true
+          return nil
+        }
+      }
+      #expect(wasRun == isRun, "\(stream) \(expectation)")
+      if !isRun {
+        guard case .conflict(stream, expectation, let actual)? = error else {
+          Issue.record("\(String(describing: error))")
+          continue
+        }
+        #expect(actual == (stream == "cells/a" ? 1 : 0))
+      }
+    }
+  }
+
+  // MARK: Identities
+
+  @Test
+  func `the same command is run once, and answered as the first time`() throws {
+    let first = try bench.run("c-1", parameters: "{}") { try bench.tally.add(2) }
+    #expect(first == Accepted(value: JSONText(2), seq: 1, version: 1))
+    var again = try bench.run("c-1", parameters: "{}") { try bench.tally.add(2) }
+    #expect(again == Accepted(value: JSONText(2), seq: 1, version: 1, isReplayed: true))
+    bench.store.commit()
+    #expect(bench.store.records.map(\.draft.command) == ["c-1"])
+
+    let reborn = try Bench(bench.store)
+    again = try reborn.run("c-1", parameters: "{}") { try reborn.tally.add(2) }
+    #expect(again == Accepted(value: JSONText(2), seq: 1, version: 1, isReplayed: true))
+    #expect(reborn.tally.ledger.newest.total == 2)
+  }
+
+  @Test
+  func `an identity that belonged to another command is refused`() throws {
+    try bench.run("c-1", method: "a.b", parameters: "{}") { try bench.tally.add(2) }
+    for (method, parameters) in [("a.c", "{}"), ("a.b", "{\"x\":1}")] {
+      let error = refusal { () throws(Refusal) in
+        try bench.run("c-1", method: method, parameters: parameters) { nil }
+      }
+      guard case .reused(seq: 1)? = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+    }
+  }
+
+  @Test
+  func `an identity whose write is lost, or that has recorded nothing, is free again`() throws {
+    try bench.run("c-1") { nil }
+    try bench.run("c-1") { try bench.tally.add(2) }
+    bench.store.reject(.readOnly(reason: "ENOSPC", outcome: .none))
+    let again = try bench.run("c-1") { try bench.tally.add(2) }
+    #expect(!again.isReplayed)
+    bench.store.commit()
+    #expect(bench.tally.ledger.shown.value.total == 2)
+  }
+
+  @Test
+  func `identities are forgotten after a day`() throws {
+    var clock: Int64 = 0
+    let bench = try Bench(MemoryStore { clock })
+    let hour: Int64 = 3600 * 1_000_000
+    try bench.run("old") { try bench.tally.add(1) }
+    clock = 23 * hour
+    try bench.run("young") { try bench.tally.add(1) }
+    #expect(try bench.run("old") { nil }.isReplayed)
+    clock = 25 * hour
+    try bench.run("new") { try bench.tally.add(1) }
+    #expect(try !bench.run("old") { nil }.isReplayed)
+    #expect(try bench.run("young") { nil }.isReplayed)
+  }
+
+  // MARK: Starts
+
+  @Test
+  func `a replay ends where the first run ended`() throws {
+    for i in 0..<50 { try bench.set("c\(i % 7)", "\(i)") }
+    try bench.run { JSONText(try bench.cells.unset("c3")) }
+    try bench.run { try bench.tally.add(5) }
+    bench.store.commit()
+    let reborn = try Bench(bench.store)
+    #expect(reborn.cells.list(prefix: "") == bench.cells.list(prefix: ""))
+    #expect(reborn.tally.ledger.shown.value.places == bench.tally.ledger.shown.value.places)
+    #expect(reborn.host.durable == 52)
+    #expect(reborn.host.head(of: "cells/c0") == bench.host.head(of: "cells/c0"))
+  }
+
+  @Test
+  func `a start from a snapshot ends where a start from nothing ends`() throws {
+    let bench = try Bench(snapshotEvery: 20)
+    for i in 0..<30 {
+      try bench.run("id-\(i)", parameters: "\(i)") {
+        try bench.cells.set("c\(i % 7)", to: JSONText(i))
+      }
+      try bench.run { try bench.tally.add(1) }
+      bench.store.commit()
+      bench.store.read()
+    }
+    #expect(bench.store.snapshot(of: "cells")?.seq == 60)
+    #expect(bench.store.snapshot(of: "journal")?.seq == 60)
+    for i in 30..<35 { try bench.set("c\(i % 7)", "\(i)") }
+    bench.store.commit()
+
+    let reborn = try Bench(bench.store)
+    #expect(reborn.cells.list(prefix: "") == bench.cells.list(prefix: ""))
+    #expect(reborn.tally.ledger.shown.value.total == 30)
+    #expect(reborn.host.head(of: "cells/c1") == bench.host.head(of: "cells/c1"))
+    #expect(reborn.host.head(of: "tally").version == 30)
+    let again = try reborn.run("id-3", parameters: "3") {
+      try reborn.cells.set("c3", to: JSONText(3))
+    }
+    #expect(again.isReplayed)
+    #expect(again.seq == 7)
+  }
+
+  @Test
+  func `a snapshot of an unknown form is passed over`() throws {
+    try bench.run { try bench.tally.add(1) }
+    bench.store.commit()
+    bench.store.save(Snapshot(service: "tally", seq: 1, schema: 99, data: "{}"))
+    bench.store.save(Snapshot(service: "cells", seq: 1, schema: 1, data: "[]"))
+    let reborn = try Bench(bench.store)
+    #expect(reborn.tally.ledger.shown.value.total == 1)
+  }
+
+  @Test
+  func `records that no service knows are passed over`() throws {
+    let store = MemoryStore()
+    _ = try store.append(
+      [
+        Draft(stream: "other/x", type: "other.done", data: "{}"),
+        Draft(stream: "tally", type: "tally.invented", data: "{\"x\":1}"),
+        Draft(stream: "tally", type: "tally.added", data: "{\"by\":4,\"later\":true}"),
+      ], at: 0)
+    store.commit()
+    let bench = try Bench(store)
+    #expect(bench.tally.ledger.shown.value.total == 4)
+    #expect(bench.host.head(of: "tally").version == 2)
+  }
+
+  // MARK: The past
+
+  @Test
+  func `a value is known as of any position`() throws {
+    try bench.set("a", "1")
+    try bench.set("b", "1")
+    try bench.set("a", "2")
+    try bench.run { JSONText(try bench.cells.unset("a")) }
+    bench.store.commit()
+    var values: [String?] = []
+    for seq in 0...4 as ClosedRange<UInt64> {
+      bench.host.value(of: "cells/a", at: seq).suppressError().observeNext {
+        values.append($0?.text)
+      }
+      .dispose(in: bag)
+    }
+    bench.store.read()
+    #expect(values == [nil, "1", "1", "2", nil])
+
+    var error: JournalError?
+    bench.host.value(of: "cells/a", at: 5).observeFailed { error = $0 }.dispose(in: bag)
+    bench.store.read()
+    #expect(error == .outOfRange(first: 1, last: 4))
+  }
+}
