@@ -35,9 +35,13 @@ let package = Package(
     // Business logic.
     .target(name: "Services", dependencies: ["JSON", "Journal", "Signals"]),
 
+    // The view: one client, as the application sees it.
+    .target(name: "Connections", dependencies: ["JSON", "Signals", "Wire"]),
+
     // Stores: one target for each C library.
     .target(name: "JournalSQLite", dependencies: ["CSQLite", "EventLoop", "Journal", "Signals"]),
 
+    .testTarget(name: "ConnectionsTests", dependencies: ["Connections", "JSON", "Signals", "Wire"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(
@@ -50,7 +54,7 @@ let package = Package(
 )
 
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
-let safe: Set = ["JSON", "Signals", "Wire", "Journal", "Services"]
+let safe: Set = ["JSON", "Signals", "Wire", "Journal", "Services", "Connections"]
 
 for target in package.targets where target.type != .system && target.name != "CPosix" {
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])

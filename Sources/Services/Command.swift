@@ -1,5 +1,4 @@
 package import JSON
-package import Journal
 
 /// What a service is asked to do, beside the parameters: by whom, under which identity, and what
 /// must hold.
@@ -97,7 +96,7 @@ package enum Refusal: Error {
   case reused(seq: UInt64)
 
   /// The journal takes no writes.
-  case journal(JournalError)
+  case journal(JournalFault)
 }
 
 /// What a service answers when it says no: a closed enum of each service conforms.

@@ -12,6 +12,9 @@ package protocol Fold: AnyObject {
   @discardableResult
   func apply(_ record: Record) -> [String]
 
+  /// What a record alone says of the sources that it changes; `nil` when the state has to be known.
+  func given(by record: Record) -> [SourceChange]?
+
   /// The value of a source; `nil` when it has none.
   func value(of source: String) -> JSONText?
 
@@ -57,6 +60,11 @@ final class StateFold<State: ServiceState>: Fold {
     guard type.count > prefix.utf8.count, type.starts(with: prefix.utf8) else { return nil }
     let kind = record.type[type.index(type.startIndex, offsetBy: prefix.utf8.count)...]
     return State.Event(kind: String(kind), data: JSONText(kept: record.data), coder)
+  }
+
+  func given(by record: Record) -> [SourceChange]? {
+    guard let event = event(of: record) else { return [] }
+    return State.changes(givenBy: event, at: Place(record))
   }
 
   func value(of source: String) -> JSONText? { state.value(of: source) }

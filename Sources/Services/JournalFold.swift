@@ -37,6 +37,8 @@ final class JournalFold: Fold {
     return []
   }
 
+  func given(by record: Record) -> [SourceChange]? { [] }
+
   func value(of source: String) -> JSONText? { nil }
 
   func snapshot(at seq: UInt64) -> Snapshot {

@@ -119,11 +119,14 @@ extension Ledger: AnyLedger {
   }
 
   private func show(_ event: State.Event, at place: Place) {
+    guard !watchers.isEmpty else { return shown.update { $0.apply(event, at: place) } }
+    let watched = State.sources(changedBy: event, at: place).filter(watchers.isWatched)
+    let before = watched.map(value(of:))
     shown.update { $0.apply(event, at: place) }
-    guard !watchers.isEmpty else { return }
-    for source in State.sources(changedBy: event, at: place) where watchers.isWatched(source) {
-      let value = shown.value.value(of: source)
-      watchers.send(SourceChange(source: source, seq: place.seq, value: value))
+    for (source, before) in zip(watched, before) {
+      let value = value(of: source)
+      watchers.send(
+        SourceChange(source: source, seq: place.seq, value: value, isRepeat: value == before))
     }
   }
 
@@ -152,6 +155,9 @@ protocol AnyLedger: AnyObject {
 
   /// All records after a position are lost.
   func discard(after seq: UInt64)
+
+  /// See ``Ledger/changes(where:)``.
+  func changes(where isWanted: @escaping (String) -> Bool) -> Signal<SourceChange, Never>
 
   /// Makes an empty fold of the service's state, on any thread.
   var makeFold: @Sendable () -> any Fold { get }

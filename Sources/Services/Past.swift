@@ -3,35 +3,117 @@ internal import Journal
 
 /// How a value of the past is found.
 struct Past: Sendable {
-  private let makeFold: @Sendable () -> any Fold
-  private let service: String
-  private let source: String
-  private let seq: UInt64
+  let makeFold: @Sendable () -> any Fold
+  let service: String
+  let source: String
+
+  /// The last event of the stream that is called as the source, when there is one.
+  let head: UInt64
+  let seq: UInt64
 
   private static let pageSize = 1000
 
-  init(ledger: any AnyLedger, of source: String, at seq: UInt64) {
-    makeFold = ledger.makeFold
-    service = ledger.service
-    self.source = source
-    self.seq = seq
-  }
+  /// How far a stream is followed back before the whole service is folded instead.
+  private static let maxSteps = 20_000
 
-  /// Folds the records between the nearest snapshot and the position.
-  func read(_ reader: any JournalReader) throws(JournalError) -> JSONText? {
+  func read(_ reader: any JournalReader) throws(JournalError) -> PastValue {
     let bounds = try reader.bounds()
     guard seq <= bounds.last, seq + 1 >= bounds.first else {
       throw .outOfRange(first: bounds.first, last: bounds.last)
     }
+    let time = seq == 0 ? nil : try reader.records(after: seq - 1, limit: 1).first?.time
+    if let value = try follow(reader) { return PastValue(value: value, time: time) }
+    return PastValue(value: try fold(reader), time: time)
+  }
+
+  /// Follows the stream back to the event that gave the value.
+  ///
+  /// - Returns: `nil` when the value is not to be known in this way.
+  private func follow(_ reader: any JournalReader) throws(JournalError) -> JSONText?? {
     let fold = makeFold()
-    var position = fold.start(from: try reader.snapshot(of: service, upTo: seq))
-    while position < seq {
-      let limit = Int(min(UInt64(Self.pageSize), seq - position))
-      let records = try reader.records(after: position, limit: limit)
+    var next = head
+    var steps = 0
+    while next > 0, steps < Self.maxSteps {
+      let records = try reader.records(ofStream: source, from: next, limit: 64)
+      guard let oldest = records.last else { return nil }
+      if let record = records.first(where: { $0.seq <= seq }) {
+        guard let change = fold.given(by: record)?.first(where: { $0.source == source }) else {
+          return nil
+        }
+        return .some(change.value)
+      }
+      steps += records.count
+      next = oldest.previous
+      if next == 0 { return .some(nil) }
+    }
+    return nil
+  }
+
+  /// Folds the records between the nearest snapshot and the position.
+  private func fold(_ reader: any JournalReader) throws(JournalError) -> JSONText? {
+    let fold = makeFold()
+    try fold.advance(reader, of: service, to: seq, pageSize: Self.pageSize)
+    return fold.value(of: source)
+  }
+}
+
+/// How changes of the past are read: each needs the state before it, unless the event tells all.
+struct PastChanges {
+  private let fold: any Fold
+  private let service: String
+  private let isWanted: @Sendable (String) -> Bool
+
+  private static let pageBytes = 256 * 1024
+  private static let chunk = 64
+
+  init(_ fold: any Fold, _ service: String, _ isWanted: @escaping @Sendable (String) -> Bool) {
+    self.fold = fold
+    self.service = service
+    self.isWanted = isWanted
+  }
+
+  func read(_ reader: any JournalReader, after seq: UInt64) throws(JournalError) -> ChangePage {
+    var changes: [SourceChange] = []
+    var (end, bytes, scanned) = (seq, 0, 0)
+    var isFolded = false
+    while bytes < Self.pageBytes, scanned < 4096 {
+      let records = try reader.records(after: end, limit: Self.chunk)
       guard let last = records.last else { break }
-      for record in records { fold.apply(record) }
+      for record in records where record.service == service {
+        if !isFolded, fold.given(by: record) == nil {
+          isFolded = true
+          try fold.advance(reader, of: service, to: record.seq - 1, pageSize: 1000)
+        }
+        for change in isFolded ? fold.changes(by: record) : fold.given(by: record) ?? []
+        where isWanted(change.source) {
+          changes.append(change)
+          bytes += change.value?.text.utf8.count ?? 0
+        }
+      }
+      end = last.seq
+      scanned += records.count
+    }
+    return ChangePage(changes: changes, end: end)
+  }
+}
+
+extension Fold {
+  /// Brings a new fold to a position.
+  fileprivate func advance(
+    _ reader: any JournalReader, of service: String, to seq: UInt64, pageSize: Int
+  ) throws(JournalError) {
+    var position = start(from: try reader.snapshot(of: service, upTo: seq))
+    while position < seq {
+      let limit = Int(min(UInt64(pageSize), seq - position))
+      let records = try reader.records(after: position, limit: limit)
+      guard let last = records.last else { return }
+      for record in records { apply(record) }
       position = last.seq
     }
-    return fold.value(of: source)
+  }
+
+  /// Applies a record and tells what it has changed.
+  fileprivate func changes(by record: Record) -> [SourceChange] {
+    apply(record).map { SourceChange(source: $0, seq: record.seq, value: value(of: $0)) }
   }
 }

@@ -5,13 +5,16 @@ package import Signals
 /// The services of a daemon over one journal: lets them run commands and tells them what is durable.
 package final class ServiceHost {
   /// Everything that has become durable, after the services have taken it in; one write at a time.
-  package let committed = PassthroughSubject<[Record], Never>()
+  let committed = PassthroughSubject<[Record], Never>()
+
+  /// How far the journal is durable, after the services have taken it in: once for each write.
+  package var progress: Signal<UInt64, Never> { committed.map { $0[$0.count - 1].seq } }
 
   /// What was recorded and not durable is lost, and why.
-  package let rejected = PassthroughSubject<JournalError, Never>()
+  package let rejected = PassthroughSubject<JournalFault, Never>()
 
   /// The journal is at its end: a write has failed in a way that cannot be trusted again.
-  package let failed = PassthroughSubject<JournalError, Never>()
+  package let failed = PassthroughSubject<JournalFault, Never>()
 
   private let store: any EventStore
   private var ledgers: [String: any AnyLedger] = [:]
@@ -51,10 +54,12 @@ package final class ServiceHost {
   package private(set) var durable: UInt64 = 0
 
   /// Why nothing can be recorded; `nil` when it can.
-  package var refusal: JournalError? { store.refusal }
+  package var refusal: JournalFault? { store.refusal.map(JournalFault.init) }
 
-  /// Where a stream ends, with all that was recorded.
-  package func head(of stream: String) -> Head { store.head(of: stream) }
+  /// How many events a stream has, with all that was recorded.
+  package func version(of stream: String) -> UInt64 { store.head(of: stream).version }
+
+  func head(of stream: String) -> Head { store.head(of: stream) }
 
   // MARK: Start
 
@@ -68,9 +73,18 @@ package final class ServiceHost {
   /// Brings the services to where the journal is, and follows it from there.
   ///
   /// - Parameter onProgress: Called now and then with the position that was reached.
-  /// - Throws: ``JournalError`` when the journal does not read back; the services are at the last
+  /// - Throws: ``JournalFault`` when the journal does not read back; the services are at the last
   ///   record before the fault then, and follow nothing.
-  package func start(onProgress: (UInt64) -> Void = { _ in }) throws(JournalError) {
+  package func start(onProgress: (UInt64) -> Void = { _ in }) throws(JournalFault) {
+    do throws(JournalError) {
+      try replay(onProgress)
+    } catch {
+      throw JournalFault(error)
+    }
+    follow()
+  }
+
+  private func replay(_ onProgress: (UInt64) -> Void) throws(JournalError) {
     let replay = try Replay(ledgers: ledgers, store: store)
     defer {
       durable = replay.position
@@ -80,6 +94,9 @@ package final class ServiceHost {
     window = replay.journal.window
     store.start(with: replay.journal.heads)
     snapshotting.start(ledgers: ledgers, from: replay.oldest)
+  }
+
+  private func follow() {
     store.committed.observe { [unowned self] event in
       switch event {
       case .next(let records): commit(records)
@@ -102,7 +119,7 @@ package final class ServiceHost {
     _ command: Command, _ body: () throws -> JSONText?
   ) throws(Refusal) -> Accepted {
     if let done = try repetition(of: command) { return done }
-    if let refusal = store.refusal { throw .journal(refusal) }
+    if let refusal { throw .journal(refusal) }
     for (stream, expected) in command.expectations {
       let actual = store.head(of: stream).version
       guard expected.holds(at: actual) else {
@@ -144,7 +161,7 @@ package final class ServiceHost {
     do throws(JournalError) {
       seq = try store.append(drafts, at: unitTime)
     } catch {
-      throw .journal(error)
+      throw .journal(JournalFault(error))
     }
     let version = store.head(of: stream).version
     if let id = command.id {
@@ -216,12 +233,12 @@ package final class ServiceHost {
 
   private func reject(_ error: JournalError) {
     forget()
-    rejected.send(error)
+    rejected.send(JournalFault(error))
   }
 
   private func fail(_ error: JournalError) {
     forget()
-    failed.send(error)
+    failed.send(JournalFault(error))
   }
 
   private func forget() {
@@ -233,26 +250,18 @@ package final class ServiceHost {
 
   // MARK: The past
 
-  /// The value that a source had when an event had just happened.
-  ///
-  /// - Parameter source: The whole name, for example `"cells/lamp"`.
-  /// - Returns: A signal of the value, `nil` when the source had none then. It fails with
-  ///   ``JournalError/outOfRange(first:last:)``, and when the journal does not read back.
-  package func value(
-    of source: String, at seq: UInt64
-  ) -> Signal<JSONText?, JournalError> {
-    guard let ledger = ledgers[String(source.prefix { $0 != "/" })] else {
-      return Signal { observer in
-        observer.receive(nil)
-        observer.complete()
-        return NonDisposable.instance
-      }
-    }
-    return store.reading(.long, Past(ledger: ledger, of: source, at: seq).read)
+  /// How a value of the past is found; `nil` for a source of no service.
+  func past(of source: String, at seq: UInt64) -> Past? {
+    guard let ledger = ledgers[String(source.prefix { $0 != "/" })] else { return nil }
+    return Past(
+      makeFold: ledger.makeFold, service: ledger.service, source: source,
+      head: store.head(of: source).seq, seq: seq)
   }
 
+  func ledger(_ service: String) -> (any AnyLedger)? { ledgers[service] }
+
   /// Reads the journal away from the loop; see ``EventStore/reading(_:_:)``.
-  package func reading<Result: Sendable>(
+  func readingStore<Result: Sendable>(
     _ pace: ReadingPace,
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
   ) -> Signal<Result, JournalError> {

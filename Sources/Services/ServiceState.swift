@@ -23,6 +23,9 @@ package protocol ServiceState: Codable, Sendable {
   /// The sources that an event may have given another value.
   static func sources(changedBy event: Event, at place: Place) -> [String]
 
+  /// What an event alone says of the sources that it changes; `nil` when the state has to be known.
+  static func changes(givenBy event: Event, at place: Place) -> [SourceChange]?
+
   /// The version of the form in which the state is kept as a snapshot; raised when an older form
   /// cannot be read any more, which costs a longer replay and nothing else.
   static var schema: Int { get }
@@ -31,6 +34,9 @@ package protocol ServiceState: Codable, Sendable {
 extension ServiceState {
   /// The first version.
   package static var schema: Int { 1 }
+
+  /// The state has to be known.
+  package static func changes(givenBy event: Event, at place: Place) -> [SourceChange]? { nil }
 }
 
 /// Something that has happened to a service.

@@ -11,9 +11,13 @@ package struct SourceChange: Equatable, Sendable {
   /// The value; `nil` when the source is gone.
   package let value: JSONText?
 
-  package init(source: String, seq: UInt64, value: JSONText?) {
+  /// Whether the source had this value before.
+  package let isRepeat: Bool
+
+  package init(source: String, seq: UInt64, value: JSONText?, isRepeat: Bool = false) {
     self.source = source
     self.seq = seq
     self.value = value
+    self.isRepeat = isRepeat
   }
 }

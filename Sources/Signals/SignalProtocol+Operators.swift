@@ -55,6 +55,21 @@ extension SignalProtocol {
     }
   }
 
+  /// Turns a failure into another.
+  package func mapError<Other: Swift.Error>(
+    _ transform: @escaping (Error) -> Other
+  ) -> Signal<Element, Other> {
+    Signal { observer in
+      observe { event in
+        switch event {
+        case .next(let element): observer.receive(element)
+        case .failed(let error): observer.fail(transform(error))
+        case .completed: observer.complete()
+        }
+      }
+    }
+  }
+
   /// Ends where the signal fails, for observers that need not know why.
   package func suppressError() -> Signal<Element, Never> {
     Signal { observer in

@@ -25,4 +25,13 @@ package struct Cells: ServiceState {
   package static func sources(changedBy event: CellEvent, at place: Place) -> [String] {
     [place.stream]
   }
+
+  package static func changes(
+    givenBy event: CellEvent, at place: Place
+  ) -> [SourceChange]? {
+    switch event {
+    case .set(let value): [SourceChange(source: place.stream, seq: place.seq, value: value)]
+    case .unset: [SourceChange(source: place.stream, seq: place.seq, value: nil)]
+    }
+  }
 }

@@ -1,0 +1,172 @@
+internal import JSON
+internal import Wire
+
+extension Connection {
+  /// Sends an answer in its turn.
+  ///
+  /// - Parameters:
+  ///   - position: What must be durable before it leaves.
+  ///   - ids: The requests that it answers; not empty.
+  ///   - isLate: Whether it may overtake others.
+  ///   - write: Writes the whole line, its LF included.
+  func emit(
+    after position: UInt64, ids: [RequestID], isBatch: Bool, isLate: Bool,
+    _ write: (inout ByteBuffer) -> Void
+  ) {
+    guard !isEnded else { return }
+    if !isLate, position > hub.position || !held.isEmpty {
+      held.append(after: position, ids: ids, isBatch: isBatch) { buffer in
+        writeLine(ids, to: &buffer, write)
+      }
+      hub.await(self)
+    } else if hub.current === self {
+      writeLine(ids, to: &hub.scratch, write)
+    } else {
+      writeLine(ids, to: &output, write)
+      hub.list(self)
+    }
+  }
+
+  /// Writes a line; one that is longer than the client takes becomes an error.
+  private func writeLine(
+    _ ids: [RequestID], to buffer: inout ByteBuffer, _ write: (inout ByteBuffer) -> Void
+  ) {
+    let start = buffer.count
+    write(&buffer)
+    let size = buffer.count - start
+    guard size > lineOut else { return }
+    buffer.truncate(to: start)
+    Frame.error(.resultTooLarge(size, max: lineOut), ids[0], &buffer)
+  }
+
+  /// Sends what the requests of this turn were answered.
+  func sendScratch() {
+    guard !hub.scratch.isEmpty else { return }
+    if isEnded {
+      hub.scratch.removeAll(keepingCapacity: Hub.scratchSize)
+      return
+    }
+    if outputBytes > 0 {
+      output.append(hub.scratch)
+    } else {
+      send(hub.scratch)
+    }
+    hub.scratch.removeAll(keepingCapacity: Hub.scratchSize)
+    checkOutput()
+  }
+
+  /// Sends bytes while nothing waits before them; what is not taken waits.
+  private func send(_ buffer: borrowing ByteBuffer) {
+    guard let sent = transport?.send(buffer.span) else { return hub.noteGone(self) }
+    guard sent < buffer.count else { return }
+    output.append(buffer.span.extracting(sent..<buffer.count))
+    noteStall()
+  }
+
+  /// Sends what waits.
+  ///
+  /// - Returns: Whether nothing waits any more.
+  func sendOutput() -> Bool {
+    guard outputBytes > 0 else { return true }
+    guard let sent = sendOutput(output) else {
+      hub.noteGone(self)
+      return false
+    }
+    outputStart += sent
+    if sent > 0 { stalledSince = nil }
+    guard outputBytes == 0 else {
+      compactOutput()
+      noteStall()
+      return false
+    }
+    output.removeAll(keepingCapacity: 0)
+    outputStart = 0
+    return true
+  }
+
+  private func sendOutput(_ buffer: borrowing ByteBuffer) -> Int? {
+    transport?.send(buffer.span.extracting(outputStart..<buffer.count))
+  }
+
+  /// Moves what waits to the front when more has been sent than waits.
+  private func compactOutput() {
+    guard outputStart > output.count / 2 else { return }
+    output.removeFirst(outputStart)
+    outputStart = 0
+  }
+
+  private func noteStall() {
+    if stalledSince == nil { stalledSince = hub.now() }
+    hub.monitor(self)
+  }
+
+  /// There is room for output again.
+  package func becameWritable() {
+    stalledSince = nil
+    pump()
+  }
+
+  /// Sends all that is owed to the client and may leave: answers first, then what its
+  /// subscriptions have, in one write as long as it takes everything.
+  func pump() {
+    guard !isEnded, sendOutput() else { return updateReading() }
+    var isMore = true
+    while isMore, !isEnded, outputBytes == 0 {
+      isMore = false
+      held.release(upTo: hub.position, to: &hub.scratch)
+      for subscription in subscriptions where subscription.isDirty {
+        guard hub.scratch.count < Hub.chunkSize else {
+          isMore = true
+          break
+        }
+        if subscription.fill(&hub.scratch) {
+          subscription.isDirty = false
+        } else {
+          isMore = true
+        }
+        if subscription.isOver { remove(subscription) }
+      }
+      sendScratch()
+    }
+    guard !isEnded else { return }
+    if !held.isEmpty { hub.await(self) }
+    resume()
+    updateReading()
+    endIfDone()
+  }
+
+  /// A client that asks and does not read is hung up on before it costs more.
+  private func checkOutput() {
+    if outputBytes > limits.outputHard { close(.outQueueFull) }
+  }
+
+  /// The write that answers waited for is lost.
+  func reject(_ error: WireError) {
+    held.reject(after: hub.position, error)
+    writtenPosition = min(writtenPosition, hub.position)
+    hub.list(self)
+  }
+
+  // MARK: Calls that take longer
+
+  /// Counts one more call that is answered in a later turn; `false` when there are too many.
+  func startLate() -> Bool {
+    guard lateCalls < limits.inFlight else { return false }
+    lateCalls += 1
+    return true
+  }
+
+  func finishLate() {
+    lateCalls -= 1
+    if !isEnded { hub.list(self) }
+  }
+}
+
+extension WireError {
+  /// An answer that is longer than the client takes.
+  static func resultTooLarge(_ size: Int, max: Int) -> WireError {
+    WireError(
+      .resultTooLarge, "the answer has \(size) bytes, this client takes \(max) a line",
+      ["size": .number(JSONNumber(size)), "max": .number(JSONNumber(max))])
+  }
+}

@@ -1,0 +1,198 @@
+internal import JSON
+package import Signals
+package import Wire
+
+/// One client as the application sees it: what it asks, and a place to show it things.
+///
+/// It knows neither socket nor service. A host feeds it with ``receive(_:)`` and gives it a
+/// ``Transport``; a binder observes its requests and adds subscriptions.
+package final class Connection: DisposeBagProvider {
+  /// Runs a request, or says that its turn has not come: `.later` when it asks for something that
+  /// what this client has written before has a part in, and that is not durable yet.
+  package typealias Handler = (
+    _ call: Call, _ request: Request, _ line: Span<UInt8>
+  ) -> LineSplitter.Verdict
+
+  package let id: UInt64
+  package let peer: PeerIdentity
+  package let hub: Hub
+
+  /// Everything that lives as long as the client.
+  package private(set) lazy var bag = DisposeBag()
+
+  /// Who runs the requests; set by the binder.
+  package var onRequest: Handler?
+
+  /// As the client has called itself in `hello`; `nil` before.
+  package var clientName: String?
+
+  /// Bytes of the longest line that the client takes.
+  package var lineOut: Int
+
+  package private(set) var subscriptions: [Subscription] = []
+  private var lastHandle = 0
+
+  var transport: (any Transport)?
+  var input: LineSplitter
+  var badLines = 0
+
+  /// The batch whose requests are being run, and the next of them.
+  var batch: (answer: BatchAnswer, next: Int)?
+
+  /// Why a line was left for later.
+  var parked: Parking?
+
+  /// Output that the client has not taken.
+  var output = ByteBuffer()
+  var outputStart = 0
+  var held = HeldAnswers()
+
+  /// The last event that this client has caused.
+  package var writtenPosition: UInt64 = 0
+
+  /// Calls that are answered in a later turn.
+  var lateCalls = 0
+
+  /// Whether the client has ended its sending side.
+  var isAtEnd = false
+  package private(set) var isEnded = false
+
+  // What the hub has noted of it.
+  var isListed = false
+  var isWaiting = false
+  var isMonitored = false
+  var partialSince: UInt64?
+  var stalledSince: UInt64?
+
+  enum Parking {
+    /// Until the client has taken its output.
+    case output
+    /// Until what was written before is durable.
+    case durability
+  }
+
+  /// A connection that its hub counts.
+  init(id: UInt64, peer: PeerIdentity, hub: Hub) {
+    self.id = id
+    self.peer = peer
+    self.hub = hub
+    input = LineSplitter(limit: hub.limits.lineIn)
+    lineOut = hub.limits.lineOut
+  }
+
+  package var limits: Limits { hub.limits }
+
+  /// Starts to read from the client.
+  package func start(_ transport: any Transport) {
+    self.transport = transport
+    updateReading()
+  }
+
+  /// Whether what this client has written before is not durable yet.
+  package var hasUndurableWrites: Bool { writtenPosition > hub.position }
+
+  /// Bytes that wait for the client.
+  package var outputBytes: Int { output.count - outputStart }
+
+  // MARK: Subscriptions
+
+  /// A handle that is free: the wish, or the next number.
+  ///
+  /// - Throws: ``WireError``: `already_exists`, or `limit_reached`.
+  package func reserveHandle(_ wish: Handle?) throws(WireError) -> Handle {
+    guard subscriptions.count < limits.subscriptions else {
+      throw .limitReached("subscriptions", max: limits.subscriptions)
+    }
+    guard let wish else {
+      repeat { lastHandle += 1 } while subscription(.number(lastHandle)) != nil
+      return .number(lastHandle)
+    }
+    guard subscription(wish) == nil else {
+      throw WireError(
+        .alreadyExists, "there is a subscription \(wish.text.text) already",
+        ["what": .string("subscription"), "id": wish.text.value])
+    }
+    return wish
+  }
+
+  package func subscription(_ handle: Handle) -> Subscription? {
+    subscriptions.first { $0.handle == handle }
+  }
+
+  /// Shows a subscription from now on; its reply has been written before.
+  package func add(_ subscription: Subscription) {
+    subscriptions.append(subscription)
+    hub.subscriptionCount += 1
+    subscription.start()
+  }
+
+  /// Ends a subscription; nothing of it is sent any more.
+  package func remove(_ subscription: Subscription) {
+    guard let i = subscriptions.firstIndex(where: { $0 === subscription }) else { return }
+    subscriptions.remove(at: i)
+    hub.subscriptionCount -= 1
+    subscription.end()
+    hub.list(self)  // it may have been all that kept the connection
+  }
+
+  // MARK: Ending
+
+  /// Says why, as the last line, and hangs up.
+  package func close(_ reason: Closing, reconnectMilliseconds: Int? = nil) {
+    guard !isEnded else { return }
+    Frame.beginNotification("closing", &output)
+    output.append(#""reason":"#)
+    output.append(quoted: reason.rawValue)
+    if let reconnectMilliseconds {
+      output.append(#","reconnect_ms":"#)
+      output.append(integer: reconnectMilliseconds)
+    }
+    output.append(#","epoch":"#)
+    output.append(quoted: hub.epoch)
+    output.append(#","last":"#)
+    output.append(integer: hub.position)
+    Frame.endParams(&output)
+    _ = sendOutput()
+    end()
+  }
+
+  /// Lets everything go that the client had, and hangs up.
+  package func end() {
+    guard !isEnded else { return }
+    isEnded = true
+    let ended = subscriptions.reversed()
+    subscriptions = []
+    hub.subscriptionCount -= ended.count
+    for subscription in ended { subscription.end() }
+    bag.dispose()
+    onRequest = nil
+    held = HeldAnswers()
+    output.removeAll(keepingCapacity: 0)
+    outputStart = 0
+    let transport = transport
+    self.transport = nil
+    transport?.close()
+    hub.remove(self)
+  }
+
+  /// Ends the connection when the client has ended its side and nothing is owed to it.
+  func endIfDone() {
+    guard isAtEnd, !isEnded, !input.isParked, held.isEmpty, lateCalls == 0, outputBytes == 0,
+      subscriptions.isEmpty
+    else { return }
+    end()
+  }
+}
+
+/// Why the daemon hangs up.
+package enum Closing: String, CaseIterable {
+  case shutdown
+  case restart
+  case stalled
+  case outQueueFull = "out_queue_full"
+  case tooManyConnections = "too_many_connections"
+  case permissionDenied = "permission_denied"
+  case lineTimeout = "line_timeout"
+  case protocolAbuse = "protocol_abuse"
+  case journalFailed = "journal_failed"
+}

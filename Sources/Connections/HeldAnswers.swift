@@ -1,0 +1,88 @@
+internal import JSON
+internal import Wire
+
+/// Answers that wait until what they say is durable, in the order of their requests.
+///
+/// An answer that waits for nothing waits here as well while one before it does.
+struct HeldAnswers: ~Copyable {
+  private struct Entry {
+    /// The position that must be durable before it may be sent.
+    let position: UInt64
+
+    /// The end of its bytes in ``bytes``.
+    let end: Int
+
+    /// The requests that it answers; several for a batch.
+    let ids: [RequestID]
+    let isBatch: Bool
+  }
+
+  private var entries: [Entry] = []
+  private var bytes = ByteBuffer()
+
+  /// What was released already and not yet dropped.
+  private var released = 0
+  private var start = 0
+
+  var isEmpty: Bool { released == entries.count }
+
+  var count: Int { entries.count - released }
+
+  mutating func append(
+    after position: UInt64, ids: [RequestID], isBatch: Bool, _ write: (inout ByteBuffer) -> Void
+  ) {
+    write(&bytes)
+    entries.append(Entry(position: position, end: bytes.count, ids: ids, isBatch: isBatch))
+  }
+
+  /// Moves the answers that may be sent to a buffer.
+  mutating func release(upTo position: UInt64, to buffer: inout ByteBuffer) {
+    let before = start
+    while released < entries.count, entries[released].position <= position {
+      start = entries[released].end
+      released += 1
+    }
+    guard start > before else { return }
+    buffer.append(bytes.span.extracting(before..<start))
+    if isEmpty { forget() }
+  }
+
+  private mutating func forget() {
+    entries.removeAll(keepingCapacity: entries.count <= 256)
+    bytes.removeAll(keepingCapacity: 16 << 10)
+    (released, start) = (0, 0)
+  }
+
+  /// Turns the answers that say what was lost into errors.
+  ///
+  /// - Parameter position: What is durable.
+  mutating func reject(after position: UInt64, _ error: WireError) {
+    let kept = entries[released...]
+    var from = start
+    var result = HeldAnswers()
+    for entry in kept {
+      if entry.position <= position {
+        let answer = bytes.span.extracting(from..<entry.end)
+        result.bytes.append(answer)
+      } else {
+        Self.refuse(entry, error, &result.bytes)
+      }
+      from = entry.end
+      result.entries.append(
+        Entry(
+          position: min(entry.position, position), end: result.bytes.count, ids: entry.ids,
+          isBatch: entry.isBatch))
+    }
+    self = result
+  }
+
+  private static func refuse(_ entry: Entry, _ error: WireError, _ buffer: inout ByteBuffer) {
+    if entry.isBatch { buffer.append(UInt8(ascii: "[")) }
+    for (i, id) in entry.ids.enumerated() {
+      if i > 0 { buffer.append(UInt8(ascii: ",")) }
+      Frame.error(error, id, &buffer)
+      if entry.isBatch { buffer.truncate(to: buffer.count - 1) }  // the LF
+    }
+    if entry.isBatch { buffer.append("]\n") }
+  }
+}

@@ -1,0 +1,204 @@
+internal import JSON
+package import Signals
+package import Wire
+
+/// What all connections of a daemon share: buffers, the time, how far the journal is, and the lists
+/// of those that have something to do at the end of the turn.
+package final class Hub {
+  /// How much of one client's output is gathered before it is sent.
+  static let chunkSize = 128 << 10
+
+  /// How much memory the shared buffer keeps between turns.
+  static let scratchSize = 256 << 10
+
+  package let limits: Limits
+
+  /// Milliseconds of a monotonic clock.
+  package let now: () -> UInt64
+  package let scheduler: any Scheduler
+
+  /// The identity of the journal.
+  package var epoch = ""
+
+  /// How far the journal is durable.
+  package private(set) var position: UInt64 = 0
+
+  /// Clients by their number.
+  package private(set) var connections: [UInt64: Connection] = [:]
+
+  /// Requests since the start.
+  package internal(set) var requests: UInt64 = 0
+  package internal(set) var subscriptionCount = 0
+
+  /// Where the answers of the requests that are being run are gathered.
+  var scratch = ByteBuffer()
+
+  /// Whose requests are being run.
+  var current: Connection?
+
+  private var lastID: UInt64 = 0
+  private var listed: [Connection] = []
+  private var waiting: [Connection] = []
+  private var gone: [Connection] = []
+  private var dirtyFeeds: [any Feed] = []
+  private var monitored: [Connection] = []
+  private var sweep: (any Disposable)?
+  private var feeds: [String: any Feed] = [:]
+
+  /// - Parameters:
+  ///   - now: Milliseconds of a monotonic clock.
+  ///   - scheduler: For what is sent later, and for clients that stand still.
+  package init(limits: Limits, now: @escaping () -> UInt64, scheduler: any Scheduler) {
+    self.limits = limits
+    self.now = now
+    self.scheduler = scheduler
+  }
+
+  /// A new client.
+  package func connect(_ peer: PeerIdentity) -> Connection {
+    lastID += 1
+    let connection = Connection(id: lastID, peer: peer, hub: self)
+    connections[lastID] = connection
+    return connection
+  }
+
+  func remove(_ connection: Connection) {
+    connections[connection.id] = nil
+  }
+
+  /// Bytes that wait for clients, of all together.
+  package var outputBytes: Int { connections.values.reduce(0) { $0 + $1.outputBytes } }
+
+  // MARK: The journal
+
+  /// The journal is durable up to a position, and the services have taken it in.
+  package func advance(to position: UInt64) {
+    self.position = position
+    let waiting = waiting
+    self.waiting = []
+    for connection in waiting {
+      connection.isWaiting = false
+      list(connection)
+    }
+  }
+
+  /// What was recorded and not durable is lost.
+  package func reject(_ error: WireError) {
+    for connection in connections.values { connection.reject(error) }
+  }
+
+  // MARK: Turns
+
+  /// Notes that a connection has something to send at the end of this turn.
+  func list(_ connection: Connection) {
+    guard !connection.isListed else { return }
+    connection.isListed = true
+    listed.append(connection)
+  }
+
+  /// Notes that a connection waits for the journal.
+  func await(_ connection: Connection) {
+    guard !connection.isWaiting else { return }
+    connection.isWaiting = true
+    waiting.append(connection)
+  }
+
+  /// Notes that a client is gone: it is let go at the end of the turn, not under its own feet.
+  func noteGone(_ connection: Connection) {
+    gone.append(connection)
+  }
+
+  func markDirty(_ feed: any Feed) {
+    dirtyFeeds.append(feed)
+  }
+
+  /// Sends what this turn has brought, in one write for each client.
+  ///
+  /// Called at the end of every turn.
+  package func flush() {
+    while !dirtyFeeds.isEmpty || !listed.isEmpty || !gone.isEmpty {
+      let feeds = dirtyFeeds
+      dirtyFeeds = []
+      for feed in feeds { feed.markSubscribers() }
+      let connections = listed
+      listed = []
+      for connection in connections {
+        connection.isListed = false
+        connection.pump()
+      }
+      let gone = gone
+      self.gone = []
+      for connection in gone { connection.end() }
+    }
+  }
+
+  // MARK: Feeds
+
+  /// The feed of a key, made when nobody had it.
+  func feed<F: Feed>(_ key: String, make: () -> F) -> F {
+    if let feed = feeds[key] as? F { return feed }
+    let feed = make()
+    feeds[key] = feed
+    return feed
+  }
+
+  func dropFeed(_ key: String) {
+    feeds[key] = nil
+  }
+
+  /// How many sources are being watched; 0 when nobody watches any.
+  package var feedCount: Int { feeds.count }
+
+  // MARK: Clients that stand still
+
+  /// Looks at a connection now and then, until it goes on.
+  func monitor(_ connection: Connection) {
+    guard !connection.isMonitored else { return }
+    connection.isMonitored = true
+    monitored.append(connection)
+    scheduleSweep()
+  }
+
+  private func scheduleSweep() {
+    guard sweep == nil, !monitored.isEmpty else { return }
+    sweep = scheduler.schedule(after: 1) { [weak self] in
+      guard let self else { return }
+      sweep = nil
+      sweepMonitored()
+      scheduleSweep()
+    }
+  }
+
+  private func sweepMonitored() {
+    let now = now()
+    let connections = monitored
+    monitored = []
+    for connection in connections {
+      connection.isMonitored = false
+      guard !connection.isEnded else { continue }
+      if let since = connection.partialSince, now - since >= limits.partialLineMilliseconds {
+        connection.close(.lineTimeout)
+      } else if let since = connection.stalledSince, now - since >= limits.stallMilliseconds {
+        connection.close(.stalled)
+      } else if connection.partialSince != nil || connection.stalledSince != nil {
+        monitor(connection)
+      }
+    }
+  }
+
+  // MARK: Ending
+
+  /// Hangs up on every client, with the reason.
+  package func closeAll(_ reason: Closing, reconnectMilliseconds: Int? = nil) {
+    for connection in connections.values {
+      connection.close(reason, reconnectMilliseconds: reconnectMilliseconds)
+    }
+    sweep?.dispose()
+    sweep = nil
+  }
+
+  /// Whether some client waits for an answer, or for output to be taken.
+  package var hasUnfinished: Bool {
+    connections.values.contains { !$0.held.isEmpty || $0.lateCalls > 0 || $0.outputBytes > 0 }
+  }
+}

@@ -1,0 +1,54 @@
+package import Signals
+package import Wire
+
+/// A sequence of entries with positions, of which the last ones come as they become durable and all
+/// others can be read again.
+package struct LogSource {
+  /// By which clients that watch the same are known: they share what is kept in memory.
+  package let key: String
+
+  /// What becomes durable from now on.
+  package let live: Signal<LogBatch, Never>
+
+  /// Reads what was durable, in order, away from the loop.
+  package let read: (_ after: UInt64) -> Signal<LogBatch, WireError>
+
+  /// How far the journal is durable now.
+  package let position: () -> UInt64
+
+  package init(
+    key: String, live: Signal<LogBatch, Never>, position: @escaping () -> UInt64,
+    read: @escaping (_ after: UInt64) -> Signal<LogBatch, WireError>
+  ) {
+    self.key = key
+    self.live = live
+    self.position = position
+    self.read = read
+  }
+}
+
+/// Entries that follow each other, and how far they tell of the journal.
+package struct LogBatch: Sendable {
+  package let entries: [LogEntry]
+
+  /// The position up to which there are no other entries.
+  package let end: UInt64
+
+  package init(entries: [LogEntry], end: UInt64) {
+    self.entries = entries
+    self.end = end
+  }
+}
+
+/// One entry, written once for all that watch.
+package struct LogEntry: Sendable {
+  package let seq: UInt64
+
+  /// What follows the handle in its line: `"seq":9,…}}` and LF.
+  package let tail: String
+
+  package init(seq: UInt64, tail: String) {
+    self.seq = seq
+    self.tail = tail
+  }
+}

@@ -1,0 +1,111 @@
+internal import JSON
+package import Signals
+package import Wire
+
+/// One client watches all sources of a pattern: it gets the newest value of each that has changed.
+package final class PatternSubscription: Subscription {
+  private struct Pending {
+    var seq: UInt64
+    var value: JSONText?
+    var skipped: UInt64
+
+    /// Its place in ``order``.
+    var place: Int
+  }
+
+  private let changes: Signal<StateChange, Never>
+  private let isDistinct: Bool
+  private var pace: Pace
+  private var observation: (any Disposable)?
+
+  /// What has changed and was not sent, and in which order; a source that has changed again stands
+  /// where it changed last.
+  private var pending: [String: Pending] = [:]
+  private var order: [String?] = []
+
+  /// - Parameters:
+  ///   - changes: Those of the sources that are meant, from now on.
+  ///   - isDistinct: Whether a change to the value that a source has already is not sent.
+  ///   - interval: Milliseconds between what is sent, at least; 0 for none.
+  package init(
+    _ handle: Handle, to changes: Signal<StateChange, Never>, on connection: Connection,
+    isDistinct: Bool = true, everyMilliseconds interval: UInt64 = 0
+  ) {
+    self.changes = changes
+    self.isDistinct = isDistinct
+    pace = Pace(everyMilliseconds: interval)
+    super.init(handle, on: connection)
+  }
+
+  override func start() {
+    pace.start(connection.hub)
+    observation = changes.observeNext { [unowned self] in receive($0) }
+  }
+
+  override func end() {
+    observation?.dispose()
+    pace.end()
+  }
+
+  private func receive(_ change: StateChange) {
+    guard !isDistinct || !change.isRepeat else { return }
+    var skipped: UInt64 = 0
+    if let before = pending[change.source] {
+      skipped = before.skipped + 1
+      order[before.place] = nil
+    }
+    pending[change.source] = Pending(
+      seq: change.seq, value: change.value, skipped: skipped, place: order.count)
+    order.append(change.source)
+    if order.count > 64, order.count > 2 * pending.count { compact() }
+    markDirty()
+  }
+
+  /// Drops the places of changes that were overtaken.
+  private func compact() {
+    order.removeAll { $0 == nil }
+    for (place, source) in order.enumerated() {
+      if let source { pending[source]?.place = place }
+    }
+  }
+
+  override func fill(_ buffer: inout ByteBuffer) -> Bool {
+    guard !pending.isEmpty, pace.isDue(self) else { return true }
+    var next = 0
+    while next < order.count, buffer.count < Hub.chunkSize {
+      if let source = order[next], let change = pending.removeValue(forKey: source) {
+        guard write(source, change, &buffer) else { return true }
+      }
+      next += 1
+    }
+    order.removeFirst(next)
+    for (place, source) in order.enumerated() {
+      if let source { pending[source]?.place = place }
+    }
+    return pending.isEmpty
+  }
+
+  private func write(_ source: String, _ change: Pending, _ buffer: inout ByteBuffer) -> Bool {
+    let start = buffer.count
+    buffer.append(head)
+    if change.seq > 0 {
+      buffer.append(#""seq":"#)
+      buffer.append(integer: change.seq)
+      buffer.append(UInt8(ascii: ","))
+    }
+    buffer.append(#""source":"#)
+    buffer.append(quoted: source)
+    if let value = change.value {
+      buffer.append(#","value":"#)
+      buffer.append(value.text)
+    } else {
+      buffer.append(#","gone":true"#)
+    }
+    if change.skipped > 0 {
+      buffer.append(#","skipped":"#)
+      buffer.append(integer: change.skipped)
+    }
+    Frame.endParams(&buffer)
+    return checkLine(from: start, seq: change.seq > 0 ? change.seq : nil, &buffer)
+  }
+}

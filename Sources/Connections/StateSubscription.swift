@@ -1,0 +1,124 @@
+package import JSON
+internal import Signals
+package import Wire
+
+/// One client watches one value: it gets the newest when it can take it.
+package final class StateSubscription: Subscription {
+  private let feed: StateFeed
+  private let isDistinct: Bool
+  private var pace: Pace
+
+  /// The count of the last change that was sent, and its value.
+  private var sent: UInt64
+  private var sentValue: JSONText?
+
+  /// - Parameters:
+  ///   - isDistinct: Whether a value equal to the last one sent is not sent.
+  ///   - interval: Milliseconds between what is sent, at least; 0 for none.
+  package init(
+    _ handle: Handle, to source: StateSource, on connection: Connection, isDistinct: Bool = true,
+    everyMilliseconds interval: UInt64 = 0
+  ) {
+    let hub = connection.hub
+    feed = hub.feed("state " + source.name) { StateFeed(source, hub) }
+    self.isDistinct = isDistinct
+    pace = Pace(everyMilliseconds: interval)
+    sent = feed.count
+    sentValue = feed.value
+    super.init(handle, on: connection)
+  }
+
+  /// The value that the reply shows: nothing older is sent after it.
+  package var value: JSONText? { sentValue }
+
+  override func start() {
+    feed.add(self)
+    pace.start(connection.hub)
+  }
+
+  override func end() {
+    feed.remove(self)
+    pace.end()
+  }
+
+  override func fill(_ buffer: inout ByteBuffer) -> Bool {
+    let skipped = feed.count - sent
+    guard skipped > 0, pace.isDue(self) else { return true }
+    defer {
+      sent = feed.count
+      sentValue = feed.value
+    }
+    if isDistinct, feed.value == sentValue { return true }
+    let start = buffer.count
+    buffer.append(head)
+    if feed.source.isJournaled {
+      buffer.append(#""seq":"#)
+      buffer.append(integer: feed.seq)
+      buffer.append(UInt8(ascii: ","))
+    }
+    if let value = feed.value {
+      buffer.append(#""value":"#)
+      buffer.append(value.text)
+    } else {
+      buffer.append(#""gone":true"#)
+    }
+    if skipped > 1 {
+      buffer.append(#","skipped":"#)
+      buffer.append(integer: skipped - 1)
+    }
+    Frame.endParams(&buffer)
+    _ = checkLine(from: start, seq: feed.source.isJournaled ? feed.seq : nil, &buffer)
+    return true
+  }
+}
+
+/// The value of one source, for all that watch it.
+final class StateFeed: Feed {
+  let source: StateSource
+  private(set) var value: JSONText?
+
+  /// The position of the last change.
+  private(set) var seq: UInt64 = 0
+
+  /// Changes since the feed was made.
+  private(set) var count: UInt64 = 0
+
+  private let hub: Hub
+  private var subscribers: [StateSubscription] = []
+  private var isDirty = false
+  private var observation: (any Disposable)?
+
+  init(_ source: StateSource, _ hub: Hub) {
+    self.source = source
+    self.hub = hub
+    value = source.value()
+    observation = source.changes.observeNext { [unowned self] in receive($0) }
+  }
+
+  private func receive(_ change: StateChange) {
+    value = change.value
+    seq = change.seq
+    count += 1
+    guard !isDirty else { return }
+    isDirty = true
+    hub.markDirty(self)
+  }
+
+  func markSubscribers() {
+    isDirty = false
+    for subscriber in subscribers { subscriber.markDirty() }
+  }
+
+  func add(_ subscriber: StateSubscription) {
+    subscribers.append(subscriber)
+  }
+
+  func remove(_ subscriber: StateSubscription) {
+    guard let i = subscribers.lastIndex(where: { $0 === subscriber }) else { return }
+    subscribers.swapAt(i, subscribers.count - 1)
+    subscribers.removeLast()
+    guard subscribers.isEmpty else { return }
+    observation?.dispose()
+    hub.dropFeed("state " + source.name)
+  }
+}

@@ -1,0 +1,68 @@
+package import JSON
+internal import Journal
+
+/// An event as it is shown to those who read the journal.
+package struct JournalEvent: Equatable, Sendable {
+  package let seq: UInt64
+
+  /// For example `"cells.set"`.
+  package let type: String
+
+  /// For example `"cells/lamp"`.
+  package let stream: String
+
+  /// Its place in its stream.
+  package let version: UInt64
+
+  /// Microseconds since 1970.
+  package let time: Int64
+  package let data: JSONText
+
+  /// The identity of the command that caused it, if the client gave one.
+  package let command: String?
+
+  init(_ record: Record) {
+    seq = record.seq
+    type = record.type
+    stream = record.stream
+    version = record.version
+    time = record.time
+    data = JSONText(kept: record.data)
+    command = record.draft.command
+  }
+}
+
+/// Events that follow each other.
+package struct EventPage: Equatable, Sendable {
+  /// Those that are wanted, oldest first.
+  package let events: [JournalEvent]
+
+  /// The position up to which there are no others; for a page that was read backward, down to which.
+  package let end: UInt64
+}
+
+/// Which events are wanted.
+package struct EventFilter: Sendable {
+  /// Whether the events of a stream are wanted; `nil` for all.
+  package var stream: (@Sendable (String) -> Bool)?
+
+  /// Whether the events of a type are wanted; `nil` for all.
+  package var type: (@Sendable (String) -> Bool)?
+
+  /// The one stream that is wanted: its events are found without reading all others.
+  package var onlyStream: String?
+
+  package init(
+    stream: (@Sendable (String) -> Bool)? = nil, type: (@Sendable (String) -> Bool)? = nil,
+    onlyStream: String? = nil
+  ) {
+    self.stream = stream
+    self.type = type
+    self.onlyStream = onlyStream
+  }
+
+  func matches(_ record: Record) -> Bool {
+    if let onlyStream, record.stream != onlyStream { return false }
+    return stream?(record.stream) ?? true && type?(record.type) ?? true
+  }
+}

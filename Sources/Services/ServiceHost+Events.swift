@@ -1,0 +1,186 @@
+package import JSON
+internal import Journal
+package import Signals
+
+extension ServiceHost {
+  /// How much one page holds: what a client gets before the next is read.
+  private static let pageBytes = 256 * 1024
+  private static let chunk = 64
+
+  /// The events that become durable from now on and are wanted, one write at a time.
+  package func events(_ filter: EventFilter) -> Signal<EventPage, Never> {
+    committed.map { records in
+      EventPage(
+        events: records.filter(filter.matches).map(JournalEvent.init),
+        end: records[records.count - 1].seq)
+    }
+  }
+
+  /// Reads events after a position, oldest first.
+  ///
+  /// - Returns: A signal of one page, of `limit` events at the most. When it holds none, there are
+  ///   none up to its end, which is after the position unless that is the last.
+  package func readEvents(
+    after seq: UInt64, limit: Int, _ filter: EventFilter
+  ) -> Signal<EventPage, JournalFault> {
+    reading(.prompt) { reader throws(JournalError) in
+      try Self.page(reader, after: seq, limit: limit, filter)
+    }
+  }
+
+  private static func page(
+    _ reader: any JournalReader, after seq: UInt64, limit: Int, _ filter: EventFilter
+  ) throws(JournalError) -> EventPage {
+    var events: [JournalEvent] = []
+    var (end, bytes, scanned) = (seq, 0, 0)
+    // Neither a page nor the time for it grows beyond measure where few events are wanted.
+    while events.count < limit, bytes < pageBytes, scanned < 4096 {
+      let records = try reader.records(after: end, limit: chunk)
+      guard !records.isEmpty else { break }
+      scanned += records.count
+      for record in records where events.count < limit {
+        end = record.seq
+        guard filter.matches(record) else { continue }
+        events.append(JournalEvent(record))
+        bytes += record.data.utf8.count
+      }
+    }
+    return EventPage(events: events, end: end)
+  }
+
+  /// Reads the last events before a position that are wanted.
+  ///
+  /// - Parameter seq: The first event not to be read; `nil` for the end of the journal.
+  /// - Returns: A signal of one page, oldest first, of `limit` events unless there are fewer.
+  package func readEvents(
+    before seq: UInt64?, limit: Int, _ filter: EventFilter
+  ) -> Signal<EventPage, JournalFault> {
+    let end = seq.map { $0 - 1 } ?? durable
+    let head = filter.onlyStream.map { self.head(of: $0).seq }
+    return reading(.long) { reader throws(JournalError) in
+      if let stream = filter.onlyStream, let head {
+        return try Self.last(reader, of: stream, from: head, upTo: end, limit: limit, filter)
+      }
+      return try Self.last(reader, upTo: end, limit: limit, filter)
+    }
+  }
+
+  /// Follows the chain of one stream.
+  private static func last(
+    _ reader: any JournalReader, of stream: String, from head: UInt64, upTo end: UInt64,
+    limit: Int, _ filter: EventFilter
+  ) throws(JournalError) -> EventPage {
+    var events: [JournalEvent] = []
+    var next = head
+    while next > 0, events.count < limit {
+      let records = try reader.records(ofStream: stream, from: next, limit: chunk)
+      guard let oldest = records.last else { break }
+      for record in records where record.seq <= end && events.count < limit {
+        if filter.matches(record) { events.append(JournalEvent(record)) }
+      }
+      next = oldest.previous
+    }
+    return EventPage(events: events.reversed(), end: events.last?.seq ?? 0)
+  }
+
+  /// Reads the journal backward, a chunk at a time.
+  private static func last(
+    _ reader: any JournalReader, upTo end: UInt64, limit: Int, _ filter: EventFilter
+  ) throws(JournalError) -> EventPage {
+    let first = try reader.bounds().first
+    var events: [JournalEvent] = []
+    var end = end
+    while end >= first, events.count < limit {
+      let size = min(UInt64(512), end - first + 1)
+      let records = try reader.records(after: end - size, limit: Int(size))
+      for record in records.reversed() where events.count < limit {
+        if filter.matches(record) { events.append(JournalEvent(record)) }
+      }
+      end -= size
+    }
+    return EventPage(events: events.reversed(), end: events.last?.seq ?? 0)
+  }
+
+  /// The newest position whose time is not after a time, in microseconds since 1970.
+  package func position(at time: Int64) -> Signal<UInt64, JournalFault> {
+    reading(.prompt) { reader throws(JournalError) in try reader.position(at: time) }
+  }
+
+  /// The value that a source had when an event had just happened, and when that was.
+  ///
+  /// - Parameter source: The whole name, for example `"cells/lamp"`.
+  /// - Returns: A signal of the value, `nil` when the source had none then. It fails with
+  ///   ``JournalFault/outOfRange(first:last:)``, and when the journal does not read back.
+  package func value(
+    of source: String, at seq: UInt64
+  ) -> Signal<PastValue, JournalFault> {
+    guard let past = past(of: source, at: seq) else {
+      return Signal { observer in
+        observer.receive(PastValue(value: nil, time: nil))
+        observer.complete()
+        return NonDisposable.instance
+      }
+    }
+    return reading(.long, past.read)
+  }
+
+  /// Every change of the sources that are wanted, from now on: one page for each write.
+  package func changes(
+    in service: String, where isWanted: @escaping (String) -> Bool
+  ) -> Signal<ChangePage, Never> {
+    Signal { [self] observer in
+      var changes: [SourceChange] = []
+      let bag = DisposeBag()
+      ledger(service)?.changes(where: isWanted).observeNext { changes.append($0) }
+        .dispose(in: bag)
+      committed.observeNext { records in
+        observer.receive(ChangePage(changes: changes, end: records[records.count - 1].seq))
+        changes = []
+      }
+      .dispose(in: bag)
+      return bag
+    }
+  }
+
+  /// Reads the changes of the sources that are wanted after a position, oldest first.
+  ///
+  /// - Returns: A signal of one page; see ``readEvents(after:limit:_:)``.
+  package func readChanges(
+    in service: String, after seq: UInt64, where isWanted: @escaping @Sendable (String) -> Bool
+  ) -> Signal<ChangePage, JournalFault> {
+    guard let makeFold = ledger(service)?.makeFold else {
+      return Signal { observer in
+        observer.complete()
+        return NonDisposable.instance
+      }
+    }
+    return reading(.prompt) { reader throws(JournalError) in
+      try PastChanges(makeFold(), service, isWanted).read(reader, after: seq)
+    }
+  }
+
+  /// Reads the journal away from the loop.
+  private func reading<Result: Sendable>(
+    _ pace: ReadingPace,
+    _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
+  ) -> Signal<Result, JournalFault> {
+    readingStore(pace, job).mapError(JournalFault.init)
+  }
+}
+
+/// Changes that follow each other.
+package struct ChangePage: Sendable {
+  package let changes: [SourceChange]
+
+  /// The position up to which there are no others.
+  package let end: UInt64
+}
+
+/// What a source was.
+package struct PastValue: Equatable, Sendable {
+  /// `nil` when it was not there.
+  package let value: JSONText?
+
+  /// When the event of that position happened, in microseconds since 1970; `nil` before the first.
+  package let time: Int64?
+}
