@@ -110,6 +110,25 @@ struct CodableTests {
   }
 
   @Test
+  func `a member that belongs to somebody else is no unknown one, and is decoded apart`() throws {
+    struct Options: Decodable, Equatable {
+      var cmd: String
+    }
+    let with = Array(#"{"name":"a","_meta":{"cmd":"c","later":1},"by":1}"#.utf8)
+    let wanted = try decoder.decode(Wanted.self, from: with.span, beside: "_meta")
+    #expect(wanted.by == 1)
+    #expect(try decoder.decodeMember(Options.self) == Options(cmd: "c"))
+    let without = Array(#"{"name":"a","by":1}"#.utf8)
+    _ = try decoder.decode(Wanted.self, from: without.span, beside: "_meta")
+    #expect(try decoder.decodeMember(Options.self) == nil)
+    let bad = Array(#"{"name":"a","by":1,"_meta":{"cmd":5}}"#.utf8)
+    _ = try decoder.decode(Wanted.self, from: bad.span, beside: "_meta")
+    #expect(throws: JSONDecodingError(path: "/_meta/cmd", expected: "string", got: "number")) {
+      try decoder.decodeMember(Options.self)
+    }
+  }
+
+  @Test
   func `a member is found by an escaped name`() throws {
     let text = try JSONText(parsing: #"{"n\u0061me":"\u0041","b\u0079":7}"#)
     let wanted = try decoder.decode(Wanted.self, from: text)

@@ -17,6 +17,9 @@ final class DecodingSource {
   /// The members' names when the text is an array that stands for an object.
   var names: [String]?
 
+  /// A member of the whole that belongs to somebody else.
+  var otherMember: String?
+
   /// The objects that were looked into, reused from text to text.
   private var objects: [ObjectIndex] = []
   private var objectCount = 0
@@ -25,6 +28,7 @@ final class DecodingSource {
     bytes.removeAll(keepingCapacity: 1 << 16)
     bytes.append(text)
     names = nil
+    otherMember = nil
     objectCount = 0
   }
 
@@ -122,7 +126,11 @@ final class DecodingSource {
     return object
   }
 
+  /// The members of the whole, which is an object that was decoded.
+  var members: ObjectIndex { objects[0] }
+
   func checkUnknownMembers() throws(JSONDecodingError) {
+    if let otherMember, objectCount > 0 { _ = objects[0].find(otherMember) }
     for i in 0..<objectCount { try objects[i].checkUnknownMembers() }
   }
 }

@@ -38,6 +38,35 @@ public final class JSONDecoder {
     try decode(type, from: text.text.utf8.span, unknownMembers: unknownMembers)
   }
 
+  /// Decodes an object of which one member belongs to somebody else.
+  ///
+  /// - Parameter other: The name of that member; see ``decodeMember(_:)``.
+  /// - Throws: ``JSONDecodingError`` for the first thing that is not as expected.
+  public func decode<Value: Decodable>(
+    _ type: Value.Type = Value.self, from text: Span<UInt8>, beside other: String
+  ) throws(JSONDecodingError) -> Value {
+    source.load(text)
+    source.otherMember = other
+    return try decode(type, .refused)
+  }
+
+  /// Decodes the member that belonged to somebody else, in the text that was decoded last.
+  ///
+  /// - Returns: `nil` when there is none. What the type does not ask for is passed over.
+  /// - Throws: ``JSONDecodingError`` for the first thing that is not as expected.
+  public func decodeMember<Value: Decodable>(
+    _ type: Value.Type = Value.self
+  ) throws(JSONDecodingError) -> Value? {
+    guard let name = source.otherMember, let place = source.members.find(name) else { return nil }
+    do {
+      return try source.value(type, in: place, at: [Key(stringValue: name)])
+    } catch let error as JSONDecodingError {
+      throw error
+    } catch {
+      throw JSONDecodingError(path: "/" + name, expected: "\(Value.self)", got: "\(error)")
+    }
+  }
+
   /// Decodes an object from the elements of an array: the first is the member `names[0]`.
   ///
   /// - Throws: ``JSONDecodingError``, also when there are more elements than names.

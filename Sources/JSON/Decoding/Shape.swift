@@ -1,0 +1,294 @@
+/// What JSON a `Decodable` type takes, found out by letting it decode.
+///
+/// A type that reads its members one after another, as the compiler writes it, shows all of them.
+public indirect enum Shape: Equatable, Sendable {
+  /// Any value.
+  case any
+  case bool
+  case integer
+  case number
+  case string
+  case array(Shape)
+  /// Members by name, in the order in which they are read.
+  case object([Member])
+  /// Members of any name.
+  case map(Shape)
+
+  /// One member of an object.
+  public struct Member: Equatable, Sendable {
+    /// Its name.
+    public let name: String
+    /// What it takes.
+    public let shape: Shape
+    /// Whether it may be left out.
+    public let isOptional: Bool
+
+    /// A member.
+    public init(name: String, shape: Shape, isOptional: Bool) {
+      self.name = name
+      self.shape = shape
+      self.isOptional = isOptional
+    }
+  }
+
+  /// The shape of a type.
+  public init<T: Decodable>(of type: T.Type) {
+    self = Probe.shape(of: type)
+  }
+
+  /// The name of the shape, as in errors: `"integer"`, `"object"`, …
+  public var name: String {
+    switch self {
+    case .any: "any"
+    case .bool: "boolean"
+    case .integer: "integer"
+    case .number: "number"
+    case .string: "string"
+    case .array: "array"
+    case .object, .map: "object"
+    }
+  }
+
+  /// The members, when it is an object with members of known names.
+  public var members: [Member] {
+    if case .object(let members) = self { members } else { [] }
+  }
+
+  /// The shape as JSON Schema, draft 2020-12.
+  public var schema: JSONValue {
+    switch self {
+    case .any: return .bool(true)
+    case .bool, .integer, .number, .string: return .object(["type": .string(name)])
+    case .array(let element):
+      return .object(["type": .string("array"), "items": element.schema])
+    case .map(let element):
+      return .object(["type": .string("object"), "additionalProperties": element.schema])
+    case .object(let members):
+      var properties = JSONObject()
+      for member in members { properties[member.name] = member.shape.schema }
+      let required = members.filter { !$0.isOptional }.map { JSONValue.string($0.name) }
+      return .object([
+        "type": .string("object"), "properties": .object(properties),
+        "required": .array(required), "additionalProperties": .bool(false),
+      ])
+    }
+  }
+}
+
+/// A decoder that has no text: it notes what is asked for and answers with something.
+private final class Probe {
+  var shape: Shape = .any
+
+  static func shape<T: Decodable>(of type: T.Type) -> Shape {
+    value(of: type).shape
+  }
+
+  /// A value of a type, when it is content with whatever it gets, and the shape.
+  static func value<T: Decodable>(of type: T.Type) -> (value: T?, shape: Shape) {
+    switch type {
+    case is JSONText.Type: return (JSONText.null as? T, .any)
+    case is JSONValue.Type: return (JSONValue.null as? T, .any)
+    case is JSONNumber.Type: return (JSONNumber(0) as? T, .number)
+    default:
+      let probe = Probe()
+      // An enum of strings refuses the one it gets; what it asked for is known by then.
+      let value = try? type.init(from: ProbeDecoder(probe: probe))
+      return (value, probe.shape)
+    }
+  }
+
+  /// A value for a member; a type that is content with nothing ends the probing here.
+  static func member<T: Decodable>(_ type: T.Type, at path: [any CodingKey]) throws -> (T, Shape) {
+    let (value, shape) = value(of: type)
+    guard let value else {
+      throw JSONDecodingError(at: path, expected: shape.name, got: "a probe")
+    }
+    return (value, shape)
+  }
+}
+
+private struct ProbeDecoder: Decoder {
+  let probe: Probe
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<K: CodingKey>(keyedBy type: K.Type) -> KeyedDecodingContainer<K> {
+    KeyedDecodingContainer(KeyedProbe(probe: probe))
+  }
+
+  func unkeyedContainer() -> any UnkeyedDecodingContainer { UnkeyedProbe(probe: probe) }
+  func singleValueContainer() -> any SingleValueDecodingContainer { SingleProbe(probe: probe) }
+}
+
+private struct SingleProbe: SingleValueDecodingContainer {
+  let probe: Probe
+  var codingPath: [any CodingKey] { [] }
+
+  func decodeNil() -> Bool { false }
+
+  func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    if let value = scalar(type) { return value }
+    let (value, shape) = try Probe.member(type, at: [])
+    probe.shape = shape
+    return value
+  }
+
+  private func scalar<T>(_ type: T.Type) -> T? {
+    guard let (value, shape) = zero(type) else { return nil }
+    probe.shape = shape
+    return value
+  }
+}
+
+/// A value of a scalar type, and its shape; `nil` for other types.
+private func zero<T>(_ type: T.Type) -> (T, Shape)? {
+  let found: (Any, Shape)? =
+    switch type {
+    case is Bool.Type: (false, .bool)
+    case is String.Type: ("", .string)
+    case is Double.Type: (0.0, .number)
+    case is Float.Type: (Float(0), .number)
+    case let integer as any FixedWidthInteger.Type: (integer.zero, .integer)
+    default: nil
+    }
+  guard let (value, shape) = found, let value = value as? T else { return nil }
+  return (value, shape)
+}
+
+private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let probe: Probe
+  var codingPath: [any CodingKey] { [] }
+
+  init(probe: Probe) {
+    self.probe = probe
+    if case .object = probe.shape { return }
+    probe.shape = .object([])
+  }
+
+  /// Keys of any name are those of a dictionary: it gets one, to show what its values are.
+  var allKeys: [Key] {
+    guard let key = Key(stringValue: Self.anyName), Key(stringValue: Self.anyName + "2") != nil
+    else { return [] }
+    return [key]
+  }
+
+  private static var anyName: String { "*" }
+
+  func contains(_ key: Key) -> Bool { true }
+  func decodeNil(forKey key: Key) -> Bool { false }
+
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+    if let (value, shape) = zero(type) {
+      note(key, shape, isOptional: false)
+      return value
+    }
+    let (value, shape) = Probe.value(of: type)
+    note(key, shape, isOptional: false)
+    guard let value else {
+      throw JSONDecodingError(at: [key], expected: shape.name, got: "a probe")
+    }
+    return value
+  }
+
+  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) -> T? {
+    note(key, zero(type)?.1 ?? Probe.shape(of: type), isOptional: true)
+    return nil
+  }
+
+  // The compiler's code calls these for the types it knows; they all mean the same here.
+  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) -> Bool? { optional(type, key) }
+  func decodeIfPresent(_ type: String.Type, forKey key: Key) -> String? { optional(type, key) }
+  func decodeIfPresent(_ type: Double.Type, forKey key: Key) -> Double? { optional(type, key) }
+  func decodeIfPresent(_ type: Float.Type, forKey key: Key) -> Float? { optional(type, key) }
+  func decodeIfPresent(_ type: Int.Type, forKey key: Key) -> Int? { optional(type, key) }
+  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) -> Int8? { optional(type, key) }
+  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) -> Int16? { optional(type, key) }
+  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) -> Int32? { optional(type, key) }
+  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) -> Int64? { optional(type, key) }
+  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) -> UInt? { optional(type, key) }
+  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) -> UInt8? { optional(type, key) }
+  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) -> UInt16? { optional(type, key) }
+  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) -> UInt32? { optional(type, key) }
+  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) -> UInt64? { optional(type, key) }
+
+  private func optional<T>(_ type: T.Type, _ key: Key) -> T? {
+    if let shape = zero(type)?.1 { note(key, shape, isOptional: true) }
+    return nil
+  }
+
+  func nestedContainer<K: CodingKey>(
+    keyedBy type: K.Type, forKey key: Key
+  ) -> KeyedDecodingContainer<K> {
+    note(key, .object([]), isOptional: false)
+    return KeyedDecodingContainer(KeyedProbe<K>(probe: Probe()))
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedDecodingContainer {
+    note(key, .array(.any), isOptional: false)
+    return UnkeyedProbe(probe: Probe())
+  }
+
+  func superDecoder() -> any Decoder { ProbeDecoder(probe: Probe()) }
+  func superDecoder(forKey key: Key) -> any Decoder { ProbeDecoder(probe: Probe()) }
+
+  private func note(_ key: Key, _ shape: Shape, isOptional: Bool) {
+    guard case .object(var members) = probe.shape else { return }
+    if key.stringValue == Self.anyName {
+      probe.shape = .map(shape)
+      return
+    }
+    guard !members.contains(where: { $0.name == key.stringValue }) else { return }
+    members.append(Shape.Member(name: key.stringValue, shape: shape, isOptional: isOptional))
+    probe.shape = .object(members)
+  }
+}
+
+private struct UnkeyedProbe: UnkeyedDecodingContainer {
+  let probe: Probe
+  var codingPath: [any CodingKey] { [] }
+  var count: Int? { 1 }
+  private(set) var currentIndex = 0
+  var isAtEnd: Bool { currentIndex > 0 }
+
+  init(probe: Probe) {
+    self.probe = probe
+    probe.shape = .array(.any)
+  }
+
+  mutating func decodeNil() -> Bool { false }
+
+  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    currentIndex += 1
+    if let (value, shape) = zero(type) {
+      probe.shape = .array(shape)
+      return value
+    }
+    let (value, shape) = Probe.value(of: type)
+    probe.shape = .array(shape)
+    guard let value else {
+      throw JSONDecodingError(at: [], expected: shape.name, got: "a probe")
+    }
+    return value
+  }
+
+  mutating func nestedContainer<K: CodingKey>(
+    keyedBy type: K.Type
+  ) -> KeyedDecodingContainer<K> {
+    currentIndex += 1
+    return KeyedDecodingContainer(KeyedProbe<K>(probe: Probe()))
+  }
+
+  mutating func nestedUnkeyedContainer() -> any UnkeyedDecodingContainer {
+    currentIndex += 1
+    return UnkeyedProbe(probe: Probe())
+  }
+
+  mutating func superDecoder() -> any Decoder {
+    currentIndex += 1
+    return ProbeDecoder(probe: Probe())
+  }
+}
+
+extension FixedWidthInteger {
+  fileprivate static var zero: Self { 0 }
+}

@@ -1,0 +1,66 @@
+import JSON
+import Testing
+
+struct ShapeTests {
+  enum Color: String, Codable { case red }
+
+  struct Inner: Codable {
+    var flag: Bool
+  }
+
+  struct Everything: Codable {
+    var name: String
+    var by: Int?
+    var ratio: Double
+    var raw: JSONText
+    var exact: JSONNumber?
+    var inner: Inner
+    var list: [Inner]
+    var map: [String: [UInt8]]
+    var maybe: Bool?
+    var small: UInt16
+  }
+
+  @Test
+  func `a type shows what it takes, in the order in which it reads`() {
+    let inner = Shape.object([.member("flag", .bool)])
+    #expect(
+      Shape(of: Everything.self)
+        == .object([
+          .member("name", .string), .member("by", .integer, isOptional: true),
+          .member("ratio", .number), .member("raw", .any),
+          .member("exact", .number, isOptional: true), .member("inner", inner),
+          .member("list", .array(inner)), .member("map", .map(.array(.integer))),
+          .member("maybe", .bool, isOptional: true), .member("small", .integer),
+        ]))
+  }
+
+  @Test
+  func `scalars, arrays and enums have shapes`() {
+    #expect(Shape(of: String.self) == .string)
+    #expect(Shape(of: [Int].self) == .array(.integer))
+    #expect(Shape(of: Color.self) == .string)
+    #expect(Shape(of: [String: Double].self) == .map(.number))
+    #expect(Shape(of: JSONText.self) == .any)
+  }
+
+  @Test
+  func `a shape is a JSON Schema`() {
+    struct Parameters: Codable {
+      var name: String
+      var by: Int?
+    }
+    #expect(
+      Shape(of: Parameters.self).schema.text.text
+        == #"{"type":"object","properties":{"name":{"type":"string"},"by":{"type":"integer"}},"#
+        + #""required":["name"],"additionalProperties":false}"#)
+  }
+}
+
+extension Shape.Member {
+  fileprivate static func member(
+    _ name: String, _ shape: Shape, isOptional: Bool = false
+  ) -> Shape.Member {
+    Shape.Member(name: name, shape: shape, isOptional: isOptional)
+  }
+}
