@@ -12,7 +12,8 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "binderd",
   products: [
-    .library(name: "JSON", targets: ["JSON"])
+    .executable(name: "binderd", targets: ["binderd"]),
+    .library(name: "JSON", targets: ["JSON"]),
   ],
   targets: [
     // C: what Swift cannot import, and headers of libraries. No `link` in their module maps: the
@@ -38,9 +39,30 @@ let package = Package(
     // The view: one client, as the application sees it.
     .target(name: "Connections", dependencies: ["JSON", "Signals", "Wire"]),
 
+    // Application logic: one function a file.
+    .target(
+      name: "Binders", dependencies: ["Connections", "JSON", "Services", "Signals", "Wire"]),
+
+    // The host: sockets to connections.
+    .target(name: "Server", dependencies: ["Connections", "EventLoop", "Signals", "Wire"]),
+
+    // What services ask of the machine.
+    .target(name: "Machine", dependencies: ["Services"]),
+
     // Stores: one target for each C library.
     .target(name: "JournalSQLite", dependencies: ["CSQLite", "EventLoop", "Journal", "Signals"]),
 
+    // Composition root.
+    .executableTarget(
+      name: "binderd",
+      dependencies: [
+        "Binders", "Connections", "EventLoop", "Journal", "JournalSQLite", "Machine", "Server",
+        "Services", "Signals", "Wire",
+      ]),
+
+    .testTarget(
+      name: "BindersTests",
+      dependencies: ["Binders", "Connections", "JSON", "Journal", "Services", "Signals", "Wire"]),
     .testTarget(name: "ConnectionsTests", dependencies: ["Connections", "JSON", "Signals", "Wire"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
@@ -54,7 +76,7 @@ let package = Package(
 )
 
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
-let safe: Set = ["JSON", "Signals", "Wire", "Journal", "Services", "Connections"]
+let safe: Set = ["JSON", "Signals", "Wire", "Journal", "Services", "Connections", "Binders", "Server"]
 
 for target in package.targets where target.type != .system && target.name != "CPosix" {
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])

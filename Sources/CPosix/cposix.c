@@ -3,10 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 int cposix_peer_credentials(int fd, cposix_credentials *credentials) {
   struct ucred peer;
@@ -76,4 +81,42 @@ ssize_t cposix_send(int fd, const void *bytes, size_t count) {
   do sent = send(fd, bytes, count, MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
   return sent < 0 ? -errno : sent;
+}
+
+int cposix_send_datagram(const char *name, const void *bytes, size_t count) {
+  struct sockaddr_un address;
+  int status = unix_address(name, &address);
+  if (status != 0) return status;
+  socklen_t size = offsetof(struct sockaddr_un, sun_path) + strlen(name);
+  if (address.sun_path[0] == '@') address.sun_path[0] = 0;
+  int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -errno;
+  ssize_t sent = sendto(fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&address, size);
+  status = sent < 0 ? -errno : 0;
+  close(fd);
+  return status;
+}
+
+ssize_t cposix_write_now(int fd, const void *bytes, size_t count) {
+  struct pollfd ready = {.fd = fd, .events = POLLOUT};
+  if (poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT)) return 0;
+  ssize_t written;
+  do written = write(fd, bytes, count);
+  while (written < 0 && errno == EINTR);
+  return written < 0 ? (errno == EAGAIN ? 0 : -errno) : written;
+}
+
+int cposix_raise_descriptor_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return -errno;
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return -errno;
+  return limit.rlim_cur > 1 << 20 ? 1 << 20 : (int)limit.rlim_cur;
+}
+
+int cposix_identity(int fd, char *text, size_t count) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return -errno;
+  snprintf(text, count, "%lu:%lu", (unsigned long)status.st_dev, (unsigned long)status.st_ino);
+  return 0;
 }

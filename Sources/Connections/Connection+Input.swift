@@ -143,6 +143,7 @@ extension Connection {
   }
 
   func updateReading() {
-    transport?.setReading(!input.isParked && outputBytes < limits.outputSoft)
+    transport?.setReading(
+      !input.isParked && !hub.isStopping && outputBytes < limits.outputSoft)
   }
 }

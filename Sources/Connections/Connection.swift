@@ -23,6 +23,9 @@ package final class Connection: DisposeBagProvider {
   /// Who runs the requests; set by the binder.
   package var onRequest: Handler?
 
+  /// Told when the client has left; set by the host.
+  package var onEnd: (() -> Void)?
+
   /// As the client has called itself in `hello`; `nil` before.
   package var clientName: String?
 
@@ -30,7 +33,9 @@ package final class Connection: DisposeBagProvider {
   package var lineOut: Int
 
   package private(set) var subscriptions: [Subscription] = []
-  private var lastHandle = 0
+
+  /// The last number that was given as a handle.
+  package private(set) var lastHandle = 0
 
   var transport: (any Transport)?
   var input: LineSplitter
@@ -140,18 +145,7 @@ package final class Connection: DisposeBagProvider {
   /// Says why, as the last line, and hangs up.
   package func close(_ reason: Closing, reconnectMilliseconds: Int? = nil) {
     guard !isEnded else { return }
-    Frame.beginNotification("closing", &output)
-    output.append(#""reason":"#)
-    output.append(quoted: reason.rawValue)
-    if let reconnectMilliseconds {
-      output.append(#","reconnect_ms":"#)
-      output.append(integer: reconnectMilliseconds)
-    }
-    output.append(#","epoch":"#)
-    output.append(quoted: hub.epoch)
-    output.append(#","last":"#)
-    output.append(integer: hub.position)
-    Frame.endParams(&output)
+    hub.writeClosing(reason, reconnectMilliseconds, &output)
     _ = sendOutput()
     end()
   }
@@ -169,10 +163,12 @@ package final class Connection: DisposeBagProvider {
     held = HeldAnswers()
     output.removeAll(keepingCapacity: 0)
     outputStart = 0
-    let transport = transport
+    let (transport, onEnd) = (transport, onEnd)
     self.transport = nil
+    self.onEnd = nil
     transport?.close()
     hub.remove(self)
+    onEnd?()
   }
 
   /// Ends the connection when the client has ended its side and nothing is owed to it.

@@ -36,6 +36,9 @@ package final class Hub {
   /// Whose requests are being run.
   var current: Connection?
 
+  /// Whether no more requests are run.
+  private(set) var isStopping = false
+
   private var lastID: UInt64 = 0
   private var listed: [Connection] = []
   private var waiting: [Connection] = []
@@ -187,6 +190,36 @@ package final class Hub {
   }
 
   // MARK: Ending
+
+  /// The line that says why a client is hung up on.
+  package func closingLine(_ reason: Closing) -> [UInt8] {
+    var buffer = ByteBuffer()
+    writeClosing(reason, nil, &buffer)
+    return buffer.array
+  }
+
+  func writeClosing(
+    _ reason: Closing, _ reconnectMilliseconds: Int?, _ buffer: inout ByteBuffer
+  ) {
+    Frame.beginNotification("closing", &buffer)
+    buffer.append(#""reason":"#)
+    buffer.append(quoted: reason.rawValue)
+    if let reconnectMilliseconds {
+      buffer.append(#","reconnect_ms":"#)
+      buffer.append(integer: reconnectMilliseconds)
+    }
+    buffer.append(#","epoch":"#)
+    buffer.append(quoted: epoch)
+    buffer.append(#","last":"#)
+    buffer.append(integer: position)
+    Frame.endParams(&buffer)
+  }
+
+  /// Runs no more requests; what was asked is still answered.
+  package func stopReading() {
+    isStopping = true
+    for connection in connections.values { connection.updateReading() }
+  }
 
   /// Hangs up on every client, with the reason.
   package func closeAll(_ reason: Closing, reconnectMilliseconds: Int? = nil) {

@@ -24,6 +24,12 @@ package final class SQLiteStore: EventStore {
     package var events = 0
     package var totalNanoseconds: UInt64 = 0
     package var maxNanoseconds: UInt64 = 0
+
+    package var meanMilliseconds: Double {
+      commits == 0 ? 0 : Double(totalNanoseconds / UInt64(commits) / 1000) / 1000
+    }
+
+    package var maxMilliseconds: Double { Double(maxNanoseconds / 1000) / 1000 }
   }
 
   package let epoch: String
@@ -95,7 +101,7 @@ package final class SQLiteStore: EventStore {
     } catch {
       throw .unavailable(detail: "\(error)")
     }
-    loop.onTurnEnd { [weak self] in self?.handOver() }
+    loop.onTurnEnd { [weak self] in self?.submit() }
   }
 
   private func startThreads(_ durability: Durability?) throws(SystemError) -> Threads {
@@ -128,7 +134,7 @@ package final class SQLiteStore: EventStore {
   /// of it, run the loop until ``durable`` is ``last`` before.
   package func close() {
     guard let threads else { return }
-    handOver()
+    submit()
     self.threads = nil
     syncTimer?.close()
     threads.writer?.finish()
@@ -153,11 +159,12 @@ package final class SQLiteStore: EventStore {
   package func append(_ drafts: [Draft], at time: Int64) throws(JournalError) -> UInt64 {
     if let refusal { throw refusal }
     appender.append(drafts, at: time, to: &batch)
-    if batch.count >= Self.batchSize { handOver() }
+    if batch.count >= Self.batchSize { submit() }
     return appender.last
   }
 
-  private func handOver() {
+  /// Hands what was appended to the writer; done at the end of each turn.
+  package func submit() {
     guard !batch.isEmpty else { return }
     let records = batch
     batch = []

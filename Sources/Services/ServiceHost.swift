@@ -268,6 +268,9 @@ package final class ServiceHost {
     store.reading(pace, job)
   }
 
+  /// Whether the state is being saved.
+  package var isSavingSnapshots: Bool { snapshotting.isSaving }
+
   /// Saves the state now, so that the next start has less to replay.
   package func saveSnapshots() {
     snapshotting.save(at: durable)

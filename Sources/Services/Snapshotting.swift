@@ -10,7 +10,7 @@ final class Snapshotting {
   private let interval: UInt64
   private var makeFolds: [String: @Sendable () -> any Fold] = [:]
   private var saved: UInt64 = 0
-  private var isSaving = false
+  private(set) var isSaving = false
   private let bag = DisposeBag()
 
   init(store: any EventStore, every interval: UInt64) {

@@ -1,3 +1,5 @@
+public import JSON
+
 /// A time as it crosses the socket: `2026-01-02T03:04:05.678901Z`.
 public struct Timestamp: Comparable, Hashable, Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z.
@@ -34,17 +36,33 @@ public struct Timestamp: Comparable, Hashable, Sendable {
 
   /// The text in UTC with six digits of a second.
   public var text: String {
+    var buffer = ByteBuffer()
+    write(to: &buffer)
+    return buffer.string
+  }
+
+  /// Appends ``text``.
+  public func write(to buffer: inout ByteBuffer) {
     let second = microseconds.quotient(roundingDown: 1_000_000)
-    let fraction = microseconds - second * 1_000_000
     let day = second.quotient(roundingDown: 86_400)
     let rest = Int(second - day * 86_400)
     let (year, month, date) = Self.date(Int(day))
-    func pad(_ value: Int, _ width: Int) -> String {
-      let digits = String(value)
-      return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    func append(_ value: Int, _ digits: Int, _ separator: UInt8) {
+      var divisor = 1
+      for _ in 1..<digits { divisor *= 10 }
+      while divisor > 0 {
+        buffer.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+        divisor /= 10
+      }
+      buffer.append(separator)
     }
-    return "\(pad(year, 4))-\(pad(month, 2))-\(pad(date, 2))T\(pad(rest / 3600, 2)):"
-      + "\(pad(rest / 60 % 60, 2)):\(pad(rest % 60, 2)).\(pad(Int(fraction), 6))Z"
+    append(year, 4, UInt8(ascii: "-"))
+    append(month, 2, UInt8(ascii: "-"))
+    append(date, 2, UInt8(ascii: "T"))
+    append(rest / 3600, 2, UInt8(ascii: ":"))
+    append(rest / 60 % 60, 2, UInt8(ascii: ":"))
+    append(rest % 60, 2, UInt8(ascii: "."))
+    append(Int(microseconds - second * 1_000_000), 6, UInt8(ascii: "Z"))
   }
 
   // The civil calendar in 400-year eras that begin on 1 March: Howard Hinnant, "chrono-Compatible

@@ -25,3 +25,16 @@ int cposix_connect(int fd, const char *path);
 
 ssize_t cposix_receive(int fd, void *bytes, size_t count);  // 0 is the end of the stream
 ssize_t cposix_send(int fd, const void *bytes, size_t count);  // never raises SIGPIPE
+
+// Sends a datagram to a Unix socket by path, or by abstract name when `name` begins with '@'; never
+// waits.
+int cposix_send_datagram(const char *name, const void *bytes, size_t count);
+
+// Writes what a descriptor takes without waiting: 0 when it is full.
+ssize_t cposix_write_now(int fd, const void *bytes, size_t count);
+
+// Raises the limit of descriptors to what is allowed, and returns it.
+int cposix_raise_descriptor_limit(void);
+
+// The device and inode of a descriptor, as "device:inode"; 0, or -errno.
+int cposix_identity(int fd, char *text, size_t count);

@@ -1,0 +1,94 @@
+internal import JSON
+package import Services
+internal import Wire
+
+/// Binds clients to the cells.
+package func bindCells(_ interface: Interface, to cells: CellsService) {
+  interface.offer(
+    "cells", "Named JSON values for scripts: what one program sets, every other one can watch.",
+    events: ["cells.set", "cells.unset"])
+  interface.offerSources(
+    of: cells.ledger,
+    [.init("cells/**", "The value of the cell of that name.", .any, isWritable: true)],
+    exists: CellsService.isCell,
+    write: { source, value in try cells.set(cellName(source), to: value) })
+
+  interface.command(
+    "cells.set", "Sets a cell, new or not; returns the value.", SetCell.self,
+    writes: ["cells.set"]
+  ) { (cell: SetCell) throws(CellsError) in
+    try cells.set(cell.name, to: cell.value)
+  }
+  interface.command(
+    "cells.unset", "Removes a cell; returns whether there was one.", NamedCell.self,
+    writes: ["cells.unset"]
+  ) { (cell: NamedCell) throws(CellsError) in
+    try cells.unset(cell.name)
+  }
+  interface.command(
+    "cells.add", "Adds to a number, exactly; returns the sum.", AddToCell.self,
+    writes: ["cells.set"], errors: ["not_a_number", "out_of_range"]
+  ) { (cell: AddToCell) throws(CellsError) in
+    try cells.add(cell.by ?? JSONNumber(1), to: cell.name)
+  }
+  interface.command(
+    "cells.toggle", "Turns true into false and back; returns the new value.", NamedCell.self,
+    writes: ["cells.set"], errors: ["not_a_boolean"]
+  ) { (cell: NamedCell) throws(CellsError) in
+    try cells.toggle(cell.name)
+  }
+  interface.command(
+    "cells.compareAndSet", "Sets a cell if it holds a value; returns the new one.",
+    CompareAndSetCell.self, writes: ["cells.set"], errors: ["value_differs"]
+  ) { (cell: CompareAndSetCell) throws(CellsError) in
+    try cells.compareAndSet(cell.name, expected: cell.expected, to: cell.value)
+  }
+  interface.query(
+    "cells.list", "The cells whose names begin with a prefix, by name.", ListCells.self
+  ) { (list: ListCells) throws(WireError) in
+    cells.list(prefix: list.prefix ?? "")
+  }
+}
+
+private func cellName(_ source: String) -> String {
+  String(source.dropFirst("cells/".count))
+}
+
+private let nameDoc = "The cell: 1 to 7 segments of [A-Za-z0-9_.:-] with / between them."
+
+private struct SetCell: DocumentedParameters {
+  let name: String
+  let value: JSONText
+
+  static let docs = ["name": nameDoc, "value": "Any JSON, 256 KiB at most."]
+}
+
+private struct NamedCell: DocumentedParameters {
+  let name: String
+
+  static let docs = ["name": nameDoc]
+}
+
+private struct AddToCell: DocumentedParameters {
+  let name: String
+  let by: JSONNumber?
+
+  static let docs = ["name": nameDoc, "by": "What is added; 1 when left out."]
+}
+
+private struct CompareAndSetCell: DocumentedParameters {
+  let name: String
+  let expected: JSONText?
+  let value: JSONText
+
+  static let docs = [
+    "name": nameDoc, "expected": "What the cell must hold; left out or null: no cell.",
+    "value": "Any JSON, 256 KiB at most.",
+  ]
+}
+
+private struct ListCells: DocumentedParameters {
+  let prefix: String?
+
+  static let docs = ["prefix": "How the names begin; left out: all cells."]
+}

@@ -1,0 +1,28 @@
+package import Connections
+package import Services
+package import Signals
+internal import Wire
+
+/// Binds a client to what its role may reach: its requests run there, and what is answered waits
+/// for the journal.
+///
+/// The session says who the client is; the daemon's owner and every other client have the same
+/// role as yet.
+package func bindConnection(_ connection: Connection, _ session: Session, to interface: Interface) {
+  connection.onRequest = interface.run
+}
+
+/// Binds the hub of all connections to the journal: what is durable may be sent, what is lost must
+/// be told.
+package func bindHub(_ hub: Hub, to host: ServiceHost, bag: DisposeBag) {
+  hub.epoch = host.epoch
+  hub.advance(to: host.durable)
+  host.progress.observeNext { hub.advance(to: $0) }.dispose(in: bag)
+  host.rejected.observeNext { hub.reject(WireError($0)) }.dispose(in: bag)
+  host.failed.observeNext { fault in
+    hub.reject(WireError(fault))
+    hub.flush()
+    hub.closeAll(.journalFailed)
+  }
+  .dispose(in: bag)
+}

@@ -1,0 +1,9 @@
+package import Services
+
+/// Binds clients to the measurements of the daemon itself.
+package func bindDaemon(_ interface: Interface, to daemon: DaemonService) {
+  interface.offer("daemon", "This daemon, measured every second while somebody watches.")
+  interface.offerSource(
+    "daemon/stats", "Connections, commits, queues and memory.", daemon.stats)
+  interface.offerSource("daemon/connections", "Who is connected.", daemon.connections)
+}

@@ -1,0 +1,168 @@
+internal import Connections
+internal import JSON
+internal import Services
+internal import Signals
+internal import Wire
+
+/// Binds clients to the past: what a source was, and what has happened.
+package func bindHistory(_ interface: Interface) {
+  interface.query(
+    "history", "The value of a source as of a position or a time, or a page of events.",
+    History.self, nil, isLate: true
+  ) { [unowned interface] call, history in
+    guard let call = call.later() else { return }
+    do throws(WireError) {
+      if history.source == "events" {
+        try interface.readEvents(history, call)
+      } else {
+        try interface.readValue(history, call)
+      }
+    } catch {
+      call.refuse(error)
+    }
+  }
+}
+
+private struct History: DocumentedParameters {
+  struct At: Decodable {
+    let seq: UInt64?
+    let time: String?
+  }
+
+  let source: String
+  let at: At?
+  let after: UInt64?
+  let before: UInt64?
+  let limit: Int?
+  let filter: Filter?
+
+  static let docs = [
+    "source": "A source, or events.",
+    "at": #"For a source: {"seq":n} or {"time":"…"}."#,
+    "after": "For events: those after this position, oldest first.",
+    "before": "For events: the last ones before this position; without both, the last of all.",
+    "limit": "For events: how many at most, 100 when left out.",
+    "filter": "For events: types and streams that are wanted, as patterns.",
+  ]
+}
+
+extension Interface {
+  fileprivate func readValue(_ history: History, _ call: Call) throws(WireError) {
+    let source = history.source
+    guard let sources = service(of: source)?.sources, sources.exists(source) else {
+      throw notFound(source)
+    }
+    guard sources.isJournaled else {
+      throw .unusable("source", "'\(source)' is not journaled: it has no past")
+    }
+    guard history.after == nil, history.before == nil, history.limit == nil, history.filter == nil
+    else { throw .unusable("at", "after, before, limit and filter are for events") }
+    switch (history.at?.seq, history.at?.time.map { Timestamp($0) }) {
+    case (let seq?, nil): readValue(of: source, at: seq, call)
+    case (nil, let time??):
+      host.position(at: time.microseconds).answer(call) { [self] seq in
+        readValue(of: source, at: seq, call)
+      }
+    default:
+      throw WireError(
+        JSONDecodingError(
+          path: "/at", expected: #"{"seq":n} or {"time":"…"}"#, got: "another value"))
+    }
+  }
+
+  private func readValue(of source: String, at seq: UInt64, _ call: Call) {
+    host.value(of: source, at: seq).answer(call) { past in
+      call.answer { buffer in
+        buffer.append(#"{"source":"#)
+        buffer.append(quoted: source)
+        buffer.append(#","kind":"state","seq":"#)
+        buffer.append(integer: seq)
+        if let value = past.value {
+          buffer.append(#","value":"#)
+          buffer.append(value.text)
+        } else {
+          buffer.append(#","gone":true"#)
+        }
+        if let time = past.time {
+          buffer.append(#","time":""#)
+          Timestamp(microseconds: time).write(to: &buffer)
+          buffer.append(UInt8(ascii: "\""))
+        }
+        buffer.append("}")
+      }
+    }
+  }
+
+  fileprivate func readEvents(_ history: History, _ call: Call) throws(WireError) {
+    guard history.at == nil else { throw .unusable("at", "a position or time is for sources") }
+    guard history.after == nil || history.before == nil else {
+      throw .unusable("before", "either after or before")
+    }
+    let limit = history.limit ?? 100
+    guard 1...1000 ~= limit else {
+      throw WireError(
+        JSONDecodingError(path: "/limit", expected: "1 to 1000", got: "another number"))
+    }
+    let filter = try history.filter?.eventFilter() ?? EventFilter()
+    if let after = history.after {
+      host.readEvents(after: after, limit: limit, filter).answer(call) { [host] page in
+        call.answer {
+          page.write(
+            after: page.end, isMore: page.end < host.durable, host,
+            limit: call.connection.lineOut, to: &$0)
+        }
+      }
+    } else {
+      host.readEvents(before: history.before, limit: limit, filter).answer(call) { [host] page in
+        call.answer {
+          page.write(
+            after: page.events.last?.seq ?? 0, isMore: page.events.count == limit, host,
+            limit: call.connection.lineOut, to: &$0)
+        }
+      }
+    }
+  }
+}
+
+extension EventPage {
+  /// Appends the answer; what would make the line too long is left for the next page.
+  fileprivate func write(
+    after end: UInt64, isMore: Bool, _ host: ServiceHost, limit: Int, to buffer: inout ByteBuffer
+  ) {
+    let start = buffer.count
+    var (end, isMore) = (end, isMore)
+    buffer.append(#"{"items":["#)
+    for (i, event) in events.enumerated() {
+      let before = buffer.count
+      buffer.append(i > 0 ? ",{" : "{")
+      event.write(to: &buffer)
+      buffer.append("}")
+      if i > 0, buffer.count - start > limit - 512 {
+        buffer.truncate(to: before)
+        (end, isMore) = (events[i - 1].seq, true)
+        break
+      }
+    }
+    buffer.append(#"],"after":"#)
+    buffer.append(integer: end)
+    buffer.append(isMore ? #","more":true,"first":"# : #","more":false,"first":"#)
+    buffer.append(integer: host.first)
+    buffer.append(#","last":"#)
+    buffer.append(integer: host.durable)
+    buffer.append("}")
+  }
+}
+
+extension SignalProtocol where Error == JournalFault {
+  /// Answers a call with what is read; a failure refuses it.
+  func answer(_ call: Call, _ onResult: @escaping (Element) -> Void) {
+    observe { event in
+      switch event {
+      case .next(let element): onResult(element)
+      case .failed(let fault): call.refuse(WireError(fault))
+      case .completed: break
+      }
+    }
+    .dispose(in: call.connection.bag)
+  }
+}

@@ -1,0 +1,125 @@
+internal import JSON
+internal import Wire
+
+/// `describe` and `rpc.discover`, made from the table that dispatch uses.
+extension Interface {
+  /// What a path names: a service, a method or a source; everything without one.
+  func describe(_ path: String?) throws(WireError) -> JSONObject {
+    guard let path else { return overview }
+    if let service = services[path] { return describe(service) }
+    if let method = methods.methods.first(where: { $0.name == path }) {
+      return JSONObject.naming("method", path, describe(method))
+    }
+    if let source = service(of: path)?.sources, source.exists(path),
+      let description = source.description(of: path)
+    {
+      return JSONObject.naming("source", path, describe(description, source))
+    }
+    let names = Array(services.keys) + methods.methods.map(\.name)
+    throw .notFound("path", path, didYouMean: nearest(to: path, among: names))
+  }
+
+  private var overview: JSONObject {
+    var described = JSONObject()
+    for name in services.keys.sorted() {
+      described[name] = .string(services[name]?.doc ?? "")
+    }
+    var own = JSONObject()
+    for method in methods.methods where !method.name.contains(".") {
+      own[method.name] = .string(method.doc)
+    }
+    return ["services": .object(described), "methods": .object(own)]
+  }
+
+  private func describe(_ service: Service) -> JSONObject {
+    var signals = JSONObject()
+    if let sources = service.sources {
+      for description in sources.descriptions {
+        let name = String(description.name.dropFirst(service.name.count + 1))
+        signals[name] = .object(describe(description, sources))
+      }
+    }
+    var described = JSONObject()
+    for method in methods.methods where method.name.hasPrefix(service.name + ".") {
+      let name = String(method.name.dropFirst(service.name.count + 1))
+      described[name] = .object(describe(method))
+    }
+    return [
+      "service": .string(service.name), "doc": .string(service.doc), "signals": .object(signals),
+      "methods": .object(described), "events": .array(service.events.map { .string($0) }),
+    ]
+  }
+
+  private func describe(
+    _ description: SourceProvider.Description, _ sources: SourceProvider
+  ) -> JSONObject {
+    [
+      "doc": .string(description.doc), "kind": .string("state"),
+      "type": .string(description.shape.name), "writable": .bool(description.isWritable),
+      "journaled": .bool(sources.isJournaled),
+    ]
+  }
+
+  private func describe(_ method: Method) -> JSONObject {
+    let parameters = method.parameters.map { parameter in
+      var described: JSONObject = [
+        "name": .string(parameter.name), "type": .string(parameter.shape.name),
+        "optional": .bool(parameter.isOptional),
+      ]
+      if let doc = parameter.doc { described["doc"] = .string(doc) }
+      return JSONValue.object(described)
+    }
+    return [
+      "doc": .string(method.doc), "params": .array(parameters),
+      "result": .string(method.result?.name ?? "object"), "async": .bool(method.kind == .late),
+      "writes": .array(method.writes.map { .string($0) }),
+      "errors": .array(method.errors.map { .string($0) }),
+    ]
+  }
+
+  /// The methods as an OpenRPC document: <https://spec.open-rpc.org/>, version 1.2.6.
+  func openRPC(version: String) -> JSONValue {
+    let described = methods.methods.map { method -> JSONValue in
+      let parameters = method.parameters.map { parameter in
+        var described: JSONObject = ["name": .string(parameter.name)]
+        if let doc = parameter.doc { described["description"] = .string(doc) }
+        described["required"] = .bool(!parameter.isOptional)
+        described["schema"] = parameter.shape.schema
+        return JSONValue.object(described)
+      }
+      return .object([
+        "name": .string(method.name), "summary": .string(method.doc),
+        "paramStructure": .string("either"), "params": .array(parameters),
+        "result": .object([
+          "name": .string("result"), "schema": .object(["type": .string("object")]),
+        ]),
+        "errors": .array(method.errors.map { reason in
+          .object([
+            "code": .number(JSONNumber(ErrorName.rejected.code)), "message": .string(reason),
+          ])
+        }),
+      ])
+    }
+    return .object([
+      "openrpc": .string("1.2.6"),
+      "info": .object(["title": .string("binderd"), "version": .string(version)]),
+      "methods": .array(described),
+    ])
+  }
+}
+
+extension SourceProvider {
+  /// The description that covers a source.
+  func description(of source: String) -> Description? {
+    descriptions.first { Pattern($0.name)?.matches(source) ?? false }
+  }
+}
+
+extension JSONObject {
+  /// An object that says first what it describes.
+  fileprivate static func naming(_ what: String, _ name: String, _ rest: JSONObject) -> JSONObject {
+    var object: JSONObject = [what: .string(name)]
+    for member in rest.members { object[member.name] = member.value }
+    return object
+  }
+}

@@ -1,0 +1,249 @@
+internal import Connections
+internal import JSON
+internal import Services
+internal import Wire
+
+extension Interface {
+  // MARK: Offering
+
+  /// Offers a method of a service that may record events.
+  ///
+  /// - Parameters:
+  ///   - name: The whole name, for example `"cells.set"`.
+  ///   - parameters: Decoded by name or, in the order of the type's members, by position.
+  ///   - writes: The types of events that it may record.
+  ///   - errors: The `reason` of each `rejected` that it may answer.
+  ///   - body: Calls the service.
+  func command<Parameters: Decodable, Value: Codable, Failure: ServiceError>(
+    _ name: String, _ doc: String, _ parameters: Parameters.Type, writes: [String],
+    errors: [String] = [], body: @escaping (Parameters) throws(Failure) -> Value
+  ) {
+    let names = Shape(of: parameters).members.map(\.name)
+    offer(name, doc, .command, parameters, Shape(of: Value.self), writes, errors) {
+      [unowned self] call, request, line in
+      run(name, names, call, request, line) { [self] (parameters: Parameters) in
+        try text(try body(parameters))
+      }
+    }
+  }
+
+  /// Offers a method that reads what is durable.
+  func query<Parameters: Decodable, Value: Codable>(
+    _ name: String, _ doc: String, _ parameters: Parameters.Type,
+    body: @escaping (Parameters) throws(WireError) -> Value
+  ) {
+    query(name, doc, parameters, Shape(of: Value.self)) { [unowned self] call, parameters in
+      do throws(WireError) {
+        let value = try body(parameters)
+        guard let text = try? encoder.text(value) else {
+          throw WireError(.internalError, "the result does not encode")
+        }
+        call.answer { buffer in
+          buffer.append(#"{"value":"#)
+          buffer.append(text.text)
+          buffer.append("}")
+        }
+      } catch {
+        call.refuse(error)
+      }
+    }
+  }
+
+  /// Offers a method that writes its own answer.
+  func query<Parameters: Decodable>(
+    _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: Shape?,
+    isLate: Bool = false, body: @escaping (Call, Parameters) -> Void
+  ) {
+    let names = Shape(of: parameters).members.map(\.name)
+    offer(name, doc, isLate ? .late : .query, parameters, result, [], []) {
+      [unowned self] call, request, line in
+      do throws(WireError) {
+        let parameters: Parameters = try decode(request, line, names)
+        body(call, parameters)
+      } catch {
+        call.refuse(error)
+      }
+    }
+  }
+
+  private func offer<Parameters: Decodable>(
+    _ name: String, _ doc: String, _ kind: Method.Kind, _ parameters: Parameters.Type,
+    _ result: Shape?, _ writes: [String], _ errors: [String],
+    run: @escaping (Call, Request, Span<UInt8>) -> Void
+  ) {
+    let docs = (parameters as? any DocumentedParameters.Type)?.docs ?? [:]
+    let described = Shape(of: parameters).members.map {
+      Method.Parameter(
+        name: $0.name, shape: $0.shape, isOptional: $0.isOptional, doc: docs[$0.name])
+    }
+    add(
+      Method(
+        name: name, doc: doc, kind: kind, parameters: described, result: result, writes: writes,
+        errors: errors, run: run))
+  }
+
+  // MARK: Running
+
+  /// Runs a request of a client.
+  func run(
+    _ call: Call, _ request: Request, _ line: Span<UInt8>
+  ) -> LineSplitter.Verdict {
+    guard let method = methods.find(request.method, in: line) else {
+      let name = JSONScanner(line).text(request.method)
+      call.refuse(methodNotFound(name))
+      return .done
+    }
+    // What a client has written it finds when it reads.
+    if method.kind != .command, call.connection.hasUndurableWrites { return .later }
+    method.run(call, request, line)
+    return .done
+  }
+
+  private func methodNotFound(_ name: String) -> WireError {
+    var data: JSONObject = ["method": .string(name)]
+    if let guess = nearest(to: name, among: methods.methods.lazy.map(\.name)) {
+      data["did_you_mean"] = .string(guess)
+    }
+    return WireError(.methodNotFound, "no method '\(name)'", data)
+  }
+
+  /// Runs a command and answers it when it is durable.
+  private func run<Parameters: Decodable>(
+    _ name: String, _ names: [String], _ call: Call, _ request: Request, _ line: Span<UInt8>,
+    _ body: (Parameters) throws -> JSONText?
+  ) {
+    let peer = call.connection.peer
+    var command = Command(method: name, caller: Caller(uid: peer.uid, pid: peer.pid))
+    let parameters: Parameters
+    do throws(WireError) {
+      parameters = try decode(request, line, names)
+      try addOptions(to: &command, request, line, call.connection.limits)
+    } catch {
+      return call.refuse(error)
+    }
+    do throws(Refusal) {
+      let accepted = try host.perform(command) { try body(parameters) }
+      if let seq = accepted.seq {
+        call.connection.writtenPosition = max(call.connection.writtenPosition, seq)
+      }
+      call.answer(after: host.last) { accepted.write(to: &$0) }
+    } catch {
+      // What it was refused for may not be durable yet.
+      call.refuse(WireError(error), after: host.last)
+    }
+  }
+
+  /// The parameters of a request.
+  private func decode<Parameters: Decodable>(
+    _ request: Request, _ line: Span<UInt8>, _ names: [String]
+  ) throws(WireError) -> Parameters {
+    do throws(JSONDecodingError) {
+      guard let params = request.params else {
+        return try decoder.decode(from: "{}".utf8.span, beside: CallOptions.name)
+      }
+      let text = line.extracting(params)
+      if request.isPositional {
+        return try decoder.decode(fromElementsOf: text, named: names)
+      }
+      return try decoder.decode(from: text, beside: CallOptions.name)
+    } catch {
+      throw WireError(error)
+    }
+  }
+
+  /// What `_meta` of the request that was decoded last says.
+  private func addOptions(
+    to command: inout Command, _ request: Request, _ line: Span<UInt8>, _ limits: Limits
+  ) throws(WireError) {
+    guard !request.isPositional else { return }
+    let options: CallOptions?
+    do throws(JSONDecodingError) {
+      options = try decoder.decodeMember()
+    } catch {
+      throw WireError(error)
+    }
+    guard let options else { return }
+    for (stream, expected) in options.expect ?? [:] {
+      guard let expectation = Services.Expectation(expected) else {
+        throw WireError(
+          JSONDecodingError(
+            path: "/_meta/expect/" + stream,
+            expected: #"a version, "none", "exists" or "any""#, got: "another value"))
+      }
+      command.expectations.append((stream, expectation))
+    }
+    guard let id = options.cmd else { return }
+    guard 1...limits.commandBytes ~= id.utf8.count, !id.utf8.contains(0) else {
+      throw WireError(
+        JSONDecodingError(
+          path: "/_meta/cmd", expected: "1 to \(limits.commandBytes) bytes without NUL",
+          got: "\(id.utf8.count) bytes"))
+    }
+    command.id = id
+    command.parameters = request.parameters(in: line, except: CallOptions.name)
+  }
+}
+
+/// The options of a call (`params._meta`), apart from the service's own parameters.
+private struct CallOptions: Decodable {
+  static let name = "_meta"
+
+  let cmd: String?
+  let expect: [String: JSONValue]?
+}
+
+extension Services.Expectation {
+  /// `n`, `"none"`, `"exists"` or `"any"`.
+  fileprivate init?(_ value: JSONValue) {
+    switch value {
+    case .number(let number):
+      guard let version = number.int64, version >= 0 else { return nil }
+      self = .version(UInt64(version))
+    case .string("none"): self = .none
+    case .string("exists"): self = .exists
+    case .string("any"): self = .any
+    default: return nil
+    }
+  }
+
+  /// As it stands in a request.
+  var json: JSONValue {
+    switch self {
+    case .version(let version): .number(JSONNumber(version))
+    case .none: .string("none")
+    case .exists: .string("exists")
+    case .any: .string("any")
+    }
+  }
+}
+
+extension Accepted {
+  /// Appends the result of a command.
+  fileprivate func write(to buffer: inout ByteBuffer) {
+    buffer.append("{")
+    if let value {
+      buffer.append(#""value":"#)
+      buffer.append(value.text)
+    }
+    if let seq {
+      buffer.append(value == nil ? #""seq":"# : #","seq":"#)
+      buffer.append(integer: seq)
+    }
+    if let version {
+      buffer.append(#","version":"#)
+      buffer.append(integer: version)
+    }
+    if isReplayed { buffer.append(#","replayed":true"#) }
+    buffer.append("}")
+  }
+}
+
+extension Request {
+  /// The parameters as compact text, without one member.
+  fileprivate func parameters(in line: Span<UInt8>, except name: String) -> String {
+    guard let params, case .object(var object) = JSONText(scanned: line.extracting(params)).value
+    else { return "" }
+    object[name] = nil
+    return JSONValue.object(object).text.text
+  }
+}

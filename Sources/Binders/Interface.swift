@@ -1,0 +1,147 @@
+internal import Connections
+package import JSON
+package import Services
+internal import Signals
+internal import Wire
+
+/// What clients of one role may call and watch: the one table that dispatch, `describe` and
+/// `rpc.discover` are made from.
+///
+/// Binders of services fill it once. What none of them has bound does not exist for the clients it
+/// is given to.
+package final class Interface {
+  /// One service as it is offered.
+  final class Service {
+    let name: String
+    let doc: String
+    var sources: SourceProvider?
+    var writer: ((_ source: String, _ value: JSONText) throws -> JSONText)?
+    var events: [String] = []
+
+    init(name: String, doc: String) {
+      self.name = name
+      self.doc = doc
+    }
+  }
+
+  let host: ServiceHost
+  private(set) var services: [String: Service] = [:]
+  private(set) var methods = MethodTable()
+
+  let decoder = JSONDecoder()
+  let encoder = JSONEncoder()
+
+  package init(over host: ServiceHost) {
+    self.host = host
+  }
+
+  // MARK: Filling
+
+  /// Offers a service; its methods and sources follow.
+  package func offer(_ service: String, _ doc: String, events: [String] = []) {
+    let offered = Service(name: service, doc: doc)
+    offered.events = events
+    precondition(services[service] == nil, "two services \(service)")
+    services[service] = offered
+  }
+
+  /// Offers the sources of a ledger: journaled, and read from what is durable.
+  ///
+  /// - Parameters:
+  ///   - exists: Whether a name can be watched that has no value now.
+  ///   - write: Sets a source; `nil` for sources that are not writable.
+  package func offerSources<State>(
+    of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
+    exists: @escaping (String) -> Bool,
+    write: ((_ source: String, _ value: JSONText) throws -> JSONText)? = nil
+  ) {
+    services[ledger.service]?.writer = write
+    services[ledger.service]?.sources = SourceProvider(
+      descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
+      names: ledger.sources(where:),
+      changes: { ledger.changes(of: $0).map(SourceProvider.Change.init) },
+      changesWhere: { ledger.changes(where: $0).map(SourceProvider.Change.init) })
+  }
+
+  /// Offers a value that is measured: not journaled.
+  package func offerSource<Value: Codable>(
+    _ name: String, _ doc: String, _ sampled: Sampled<Value>
+  ) {
+    let service = String(name.prefix { $0 != "/" })
+    let encoder = encoder
+    func text(_ value: Value) -> JSONText { (try? encoder.text(value)) ?? .null }
+    let source = SampledSource(
+      value: { text(sampled.value) },
+      changes: sampled.changes.map {
+        SourceProvider.Change(source: name, seq: 0, value: text($0), isRepeat: false)
+      })
+    let description = SourceProvider.Description(name, doc, Shape(of: Value.self))
+    sampledSources[service, default: []].append((description, source))
+    services[service]?.sources = SourceProvider(sampled: sampledSources[service] ?? [])
+  }
+
+  private var sampledSources: [String: [(SourceProvider.Description, SampledSource)]] = [:]
+
+  /// Adds a method to the table.
+  func add(_ method: Method) {
+    methods.add(method)
+  }
+
+  // MARK: Finding
+
+  /// The service that a source belongs to.
+  func service(of source: String) -> Service? {
+    guard let slash = source.utf8.firstIndex(of: UInt8(ascii: "/")) else { return services[source] }
+    return services[String(source[..<slash])]
+  }
+
+  /// A value of any result type as text.
+  func text<Value: Encodable>(_ value: Value) throws -> JSONText? {
+    switch value {
+    case let text as JSONText: text
+    case let bool as Bool: JSONText(bool)
+    case is Nothing: nil
+    default: try encoder.text(value)
+    }
+  }
+}
+
+/// What a method returns that returns nothing.
+package struct Nothing: Codable {}
+
+/// One measured source.
+struct SampledSource {
+  let value: () -> JSONText
+  let changes: Signal<SourceProvider.Change, Never>
+}
+
+extension SourceProvider {
+  /// The measured sources of a service.
+  fileprivate init(sampled: [(Description, SampledSource)]) {
+    var byName: [String: SampledSource] = [:]
+    for (description, source) in sampled { byName[description.name] = source }
+    let sources = byName
+    self.init(
+      descriptions: sampled.map(\.0), isJournaled: false, exists: { sources[$0] != nil },
+      value: { sources[$0]?.value() }, names: { sources.keys.filter($0) },
+      changes: { source in
+        sources[source]?.changes ?? Signal { _ in NonDisposable.instance }
+      },
+      changesWhere: { isWanted in
+        Signal { observer in
+          let bag = DisposeBag()
+          for (name, source) in sources where isWanted(name) {
+            source.changes.observeNext { observer.receive($0) }.dispose(in: bag)
+          }
+          return bag
+        }
+      })
+  }
+}
+
+extension SourceProvider.Change {
+  fileprivate init(_ change: SourceChange) {
+    self.init(
+      source: change.source, seq: change.seq, value: change.value, isRepeat: change.isRepeat)
+  }
+}

@@ -1,0 +1,83 @@
+internal import Connections
+internal import JSON
+internal import Wire
+
+/// One method as it is offered: what dispatch runs and `describe` shows.
+package struct Method {
+  /// How a method is answered.
+  enum Kind {
+    /// It may write: it decides on what is recorded, and its answer waits until that is durable.
+    case command
+    /// It reads what is durable, after what the same client has written before.
+    case query
+    /// As a query, but answered in a later turn, out of order.
+    case late
+  }
+
+  /// The whole name, for example `"cells.set"`.
+  let name: String
+  let doc: String
+  let kind: Kind
+  let parameters: [Parameter]
+  let result: Shape?
+
+  /// The types of events that it may record.
+  let writes: [String]
+
+  /// The `reason` of each `rejected` that it may answer.
+  let errors: [String]
+  let run: (_ call: Call, _ request: Request, _ line: Span<UInt8>) -> Void
+
+  /// One parameter.
+  struct Parameter {
+    let name: String
+    let shape: Shape
+    let isOptional: Bool
+    let doc: String?
+  }
+}
+
+/// Parameters that say what they mean; the names and types come from the type itself.
+package protocol DocumentedParameters: Decodable {
+  /// One line for each parameter, by its name.
+  static var docs: [String: String] { get }
+}
+
+/// No parameters.
+package struct NoParameters: Decodable {}
+
+/// The methods, found by the bytes of their names.
+struct MethodTable {
+  private(set) var methods: [Method] = []
+
+  /// The places in ``methods`` of the names of each length.
+  private var byLength: [[Int]] = []
+
+  mutating func add(_ method: Method) {
+    let length = method.name.utf8.count
+    while byLength.count <= length { byLength.append([]) }
+    precondition(!methods.contains { $0.name == method.name }, "two methods \(method.name)")
+    byLength[length].append(methods.count)
+    methods.append(method)
+  }
+
+  /// The method of a name as it stands in a line.
+  func find(_ token: JSONScanner.StringToken, in line: Span<UInt8>) -> Method? {
+    if token.isEscaped {
+      let name = JSONScanner(line).text(token)
+      return methods.first { $0.name == name }
+    }
+    let length = token.end - token.start
+    guard length < byLength.count else { return nil }
+    for i in byLength[length] where isName(methods[i].name, at: token.start, in: line) {
+      return methods[i]
+    }
+    return nil
+  }
+
+  private func isName(_ name: String, at start: Int, in line: Span<UInt8>) -> Bool {
+    let name = name.utf8.span
+    for i in name.indices where line[start + i] != name[i] { return false }
+    return true
+  }
+}

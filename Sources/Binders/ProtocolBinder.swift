@@ -1,0 +1,158 @@
+internal import Connections
+internal import JSON
+package import Services
+internal import Wire
+
+/// What the daemon says of itself.
+package struct ServerInfo {
+  package let version: String
+
+  /// Microseconds since 1970.
+  package let now: () -> Int64
+
+  /// Milliseconds since the start.
+  package let uptime: () -> UInt64
+
+  package init(version: String, now: @escaping () -> Int64, uptime: @escaping () -> UInt64) {
+    self.version = version
+    self.now = now
+    self.uptime = uptime
+  }
+}
+
+/// Binds clients to the methods that every connection has: who is there, and what there is.
+package func bindProtocol(
+  _ interface: Interface, _ server: ServerInfo, stats: @escaping () -> DaemonStats
+) {
+  let host = interface.host
+
+  interface.query(
+    "hello", "Says who speaks and agrees on the protocol; optional, at most once.", Hello.self, nil
+  ) { call, hello in
+    do throws(WireError) {
+      try greet(call.connection, hello)
+    } catch {
+      return call.refuse(error)
+    }
+    call.answer { writeHello(call.connection, host, server, &$0) }
+  }
+
+  interface.query("ping", "Answers at once.", NoParameters.self, nil) { call, _ in
+    call.answer { buffer in
+      buffer.append(#"{"last":"#)
+      buffer.append(integer: host.durable)
+      buffer.append(#","time":""#)
+      Timestamp(microseconds: server.now()).write(to: &buffer)
+      buffer.append(#"","uptime_ms":"#)
+      buffer.append(integer: server.uptime())
+      buffer.append("}")
+    }
+  }
+
+  interface.query(
+    "stats", "What the daemon has and does, and its limits.", NoParameters.self, nil
+  ) { [unowned interface] call, _ in
+    let stats = try? interface.encoder.text(stats())
+    call.answer { buffer in
+      buffer.append(#"{"stats":"#)
+      buffer.append(stats?.text ?? "null")
+      buffer.append(#","limits":"#)
+      call.connection.limits.json(lineOut: call.connection.lineOut).write(to: &buffer)
+      buffer.append("}")
+    }
+  }
+
+  interface.query(
+    "describe", "What there is: all services, one, a method, or a source.", Describe.self, nil
+  ) { [unowned interface] call, describe in
+    do throws(WireError) {
+      let description = try interface.describe(describe.path)
+      call.answer { JSONValue.object(description).write(to: &$0) }
+    } catch {
+      call.refuse(error)
+    }
+  }
+
+  interface.query(
+    "rpc.discover", "The methods as an OpenRPC document.", NoParameters.self, nil
+  ) { [unowned interface] call, _ in
+    let document = interface.openRPC(version: server.version)
+    call.answer { document.write(to: &$0) }
+  }
+}
+
+private func greet(_ connection: Connection, _ hello: Hello) throws(WireError) {
+  guard connection.clientName == nil else {
+    throw .invalidRequest("hello is said once")
+  }
+  guard hello.protocol?.contains(1) ?? true else {
+    throw WireError(
+      .unsupported, "this daemon speaks protocol 1",
+      ["supported": .array([.number(JSONNumber(1))])])
+  }
+  let name = hello.client.map { [$0.name, $0.version].compactMap(\.self).joined(separator: " ") }
+  connection.clientName = String((name ?? "").prefix(64))
+  if let line = hello.limits?.line {
+    connection.lineOut = min(max(line, 1024), connection.limits.lineOutMax)
+  }
+}
+
+private func writeHello(
+  _ connection: Connection, _ host: ServiceHost, _ server: ServerInfo, _ buffer: inout ByteBuffer
+) {
+  let peer = connection.peer
+  let hello: JSONObject = [
+    "protocol": .number(JSONNumber(1)),
+    "server": .object(["name": .string("binderd"), "version": .string(server.version)]),
+    "conn": .number(JSONNumber(connection.id)),
+    "epoch": .string(host.epoch),
+    "first": .number(JSONNumber(host.first)),
+    "last": .number(JSONNumber(host.durable)),
+    "capabilities": .object([:]),
+    "limits": connection.limits.json(lineOut: connection.lineOut),
+    "peer": .object([
+      "uid": .number(JSONNumber(peer.uid)), "gid": .number(JSONNumber(peer.gid)),
+      "pid": .number(JSONNumber(peer.pid)), "role": .string("owner"),
+    ]),
+  ]
+  JSONValue.object(hello).write(to: &buffer)
+}
+
+/// What a client says in `hello`; what is not known is passed over.
+private struct Hello: Decodable {
+  struct Client: Decodable {
+    let name: String?
+    let version: String?
+  }
+
+  struct Limits: Decodable {
+    let line: Int?
+  }
+
+  let `protocol`: [Int]?
+  let client: Client?
+  let optional: [String]?
+  let limits: Limits?
+}
+
+private struct Describe: DocumentedParameters {
+  let path: String?
+
+  static let docs = [
+    "path": "A service, a method or a source, for example cells, cells.set or cells/lamp."
+  ]
+}
+
+extension Limits {
+  /// The limits as clients see them.
+  func json(lineOut: Int) -> JSONValue {
+    func number(_ value: some BinaryInteger) -> JSONValue { .number(JSONNumber(value)) }
+    return .object([
+      "line_in": number(lineIn), "line_out": number(lineOut), "depth": number(JSONLimits.depth),
+      "members": number(JSONLimits.members), "batch": number(batch), "subs": number(subscriptions),
+      "inflight": number(inFlight), "held": number(held), "output_soft": number(outputSoft),
+      "output_hard": number(outputHard), "connections": number(connections),
+      "partial_line_ms": number(partialLineMilliseconds), "stall_ms": number(stallMilliseconds),
+    ])
+  }
+}

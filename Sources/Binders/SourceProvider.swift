@@ -1,0 +1,54 @@
+package import JSON
+internal import Signals
+
+/// The sources of one service, as they are offered.
+package struct SourceProvider {
+  /// One source, or all of a pattern.
+  package struct Description {
+    /// The whole name or pattern, for example `"cells/**"`.
+    let name: String
+    let doc: String
+    let shape: Shape
+    let isWritable: Bool
+
+    package init(_ name: String, _ doc: String, _ shape: Shape, isWritable: Bool = false) {
+      self.name = name
+      self.doc = doc
+      self.shape = shape
+      self.isWritable = isWritable
+    }
+  }
+
+  /// A source has another value.
+  package struct Change {
+    let source: String
+    let seq: UInt64
+    let value: JSONText?
+    let isRepeat: Bool
+
+    package init(source: String, seq: UInt64, value: JSONText?, isRepeat: Bool) {
+      self.source = source
+      self.seq = seq
+      self.value = value
+      self.isRepeat = isRepeat
+    }
+  }
+
+  let descriptions: [Description]
+
+  /// Whether the changes are events in the journal.
+  let isJournaled: Bool
+
+  /// Whether a source can be watched, even if it has no value now.
+  let exists: (_ source: String) -> Bool
+
+  /// The value now; `nil` when there is none.
+  let value: (_ source: String) -> JSONText?
+
+  /// The names of the sources that have a value now and are wanted.
+  let names: (_ isWanted: (String) -> Bool) -> [String]
+
+  /// Every change from now on of one source, or of all that are wanted.
+  let changes: (_ source: String) -> Signal<Change, Never>
+  let changesWhere: (_ isWanted: @escaping (String) -> Bool) -> Signal<Change, Never>
+}

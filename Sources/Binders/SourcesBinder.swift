@@ -1,0 +1,206 @@
+internal import Connections
+internal import JSON
+internal import Services
+internal import Signals
+internal import Wire
+
+/// Binds clients to the sources: to read them, to set them, and to watch them.
+package func bindSources(_ interface: Interface) {
+  interface.query(
+    "get", "The present value of a source, or the values of all sources of a pattern.", Get.self,
+    nil
+  ) { [unowned interface] call, get in
+    do throws(WireError) {
+      try interface.get(get.source, call)
+    } catch {
+      call.refuse(error)
+    }
+  }
+
+  interface.command(
+    "set", "Sets a writable source; returns the value.", SetSource.self, writes: []
+  ) { [unowned interface] (set: SetSource) throws(NotWritable) in
+    try interface.set(set)
+  }
+
+  interface.query(
+    "subscribe", "Shows a source as it is, then every change of it; or the events of the journal.",
+    Subscribe.self, nil
+  ) { [unowned interface] call, subscribe in
+    do throws(WireError) {
+      try interface.subscribe(subscribe, call)
+    } catch {
+      call.refuse(error)
+    }
+  }
+
+  interface.query(
+    "unsubscribe", "Ends a subscription; no frame of it follows.", Unsubscribe.self, nil
+  ) { [unowned interface] call, unsubscribe in
+    let connection = call.connection
+    let subscription = connection.subscription(unsubscribe.sub)
+    if let subscription { connection.remove(subscription) }
+    let was = subscription == nil ? connection.fate(of: unsubscribe.sub) : "active"
+    call.answer { buffer in
+      buffer.append(#"{"sub":"#)
+      buffer.append(unsubscribe.sub.text.text)
+      buffer.append(#","was":"#)
+      buffer.append(quoted: was)
+      buffer.append(#","seq":"#)
+      buffer.append(integer: interface.host.durable)
+      buffer.append("}")
+    }
+  }
+}
+
+private struct Get: DocumentedParameters {
+  let source: String
+
+  static let docs = ["source": "The source, for example cells/lamp, or a pattern."]
+}
+
+struct SetSource: DocumentedParameters {
+  let source: String
+  let value: JSONText
+
+  static let docs = ["source": "The source, for example cells/lamp.", "value": "Its new value."]
+}
+
+private struct Unsubscribe: DocumentedParameters {
+  let sub: Handle
+
+  static let docs = ["sub": "The handle of the subscription."]
+}
+
+/// Why a source cannot be set.
+enum NotWritable: ServiceError {
+  case missing(String)
+  case fixed(String)
+  case refused(any ServiceError)
+
+  var kind: ServiceErrorKind {
+    switch self {
+    case .missing(let source): .notFound(what: "source", id: source)
+    case .fixed: .rejected(reason: "not_writable")
+    case .refused(let error): error.kind
+    }
+  }
+
+  var description: String {
+    switch self {
+    case .missing(let source): "no source '\(source)'"
+    case .fixed(let source): "source '\(source)' is not writable"
+    case .refused(let error): "\(error)"
+    }
+  }
+}
+
+extension Interface {
+  fileprivate func get(_ name: String, _ call: Call) throws(WireError) {
+    guard let pattern = Pattern(name) else { throw .badPattern(name) }
+    guard pattern.isLiteral else {
+      let values = try values(of: pattern, limit: call.connection.lineOut)
+      return call.answer { buffer in
+        buffer.append(#"{"source":"#)
+        buffer.append(quoted: name)
+        buffer.append(#","kind":"state","seq":"#)
+        buffer.append(integer: host.durable)
+        buffer.append(values)
+        buffer.append("}")
+      }
+    }
+    guard let sources = service(of: name)?.sources, let value = sources.value(name) else {
+      throw notFound(name)
+    }
+    call.answer { buffer in
+      buffer.append(#"{"source":"#)
+      buffer.append(quoted: name)
+      buffer.append(#","kind":"state""#)
+      if sources.isJournaled {
+        buffer.append(#","seq":"#)
+        buffer.append(integer: host.durable)
+      }
+      buffer.append(#","value":"#)
+      buffer.append(value.text)
+      buffer.append("}")
+    }
+  }
+
+  fileprivate func set(_ set: SetSource) throws(NotWritable) -> JSONText {
+    guard let service = service(of: set.source), let sources = service.sources else {
+      throw .missing(set.source)
+    }
+    guard let write = service.writer else { throw .fixed(set.source) }
+    guard sources.exists(set.source) || set.source.contains("/") else { throw .missing(set.source) }
+    do {
+      return try write(set.source, set.value)
+    } catch let error as any ServiceError {
+      throw .refused(error)
+    } catch {
+      preconditionFailure("a service has thrown what is no ServiceError: \(error)")
+    }
+  }
+
+  /// The error for a source that is not there.
+  func notFound(_ source: String) -> WireError {
+    let sources = services.values.compactMap(\.sources)
+    let names = sources.flatMap { $0.names { _ in true }.prefix(1000) }
+    return .notFound("source", source, didYouMean: nearest(to: source, among: names))
+  }
+
+  /// Those services whose sources a pattern may mean.
+  func providers(of pattern: Pattern) -> [SourceProvider] {
+    guard let first = pattern.first else {
+      return services.keys.sorted().compactMap { services[$0]?.sources }
+    }
+    return services[first]?.sources.map { [$0] } ?? []
+  }
+
+  /// The member `values` of an answer: every source of a pattern with its present value.
+  ///
+  /// - Throws: `result_too_large` when they do not fit into a line.
+  func values(of pattern: Pattern, limit: Int) throws(WireError) -> String {
+    var buffer = ByteBuffer()
+    buffer.append(#","values":{"#)
+    var isFirst = true
+    for sources in providers(of: pattern) {
+      for name in sources.names(pattern.matches).sorted() {
+        guard let value = sources.value(name) else { continue }
+        if !isFirst { buffer.append(UInt8(ascii: ",")) }
+        isFirst = false
+        buffer.append(quoted: name)
+        buffer.append(UInt8(ascii: ":"))
+        buffer.append(value.text)
+      }
+    }
+    buffer.append("}")
+    // What stands around the values takes some bytes as well.
+    let size = buffer.count + 512
+    guard size <= limit else {
+      throw WireError(
+        .resultTooLarge, "the values take \(size) bytes, this client takes \(limit) a line",
+        ["size": .number(JSONNumber(size)), "max": .number(JSONNumber(limit))])
+    }
+    return buffer.string
+  }
+}
+
+extension WireError {
+  /// A pattern that is none.
+  static func badPattern(_ text: String) -> WireError {
+    WireError(
+      JSONDecodingError(
+        path: "/source", expected: "a name or a pattern: * is one segment, ** the rest",
+        got: "'\(text)'"))
+  }
+}
+
+extension Connection {
+  /// What has become of a subscription that is not there.
+  fileprivate func fate(of handle: Handle) -> String {
+    if case .number(let number) = handle, 1...max(1, lastHandle) ~= number, lastHandle > 0 {
+      return "ended"
+    }
+    return "unknown"
+  }
+}

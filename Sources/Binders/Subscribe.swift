@@ -1,0 +1,154 @@
+internal import Connections
+internal import JSON
+internal import Services
+internal import Signals
+internal import Wire
+
+/// The parameters of `subscribe`.
+struct Subscribe: DocumentedParameters {
+  let source: String
+  let sub: Handle?
+  let from: JSONValue?
+  let epoch: String?
+  let filter: Filter?
+  let mode: String?
+  let min_interval_ms: UInt64?
+  let distinct: Bool?
+
+  static let docs = [
+    "source": "A source, a pattern of sources, or events.",
+    "sub": "The handle: 1 to 64 of [A-Za-z0-9_.:-]; left out, the daemon gives a number.",
+    "from": #"For events and mode every: "now", "start", {"after":n}, {"last":n} or {"time":"…"}."#,
+    "epoch": "The journal that `from` is a position of.",
+    "filter": "For events: types and streams that are wanted, as patterns.",
+    "mode": #""every" shows each change, none is left out for a slow reader."#,
+    "min_interval_ms": "Milliseconds between what is shown, at least.",
+    "distinct": "Whether a value equal to the last one shown is not shown; true when left out.",
+  ]
+}
+
+extension Interface {
+  func subscribe(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
+    if let epoch = subscribe.epoch, epoch != host.epoch {
+      throw WireError(
+        .epochMismatch, "the position is of another journal", ["epoch": .string(host.epoch)])
+    }
+    guard let pattern = Pattern(subscribe.source) else { throw .badPattern(subscribe.source) }
+    if subscribe.source == "events" { return try subscribeEvents(subscribe, call) }
+    if subscribe.filter != nil { throw .unusable("filter", "a filter is for events") }
+    switch subscribe.mode {
+    case "every": return try subscribeEvery(subscribe, pattern, call)
+    case nil: break
+    case let mode?: throw .unusable("mode", #"the mode is "every" or left out"#, mode)
+    }
+    if subscribe.from != nil { throw .unusable("from", #"from is for events and mode "every""#) }
+    if pattern.isLiteral {
+      try subscribeState(subscribe, call)
+    } else {
+      try subscribePattern(subscribe, pattern, call)
+    }
+  }
+
+  private func subscribeState(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
+    let name = subscribe.source
+    guard let sources = service(of: name)?.sources, sources.exists(name) else {
+      throw notFound(name)
+    }
+    let connection = call.connection
+    let handle = try connection.reserveHandle(subscribe.sub)
+    try checkSize(sources.value(name), call)
+    let source = StateSource(
+      name: name, isJournaled: sources.isJournaled, value: { sources.value(name) },
+      changes: sources.changes(name).map(StateChange.init))
+    let subscription = StateSubscription(
+      handle, to: source, on: connection, isDistinct: subscribe.distinct ?? true,
+      everyMilliseconds: subscribe.min_interval_ms ?? 0)
+    let value = subscription.value
+    call.answer { buffer in
+      writeHead(subscribe, handle, isJournaled: sources.isJournaled, &buffer)
+      write(value, &buffer)
+      buffer.append("}")
+    }
+    connection.add(subscription)
+  }
+
+  private func subscribePattern(
+    _ subscribe: Subscribe, _ pattern: Pattern, _ call: Call
+  ) throws(WireError) {
+    let connection = call.connection
+    let providers = providers(of: pattern)
+    guard !providers.isEmpty else { throw notFound(subscribe.source) }
+    let handle = try connection.reserveHandle(subscribe.sub)
+    let values = try values(of: pattern, limit: connection.lineOut)
+    let changes = Signal<StateChange, Never> { observer in
+      let bag = DisposeBag()
+      for sources in providers {
+        sources.changesWhere(pattern.matches).observeNext { observer.receive(StateChange($0)) }
+          .dispose(in: bag)
+      }
+      return bag
+    }
+    let subscription = PatternSubscription(
+      handle, to: changes, on: connection, isDistinct: subscribe.distinct ?? true,
+      everyMilliseconds: subscribe.min_interval_ms ?? 0)
+    call.answer { buffer in
+      writeHead(subscribe, handle, isJournaled: true, &buffer)
+      buffer.append(values)
+      buffer.append("}")
+    }
+    connection.add(subscription)
+  }
+
+  /// The beginning of the answer to a subscription to values; values follow.
+  func writeHead(
+    _ subscribe: Subscribe, _ handle: Handle, isJournaled: Bool, _ buffer: inout ByteBuffer
+  ) {
+    buffer.append(#"{"sub":"#)
+    buffer.append(handle.text.text)
+    buffer.append(#","source":"#)
+    buffer.append(quoted: subscribe.source)
+    buffer.append(#","kind":"state""#)
+    guard isJournaled else { return }
+    buffer.append(#","epoch":"#)
+    buffer.append(quoted: host.epoch)
+    buffer.append(#","seq":"#)
+    buffer.append(integer: host.durable)
+  }
+
+  /// - Throws: `result_too_large` when a value does not fit into a line.
+  func checkSize(_ value: JSONText?, _ call: Call) throws(WireError) {
+    // What stands around the value takes some bytes as well.
+    let size = (value?.text.utf8.count ?? 0) + 512
+    let limit = call.connection.lineOut
+    guard size <= limit else {
+      throw WireError(
+        .resultTooLarge, "the value takes \(size) bytes, this client takes \(limit) a line",
+        ["size": .number(JSONNumber(size)), "max": .number(JSONNumber(limit))])
+    }
+  }
+
+  func write(_ value: JSONText?, _ buffer: inout ByteBuffer) {
+    if let value {
+      buffer.append(#","value":"#)
+      buffer.append(value.text)
+    } else {
+      buffer.append(#","gone":true"#)
+    }
+  }
+}
+
+extension WireError {
+  /// A parameter that does not go with the others.
+  static func unusable(_ parameter: String, _ rule: String, _ got: String = "it") -> WireError {
+    WireError(
+      .invalidParams, rule,
+      ["path": .string("/" + parameter), "expected": .string(rule), "got": .string(got)])
+  }
+}
+
+extension StateChange {
+  init(_ change: SourceProvider.Change) {
+    self.init(
+      source: change.source, seq: change.seq, value: change.value, isRepeat: change.isRepeat)
+  }
+}

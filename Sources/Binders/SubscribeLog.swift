@@ -1,0 +1,316 @@
+internal import Connections
+internal import JSON
+internal import Services
+internal import Signals
+internal import Wire
+
+/// Which events are wanted: of types and streams that match one of the patterns each.
+struct Filter: Decodable {
+  let types: [String]?
+  let streams: [String]?
+
+  /// The filter as services understand it.
+  ///
+  /// - Throws: `invalid_params` for a pattern that is none.
+  func eventFilter() throws(WireError) -> EventFilter {
+    let types = try Self.patterns(types, separator: ".", "types")
+    let streams = try Self.patterns(streams, separator: "/", "streams")
+    var filter = EventFilter()
+    if let types { filter.type = { type in types.contains { $0.matches(type) } } }
+    if let streams {
+      if streams.count == 1, streams[0].isLiteral {
+        filter.onlyStream = streams[0].text
+      } else {
+        filter.stream = { stream in streams.contains { $0.matches(stream) } }
+      }
+    }
+    return filter
+  }
+
+  private static func patterns(
+    _ texts: [String]?, separator: Character, _ name: String
+  ) throws(WireError) -> [Pattern]? {
+    guard let texts else { return nil }
+    var patterns: [Pattern] = []
+    for (i, text) in texts.enumerated() {
+      guard let pattern = Pattern(text, separator: separator) else {
+        throw WireError(
+          JSONDecodingError(
+            path: "/filter/\(name)/\(i)", expected: "a pattern: * is one part, ** the rest",
+            got: "'\(text)'"))
+      }
+      patterns.append(pattern)
+    }
+    return patterns
+  }
+
+  /// By which subscriptions with the same filter are known.
+  var key: String {
+    "\(types.map { "\($0)" } ?? "-") \(streams.map { "\($0)" } ?? "-")"
+  }
+}
+
+/// Where a subscription begins.
+enum Beginning {
+  case now
+  case after(UInt64)
+  case last(Int)
+  case time(Timestamp)
+
+  /// `"now"`, `"start"`, `{"after":n}`, `{"last":n}` or `{"time":"…"}`; `nil` for anything else.
+  init?(_ value: JSONValue?, first: UInt64) {
+    switch value {
+    case nil, .string("now"): self = .now
+    case .string("start"): self = .after(first - 1)
+    case .object(let object) where object.members.count == 1:
+      switch (object.members[0].name, object.members[0].value) {
+      case ("after", .number(let number)):
+        guard let seq = number.int64, seq >= 0 else { return nil }
+        self = .after(UInt64(seq))
+      case ("last", .number(let number)):
+        guard let count = number.int64, 0...1_000_000 ~= count else { return nil }
+        self = .last(Int(count))
+      case ("time", .string(let text)):
+        guard let time = Timestamp(text) else { return nil }
+        self = .time(time)
+      default: return nil
+      }
+    default: return nil
+    }
+  }
+}
+
+extension Interface {
+  func beginning(_ subscribe: Subscribe) throws(WireError) -> Beginning {
+    guard let beginning = Beginning(subscribe.from, first: host.first) else {
+      throw WireError(
+        JSONDecodingError(
+          path: "/from",
+          expected: #""now", "start", {"after":n}, {"last":n} or {"time":"…"}"#,
+          got: "another value"))
+    }
+    return beginning
+  }
+
+  // MARK: Events
+
+  func subscribeEvents(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
+    if let mode = subscribe.mode { throw .unusable("mode", "events have no mode", mode) }
+    if subscribe.min_interval_ms != nil {
+      throw .unusable("min_interval_ms", "events are not thinned out")
+    }
+    let filter = try subscribe.filter?.eventFilter() ?? EventFilter()
+    let source = eventSource(filter, key: subscribe.filter?.key ?? "")
+    try start(subscribe, call) { [self] call, handle, position in
+      call.connection.addLog(source, handle, after: position) {
+        writeEvents(handle, after: position, call)
+      }
+    }
+  }
+
+  private func writeEvents(_ handle: Handle, after position: UInt64?, _ call: Call) {
+    call.answer { buffer in
+      buffer.append(#"{"sub":"#)
+      buffer.append(handle.text.text)
+      buffer.append(#","source":"events","kind":"events","epoch":"#)
+      buffer.append(quoted: host.epoch)
+      buffer.append(#","first":"#)
+      buffer.append(integer: host.first)
+      buffer.append(#","last":"#)
+      buffer.append(integer: host.durable)
+      buffer.append(#","after":"#)
+      buffer.append(integer: position ?? host.durable)
+      buffer.append("}")
+    }
+  }
+
+  private func eventSource(_ filter: EventFilter, key: String) -> LogSource {
+    LogSource(
+      key: "events " + key, live: host.events(filter).map(LogBatch.init),
+      position: { [host] in host.durable },
+      read: { [host] seq in
+        host.readEvents(after: seq, limit: 1000, filter).map(LogBatch.init)
+          .mapError(WireError.init)
+      })
+  }
+
+  // MARK: Each change
+
+  func subscribeEvery(
+    _ subscribe: Subscribe, _ pattern: Pattern, _ call: Call
+  ) throws(WireError) {
+    guard let name = pattern.first, let service = services[name], let sources = service.sources
+    else {
+      throw pattern.first == nil
+        ? .unusable("source", #"with mode "every" a pattern begins with the name of a service"#)
+        : notFound(subscribe.source)
+    }
+    guard sources.isJournaled else {
+      throw .unusable("mode", "what is not journaled has no past to read each change from")
+    }
+    if subscribe.min_interval_ms != nil {
+      throw .unusable("min_interval_ms", #"mode "every" thins nothing out"#)
+    }
+    guard !pattern.isLiteral || sources.exists(pattern.text) else {
+      throw notFound(subscribe.source)
+    }
+    let source = changeSource(pattern, in: name)
+    guard subscribe.from != nil else {
+      return try subscribeEvery(subscribe, pattern, source, sources, call)
+    }
+    try start(subscribe, call) { [self] call, handle, position in
+      call.connection.addLog(source, handle, after: position) {
+        call.answer { buffer in
+          writeHead(subscribe, handle, isJournaled: true, &buffer)
+          buffer.append(#","after":"#)
+          buffer.append(integer: position ?? host.durable)
+          buffer.append("}")
+        }
+      }
+    }
+  }
+
+  /// From now on: the present values, then each change.
+  private func subscribeEvery(
+    _ subscribe: Subscribe, _ pattern: Pattern, _ source: LogSource, _ sources: SourceProvider,
+    _ call: Call
+  ) throws(WireError) {
+    let handle = try call.connection.reserveHandle(subscribe.sub)
+    let value = pattern.isLiteral ? sources.value(pattern.text) : nil
+    let values =
+      pattern.isLiteral ? nil : try values(of: pattern, limit: call.connection.lineOut)
+    try checkSize(value, call)
+    call.connection.addLog(source, handle, after: nil) {
+      call.answer { buffer in
+        writeHead(subscribe, handle, isJournaled: true, &buffer)
+        if let values {
+          buffer.append(values)
+        } else {
+          write(value, &buffer)
+        }
+        buffer.append("}")
+      }
+    }
+  }
+
+  private func changeSource(_ pattern: Pattern, in service: String) -> LogSource {
+    let isLiteral = pattern.isLiteral
+    return LogSource(
+      key: "every " + pattern.text,
+      live: host.changes(in: service, where: pattern.matches).map { LogBatch($0, isLiteral) },
+      position: { [host] in host.durable },
+      read: { [host] seq in
+        host.readChanges(in: service, after: seq, where: pattern.matches)
+          .map { LogBatch($0, isLiteral) }.mapError(WireError.init)
+      })
+  }
+
+  // MARK: Where it begins
+
+  /// Finds out where a subscription begins, and makes it.
+  ///
+  /// - Parameter add: Answers and adds it; `nil` is now.
+  private func start(
+    _ subscribe: Subscribe, _ call: Call, _ add: @escaping (Call, Handle, UInt64?) -> Void
+  ) throws(WireError) {
+    let handle = try call.connection.reserveHandle(subscribe.sub)
+    switch try beginning(subscribe) {
+    case .now: add(call, handle, nil)
+    case .after(let seq):
+      try check(seq)
+      add(call, handle, seq)
+    case .last(let count):
+      let before = host.durable - min(host.durable, UInt64(count))
+      add(call, handle, max(host.first - 1, before))
+    case .time(let time):
+      guard let call = call.later() else { return }
+      host.position(at: time.microseconds - 1).answer(call) { seq in
+        do throws(WireError) {
+          add(call, try call.connection.reserveHandle(subscribe.sub), seq)
+        } catch {
+          call.refuse(error)
+        }
+      }
+    }
+  }
+
+  private func check(_ seq: UInt64) throws(WireError) {
+    if seq > host.durable {
+      throw WireError(
+        .seqFuture, "the journal ends at \(host.durable)",
+        ["last": .number(JSONNumber(host.durable))])
+    }
+    if seq + 1 < host.first { throw WireError(.outOfRange(first: host.first, last: host.durable)) }
+  }
+}
+
+extension Connection {
+  /// Answers, and adds a subscription to a log.
+  fileprivate func addLog(
+    _ source: LogSource, _ handle: Handle, after position: UInt64?, _ answer: () -> Void
+  ) {
+    let subscription = LogSubscription(handle, to: source, after: position, on: self)
+    answer()
+    add(subscription)
+  }
+}
+
+extension LogBatch {
+  fileprivate init(_ page: EventPage) {
+    self.init(entries: page.events.map(LogEntry.init), end: page.end)
+  }
+
+  fileprivate init(_ page: ChangePage, _ isLiteral: Bool) {
+    self.init(entries: page.changes.map { LogEntry($0, isLiteral) }, end: page.end)
+  }
+}
+
+extension LogEntry {
+  fileprivate init(_ event: JournalEvent) {
+    var buffer = ByteBuffer()
+    event.write(to: &buffer)
+    Frame.endParams(&buffer)
+    self.init(seq: event.seq, tail: buffer.string)
+  }
+
+  fileprivate init(_ change: SourceChange, _ isLiteral: Bool) {
+    var buffer = ByteBuffer()
+    buffer.append(#""seq":"#)
+    buffer.append(integer: change.seq)
+    if !isLiteral {
+      buffer.append(#","source":"#)
+      buffer.append(quoted: change.source)
+    }
+    if let value = change.value {
+      buffer.append(#","value":"#)
+      buffer.append(value.text)
+    } else {
+      buffer.append(#","gone":true"#)
+    }
+    Frame.endParams(&buffer)
+    self.init(seq: change.seq, tail: buffer.string)
+  }
+}
+
+extension JournalEvent {
+  /// Appends `"seq":…,"event":{…}`.
+  func write(to buffer: inout ByteBuffer) {
+    buffer.append(#""seq":"#)
+    buffer.append(integer: seq)
+    buffer.append(#","event":{"type":"#)
+    buffer.append(quoted: type)
+    buffer.append(#","stream":"#)
+    buffer.append(quoted: stream)
+    buffer.append(#","version":"#)
+    buffer.append(integer: version)
+    buffer.append(#","time":""#)
+    Timestamp(microseconds: time).write(to: &buffer)
+    buffer.append(#"","data":"#)
+    buffer.append(data.text)
+    if let command {
+      buffer.append(#","cmd":"#)
+      buffer.append(quoted: command)
+    }
+    buffer.append("}")
+  }
+}

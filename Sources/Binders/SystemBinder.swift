@@ -1,0 +1,15 @@
+package import Services
+
+/// Binds clients to the measurements of the machine.
+package func bindSystem(_ interface: Interface, to system: SystemService) {
+  interface.offer("system", "This machine, measured every second while somebody watches.")
+  interface.offerSource(
+    "system/load", "Averages of the run queue over 1, 5 and 15 minutes.", system.load)
+  interface.offerSource("system/memory", "Memory and swap, in bytes.", system.memory)
+  interface.offerSource(
+    "system/cpu", "How busy the processors are, 0 to 1, since the last measurement.",
+    system.processor)
+  interface.offerSource("system/uptime", "Seconds since the machine was started.", system.uptime)
+  interface.offerSource(
+    "system/disks", "File systems that hold data, in bytes, every ten seconds.", system.disks)
+}

@@ -1,0 +1,25 @@
+internal import CPosix
+internal import Glibc
+
+/// Settings of this process as a whole.
+package enum Process {
+  /// Ignores the signals that would end the process where a call can fail instead, and allows as
+  /// many descriptors as may be.
+  ///
+  /// - Returns: How many descriptors there may be.
+  package static func prepare() -> Int {
+    signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
+    return max(256, Int(cposix_raise_descriptor_limit()))
+  }
+
+  /// The user that this process runs as.
+  package static var user: UInt32 { geteuid() }
+
+  /// Microseconds since 1970.
+  package static var now: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+  }
+}

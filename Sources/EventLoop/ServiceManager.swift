@@ -1,0 +1,60 @@
+internal import CPosix
+internal import Glibc
+
+/// The service manager that has started this process, by the protocol of `sd_notify(3)` and
+/// `sd_listen_fds(3)`: a stable interface, so no library is needed for it.
+package struct ServiceManager {
+  private let socket: String?
+
+  /// Milliseconds within which the manager wants to hear of a process that lives; `nil` when it does
+  /// not ask.
+  package let watchdogMilliseconds: UInt64?
+
+  /// Sockets that the manager has bound for this process.
+  package let listeners: [CInt]
+
+  /// Whether standard error goes to the journal, where `<N>` before a line is its priority.
+  package let isLoggedByJournal: Bool
+
+  /// Reads the environment, and takes out of it what is not for children.
+  package init() {
+    let pid = String(getpid())
+    socket = Self.environment("NOTIFY_SOCKET")
+    let isWatched = Self.environment("WATCHDOG_PID").map { $0 == pid } ?? true
+    let usec = Self.environment("WATCHDOG_USEC").flatMap { UInt64($0) }
+    watchdogMilliseconds = isWatched ? usec.map { max(1, $0 / 1000) } : nil
+    if Self.environment("LISTEN_PID") == pid,
+      let count = Self.environment("LISTEN_FDS").flatMap({ CInt($0) }), count > 0
+    {
+      listeners = Array(3..<3 + count)
+    } else {
+      listeners = []
+    }
+    var identity = [CChar](repeating: 0, count: 64)
+    let isKnown = cposix_identity(STDERR_FILENO, &identity, identity.count) == 0
+    let stream = Self.environment("JOURNAL_STREAM")
+    isLoggedByJournal =
+      isKnown
+      && stream == String(decoding: identity.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+    for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET"] { unsetenv(name) }
+  }
+
+  /// Tells the manager a state, for example `"READY=1"`; does nothing without one.
+  package func notify(_ states: String...) {
+    guard let socket else { return }
+    let text = states.joined(separator: "\n") + "\n"
+    // A manager that does not listen is told nothing; there is nobody to tell of that either.
+    _ = cposix_send_datagram(socket, text, text.utf8.count)
+  }
+
+  /// Microseconds of the clock by which `RELOADING=1` is told.
+  package static var monotonicMicroseconds: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1000
+  }
+
+  private static func environment(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+  }
+}

@@ -1,0 +1,48 @@
+package import Journal
+
+/// Reads every record of a journal that no daemon has open, and goes on after what is damaged.
+package struct JournalCheck {
+  /// What was found.
+  package struct Report: Equatable {
+    package var epoch = ""
+    package var first: UInt64 = 0
+    package var last: UInt64 = 0
+
+    /// Records that read back.
+    package var count = 0
+
+    /// What does not, one line each; after a hundred no more are collected.
+    package var damages: [String] = []
+  }
+
+  private static let maxDamages = 100
+  private let files: JournalFiles
+
+  /// - Throws: ``JournalError`` when the journal cannot be opened, or a daemon has it.
+  package init(path: String) throws(JournalError) {
+    files = try JournalFiles(path: path, durability: nil)
+  }
+
+  package func run() throws(JournalError) -> Report {
+    var report = Report(epoch: files.epoch, first: files.first, last: files.last)
+    if files.lostEvents > 0 {
+      report.damages.append("\(files.lostEvents) acknowledged events after \(files.last) are gone")
+    }
+    var position = files.first - 1
+    while position < files.last, report.damages.count < Self.maxDamages {
+      do throws(JournalError) {
+        let records = try files.reader.records(after: position, limit: 1000)
+        guard let last = records.last else {
+          throw .corrupt(seq: position + 1, detail: "it is missing")
+        }
+        report.count += records.count
+        position = last.seq
+      } catch {
+        guard case .corrupt(let seq, let detail) = error else { throw error }
+        report.damages.append("event \(seq): \(detail)")
+        position = max(seq, position + 1)
+      }
+    }
+    return report
+  }
+}

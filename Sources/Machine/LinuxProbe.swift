@@ -1,0 +1,88 @@
+internal import Glibc
+package import Services
+
+/// Measures a Linux machine by its `/proc`.
+package struct LinuxProbe: MachineProbe {
+  private static let maxBytes = 256 * 1024
+
+  package init() {}
+
+  package var load: Load? {
+    let numbers = words("/proc/loadavg").prefix(3).compactMap { Double($0) }
+    guard numbers.count == 3 else { return nil }
+    return Load(one: numbers[0], five: numbers[1], fifteen: numbers[2])
+  }
+
+  package var memory: Memory? {
+    var bytes: [Substring: UInt64] = [:]
+    for line in lines("/proc/meminfo") {
+      let words = line.split(separator: " ")
+      guard words.count >= 2, let kibibytes = UInt64(words[1]) else { continue }
+      bytes[words[0]] = kibibytes * 1024
+    }
+    guard let total = bytes["MemTotal:"], let available = bytes["MemAvailable:"] else { return nil }
+    return Memory(
+      total: total, available: available, swapTotal: bytes["SwapTotal:"] ?? 0,
+      swapFree: bytes["SwapFree:"] ?? 0)
+  }
+
+  package var processorTimes: ProcessorTimes? {
+    let lines = lines("/proc/stat").filter { $0.hasPrefix("cpu") }
+    guard let first = lines.first else { return nil }
+    // user nice system idle iowait irq softirq steal: <https://docs.kernel.org/filesystems/proc.html>
+    let ticks = first.split(separator: " ").dropFirst().prefix(8).compactMap { UInt64($0) }
+    guard ticks.count >= 5 else { return nil }
+    let total = ticks.reduce(0, +)
+    return ProcessorTimes(
+      busy: total - ticks[3] - ticks[4], total: total, cores: max(1, lines.count - 1))
+  }
+
+  package var uptime: Double? { words("/proc/uptime").first.flatMap { Double($0) } }
+
+  package var disks: [Disk] {
+    var seen: Set<Substring> = []
+    return lines("/proc/self/mounts").compactMap { line in
+      let words = line.split(separator: " ")
+      guard words.count >= 2, words[0].hasPrefix("/"), seen.insert(words[0]).inserted else {
+        return nil
+      }
+      return disk(String(words[1]))
+    }
+  }
+
+  private func disk(_ path: String) -> Disk? {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
+    let size = UInt64(status.f_frsize)
+    return Disk(
+      path: path, total: UInt64(status.f_blocks) * size, available: UInt64(status.f_bavail) * size)
+  }
+
+  /// Resident memory of this process, in bytes.
+  package var residentBytes: UInt64 {
+    let pages = words("/proc/self/statm").dropFirst().first.flatMap { UInt64($0) } ?? 0
+    return pages * UInt64(sysconf(CInt(_SC_PAGESIZE)))
+  }
+
+  private func words(_ path: String) -> [Substring] {
+    text(path).split { $0 == " " || $0 == "\n" }
+  }
+
+  private func lines(_ path: String) -> [Substring] {
+    text(path).split(separator: "\n")
+  }
+
+  private func text(_ path: String) -> String {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return "" }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while bytes.count < Self.maxBytes {
+      let count = read(file, &chunk, chunk.count)
+      guard count > 0 else { break }
+      bytes += chunk[..<count]
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,32 @@
+internal import Connections
+internal import EventLoop
+
+/// The way between one socket and one connection.
+final class Client: Transport, StreamSocketDelegate {
+  private let socket: StreamSocket
+  private let connection: Connection
+
+  init(_ socket: StreamSocket, _ connection: Connection) {
+    self.socket = socket
+    self.connection = connection
+  }
+
+  func start() {
+    socket.delegate = self
+    connection.start(self)
+    socket.readNow()  // the first request is mostly there already
+  }
+
+  // MARK: From the connection
+
+  func send(_ bytes: Span<UInt8>) -> Int? { socket.send(bytes) }
+  func setReading(_ isReading: Bool) { socket.setReading(isReading) }
+  func close() { socket.close() }
+
+  // MARK: From the socket
+
+  func socket(received bytes: Span<UInt8>) { connection.receive(bytes) }
+  func socketReachedEnd() { connection.receiveEnd() }
+  func socketBecameWritable() { connection.becameWritable() }
+  func socketClosed(_ error: SystemError?) { connection.end() }
+}

@@ -1,0 +1,77 @@
+import Binders
+import Connections
+import EventLoop
+import JournalSQLite
+import Machine
+import Server
+import Services
+import Signals
+import Wire
+
+/// The house: every part is made here, and only here, and handed to whom it serves.
+final class Daemon {
+  static let version = "0.1.0"
+
+  let loop: Loop
+  let store: SQLiteStore
+  let host: ServiceHost
+  let hub: Hub
+  let server: SocketServer
+  private let bag = DisposeBag()
+
+  init(_ options: Options, _ log: Log, _ manager: ServiceManager) throws {
+    let descriptors = Process.prepare()
+    let loop = try Loop()
+    let scheduler = LoopScheduler(loop)
+    let store = try SQLiteStore(
+      path: options.journalPath, durability: options.durability, on: loop, clock: { Process.now })
+    let host = ServiceHost(store: store)
+    let hub = Hub(limits: Limits(), now: { loop.milliseconds }, scheduler: scheduler)
+    let stats = DaemonMeasures(hub: hub, host: host, store: store, loop: loop)
+    let interface = Interface(over: host)
+
+    // Services, and who binds clients to them: a new one is a line in each part.
+    let cells = CellsService(in: host)
+    let system = SystemService(LinuxProbe(), on: scheduler)
+    let daemon = DaemonService(
+      on: scheduler, stats: { stats.now }, connections: { stats.connections })
+    bindProtocol(interface, stats.server, stats: { stats.now })
+    bindSources(interface)
+    bindHistory(interface)
+    bindCells(interface, to: cells)
+    bindSystem(interface, to: system)
+    bindDaemon(interface, to: daemon)
+
+    (self.loop, self.store, self.host, self.hub) = (loop, store, host, hub)
+    server = SocketServer(hub, on: loop, log: log, descriptors: descriptors) { connection in
+      let caller = Caller(uid: connection.peer.uid, pid: connection.peer.pid)
+      bindConnection(connection, Session(caller: caller, host: host), to: interface)
+    }
+    try replay(options, log, manager)
+    bindHub(hub, to: host, bag: bag)
+    // Requests that waited for the disk are run at the end of a turn; what they write goes at once.
+    loop.onTurnEnd { store.submit() }
+  }
+
+  /// Brings the services to where the journal is.
+  private func replay(_ options: Options, _ log: Log, _ manager: ServiceManager) throws {
+    if store.lostEvents > 0 {
+      log.write(
+        .error,
+        "the journal has lost \(store.lostEvents) acknowledged events; its epoch is \(store.epoch) now")
+    }
+    var told: UInt64 = 0
+    do {
+      try host.start { [store] seq in
+        guard seq - told >= 100_000 else { return }
+        told = seq
+        manager.notify(
+          "EXTEND_TIMEOUT_USEC=30000000", "STATUS=replaying \(seq)/\(store.last)")
+      }
+    } catch {
+      guard options.durability == nil else { throw error }
+      log.write(.error, "\(error); serving what stands before it")
+    }
+    store.onSnapshotFailure = { log.write(.warning, "a snapshot was not saved: \($0)") }
+  }
+}

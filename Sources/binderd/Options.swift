@@ -1,0 +1,114 @@
+import Glibc
+import JournalSQLite
+
+/// What binderd is told by its command line and its environment.
+struct Options {
+  enum Request: Equatable {
+    case run
+    case version
+    case help
+    /// Reads the whole journal and says what is wrong with it.
+    case verify
+  }
+
+  var request = Request.run
+  var socket: String?
+  var journal: String?
+  var durability: SQLiteStore.Durability? = .always
+
+  /// A word of the command line that is not understood.
+  struct Misuse: Error {
+    let message: String
+  }
+
+  static let help = """
+    usage: binderd [--socket PATH] [--journal FILE] [--durability POLICY] [--read-only]
+           binderd --verify [--journal FILE]
+           binderd --version | --help
+
+      --socket PATH        where clients connect; default $XDG_RUNTIME_DIR/binder/bus.sock, for root
+                           /run/binder/bus.sock; a socket of systemd comes before both
+      --journal FILE       the journal; default $STATE_DIRECTORY/journal.db, then
+                           $XDG_STATE_HOME/binder/journal.db, for root /var/lib/binder/journal.db
+      --durability POLICY  always: an answer means that the disk has it (default)
+                           interval[=MS]: the disk has it MS milliseconds later, 1000 by default
+                           os: the disk has it when the kernel pleases
+      --read-only          serves what the journal holds, as far as it is readable, and takes nothing
+      --verify             reads the whole journal, says what is damaged, and exits 1 if anything is
+
+    exit: 0 ended by a signal · 64 misuse · 69 no socket · 74 the journal failed while running ·
+          78 the journal cannot be used (see the message; restarting does not help)
+
+    """
+
+  init(_ arguments: [String]) throws(Misuse) {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+      func value() throws(Misuse) -> String {
+        if parts.count == 2 { return parts[1] }
+        guard let value = rest.popFirst() else {
+          throw Misuse(message: "\(argument) needs a value")
+        }
+        return value
+      }
+      switch parts.first ?? "" {
+      case "--socket": socket = try value()
+      case "--journal": journal = try value()
+      case "--durability": durability = try Self.durability(value())
+      case "--read-only": durability = nil
+      case "--verify": request = .verify
+      case "--version": request = .version
+      case "--help", "-h": request = .help
+      default: throw Misuse(message: "unknown argument '\(argument)'; see binderd --help")
+      }
+    }
+  }
+
+  private static func durability(_ text: String) throws(Misuse) -> SQLiteStore.Durability {
+    switch text {
+    case "always": return .always
+    case "os": return .os
+    case "interval": return .interval(milliseconds: 1000)
+    default:
+      if text.hasPrefix("interval="), let milliseconds = UInt64(text.dropFirst(9)),
+        1...3_600_000 ~= milliseconds
+      {
+        return .interval(milliseconds: milliseconds)
+      }
+      throw Misuse(message: "durability is always, interval, interval=MS or os, not '\(text)'")
+    }
+  }
+
+  // MARK: Defaults
+
+  var socketPath: String {
+    if let socket { return socket }
+    if let runtime = Self.environment("XDG_RUNTIME_DIR"), getuid() != 0 {
+      return runtime + "/binder/bus.sock"
+    }
+    return "/run/binder/bus.sock"
+  }
+
+  var journalPath: String {
+    if let journal { return journal }
+    if let state = Self.environment("STATE_DIRECTORY") { return state + "/journal.db" }
+    if getuid() == 0 { return "/var/lib/binder/journal.db" }
+    if let state = Self.environment("XDG_STATE_HOME") { return state + "/binder/journal.db" }
+    return (Self.environment("HOME") ?? ".") + "/.local/state/binder/journal.db"
+  }
+
+  private static func environment(_ name: String) -> String? {
+    guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
+    return value
+  }
+}
+
+/// Makes the directory of a file, and those above it, for this user alone.
+func makeDirectory(of path: String) {
+  var end = path.startIndex
+  while let slash = path[end...].dropFirst().firstIndex(of: "/") {
+    mkdir(String(path[..<slash]), 0o700)
+    end = slash
+  }
+}

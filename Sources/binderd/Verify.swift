@@ -1,0 +1,20 @@
+import EventLoop
+import Glibc
+import Journal
+import JournalSQLite
+
+/// Reads a whole journal and says what it holds and what is damaged.
+///
+/// - Returns: 0 when everything reads back, 1 when something does not, 78 when it cannot be opened.
+func verify(_ path: String) -> CInt {
+  do throws(JournalError) {
+    let report = try JournalCheck(path: path).run()
+    print("\(path): epoch \(report.epoch), \(report.count) events, \(report.first) to \(report.last)")
+    for damage in report.damages { print("damaged: \(damage)") }
+    if report.damages.isEmpty { print("all of them read back") }
+    return report.damages.isEmpty ? EXIT_SUCCESS : EXIT_FAILURE
+  } catch {
+    print("\(error)")
+    return EX_CONFIG
+  }
+}

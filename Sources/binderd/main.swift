@@ -1,0 +1,84 @@
+import EventLoop
+import Glibc
+import Journal
+import Server
+import Services
+import Signals
+
+/// Starts the daemon and runs it until it is told to end.
+///
+/// - Returns: The exit code.
+func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
+  makeDirectory(of: options.journalPath)
+  let daemon = try Daemon(options, log, manager)
+  if let listener = manager.listeners.first {
+    try daemon.server.listen(on: listener)
+  } else {
+    makeDirectory(of: options.socketPath)
+    try daemon.server.listen(at: options.socketPath)
+  }
+  let loop = daemon.loop
+  let shutdown = Shutdown(daemon, manager)
+  let signals = try [
+    ProcessSignal(SIGTERM, on: loop) { shutdown.request() },
+    ProcessSignal(SIGINT, on: loop) { shutdown.request() },
+    ProcessSignal(SIGHUP, on: loop) {
+      manager.notify("RELOADING=1", "MONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
+      manager.notify("READY=1")
+    },
+  ]
+  let watchdog = try EventLoop.Timer(on: loop) { manager.notify("WATCHDOG=1") }
+  if let limit = manager.watchdogMilliseconds {
+    watchdog.start(afterMilliseconds: 0, everyMilliseconds: max(1, limit / 2))
+  }
+  var code: CInt = 0
+  let failure = daemon.host.failed.observeNext { fault in
+    log.write(.error, "\(fault); ending, to be started again")
+    code = EX_IOERR
+    loop.stop()
+  }
+  log.write(
+    .notice, "binderd \(Daemon.version) serves \(options.socketPath), journal at \(daemon.host.durable)")
+  manager.notify("READY=1", "STATUS=serving")
+  loop.run()
+  shutdown.finish()
+  failure.dispose()
+  watchdog.close()
+  for signal in signals { signal.close() }
+  loop.run()
+  return code
+}
+
+/// Does what the command line says; the exit codes are those of sysexits(3).
+func start() -> CInt {
+  let manager = ServiceManager()
+  let log = Log(isJournal: manager.isLoggedByJournal)
+  do {
+    let options = try Options(Array(CommandLine.arguments.dropFirst()))
+    switch options.request {
+    case .help: print(Options.help, terminator: "")
+    case .version: print("binderd \(Daemon.version)")
+    case .verify: return verify(options.journalPath)
+    case .run: return try run(options, log, manager)
+    }
+    return EXIT_SUCCESS
+  } catch let misuse as Options.Misuse {
+    log.write(.error, misuse.message)
+    return EX_USAGE
+  } catch let error as SocketListener.PathError {
+    log.write(.error, "socket: \(error)")
+    return EX_UNAVAILABLE
+  } catch let error as JournalError {
+    log.write(.error, "\(error)")
+    return EX_CONFIG
+  } catch let fault as JournalFault {
+    log.write(
+      .error, "\(fault); see binderd --verify, or serve what is readable with binderd --read-only")
+    return EX_CONFIG
+  } catch {
+    log.write(.error, "\(error)")
+    return EX_UNAVAILABLE
+  }
+}
+
+exit(start())
