@@ -3,11 +3,12 @@ internal import Glibc
 
 /// Settings of this process as a whole.
 package enum Process {
-  /// Ignores the signals that would end the process where a call can fail instead, and allows as
-  /// many descriptors as may be.
+  /// Ignores the signals that would end the process where a call can fail instead, allows as many
+  /// descriptors as may be, and keeps the files that are made to this user.
   ///
   /// - Returns: How many descriptors there may be.
   package static func prepare() -> Int {
+    umask(0o077)
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
     return max(256, Int(cposix_raise_descriptor_limit()))

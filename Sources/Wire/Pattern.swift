@@ -6,6 +6,7 @@ public struct Pattern: Hashable, Sendable {
   /// Whether it is no pattern but the name of one thing.
   public let isLiteral: Bool
 
+  private let separator: Character
   private let segments: [Substring]
   private let isOpen: Bool
 
@@ -22,6 +23,7 @@ public struct Pattern: Hashable, Sendable {
     }
     guard !text.isEmpty else { return nil }
     self.text = text
+    self.separator = separator
     self.segments = segments
     isLiteral = !isOpen && !segments.contains("*")
   }
@@ -39,7 +41,7 @@ public struct Pattern: Hashable, Sendable {
     if isLiteral { return name == text }
     var rest = name[...]
     for (i, segment) in segments.enumerated() {
-      let end = rest.firstIndex(of: "/") ?? rest.endIndex
+      let end = rest.firstIndex(of: separator) ?? rest.endIndex
       guard end > rest.startIndex, segment == "*" || segment == rest[..<end] else { return false }
       guard end < rest.endIndex else { return i == segments.count - 1 && !isOpen }
       rest = rest[rest.index(after: end)...]

@@ -16,6 +16,14 @@ struct NamesTests {
     #expect(try #require(Pattern(pattern)).matches(name) == matches)
   }
 
+  @Test
+  func `types are parted by points`() throws {
+    let pattern = try #require(Pattern("cells.*", separator: "."))
+    #expect(pattern.matches("cells.set"))
+    #expect(!pattern.matches("cells.set.x"))
+    #expect(!pattern.matches("other.set"))
+  }
+
   @Test(arguments: ["", "a//b", "/a", "a/", "a/b*", "**/a", "a/**/b", "*a"])
   func `a malformed pattern is none`(text: String) {
     #expect(Pattern(text) == nil)
