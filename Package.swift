@@ -60,10 +60,12 @@ let package = Package(
         "Services", "Signals", "Wire",
       ]),
 
+    .testTarget(name: "ArchitectureTests"),
     .testTarget(
       name: "BindersTests",
       dependencies: ["Binders", "Connections", "JSON", "Journal", "Services", "Signals", "Wire"]),
-    .testTarget(name: "ConnectionsTests", dependencies: ["Connections", "JSON", "Signals", "Wire"]),
+    .testTarget(
+      name: "ConnectionsTests", dependencies: ["Connections", "JSON", "Signals", "Wire"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(
@@ -76,7 +78,9 @@ let package = Package(
 )
 
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
-let safe: Set = ["JSON", "Signals", "Wire", "Journal", "Services", "Connections", "Binders", "Server"]
+let safe: Set = [
+  "JSON", "Signals", "Wire", "Journal", "Services", "Connections", "Binders", "Server",
+]
 
 for target in package.targets where target.type != .system && target.name != "CPosix" {
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])

@@ -93,11 +93,12 @@ extension Interface {
         "result": .object([
           "name": .string("result"), "schema": .object(["type": .string("object")]),
         ]),
-        "errors": .array(method.errors.map { reason in
-          .object([
-            "code": .number(JSONNumber(ErrorName.rejected.code)), "message": .string(reason),
-          ])
-        }),
+        "errors": .array(
+          method.errors.map { reason in
+            .object([
+              "code": .number(JSONNumber(ErrorName.rejected.code)), "message": .string(reason),
+            ])
+          }),
       ])
     }
     return .object([

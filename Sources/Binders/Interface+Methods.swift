@@ -52,13 +52,14 @@ extension Interface {
   /// Offers a method that writes its own answer.
   func query<Parameters: Decodable>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: Shape?,
-    isLate: Bool = false, body: @escaping (Call, Parameters) -> Void
+    isLate: Bool = false, unknownParameters: JSONDecoder.UnknownMembers = .refused,
+    body: @escaping (Call, Parameters) -> Void
   ) {
     let names = Shape(of: parameters).members.map(\.name)
     offer(name, doc, isLate ? .late : .query, parameters, result, [], []) {
       [unowned self] call, request, line in
       do throws(WireError) {
-        let parameters: Parameters = try decode(request, line, names)
+        let parameters: Parameters = try decode(request, line, names, unknownParameters)
         body(call, parameters)
       } catch {
         call.refuse(error)
@@ -135,17 +136,19 @@ extension Interface {
 
   /// The parameters of a request.
   private func decode<Parameters: Decodable>(
-    _ request: Request, _ line: Span<UInt8>, _ names: [String]
+    _ request: Request, _ line: Span<UInt8>, _ names: [String],
+    _ unknown: JSONDecoder.UnknownMembers = .refused
   ) throws(WireError) -> Parameters {
     do throws(JSONDecodingError) {
       guard let params = request.params else {
-        return try decoder.decode(from: "{}".utf8.span, beside: CallOptions.name)
+        return try decoder.decode(
+          from: "{}".utf8.span, beside: CallOptions.name, unknownMembers: unknown)
       }
       let text = line.extracting(params)
       if request.isPositional {
         return try decoder.decode(fromElementsOf: text, named: names)
       }
-      return try decoder.decode(from: text, beside: CallOptions.name)
+      return try decoder.decode(from: text, beside: CallOptions.name, unknownMembers: unknown)
     } catch {
       throw WireError(error)
     }

@@ -44,7 +44,14 @@ package protocol DocumentedParameters: Decodable {
 }
 
 /// No parameters.
-package struct NoParameters: Decodable {}
+struct NoParameters: Decodable {
+  private enum Keys: CodingKey {}
+
+  init(from decoder: any Decoder) throws {
+    // Looked into, so that what stands there is noticed.
+    _ = try decoder.container(keyedBy: Keys.self)
+  }
+}
 
 /// The methods, found by the bytes of their names.
 struct MethodTable {

@@ -1,7 +1,7 @@
 /// The name that may have been meant: the nearest by edits, if it is near.
 func nearest(to name: String, among names: some Sequence<String>) -> String? {
   let wanted = Array(name.utf8.prefix(200))
-  let limit = max(1, min(3, wanted.count / 3))
+  let limit = max(1, min(3, wanted.count / 2))
   var best: (name: String, distance: Int)?
   for candidate in names.prefix(2000) {
     let distance = distance(wanted, Array(candidate.utf8))

@@ -27,7 +27,8 @@ package func bindProtocol(
   let host = interface.host
 
   interface.query(
-    "hello", "Says who speaks and agrees on the protocol; optional, at most once.", Hello.self, nil
+    "hello", "Says who speaks and agrees on the protocol; optional, at most once.", Hello.self, nil,
+    unknownParameters: .ignored
   ) { call, hello in
     do throws(WireError) {
       try greet(call.connection, hello)

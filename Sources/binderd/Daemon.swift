@@ -58,7 +58,8 @@ final class Daemon {
     if store.lostEvents > 0 {
       log.write(
         .error,
-        "the journal has lost \(store.lostEvents) acknowledged events; its epoch is \(store.epoch) now")
+        "the journal has lost \(store.lostEvents) acknowledged events; its epoch is \(store.epoch) now"
+      )
     }
     var told: UInt64 = 0
     do {

@@ -9,7 +9,8 @@ import JournalSQLite
 func verify(_ path: String) -> CInt {
   do throws(JournalError) {
     let report = try JournalCheck(path: path).run()
-    print("\(path): epoch \(report.epoch), \(report.count) events, \(report.first) to \(report.last)")
+    print(
+      "\(path): epoch \(report.epoch), \(report.count) events, \(report.first) to \(report.last)")
     for damage in report.damages { print("damaged: \(damage)") }
     if report.damages.isEmpty { print("all of them read back") }
     return report.damages.isEmpty ? EXIT_SUCCESS : EXIT_FAILURE

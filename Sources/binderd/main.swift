@@ -38,7 +38,8 @@ func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CI
     loop.stop()
   }
   log.write(
-    .notice, "binderd \(Daemon.version) serves \(options.socketPath), journal at \(daemon.host.durable)")
+    .notice,
+    "binderd \(Daemon.version) serves \(options.socketPath), journal at \(daemon.host.durable)")
   manager.notify("READY=1", "STATUS=serving")
   loop.run()
   shutdown.finish()

@@ -43,11 +43,12 @@ public final class JSONDecoder {
   /// - Parameter other: The name of that member; see ``decodeMember(_:)``.
   /// - Throws: ``JSONDecodingError`` for the first thing that is not as expected.
   public func decode<Value: Decodable>(
-    _ type: Value.Type = Value.self, from text: Span<UInt8>, beside other: String
+    _ type: Value.Type = Value.self, from text: Span<UInt8>, beside other: String,
+    unknownMembers: UnknownMembers = .refused
   ) throws(JSONDecodingError) -> Value {
     source.load(text)
     source.otherMember = other
-    return try decode(type, .refused)
+    return try decode(type, unknownMembers)
   }
 
   /// Decodes the member that belonged to somebody else, in the text that was decoded last.

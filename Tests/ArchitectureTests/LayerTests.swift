@@ -1,0 +1,130 @@
+import FoundationEssentials
+import Testing
+
+/// The law of the house: what each layer may import.
+///
+/// SwiftPM cannot hold it: all modules share one search path, and what a dependency depends on is
+/// in reach.
+private let law: [String: Set<String>] = [
+  // Ground.
+  "Signals": [],
+  "JSON": [],
+  "Wire": ["JSON"],
+  "EventLoop": ["CPosix", "Clibuv", "Glibc"],
+  // Promise, and who keeps it.
+  "Journal": ["Signals"],
+  "JournalSQLite": ["CSQLite", "EventLoop", "Glibc", "Journal", "Signals"],
+  // Business logic, and what it asks of the machine.
+  "Services": ["JSON", "Journal", "Signals"],
+  "Machine": ["Glibc", "Services"],
+  // The view, application logic, the host.
+  "Connections": ["JSON", "Signals", "Wire"],
+  "Binders": ["Connections", "JSON", "Services", "Signals", "Wire"],
+  "Server": ["Connections", "EventLoop", "Signals", "Wire"],
+  // Composition.
+  "binderd": [
+    "Binders", "Connections", "EventLoop", "Glibc", "Journal", "JournalSQLite", "Machine",
+    "Server", "Services", "Signals", "Wire",
+  ],
+]
+
+/// Files that may say `@unchecked Sendable` or `nonisolated(unsafe)`, each with its reason in it.
+private let unchecked: Set<String> = [
+  "EventLoop/Lock.swift", "EventLoop/Mailbox.swift", "JournalSQLite/JournalFiles.swift",
+  "JournalSQLite/SQLiteStore.swift", "JournalSQLite/Statement.swift",
+]
+
+struct LayerTests {
+  @Test(arguments: law.keys.sorted())
+  func `a layer imports only what the law allows`(layer: String) throws {
+    for file in try sources(of: layer) {
+      for imported in file.imports where law[layer]?.contains(imported) != true {
+        Issue.record("\(layer)/\(file.name) imports \(imported)")
+      }
+    }
+  }
+
+  @Test(arguments: law.keys.sorted())
+  func `unchecked code stays where it is explained`(layer: String) throws {
+    for file in try sources(of: layer) where !unchecked.contains("\(layer)/\(file.name)") {
+      for escape in ["@unchecked Sendable", "nonisolated(unsafe)", "@preconcurrency"] {
+        #expect(!file.text.contains(escape), "\(layer)/\(file.name) says \(escape)")
+      }
+    }
+  }
+
+  @Test
+  func `the list of unchecked files names no others`() throws {
+    for name in unchecked {
+      let data = FileManager.default.contents(atPath: "\(root)/\(name)") ?? Data()
+      let text = String(decoding: data, as: UTF8.self)
+      #expect(
+        text.contains("@unchecked Sendable") || text.contains("nonisolated(unsafe)"), "\(name)")
+    }
+  }
+
+  @Test
+  func `every layer has its line in the law`() throws {
+    let layers = try FileManager.default.contentsOfDirectory(atPath: root)
+    let inC: Set = ["CPosix", "CSQLite", "Clibuv"]
+    #expect(Set(layers).subtracting(inC) == Set(law.keys))
+  }
+
+  @Test(arguments: law.keys.sorted())
+  func `no layer uses Foundation, and none runs async code`(layer: String) throws {
+    for file in try sources(of: layer) {
+      #expect(!file.imports.contains { $0.hasPrefix("Foundation") }, "\(layer)/\(file.name)")
+      for word in [" async ", " await ", "Task {", "Task.detached", "actor "] {
+        let code = file.code
+        #expect(!code.contains(word), "\(layer)/\(file.name) says \(word)")
+      }
+    }
+  }
+
+  @Test(arguments: law.keys.sorted())
+  func `no value is forced`(layer: String) throws {
+    for file in try sources(of: layer) {
+      for word in ["try!", " as! ", "fatalError("] {
+        #expect(!file.code.contains(word), "\(layer)/\(file.name) says \(word)")
+      }
+    }
+  }
+
+  @Test
+  func `the composition root stays small`() throws {
+    let lines = try sources(of: "binderd").filter { $0.name == "main.swift" }
+      .map { $0.text.split(separator: "\n").count }
+    #expect(lines.count == 1)
+    #expect(lines.allSatisfy { $0 < 150 })
+  }
+}
+
+private struct Source {
+  let name: String
+  let text: String
+
+  /// The text without its comments.
+  var code: String {
+    text.split(separator: "\n", omittingEmptySubsequences: false)
+      .filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")
+  }
+
+  var imports: [String] {
+    text.split(separator: "\n").compactMap { line in
+      let words = line.split(separator: " ").filter { !$0.hasPrefix("//") }
+      guard let i = words.firstIndex(of: "import"), i <= 1, i + 1 < words.count else { return nil }
+      return String(words[i + 1].prefix { $0 != "." })
+    }
+  }
+}
+
+private let root = #filePath.replacing("Tests/ArchitectureTests/LayerTests.swift", with: "Sources")
+
+private func sources(of layer: String) throws -> [Source] {
+  try FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(layer)")
+    .filter { $0.hasSuffix(".swift") }
+    .map { name in
+      let data = FileManager.default.contents(atPath: "\(root)/\(layer)/\(name)") ?? Data()
+      return Source(name: name, text: String(decoding: data, as: UTF8.self))
+    }
+}

@@ -1,0 +1,152 @@
+import Connections
+import JSON
+import Testing
+import Wire
+
+struct EventsTests {
+  let bench: Bench
+  let client: TestClient
+
+  init() throws {
+    bench = try Bench()
+    client = bench.connect()
+    for (name, value) in [("a", 1), ("b", 2), ("a", 3)] {
+      _ = client.call(#"{"method":"cells.set","params":["\#(name)",\#(value)]}"#)
+    }
+  }
+
+  private func event(_ seq: Int, _ name: String, _ version: Int, _ data: String) -> String {
+    let time = "2026-01-02T03:04:05.00000\(seq)Z"
+    return
+      #""seq":\#(seq),"event":{"type":"cells.set","stream":"cells/\#(name)","version":\#(version),"#
+      + #""time":"\#(time)","data":\#(data)}"#
+  }
+
+  private func next(_ sub: String, _ rest: String) -> String {
+    #"{"jsonrpc":"2.0","method":"next","params":{"sub":"\#(sub)","# + rest + "}}"
+  }
+
+  @Test
+  func `events are shown from a position on, then live`() {
+    client.send(
+      #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"e","from":{"after":1},"epoch":"7f3a9c52"}}"#
+    )
+    #expect(
+      client.settle() == [
+        #"{"jsonrpc":"2.0","id":1,"result":{"sub":"e","source":"events","kind":"events","epoch":"7f3a9c52","first":1,"last":3,"after":1}}"#,
+        next("e", event(2, "b", 1, #"{"value":2}"#)), next("e", event(3, "a", 2, #"{"value":3}"#)),
+        #"{"jsonrpc":"2.0","method":"caught_up","params":{"sub":"e","seq":3}}"#,
+      ])
+    client.send(#"{"method":"cells.set","params":["c",4]}"#)
+    #expect(client.settle() == [next("e", event(4, "c", 1, #"{"value":4}"#))])
+  }
+
+  @Test(arguments: [
+    (#""now""#, [Int]()), (#""start""#, [1, 2, 3]), (#"{"after":0}"#, [1, 2, 3]),
+    (#"{"after":3}"#, []), (#"{"last":2}"#, [2, 3]), (#"{"last":0}"#, []),
+    (#"{"last":99}"#, [1, 2, 3]),
+    (#"{"time":"2026-01-02T03:04:05.000002Z"}"#, [2, 3]),
+    (#"{"time":"2026-01-02T03:04:06Z"}"#, []), (#"{"time":"2020-01-01T00:00Z"}"#, [1, 2, 3]),
+  ])
+  func `a subscription begins where it is wanted`(from: String, seqs: [Int]) throws {
+    client.send(#"{"id":1,"method":"subscribe","params":{"source":"events","from":\#(from)}}"#)
+    let shown = try client.settle().filter { $0.contains(#""event":"#) }.map { line in
+      guard case .object(let frame) = try JSONValue(parsing: line),
+        case .object(let params)? = frame["params"], case .number(let seq)? = params["seq"]
+      else { return 0 }
+      return Int(seq.int64 ?? 0)
+    }
+    #expect(shown == seqs)
+  }
+
+  @Test
+  func `a position that is not kept is refused`() {
+    func error(_ params: String) -> WireError? {
+      client.error(#"{"id":1,"method":"subscribe","params":{"source":"events",\#(params)}}"#)
+    }
+    #expect(error(#""from":{"after":4}"#)?.name == .seqFuture)
+    #expect(error(#""from":{"after":4}"#)?.data["last"] == .number(JSONNumber(3)))
+    #expect(error(#""from":{"after":1},"epoch":"x""#)?.name == .epochMismatch)
+    #expect(error(#""from":{"after":1},"epoch":"x""#)?.data["epoch"] == .string("7f3a9c52"))
+    #expect(error(#""from":{"after":-1}"#)?.name == .invalidParams)
+    #expect(error(#""from":{"after":1,"last":1}"#)?.name == .invalidParams)
+    #expect(error(#""from":"then""#)?.name == .invalidParams)
+    #expect(error(#""from":{"time":"yesterday"}"#)?.name == .invalidParams)
+    #expect(client.connection.subscriptions.isEmpty)
+  }
+
+  @Test
+  func `events are filtered by type and stream`() {
+    func seqs(_ filter: String) -> Int {
+      client.send(
+        #"{"id":1,"method":"subscribe","params":{"source":"events","from":"start","filter":\#(filter)}}"#
+      )
+      return client.settle().count { $0.contains(#""event":"#) }
+    }
+    #expect(seqs(#"{"types":["cells.*"]}"#) == 3)
+    #expect(seqs(#"{"types":["other.*","cells.unset"]}"#) == 0)
+    #expect(seqs(#"{"streams":["cells/a"]}"#) == 2)
+    #expect(seqs(#"{"streams":["cells/*"],"types":["cells.set"]}"#) == 3)
+    #expect(
+      client.error(
+        #"{"id":1,"method":"subscribe","params":{"source":"events","filter":{"types":["**.x"]}}}"#)?
+        .data["path"] == .string("/filter/types/0"))
+    client.send(#"{"method":"cells.set","params":["a",5]}"#)
+    #expect(client.settle().count == 3, "one each for the three filters that want it")
+  }
+
+  // MARK: History
+
+  @Test
+  func `events are read in pages, forward and backward`() {
+    #expect(
+      client.call(#"{"id":1,"method":"history","params":{"source":"events","after":1,"limit":1}}"#)
+        == #"{"jsonrpc":"2.0","id":1,"result":{"items":[{\#(event(2, "b", 1, #"{"value":2}"#))}],"after":2,"more":true,"first":1,"last":3}}"#
+    )
+    #expect(
+      client.call(
+        #"{"id":1,"method":"history","params":{"source":"events","limit":5,"filter":{"streams":["cells/a"]}}}"#
+      )
+        == #"{"jsonrpc":"2.0","id":1,"result":{"items":[{\#(event(1, "a", 1, #"{"value":1}"#))},{\#(event(3, "a", 2, #"{"value":3}"#))}],"after":3,"more":false,"first":1,"last":3}}"#
+    )
+  }
+
+  @Test
+  func `a value is read as of a position or a time`() {
+    #expect(
+      client.call(#"{"id":1,"method":"history","params":{"source":"cells/a","at":{"seq":2}}}"#)
+        == #"{"jsonrpc":"2.0","id":1,"result":{"source":"cells/a","kind":"state","seq":2,"value":1,"time":"2026-01-02T03:04:05.000002Z"}}"#
+    )
+    let before = client.result(
+      #"{"id":1,"method":"history","params":{"source":"cells/b","at":{"time":"2026-01-02T03:04:05.000001Z"}}}"#
+    )
+    #expect(before?["gone"] == .bool(true))
+    #expect(before?["seq"] == .number(JSONNumber(1)))
+    func name(_ params: String) -> ErrorName? {
+      client.error(#"{"id":1,"method":"history","params":\#(params)}"#)?.name
+    }
+    #expect(name(#"{"source":"cells/a","at":{"seq":9}}"#) == .seqExpired)
+    #expect(name(#"{"source":"cells/a"}"#) == .invalidParams)
+    #expect(
+      name(#"{"source":"cells/a","at":{"seq":1,"time":"2026-01-02T03:04Z"}}"#) == .invalidParams)
+    #expect(name(#"{"source":"system/load","at":{"seq":1}}"#) == .invalidParams)
+    #expect(name(#"{"source":"events","at":{"seq":1}}"#) == .invalidParams)
+    #expect(name(#"{"source":"events","after":1,"before":2}"#) == .invalidParams)
+    #expect(name(#"{"source":"events","limit":0}"#) == .invalidParams)
+    #expect(name(#"{"source":"nobody/x","at":{"seq":1}}"#) == .notFound)
+  }
+
+  @Test
+  func `a page that would be longer than a line is cut short and says that there is more`() {
+    let text = String(repeating: "x", count: 20_000)
+    for i in 0..<5 { _ = client.call(#"{"method":"cells.set","params":["big\#(i)","\#(text)"]}"#) }
+    let page = client.result(#"{"id":1,"method":"history","params":{"source":"events","after":3}}"#)
+    guard case .array(let items)? = page?["items"] else {
+      Issue.record("no items")
+      return
+    }
+    #expect(items.count == 3)
+    #expect(page?["more"] == .bool(true))
+    #expect(page?["after"] == .number(JSONNumber(6)))
+  }
+}

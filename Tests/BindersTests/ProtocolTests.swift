@@ -1,0 +1,113 @@
+import Connections
+import JSON
+import Testing
+import Wire
+
+struct ProtocolTests {
+  let bench: Bench
+  let client: TestClient
+
+  init() throws {
+    bench = try Bench()
+    client = bench.connect()
+  }
+
+  @Test
+  func `hello agrees on the protocol and says who is there`() {
+    let hello = client.result(
+      #"{"id":1,"method":"hello","params":{"protocol":[1,2],"client":{"name":"x","version":"1"},"optional":["items"],"later":1,"limits":{"line":200000}}}"#
+    )
+    #expect(hello?["protocol"] == .number(JSONNumber(1)))
+    #expect(hello?["epoch"] == .string("7f3a9c52"))
+    guard case .object(let limits)? = hello?["limits"], case .object(let peer)? = hello?["peer"]
+    else {
+      Issue.record("no limits or no peer")
+      return
+    }
+    #expect(limits["line_out"] == .number(JSONNumber(200_000)))
+    #expect(peer["uid"] == .number(JSONNumber(1000)))
+    #expect(client.connection.clientName == "x 1")
+    #expect(client.error(#"{"id":2,"method":"hello"}"#)?.name == .invalidRequest)
+  }
+
+  @Test
+  func `a protocol that is not spoken is refused`() {
+    let error = client.error(#"{"id":1,"method":"hello","params":{"protocol":[2]}}"#)
+    #expect(error?.name == .unsupported)
+    #expect(error?.data["supported"] == .array([.number(JSONNumber(1))]))
+  }
+
+  @Test
+  func `ping is answered at once, with the time`() {
+    #expect(
+      client.call(#"{"id":1,"method":"ping"}"#)
+        == #"{"jsonrpc":"2.0","id":1,"result":{"last":0,"time":"2026-01-02T03:04:05.678901Z","uptime_ms":5}}"#
+    )
+    #expect(client.error(#"{"id":1,"method":"ping","params":{"x":1}}"#)?.name == .invalidParams)
+  }
+
+  @Test
+  func `a method is described by what it takes`() {
+    #expect(
+      client.call(#"{"id":1,"method":"describe","params":{"path":"cells.add"}}"#)
+        == #"{"jsonrpc":"2.0","id":1,"result":{"method":"cells.add","doc":"Adds to a number, exactly; returns the sum.","#
+        + #""params":[{"name":"name","type":"string","optional":false,"doc":"The cell: 1 to 7 segments of [A-Za-z0-9_.:-] with / between them."},"#
+        + #"{"name":"by","type":"number","optional":true,"doc":"What is added; 1 when left out."}],"#
+        + #""result":"number","async":false,"writes":["cells.set"],"errors":["not_a_number","out_of_range"]}}"#
+    )
+  }
+
+  @Test
+  func `a service is described with its sources, methods and events`() {
+    let cells = client.result(#"{"id":1,"method":"describe","params":{"path":"cells"}}"#)
+    guard case .object(let signals)? = cells?["signals"],
+      case .object(let all)? = signals["**"], case .object(let methods)? = cells?["methods"]
+    else {
+      Issue.record("\(String(describing: cells))")
+      return
+    }
+    #expect(all["journaled"] == .bool(true))
+    #expect(all["writable"] == .bool(true))
+    #expect(
+      methods.members.map(\.name) == ["set", "unset", "add", "toggle", "compareAndSet", "list"])
+    #expect(cells?["events"] == .array([.string("cells.set"), .string("cells.unset")]))
+    let load = client.result(#"{"id":1,"method":"describe","params":{"path":"system/load"}}"#)
+    #expect(load?["journaled"] == .bool(false))
+    let error = client.error(#"{"id":1,"method":"describe","params":{"path":"celsl"}}"#)
+    #expect(error?.data["did_you_mean"] == .string("cells"))
+  }
+
+  @Test
+  func `every method that is described can be called, and none else`() throws {
+    let document = try #require(client.result(#"{"id":1,"method":"rpc.discover"}"#))
+    #expect(document["openrpc"] == .string("1.2.6"))
+    guard case .array(let methods)? = document["methods"] else {
+      Issue.record("no methods")
+      return
+    }
+    #expect(methods.count > 12)
+    for method in methods {
+      guard case .object(let method) = method, case .string(let name)? = method["name"] else {
+        Issue.record("no name")
+        continue
+      }
+      let client = bench.connect()
+      let answer = client.call(#"{"id":1,"method":"\#(name)","params":{"no such":1}}"#)
+      #expect(!answer.contains("method_not_found"), "\(name)")
+      let described = client.result(#"{"id":1,"method":"describe","params":{"path":"\#(name)"}}"#)
+      #expect(described?["method"] == .string(name))
+      #expect(described?["doc"] != .string(""))
+    }
+  }
+
+  @Test
+  func `stats show the limits`() {
+    let stats = client.result(#"{"id":1,"method":"stats"}"#)
+    guard case .object(let limits)? = stats?["limits"] else {
+      Issue.record("no limits")
+      return
+    }
+    #expect(limits["batch"] == .number(JSONNumber(256)))
+    #expect(stats?["stats"] != nil)
+  }
+}

@@ -1,0 +1,145 @@
+import Binders
+import Connections
+import JSON
+import Journal
+import Services
+import Signals
+import Wire
+
+/// A daemon without sockets and disk: services over a memory store, and clients as a test wants.
+final class Bench {
+  let store: MemoryStore
+  let host: ServiceHost
+  let hub: Hub
+  let interface: Interface
+  let cells: CellsService
+  let time = ManualTime()
+  private let bag = DisposeBag()
+
+  init(_ store: MemoryStore? = nil) throws {
+    var clock: Int64 = 1_767_323_045_000_000
+    let store =
+      store
+      ?? MemoryStore(epoch: "7f3a9c52") {
+        clock += 1
+        return clock
+      }
+    self.store = store
+    host = ServiceHost(store: store)
+    let time = time
+    hub = Hub(limits: Limits(), now: { time.milliseconds }, scheduler: time)
+    interface = Interface(over: host)
+    cells = CellsService(in: host)
+    let server = ServerInfo(version: "0.0.0", now: { 1_767_323_045_678_901 }, uptime: { 5 })
+    bindProtocol(interface, server, stats: { DaemonStats() })
+    bindSources(interface)
+    bindHistory(interface)
+    bindCells(interface, to: cells)
+    bindSystem(interface, to: SystemService(FixedProbe(), on: time))
+    try host.start()
+    bindHub(hub, to: host, bag: bag)
+  }
+
+  func connect() -> TestClient { TestClient(self) }
+}
+
+/// One client of a ``Bench``.
+final class TestClient: Transport {
+  let connection: Connection
+  private let bench: Bench
+  private var bytes: [UInt8] = []
+  private(set) var isClosed = false
+
+  init(_ bench: Bench) {
+    self.bench = bench
+    connection = bench.hub.connect(PeerIdentity(uid: 1000, gid: 100, pid: 42))
+    let session = Session(caller: Caller(uid: 1000, pid: 42), host: bench.host)
+    bindConnection(connection, session, to: bench.interface)
+    connection.start(self)
+  }
+
+  func send(_ bytes: Span<UInt8>) -> Int? {
+    for i in bytes.indices { self.bytes.append(bytes[i]) }
+    return bytes.count
+  }
+
+  func setReading(_ isReading: Bool) {}
+  func close() { isClosed = true }
+
+  /// Sends lines; what is answered waits for the journal.
+  func send(_ lines: String...) {
+    connection.receive(Array(lines.map { $0 + "\n" }.joined().utf8).span)
+  }
+
+  /// Makes everything durable, reads what was asked for, and returns what came.
+  func settle() -> [String] {
+    for _ in 0..<8 {
+      bench.store.commit()
+      bench.store.read()
+      bench.hub.flush()
+    }
+    return received()
+  }
+
+  /// What came without that.
+  func received() -> [String] {
+    bench.hub.flush()
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    bytes = []
+    return lines
+  }
+
+  /// The one answer to a request.
+  func call(_ line: String) -> String {
+    send(line)
+    return settle().joined(separator: "\n")
+  }
+
+  /// The error of the one answer to a request.
+  func error(_ line: String) -> WireError? {
+    guard case .object(let object)? = try? JSONValue(parsing: call(line)),
+      let error = object["error"]
+    else { return nil }
+    return WireError(error)
+  }
+
+  /// The result of the one answer to a request.
+  func result(_ line: String) -> JSONObject? {
+    guard case .object(let object)? = try? JSONValue(parsing: call(line)),
+      case .object(let result)? = object["result"]
+    else { return nil }
+    return result
+  }
+}
+
+struct FixedProbe: MachineProbe {
+  var load: Load? { Load(one: 0.5, five: 0.25, fifteen: 0) }
+  var memory: Memory? { nil }
+  var processorTimes: ProcessorTimes? { nil }
+  var uptime: Double? { 7 }
+  var disks: [Disk] { [] }
+}
+
+/// A scheduler, and a clock, whose time is moved by hand.
+final class ManualTime: Scheduler {
+  private(set) var milliseconds: UInt64 = 1_000
+  private var waiting: [(id: Int, at: UInt64, action: () -> Void)] = []
+  private var lastID = 0
+
+  func schedule(after seconds: Double, _ action: @escaping () -> Void) -> any Disposable {
+    lastID += 1
+    let id = lastID
+    waiting.append((id, milliseconds + UInt64((seconds * 1000).rounded(.up)), action))
+    return BlockDisposable { [unowned self] in waiting.removeAll { $0.id == id } }
+  }
+
+  func advance(_ time: UInt64) {
+    let end = milliseconds + time
+    while let next = waiting.filter({ $0.at <= end }).min(by: { $0.at < $1.at }) {
+      waiting.removeAll { $0.id == next.id }
+      milliseconds = max(milliseconds, next.at)
+      next.action()
+    }
+    milliseconds = end
+  }
+}

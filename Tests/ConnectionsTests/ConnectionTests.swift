@@ -1,0 +1,418 @@
+import Connections
+import JSON
+import Testing
+import Wire
+
+struct ConnectionTests {
+  let bench = Bench()
+
+  private var error: (String) -> WireError? {
+    { line in
+      guard case .object(let object)? = try? JSONValue(parsing: line), let error = object["error"]
+      else { return nil }
+      return WireError(error)
+    }
+  }
+
+  // MARK: Answers
+
+  @Test
+  func `requests are answered in their order, in one write`() {
+    bench.receive(request(1) + request(2) + request(3, "nope") + request(4))
+    let sends = bench.transport.sends
+    let lines = bench.lines()
+    #expect(sends == 1)
+    #expect(lines.count == 4)
+    #expect(lines[0] == result(1))
+    #expect(lines[1] == result(2))
+    #expect(error(lines[2])?.name == .methodNotFound)
+    #expect(lines[3] == result(4))
+  }
+
+  @Test
+  func `what has no id is run and not answered`() {
+    var runs = 0
+    bench.methods["count"] = { call in
+      runs += 1
+      call.answer { $0.append("{}") }
+      return .done
+    }
+    bench.receive(#"{"method":"count"}"# + "\n" + #"{"method":"nope"}"# + "\n")
+    #expect(runs == 1)
+    #expect(bench.lines().isEmpty)
+  }
+
+  @Test
+  func `blank lines and carriage returns are passed over`() {
+    bench.receive("\n\r\n  \n" + #"{"id":1,"method":"echo"}"# + "\r\n")
+    #expect(bench.lines() == [result(1)])
+  }
+
+  @Test
+  func `a bad line is answered with its fault, and the next one works`() {
+    bench.receive("{\"id\":1,\n[]\n7\n" + request(2))
+    let lines = bench.lines()
+    #expect(lines.count == 4)
+    #expect(error(lines[0])?.name == .parseError)
+    #expect(error(lines[1])?.name == .invalidRequest)
+    #expect(error(lines[2])?.name == .invalidRequest)
+    #expect(lines[3] == result(2))
+  }
+
+  @Test
+  func `sixteen bad lines in a row are too many, a good one between counts anew`() {
+    for _ in 0..<15 { bench.receive("x\n") }
+    bench.receive(request(1))
+    for _ in 0..<15 { bench.receive("x\n") }
+    #expect(bench.transport.closes == 0)
+    bench.receive("x\n" + request(2))
+    let lines = bench.lines()
+    #expect(lines.count == 33)
+    #expect(
+      lines.last
+        == #"{"jsonrpc":"2.0","method":"closing","params":{"reason":"protocol_abuse","epoch":"e","last":0}}"#
+    )
+    #expect(bench.transport.closes == 1)
+    #expect(bench.hub.connections.isEmpty)
+  }
+
+  @Test
+  func `a line over the limit is refused once, and the next one works`() {
+    let bench = Bench { $0.lineIn = 100 }
+    for _ in 0..<10 { bench.receive(String(repeating: "x", count: 50)) }
+    #expect(bench.lines().map { error($0)?.name } == [.lineTooLong])
+    bench.receive("xx\n" + request(1))
+    #expect(bench.lines() == [result(1)])
+  }
+
+  @Test
+  func `an endless line is hung up on`() {
+    let bench = Bench {
+      $0.lineIn = 100
+      $0.flood = 1000
+    }
+    for _ in 0..<30 { bench.receive(String(repeating: "x", count: 50)) }
+    #expect(bench.lines().last?.contains(#""reason":"line_timeout""#) == true)
+    #expect(bench.transport.closes == 1)
+  }
+
+  @Test
+  func `an answer that is longer than the client takes becomes an error`() {
+    bench.methods["long"] = { call in
+      call.answer { $0.append(quoted: String(repeating: "x", count: 70_000)) }
+      return .done
+    }
+    bench.receive(request(1, "long") + request(2))
+    let lines = bench.lines()
+    #expect(error(lines[0])?.name == .resultTooLarge)
+    #expect(error(lines[0])?.data["max"] == .number(JSONNumber(65536)))
+    #expect(lines[1] == result(2))
+    bench.connection.lineOut = 100_000
+    bench.receive(request(3, "long"))
+    #expect(bench.lines().first?.utf8.count ?? 0 > 70_000)
+  }
+
+  // MARK: Batches
+
+  @Test
+  func `a batch is run in order and answered by one array`() {
+    bench.receive(
+      #"[{"id":1,"method":"echo"},{"method":"echo"},7,{"id":"x","method":"nope"}]"# + "\n")
+    let lines = bench.lines()
+    #expect(lines.count == 1)
+    guard case .array(let answers)? = try? JSONValue(parsing: lines[0]) else {
+      Issue.record("no array")
+      return
+    }
+    #expect(answers.count == 3)
+    #expect(answers[0].text.text == result(1))
+    #expect(error(answers[1].text.text)?.name == .invalidRequest)
+    #expect(error(answers[2].text.text)?.name == .methodNotFound)
+  }
+
+  @Test
+  func `a batch that wants no answers gets none`() {
+    bench.receive(#"[{"method":"echo"},{"method":"echo"}]"# + "\n" + request(1))
+    #expect(bench.lines() == [result(1)])
+  }
+
+  // MARK: Durable before visible
+
+  @Test
+  func `an answer waits until it is durable, and those behind it wait with it`() {
+    bench.offerCommands()
+    bench.receive(request(1) + request(2, "write") + request(3) + request(4, "write"))
+    #expect(bench.lines() == [result(1)])
+    bench.hub.advance(to: 1)
+    #expect(bench.lines() == [result(2, #"{"seq":1}"#), result(3)])
+    bench.hub.advance(to: 2)
+    #expect(bench.lines() == [result(4, #"{"seq":2}"#)])
+  }
+
+  @Test
+  func `a client finds what it has written, and its requests keep their order`() {
+    bench.offerCommands()
+    bench.receive(request(1, "write") + request(2, "read") + request(3, "write"))
+    #expect(bench.lines().isEmpty)
+    #expect(!bench.transport.isReading, "the client waits until it may go on")
+    bench.hub.advance(to: 1)
+    #expect(bench.lines() == [result(1, #"{"seq":1}"#), result(2, #"{"durable":1}"#)])
+    #expect(bench.transport.isReading)
+    bench.hub.advance(to: 2)
+    #expect(bench.lines() == [result(3, #"{"seq":2}"#)])
+  }
+
+  @Test
+  func `within a batch as well`() {
+    bench.offerCommands()
+    bench.receive(
+      #"[{"id":1,"method":"write"},{"id":2,"method":"read"},{"id":3,"method":"write"}]"# + "\n"
+        + request(4))
+    #expect(bench.lines().isEmpty)
+    bench.hub.advance(to: 1)
+    #expect(bench.lines().isEmpty, "the batch leaves as a whole")
+    bench.hub.advance(to: 2)
+    #expect(
+      bench.lines() == [
+        "["
+          + [result(1, #"{"seq":1}"#), result(2, #"{"durable":1}"#), result(3, #"{"seq":2}"#)]
+          .joined(separator: ",") + "]",
+        result(4),
+      ])
+  }
+
+  @Test
+  func `a write that is lost turns its answers into errors`() {
+    bench.offerCommands()
+    bench.receive(
+      request(1, "write") + request(2, "write") + #"[{"id":3,"method":"write"}]"# + "\n")
+    bench.hub.advance(to: 1)
+    bench.hub.reject(WireError(.readOnly, "full", ["reason": .string("ENOSPC")]))
+    let lines = bench.lines()
+    #expect(lines.count == 3)
+    #expect(lines[0] == result(1, #"{"seq":1}"#))
+    #expect(error(lines[1])?.name == .readOnly)
+    #expect(lines[2].hasPrefix(#"[{"jsonrpc":"2.0","id":3,"error":"#))
+    #expect(lines[2].hasSuffix("}]"))
+    bench.receive(request(4, "read"))
+    #expect(bench.lines() == [result(4, #"{"durable":1}"#)])
+  }
+
+  @Test
+  func `no more answers are held than may be`() {
+    let bench = Bench { $0.held = 4 }
+    bench.offerCommands()
+    bench.receive((1...10).map { request($0, "write") }.joined())
+    #expect(!bench.transport.isReading)
+    var answered = 0
+    for position in stride(from: 4, through: 10, by: 2) {
+      bench.hub.advance(to: UInt64(position))
+      answered += bench.lines().count
+    }
+    #expect(answered == 10)
+    #expect(bench.transport.isReading)
+  }
+
+  // MARK: Late answers
+
+  @Test
+  func `a late answer lets others pass`() throws {
+    var late: Call?
+    bench.methods["late"] = { call in
+      late = call.later()
+      return .done
+    }
+    bench.receive(request(1, "late") + request(2))
+    #expect(bench.lines() == [result(2)])
+    try #require(late).answer { $0.append(#"{"late":true}"#) }
+    #expect(bench.lines() == [result(1, #"{"late":true}"#)])
+  }
+
+  @Test
+  func `a batch waits for its late answers`() throws {
+    var late: Call?
+    bench.methods["late"] = { call in
+      late = call.later()
+      return .done
+    }
+    bench.receive(#"[{"id":1,"method":"late"},{"id":2,"method":"echo"}]"# + "\n")
+    #expect(bench.lines().isEmpty)
+    try #require(late).answer { $0.append("{}") }
+    #expect(bench.lines() == ["[\(result(1)),\(result(2))]"])
+  }
+
+  @Test
+  func `there are as many late answers at a time as may be`() {
+    let bench = Bench { $0.inFlight = 2 }
+    var late: [Call] = []
+    bench.methods["late"] = { call in
+      if let call = call.later() { late.append(call) }
+      return .done
+    }
+    bench.receive((1...3).map { request($0, "late") }.joined())
+    #expect(bench.lines().compactMap { error($0)?.name } == [.limitReached])
+    late.removeFirst().answer { $0.append("{}") }
+    bench.receive(request(4, "late"))
+    #expect(bench.lines() == [result(1)])
+  }
+
+  @Test
+  func `an answer to a client that has left goes nowhere`() throws {
+    var late: Call?
+    bench.methods["late"] = { call in
+      late = call.later()
+      return .done
+    }
+    bench.receive(request(1, "late"))
+    bench.connection.end()
+    try #require(late).answer { $0.append("{}") }
+    #expect(bench.lines().isEmpty)
+  }
+
+  // MARK: Slow clients
+
+  @Test
+  func `what the client does not take waits, in order, and is sent on`() {
+    bench.transport.room = 20
+    bench.receive(request(1) + request(2))
+    bench.receive(request(3))
+    #expect(bench.lines().isEmpty)
+    bench.transport.room = .max
+    bench.connection.becameWritable()
+    #expect(bench.lines() == [result(1), result(2), result(3)])
+  }
+
+  @Test
+  func `a client that asks and does not read is read no further`() {
+    let bench = Bench { $0.outputSoft = 1000 }
+    var runs = 0
+    bench.methods["count"] = { call in
+      runs += 1
+      call.answer { $0.append("{}") }
+      return .done
+    }
+    bench.transport.room = 0
+    bench.receive((1...100).map { request($0, "count") }.joined())
+    #expect(!bench.transport.isReading)
+    #expect(runs < 40)
+    #expect(bench.connection.outputBytes < 1200)
+    bench.transport.room = .max
+    bench.connection.becameWritable()
+    #expect(bench.lines().count == 100)
+    #expect(runs == 100)
+    #expect(bench.transport.isReading)
+    #expect(bench.connection.outputBytes == 0)
+  }
+
+  @Test
+  func `a client that takes nothing for a minute is hung up on`() {
+    bench.transport.room = 10
+    bench.receive(request(1))
+    bench.time.advance(59_000)
+    #expect(bench.transport.closes == 0)
+    bench.time.advance(2_000)
+    #expect(bench.transport.closes == 1)
+    #expect(bench.time.count == 0)
+  }
+
+  @Test
+  func `a client that takes a little now and then is not`() {
+    bench.transport.room = 10
+    bench.receive((1...20).map { request($0) }.joined())
+    for _ in 0..<10 {
+      bench.time.advance(50_000)
+      bench.transport.room = 10
+      bench.connection.becameWritable()
+    }
+    #expect(bench.transport.closes == 0)
+  }
+
+  @Test
+  func `a line that is begun must end in half a minute`() {
+    bench.receive(#"{"id":1,"#)
+    bench.time.advance(29_000)
+    bench.receive(#""method""#)
+    #expect(bench.transport.closes == 0)
+    bench.time.advance(2_000)
+    #expect(bench.lines().last?.contains(#""reason":"line_timeout""#) == true)
+    #expect(bench.transport.closes == 1)
+  }
+
+  @Test
+  func `nothing watches a client that stands well`() {
+    bench.receive(#"{"id":1,"#)
+    bench.receive(#""method":"echo"}"# + "\n")
+    bench.time.advance(3_000)
+    #expect(bench.time.count == 0)
+    bench.time.advance(60_000)
+    #expect(bench.transport.closes == 0)
+  }
+
+  // MARK: Leaving
+
+  @Test
+  func `a client that has ended its side gets its answers, and then the end`() {
+    bench.offerCommands()
+    bench.receive(request(1, "write") + #"{"id":2,"method":"read"}"#)
+    bench.connection.receiveEnd()
+    #expect(bench.lines().isEmpty)
+    #expect(bench.transport.closes == 0)
+    bench.hub.advance(to: 1)
+    #expect(bench.lines() == [result(1, #"{"seq":1}"#), result(2, #"{"durable":1}"#)])
+    #expect(bench.transport.closes == 1)
+  }
+
+  @Test
+  func `an end in the middle of a line is answered with a fault`() {
+    bench.receive(#"{"id":1,"meth"#)
+    bench.connection.receiveEnd()
+    #expect(bench.lines().map { error($0)?.name } == [.parseError])
+    #expect(bench.transport.closes == 1)
+  }
+
+  @Test
+  func `a client with nothing open is let go at its end`() {
+    bench.connection.receiveEnd()
+    bench.hub.flush()
+    #expect(bench.transport.closes == 1)
+    #expect(bench.hub.connections.isEmpty)
+  }
+
+  @Test
+  func `a client that is gone while it is sent to is let go, once`() {
+    bench.transport.isGone = true
+    bench.receive(request(1) + request(2))
+    bench.hub.flush()
+    #expect(bench.transport.closes == 1)
+    #expect(bench.hub.connections.isEmpty)
+    bench.connection.end()
+    bench.receive(request(3))
+    #expect(bench.transport.closes == 1)
+  }
+
+  @Test
+  func `a client may be let go while its request is run`() {
+    bench.methods["leave"] = { [bench] call in
+      bench.connection.end()
+      call.answer { $0.append("{}") }
+      return .done
+    }
+    bench.receive(request(1, "leave") + request(2))
+    #expect(bench.lines().isEmpty)
+    #expect(bench.transport.closes == 1)
+  }
+
+  @Test
+  func `a connection that has ended is released with all it had`() {
+    weak var connection: Connection?
+    do {
+      let bench = Bench()
+      connection = bench.connection
+      bench.receive(request(1) + "{")
+      bench.connection.end()
+      bench.hub.flush()
+      bench.time.advance(2_000)
+    }
+    #expect(connection == nil)
+  }
+}

@@ -1,0 +1,138 @@
+import Connections
+import JSON
+import Signals
+import Wire
+
+/// A client whose socket takes as much as a test allows.
+final class FakeTransport: Transport {
+  var room = Int.max
+  var isGone = false
+  private(set) var isReading = false
+  private(set) var closes = 0
+  private(set) var sends = 0
+  private(set) var bytes: [UInt8] = []
+
+  func send(_ bytes: Span<UInt8>) -> Int? {
+    guard !isGone else { return nil }
+    sends += 1
+    let count = min(room, bytes.count)
+    for i in 0..<count { self.bytes.append(bytes[i]) }
+    room -= count
+    return count
+  }
+
+  func setReading(_ isReading: Bool) { self.isReading = isReading }
+  func close() { closes += 1 }
+
+  /// The lines that have arrived since the last call.
+  func lines() -> [String] {
+    var lines = String(decoding: bytes, as: UTF8.self).split(
+      separator: "\n", omittingEmptySubsequences: false
+    ).map(String.init)
+    bytes = Array((lines.popLast() ?? "").utf8)
+    return lines
+  }
+}
+
+/// A scheduler, and a clock, whose time is moved by hand.
+final class ManualTime: Scheduler {
+  private(set) var milliseconds: UInt64 = 1_000
+  private var waiting: [(id: Int, at: UInt64, action: () -> Void)] = []
+  private var lastID = 0
+
+  var count: Int { waiting.count }
+
+  func schedule(after seconds: Double, _ action: @escaping () -> Void) -> any Disposable {
+    lastID += 1
+    let id = lastID
+    waiting.append((id, milliseconds + UInt64((seconds * 1000).rounded(.up)), action))
+    return BlockDisposable { [unowned self] in waiting.removeAll { $0.id == id } }
+  }
+
+  func advance(_ time: UInt64) {
+    let end = milliseconds + time
+    while let next = waiting.filter({ $0.at <= end }).min(by: { $0.at < $1.at }) {
+      waiting.removeAll { $0.id == next.id }
+      milliseconds = max(milliseconds, next.at)
+      next.action()
+    }
+    milliseconds = end
+  }
+}
+
+/// A hub with one client, whose requests a test answers.
+final class Bench {
+  let time = ManualTime()
+  let hub: Hub
+  let connection: Connection
+  let transport = FakeTransport()
+
+  /// Answers a request by the name of its method.
+  var methods: [String: (Call) -> LineSplitter.Verdict] = [:]
+
+  init(_ change: (inout Limits) -> Void = { _ in }) {
+    var limits = Limits()
+    change(&limits)
+    let time = time
+    hub = Hub(limits: limits, now: { time.milliseconds }, scheduler: time)
+    hub.epoch = "e"
+    connection = hub.connect(PeerIdentity(uid: 1, gid: 2, pid: 3))
+    methods["echo"] = { call in
+      call.answer { $0.append("{}") }
+      return .done
+    }
+    connection.onRequest = { [unowned self] call, request, line in
+      let name = JSONScanner(line).text(request.method)
+      guard let method = methods[name] else {
+        call.refuse(WireError(.methodNotFound, "no method"))
+        return .done
+      }
+      return method(call)
+    }
+    connection.start(transport)
+  }
+
+  func receive(_ text: String) {
+    connection.receive(Array(text.utf8).span)
+  }
+
+  /// The lines that the client gets by the end of the turn.
+  func lines() -> [String] {
+    hub.flush()
+    return transport.lines()
+  }
+
+  /// Offers a command that writes one event, and a query that waits for it.
+  func offerCommands() {
+    var last: UInt64 = 0
+    methods["write"] = { [unowned self] call in
+      last += 1
+      connection.writtenPosition = last
+      call.answer(after: last) { buffer in
+        buffer.append(#"{"seq":"#)
+        buffer.append(integer: last)
+        buffer.append("}")
+      }
+      return .done
+    }
+    methods["read"] = { [unowned self] call in
+      guard !connection.hasUndurableWrites else { return .later }
+      call.answer { [unowned self] buffer in
+        buffer.append(#"{"durable":"#)
+        buffer.append(integer: hub.position)
+        buffer.append("}")
+      }
+      return .done
+    }
+  }
+}
+
+/// The line that answers with a result.
+func result(_ id: Int, _ result: String = "{}") -> String {
+  #"{"jsonrpc":"2.0","id":\#(id),"result":\#(result)}"#
+}
+
+/// A request line.
+func request(_ id: Int, _ method: String = "echo") -> String {
+  #"{"id":\#(id),"method":"\#(method)"}"# + "\n"
+}
