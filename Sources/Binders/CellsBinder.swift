@@ -15,7 +15,7 @@ package func bindCells(_ interface: Interface, to cells: CellsService) {
 
   interface.command(
     "cells.set", "Sets a cell, new or not; returns the value.", SetCell.self,
-    writes: ["cells.set"]
+    writes: ["cells.set"], direct: SetCell.read
   ) { (cell: SetCell) throws(CellsError) in
     try cells.set(cell.name, to: cell.value)
   }
@@ -61,6 +61,22 @@ private struct SetCell: DocumentedParameters {
   let value: JSONText
 
   static let docs = ["name": nameDoc, "value": "Any JSON, 256 KiB at most."]
+
+  /// `{"name":"…","value":…}`
+  static func read(
+    _ object: inout JSONScanner, _ line: Span<UInt8>
+  ) throws(JSONFault) -> SetCell? {
+    guard try object.enterObject(), object.token(try object.key(), is: "name"),
+      object.peek() == UInt8(ascii: "\"")
+    else { return nil }
+    let name = try object.string()
+    guard try object.nextMember(), object.token(try object.key(), is: "value") else { return nil }
+    object.skipWhitespace()
+    let start = object.position
+    _ = try object.value()
+    let value = JSONText(scanned: line.extracting(start..<object.position))
+    return try object.nextMember() ? nil : SetCell(name: object.text(name), value: value)
+  }
 }
 
 private struct NamedCell: DocumentedParameters {

@@ -9,7 +9,7 @@ package func bindHistory(_ interface: Interface) {
   interface.query(
     "history", "The value of a source as of a position or a time, or a page of events.",
     History.self, nil, isLate: true
-  ) { [unowned interface] call, history in
+  ) { interface, call, history in
     guard let call = call.later() else { return }
     do throws(WireError) {
       if history.source == "events" {

@@ -6,7 +6,7 @@ extension Interface {
   /// What a path names: a service, a method or a source; everything without one.
   func describe(_ path: String?) throws(WireError) -> JSONObject {
     guard let path else { return overview }
-    if let service = services[path] { return describe(service) }
+    if let service = service(named: path) { return describe(service) }
     if let method = methods.methods.first(where: { $0.name == path }) {
       return JSONObject.naming("method", path, describe(method))
     }
@@ -15,15 +15,13 @@ extension Interface {
     {
       return JSONObject.naming("source", path, describe(description, source))
     }
-    let names = Array(services.keys) + methods.methods.map(\.name)
+    let names = services.map(\.name) + methods.methods.map(\.name)
     throw .notFound("path", path, didYouMean: nearest(to: path, among: names))
   }
 
   private var overview: JSONObject {
     var described = JSONObject()
-    for name in services.keys.sorted() {
-      described[name] = .string(services[name]?.doc ?? "")
-    }
+    for service in services { described[service.name] = .string(service.doc) }
     var own = JSONObject()
     for method in methods.methods where !method.name.contains(".") {
       own[method.name] = .string(method.doc)

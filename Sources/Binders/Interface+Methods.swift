@@ -13,16 +13,18 @@ extension Interface {
   ///   - parameters: Decoded by name or, in the order of the type's members, by position.
   ///   - writes: The types of events that it may record.
   ///   - errors: The `reason` of each `rejected` that it may answer.
+  ///   - direct: Reads the parameters in their usual form; see ``DirectReader``.
   ///   - body: Calls the service.
   func command<Parameters: Decodable, Value: Codable, Failure: ServiceError>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, writes: [String],
-    errors: [String] = [], body: @escaping (Parameters) throws(Failure) -> Value
+    errors: [String] = [], direct: DirectReader<Parameters>? = nil,
+    body: @escaping (Parameters) throws(Failure) -> Value
   ) {
     let names = Shape(of: parameters).members.map(\.name)
     offer(name, doc, .command, parameters, Shape(of: Value.self), writes, errors) {
-      [unowned self] call, request, line in
-      run(name, names, call, request, line) { [self] (parameters: Parameters) in
-        try text(try body(parameters))
+      interface, call, request, line in
+      interface.run(name, names, direct, call, request, line) { (parameters: Parameters) in
+        try interface.text(try body(parameters))
       }
     }
   }
@@ -32,10 +34,10 @@ extension Interface {
     _ name: String, _ doc: String, _ parameters: Parameters.Type,
     body: @escaping (Parameters) throws(WireError) -> Value
   ) {
-    query(name, doc, parameters, Shape(of: Value.self)) { [unowned self] call, parameters in
+    query(name, doc, parameters, Shape(of: Value.self)) { interface, call, parameters in
       do throws(WireError) {
         let value = try body(parameters)
-        guard let text = try? encoder.text(value) else {
+        guard let text = try? interface.encoder.text(value) else {
           throw WireError(.internalError, "the result does not encode")
         }
         call.answer { buffer in
@@ -53,14 +55,16 @@ extension Interface {
   func query<Parameters: Decodable>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: Shape?,
     isLate: Bool = false, unknownParameters: JSONDecoder.UnknownMembers = .refused,
-    body: @escaping (Call, Parameters) -> Void
+    direct: DirectReader<Parameters>? = nil,
+    body: @escaping (Interface, Call, Parameters) -> Void
   ) {
     let names = Shape(of: parameters).members.map(\.name)
     offer(name, doc, isLate ? .late : .query, parameters, result, [], []) {
-      [unowned self] call, request, line in
+      interface, call, request, line in
       do throws(WireError) {
-        let parameters: Parameters = try decode(request, line, names, unknownParameters)
-        body(call, parameters)
+        let parameters: Parameters = try interface.decode(
+          request, line, names, direct, unknownParameters)
+        body(interface, call, parameters)
       } catch {
         call.refuse(error)
       }
@@ -70,7 +74,7 @@ extension Interface {
   private func offer<Parameters: Decodable>(
     _ name: String, _ doc: String, _ kind: Method.Kind, _ parameters: Parameters.Type,
     _ result: Shape?, _ writes: [String], _ errors: [String],
-    run: @escaping (Call, Request, Span<UInt8>) -> Void
+    run: @escaping Method.Runner
   ) {
     let docs = (parameters as? any DocumentedParameters.Type)?.docs ?? [:]
     let described = Shape(of: parameters).members.map {
@@ -96,7 +100,7 @@ extension Interface {
     }
     // What a client has written it finds when it reads.
     if method.kind != .command, call.connection.hasUndurableWrites { return .later }
-    method.run(call, request, line)
+    method.run(self, call, request, line)
     return .done
   }
 
@@ -110,15 +114,19 @@ extension Interface {
 
   /// Runs a command and answers it when it is durable.
   private func run<Parameters: Decodable>(
-    _ name: String, _ names: [String], _ call: Call, _ request: Request, _ line: Span<UInt8>,
-    _ body: (Parameters) throws -> JSONText?
+    _ name: String, _ names: [String], _ direct: DirectReader<Parameters>?, _ call: Call,
+    _ request: Request, _ line: Span<UInt8>, _ body: (Parameters) throws -> JSONText?
   ) {
     let peer = call.connection.peer
     var command = Command(method: name, caller: Caller(uid: peer.uid, pid: peer.pid))
     let parameters: Parameters
     do throws(WireError) {
-      parameters = try decode(request, line, names)
-      try addOptions(to: &command, request, line, call.connection.limits)
+      if let direct, let read = request.read(direct, line) {
+        parameters = read
+      } else {
+        parameters = try decode(request, line, names, nil)
+        try addOptions(to: &command, request, line, call.connection.limits)
+      }
     } catch {
       return call.refuse(error)
     }
@@ -137,10 +145,12 @@ extension Interface {
   /// The parameters of a request.
   private func decode<Parameters: Decodable>(
     _ request: Request, _ line: Span<UInt8>, _ names: [String],
-    _ unknown: JSONDecoder.UnknownMembers = .refused
+    _ direct: DirectReader<Parameters>?, _ unknown: JSONDecoder.UnknownMembers = .refused
   ) throws(WireError) -> Parameters {
+    if let direct, let read = request.read(direct, line) { return read }
     do throws(JSONDecodingError) {
       guard let params = request.params else {
+        if let none = NoParameters() as? Parameters { return none }
         return try decoder.decode(
           from: "{}".utf8.span, beside: CallOptions.name, unknownMembers: unknown)
       }
@@ -184,6 +194,23 @@ extension Interface {
     }
     command.id = id
     command.parameters = request.parameters(in: line, except: CallOptions.name)
+  }
+}
+
+/// Reads parameters by hand in the form that clients write them in, because decoding is most of what
+/// a small request costs: an object with just these members in just this order. For any other form,
+/// `_meta` included, it returns `nil`, and the type is decoded.
+typealias DirectReader<Parameters> = (
+  _ object: inout JSONScanner, _ line: Span<UInt8>
+) throws(JSONFault) -> Parameters?
+
+extension Request {
+  fileprivate func read<Parameters>(
+    _ direct: DirectReader<Parameters>, _ line: Span<UInt8>
+  ) -> Parameters? {
+    guard let params, !isPositional else { return nil }
+    var scanner = JSONScanner(line, at: params.lowerBound)
+    return try? direct(&scanner, line)
   }
 }
 

@@ -25,7 +25,8 @@ package final class Interface {
   }
 
   let host: ServiceHost
-  private(set) var services: [String: Service] = [:]
+  /// By name; there are few, so that looking through them is as fast as anything.
+  private(set) var services: [Service] = []
   private(set) var methods = MethodTable()
 
   let decoder = JSONDecoder()
@@ -41,8 +42,9 @@ package final class Interface {
   package func offer(_ service: String, _ doc: String, events: [String] = []) {
     let offered = Service(name: service, doc: doc)
     offered.events = events
-    precondition(services[service] == nil, "two services \(service)")
-    services[service] = offered
+    precondition(self.service(named: service) == nil, "two services \(service)")
+    let place = services.firstIndex { $0.name > service } ?? services.count
+    services.insert(offered, at: place)
   }
 
   /// Offers the sources of a ledger: journaled, and read from what is durable.
@@ -55,8 +57,9 @@ package final class Interface {
     exists: @escaping (String) -> Bool,
     write: ((_ source: String, _ value: JSONText) throws -> JSONText)? = nil
   ) {
-    services[ledger.service]?.writer = write
-    services[ledger.service]?.sources = SourceProvider(
+    let offered = service(named: ledger.service)
+    offered?.writer = write
+    offered?.sources = SourceProvider(
       descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
       names: ledger.sources(where:),
       changes: { ledger.changes(of: $0).map(SourceProvider.Change.init) },
@@ -77,7 +80,8 @@ package final class Interface {
       })
     let description = SourceProvider.Description(name, doc, Shape(of: Value.self))
     sampledSources[service, default: []].append((description, source))
-    services[service]?.sources = SourceProvider(sampled: sampledSources[service] ?? [])
+    self.service(named: service)?.sources = SourceProvider(
+      sampled: sampledSources[service] ?? [])
   }
 
   private var sampledSources: [String: [(SourceProvider.Description, SampledSource)]] = [:]
@@ -89,10 +93,21 @@ package final class Interface {
 
   // MARK: Finding
 
-  /// The service that a source belongs to.
+  func service(named name: String) -> Service? {
+    services.first { $0.name == name }
+  }
+
+  /// The service that a source belongs to: the one that is called as its first segment.
   func service(of source: String) -> Service? {
-    guard let slash = source.utf8.firstIndex(of: UInt8(ascii: "/")) else { return services[source] }
-    return services[String(source[..<slash])]
+    let source = source.utf8.span
+    return services.first { service in
+      let name = service.name.utf8.span
+      guard source.count == name.count
+        || source.count > name.count && source[name.count] == UInt8(ascii: "/")
+      else { return false }
+      for i in name.indices where source[i] != name[i] { return false }
+      return true
+    }
   }
 
   /// A value of any result type as text.
@@ -117,7 +132,7 @@ struct SampledSource {
 
 extension SourceProvider {
   /// The measured sources of a service.
-  fileprivate init(sampled: [(Description, SampledSource)]) {
+  fileprivate convenience init(sampled: [(Description, SampledSource)]) {
     var byName: [String: SampledSource] = [:]
     for (description, source) in sampled { byName[description.name] = source }
     let sources = byName

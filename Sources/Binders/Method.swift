@@ -3,7 +3,7 @@ internal import JSON
 internal import Wire
 
 /// One method as it is offered: what dispatch runs and `describe` shows.
-package struct Method {
+final class Method {
   /// How a method is answered.
   enum Kind {
     /// It may write: it decides on what is recorded, and its answer waits until that is durable.
@@ -26,7 +26,26 @@ package struct Method {
 
   /// The `reason` of each `rejected` that it may answer.
   let errors: [String]
-  let run: (_ call: Call, _ request: Request, _ line: Span<UInt8>) -> Void
+  let run: Runner
+
+  /// Runs a request that names this method.
+  typealias Runner = (
+    _ interface: Interface, _ call: Call, _ request: Request, _ line: Span<UInt8>
+  ) -> Void
+
+  init(
+    name: String, doc: String, kind: Kind, parameters: [Parameter], result: Shape?,
+    writes: [String], errors: [String], run: @escaping Runner
+  ) {
+    self.name = name
+    self.doc = doc
+    self.kind = kind
+    self.parameters = parameters
+    self.result = result
+    self.writes = writes
+    self.errors = errors
+    self.run = run
+  }
 
   /// One parameter.
   struct Parameter {
@@ -47,6 +66,8 @@ package protocol DocumentedParameters: Decodable {
 struct NoParameters: Decodable {
   private enum Keys: CodingKey {}
 
+  init() {}
+
   init(from decoder: any Decoder) throws {
     // Looked into, so that what stands there is noticed.
     _ = try decoder.container(keyedBy: Keys.self)
@@ -57,14 +78,14 @@ struct NoParameters: Decodable {
 struct MethodTable {
   private(set) var methods: [Method] = []
 
-  /// The places in ``methods`` of the names of each length.
-  private var byLength: [[Int]] = []
+  /// The methods whose names have a length.
+  private var byLength: [[Method]] = []
 
   mutating func add(_ method: Method) {
     let length = method.name.utf8.count
     while byLength.count <= length { byLength.append([]) }
     precondition(!methods.contains { $0.name == method.name }, "two methods \(method.name)")
-    byLength[length].append(methods.count)
+    byLength[length].append(method)
     methods.append(method)
   }
 
@@ -76,10 +97,7 @@ struct MethodTable {
     }
     let length = token.end - token.start
     guard length < byLength.count else { return nil }
-    for i in byLength[length] where isName(methods[i].name, at: token.start, in: line) {
-      return methods[i]
-    }
-    return nil
+    return byLength[length].first { isName($0.name, at: token.start, in: line) }
   }
 
   private func isName(_ name: String, at start: Int, in line: Span<UInt8>) -> Bool {

@@ -29,7 +29,7 @@ package func bindProtocol(
   interface.query(
     "hello", "Says who speaks and agrees on the protocol; optional, at most once.", Hello.self, nil,
     unknownParameters: .ignored
-  ) { call, hello in
+  ) { _, call, hello in
     do throws(WireError) {
       try greet(call.connection, hello)
     } catch {
@@ -38,7 +38,7 @@ package func bindProtocol(
     call.answer { writeHello(call.connection, host, server, &$0) }
   }
 
-  interface.query("ping", "Answers at once.", NoParameters.self, nil) { call, _ in
+  interface.query("ping", "Answers at once.", NoParameters.self, nil) { _, call, _ in
     call.answer { buffer in
       buffer.append(#"{"last":"#)
       buffer.append(integer: host.durable)
@@ -52,7 +52,7 @@ package func bindProtocol(
 
   interface.query(
     "stats", "What the daemon has and does, and its limits.", NoParameters.self, nil
-  ) { [unowned interface] call, _ in
+  ) { interface, call, _ in
     let stats = try? interface.encoder.text(stats())
     call.answer { buffer in
       buffer.append(#"{"stats":"#)
@@ -65,7 +65,7 @@ package func bindProtocol(
 
   interface.query(
     "describe", "What there is: all services, one, a method, or a source.", Describe.self, nil
-  ) { [unowned interface] call, describe in
+  ) { interface, call, describe in
     do throws(WireError) {
       let description = try interface.describe(describe.path)
       call.answer { JSONValue.object(description).write(to: &$0) }
@@ -76,7 +76,7 @@ package func bindProtocol(
 
   interface.query(
     "rpc.discover", "The methods as an OpenRPC document.", NoParameters.self, nil
-  ) { [unowned interface] call, _ in
+  ) { interface, call, _ in
     let document = interface.openRPC(version: server.version)
     call.answer { document.write(to: &$0) }
   }

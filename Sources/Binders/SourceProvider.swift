@@ -2,7 +2,7 @@ package import JSON
 internal import Signals
 
 /// The sources of one service, as they are offered.
-package struct SourceProvider {
+package final class SourceProvider {
   /// One source, or all of a pattern.
   package struct Description {
     /// The whole name or pattern, for example `"cells/**"`.
@@ -51,4 +51,19 @@ package struct SourceProvider {
   /// Every change from now on of one source, or of all that are wanted.
   let changes: (_ source: String) -> Signal<Change, Never>
   let changesWhere: (_ isWanted: @escaping (String) -> Bool) -> Signal<Change, Never>
+
+  init(
+    descriptions: [Description], isJournaled: Bool, exists: @escaping (String) -> Bool,
+    value: @escaping (String) -> JSONText?, names: @escaping ((String) -> Bool) -> [String],
+    changes: @escaping (String) -> Signal<Change, Never>,
+    changesWhere: @escaping (@escaping (String) -> Bool) -> Signal<Change, Never>
+  ) {
+    self.descriptions = descriptions
+    self.isJournaled = isJournaled
+    self.exists = exists
+    self.value = value
+    self.names = names
+    self.changes = changes
+    self.changesWhere = changesWhere
+  }
 }

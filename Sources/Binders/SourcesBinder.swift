@@ -8,8 +8,8 @@ internal import Wire
 package func bindSources(_ interface: Interface) {
   interface.query(
     "get", "The present value of a source, or the values of all sources of a pattern.", Get.self,
-    nil
-  ) { [unowned interface] call, get in
+    nil, direct: Get.read
+  ) { interface, call, get in
     do throws(WireError) {
       try interface.get(get.source, call)
     } catch {
@@ -26,7 +26,7 @@ package func bindSources(_ interface: Interface) {
   interface.query(
     "subscribe", "Shows a source as it is, then every change of it; or the events of the journal.",
     Subscribe.self, nil
-  ) { [unowned interface] call, subscribe in
+  ) { interface, call, subscribe in
     do throws(WireError) {
       try interface.subscribe(subscribe, call)
     } catch {
@@ -36,7 +36,7 @@ package func bindSources(_ interface: Interface) {
 
   interface.query(
     "unsubscribe", "Ends a subscription; no frame of it follows.", Unsubscribe.self, nil
-  ) { [unowned interface] call, unsubscribe in
+  ) { interface, call, unsubscribe in
     let connection = call.connection
     let subscription = connection.subscription(unsubscribe.sub)
     if let subscription { connection.remove(subscription) }
@@ -57,6 +57,17 @@ private struct Get: DocumentedParameters {
   let source: String
 
   static let docs = ["source": "The source, for example cells/lamp, or a pattern."]
+
+  /// `{"source":"…"}`
+  static func read(
+    _ object: inout JSONScanner, _ line: Span<UInt8>
+  ) throws(JSONFault) -> Get? {
+    guard try object.enterObject(), object.token(try object.key(), is: "source"),
+      object.peek() == UInt8(ascii: "\"")
+    else { return nil }
+    let source = try object.string()
+    return try object.nextMember() ? nil : Get(source: object.text(source))
+  }
 }
 
 struct SetSource: DocumentedParameters {
@@ -143,7 +154,7 @@ extension Interface {
 
   /// The error for a source that is not there.
   func notFound(_ source: String) -> WireError {
-    let sources = services.values.compactMap(\.sources)
+    let sources = services.compactMap(\.sources)
     let names = sources.flatMap { $0.names { _ in true }.prefix(1000) }
     return .notFound("source", source, didYouMean: nearest(to: source, among: names))
   }
@@ -151,9 +162,9 @@ extension Interface {
   /// Those services whose sources a pattern may mean.
   func providers(of pattern: Pattern) -> [SourceProvider] {
     guard let first = pattern.first else {
-      return services.keys.sorted().compactMap { services[$0]?.sources }
+      return services.compactMap(\.sources)
     }
-    return services[first]?.sources.map { [$0] } ?? []
+    return service(named: first)?.sources.map { [$0] } ?? []
   }
 
   /// The member `values` of an answer: every source of a pattern with its present value.

@@ -28,7 +28,7 @@ struct Filter: Decodable {
   }
 
   private static func patterns(
-    _ texts: [String]?, separator: Character, _ name: String
+    _ texts: [String]?, separator: Unicode.Scalar, _ name: String
   ) throws(WireError) -> [Pattern]? {
     guard let texts else { return nil }
     var patterns: [Pattern] = []
@@ -139,7 +139,7 @@ extension Interface {
   func subscribeEvery(
     _ subscribe: Subscribe, _ pattern: Pattern, _ call: Call
   ) throws(WireError) {
-    guard let name = pattern.first, let service = services[name], let sources = service.sources
+    guard let name = pattern.first, let service = service(named: name), let sources = service.sources
     else {
       throw pattern.first == nil
         ? .unusable("source", #"with mode "every" a pattern begins with the name of a service"#)

@@ -41,7 +41,7 @@ final class BatchAnswer {
 
   private func send() {
     guard !ids.isEmpty else { return }
-    connection.emit(after: position, ids: ids, isBatch: true, isLate: isLate) { buffer in
+    connection.emit(after: position, to: .batch(ids), isLate: isLate) { buffer in
       buffer.append(UInt8(ascii: "["))
       var isFirst = true
       for case let part? in parts where !part.isEmpty {

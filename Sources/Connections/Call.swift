@@ -47,7 +47,7 @@ package struct Call {
         if let id { write(id, &buffer) }
       }
     } else if let id {
-      connection.emit(after: position, ids: [id], isBatch: false, isLate: isLate) { buffer in
+      connection.emit(after: position, to: .request(id), isLate: isLate) { buffer in
         write(id, &buffer)
       }
     }

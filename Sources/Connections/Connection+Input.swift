@@ -129,7 +129,7 @@ extension Connection {
   }
 
   private func refuse(_ id: RequestID, _ error: WireError) {
-    emit(after: 0, ids: [id], isBatch: false, isLate: false) { Frame.error(error, id, &$0) }
+    emit(after: 0, to: .request(id), isLate: false) { Frame.error(error, id, &$0) }
   }
 
   /// A line that has begun must end in time.

@@ -6,37 +6,36 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - position: What must be durable before it leaves.
-  ///   - ids: The requests that it answers; not empty.
   ///   - isLate: Whether it may overtake others.
   ///   - write: Writes the whole line, its LF included.
   func emit(
-    after position: UInt64, ids: [RequestID], isBatch: Bool, isLate: Bool,
+    after position: UInt64, to addressee: Addressee, isLate: Bool,
     _ write: (inout ByteBuffer) -> Void
   ) {
     guard !isEnded else { return }
     if !isLate, position > hub.position || !held.isEmpty {
-      held.append(after: position, ids: ids, isBatch: isBatch) { buffer in
-        writeLine(ids, to: &buffer, write)
+      held.append(after: position, to: addressee) { buffer in
+        writeLine(addressee, to: &buffer, write)
       }
       hub.await(self)
     } else if hub.current === self {
-      writeLine(ids, to: &hub.scratch, write)
+      writeLine(addressee, to: &hub.scratch, write)
     } else {
-      writeLine(ids, to: &output, write)
+      writeLine(addressee, to: &output, write)
       hub.list(self)
     }
   }
 
   /// Writes a line; one that is longer than the client takes becomes an error.
   private func writeLine(
-    _ ids: [RequestID], to buffer: inout ByteBuffer, _ write: (inout ByteBuffer) -> Void
+    _ addressee: Addressee, to buffer: inout ByteBuffer, _ write: (inout ByteBuffer) -> Void
   ) {
     let start = buffer.count
     write(&buffer)
     let size = buffer.count - start
     guard size > lineOut else { return }
     buffer.truncate(to: start)
-    Frame.error(.resultTooLarge(size, max: lineOut), ids[0], &buffer)
+    Frame.error(.resultTooLarge(size, max: lineOut), addressee.id, &buffer)
   }
 
   /// Sends what the requests of this turn were answered.

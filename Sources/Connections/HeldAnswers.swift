@@ -1,6 +1,21 @@
 internal import JSON
 internal import Wire
 
+/// What an answer answers.
+enum Addressee {
+  case request(RequestID)
+  /// The requests of a batch that want an answer; there is one.
+  case batch([RequestID])
+
+  /// The first of them.
+  var id: RequestID {
+    switch self {
+    case .request(let id): id
+    case .batch(let ids): ids.first ?? .null
+    }
+  }
+}
+
 /// Answers that wait until what they say is durable, in the order of their requests.
 ///
 /// An answer that waits for nothing waits here as well while one before it does.
@@ -12,9 +27,7 @@ struct HeldAnswers: ~Copyable {
     /// The end of its bytes in ``bytes``.
     let end: Int
 
-    /// The requests that it answers; several for a batch.
-    let ids: [RequestID]
-    let isBatch: Bool
+    let to: Addressee
   }
 
   private var entries: [Entry] = []
@@ -29,10 +42,10 @@ struct HeldAnswers: ~Copyable {
   var count: Int { entries.count - released }
 
   mutating func append(
-    after position: UInt64, ids: [RequestID], isBatch: Bool, _ write: (inout ByteBuffer) -> Void
+    after position: UInt64, to addressee: Addressee, _ write: (inout ByteBuffer) -> Void
   ) {
     write(&bytes)
-    entries.append(Entry(position: position, end: bytes.count, ids: ids, isBatch: isBatch))
+    entries.append(Entry(position: position, end: bytes.count, to: addressee))
   }
 
   /// Moves the answers that may be sent to a buffer.
@@ -70,19 +83,23 @@ struct HeldAnswers: ~Copyable {
       from = entry.end
       result.entries.append(
         Entry(
-          position: min(entry.position, position), end: result.bytes.count, ids: entry.ids,
-          isBatch: entry.isBatch))
+          position: min(entry.position, position), end: result.bytes.count, to: entry.to))
     }
     self = result
   }
 
   private static func refuse(_ entry: Entry, _ error: WireError, _ buffer: inout ByteBuffer) {
-    if entry.isBatch { buffer.append(UInt8(ascii: "[")) }
-    for (i, id) in entry.ids.enumerated() {
-      if i > 0 { buffer.append(UInt8(ascii: ",")) }
+    switch entry.to {
+    case .request(let id):
       Frame.error(error, id, &buffer)
-      if entry.isBatch { buffer.truncate(to: buffer.count - 1) }  // the LF
+    case .batch(let ids):
+      buffer.append(UInt8(ascii: "["))
+      for (i, id) in ids.enumerated() {
+        if i > 0 { buffer.append(UInt8(ascii: ",")) }
+        Frame.error(error, id, &buffer)
+        buffer.truncate(to: buffer.count - 1)  // the LF
+      }
+      buffer.append("]\n")
     }
-    if entry.isBatch { buffer.append("]\n") }
   }
 }

@@ -6,46 +6,61 @@ public struct Pattern: Hashable, Sendable {
   /// Whether it is no pattern but the name of one thing.
   public let isLiteral: Bool
 
-  private let separator: Character
-  private let segments: [Substring]
+  private let separator: UInt8
   private let isOpen: Bool
 
   /// A pattern; `nil` when a segment is empty or a `*` stands beside other characters, or a `**`
   /// before the end.
   ///
-  /// - Parameter separator: What stands between segments.
-  public init?(_ text: String, separator: Character = "/") {
-    var segments = text.split(separator: separator, omittingEmptySubsequences: false)
-    isOpen = segments.last == "**"
-    if isOpen { segments.removeLast() }
-    for segment in segments where segment.isEmpty || segment.contains("*") && segment != "*" {
-      return nil
+  /// - Parameter separator: What stands between segments; ASCII.
+  public init?(_ text: String, separator: Unicode.Scalar = "/") {
+    let separator = UInt8(ascii: separator)
+    var (length, stars, isLiteral) = (0, 0, true)
+    for byte in text.utf8 {
+      if byte == separator {
+        guard length > 0, stars < 2, stars == 0 || length == 1 else { return nil }
+        (length, stars) = (0, 0)
+      } else {
+        length += 1
+        if byte == UInt8(ascii: "*") {
+          stars += 1
+          isLiteral = false
+        }
+      }
     }
-    guard !text.isEmpty else { return nil }
+    guard length > 0, stars == 0 || stars == length && stars <= 2 else { return nil }
     self.text = text
     self.separator = separator
-    self.segments = segments
-    isLiteral = !isOpen && !segments.contains("*")
+    self.isLiteral = isLiteral
+    isOpen = stars == 2
   }
 
   /// The first segment, when it is no wildcard.
   public var first: String? {
-    guard let first = segments.first, first != "*" else { return nil }
-    return String(first)
+    let first = text.utf8.prefix { $0 != separator }
+    return first.first == UInt8(ascii: "*") ? nil : String(Substring(first))
   }
 
   /// Whether a name is meant.
   ///
   /// - Complexity: O(*n*) in the name, without allocating.
   public func matches(_ name: String) -> Bool {
-    if isLiteral { return name == text }
-    var rest = name[...]
-    for (i, segment) in segments.enumerated() {
-      let end = rest.firstIndex(of: separator) ?? rest.endIndex
-      guard end > rest.startIndex, segment == "*" || segment == rest[..<end] else { return false }
-      guard end < rest.endIndex else { return i == segments.count - 1 && !isOpen }
-      rest = rest[rest.index(after: end)...]
+    let (pattern, name) = (text.utf8.span, name.utf8.span)
+    var (p, n) = (0, 0)
+    while p < pattern.count {
+      if pattern[p] == UInt8(ascii: "*") {
+        if isOpen, p == pattern.count - 2 { return n < name.count }
+        // One segment, whatever it is, but not an empty one.
+        let start = n
+        while n < name.count, name[n] != separator { n += 1 }
+        guard n > start else { return false }
+        p += 1
+      } else {
+        guard n < name.count, name[n] == pattern[p] else { return false }
+        p += 1
+        n += 1
+      }
     }
-    return isOpen ? !rest.isEmpty : rest.isEmpty
+    return n == name.count
   }
 }

@@ -35,15 +35,20 @@ public struct Request: Sendable {
     } catch {
       throw Fault(id: .null, error: WireError(error))
     }
-    try self.init(members)
+    try self.init(members, line, limits)
   }
 
-  init(_ members: RequestMembers) throws(Fault) {
-    guard members.why == nil, let method = members.method else {
-      let why = members.why ?? "a request has a member 'method'"
-      throw Fault(id: members.id ?? .null, error: .invalidRequest(why))
+  init(
+    _ members: RequestMembers, _ line: Span<UInt8>, _ limits: Limits
+  ) throws(Fault) {
+    if let id = members.id {
+      self.id = RequestID(text: JSONText(scanned: line.extracting(id)).text)
+    } else {
+      id = nil
     }
-    id = members.id
+    guard members.broken == nil, let method = members.method else {
+      throw Fault(id: id ?? .null, error: .invalidRequest(members.why(line, limits) ?? ""))
+    }
     self.method = method
     params = members.params
     isPositional = members.isPositional
@@ -75,7 +80,7 @@ public enum Batch {
       while more, requests.count <= limits.batch {
         var members = RequestMembers()
         try members.read(&scanner, line, limits)
-        requests.append(Result { () throws(Request.Fault) in try Request(members) })
+        requests.append(Result { () throws(Request.Fault) in try Request(members, line, limits) })
         more = try scanner.nextElement()
       }
     } catch {

@@ -1,20 +1,38 @@
 internal import JSON
 
-/// What stands in a request object, read in one pass.
+/// What stands in a request object, read in one pass; places only, so that it costs nothing to
+/// carry about.
 struct RequestMembers {
-  var id: RequestID?
+  /// A rule of JSON-RPC that a request can break.
+  enum Rule {
+    case object
+    case method
+    case methodString
+    case methodOnce
+    case id
+    case idOnce
+    case idLength
+    case params
+    case paramsOnce
+    case version
+    case versionOnce
+    case unknown
+  }
+
+  var id: Range<Int>?
   var method: JSONScanner.StringToken?
   var params: Range<Int>?
   var isPositional = false
 
-  /// The first rule of JSON-RPC that it breaks.
-  var why: String?
+  /// The first rule that is broken.
+  var broken: Rule?
 
+  /// The name of the first member that is not known.
+  private var unknown: JSONScanner.StringToken?
   private var hasVersion = false
 
-  init() {}
-
-  /// Passes one value and notes what it says; what is wrong with it as a request goes to ``why``.
+  /// Passes one value and notes what it says; what is wrong with it as a request goes to
+  /// ``broken``.
   ///
   /// - Throws: ``JSONFault`` for what is no JSON.
   mutating func read(
@@ -22,7 +40,7 @@ struct RequestMembers {
   ) throws(JSONFault) {
     guard try scanner.kind() == .object else {
       _ = try scanner.value()
-      why = "a request is an object"
+      broken = .object
       return
     }
     var more = try scanner.enterObject()
@@ -36,21 +54,23 @@ struct RequestMembers {
         _ = try scanner.value(depth: 1)
         let value = start..<scanner.position
         if scanner.token(key, is: "id") {
-          readID(line.extracting(value), kind, limits)
+          readID(value, kind, limits)
         } else if scanner.token(key, is: "params") {
           readParams(value, kind)
         } else if scanner.token(key, is: "jsonrpc") {
-          readVersion(line.extracting(value))
+          readVersion(value, line)
         } else {
-          note("unknown member '\(scanner.text(key).prefix(64))'")
+          if unknown == nil { unknown = key }
+          note(.unknown)
         }
       }
       more = try scanner.nextMember()
     }
+    if method == nil { note(.method) }
   }
 
-  private mutating func note(_ why: String) {
-    if self.why == nil { self.why = why }
+  private mutating func note(_ rule: Rule) {
+    if broken == nil { broken = rule }
   }
 
   private mutating func readMethod(
@@ -58,41 +78,55 @@ struct RequestMembers {
   ) throws(JSONFault) {
     guard kind == .string else {
       _ = try scanner.value(depth: 1)
-      return note("'method' is a string")
+      return note(.methodString)
     }
-    if method != nil { note("'method' stands twice") }
+    if method != nil { note(.methodOnce) }
     method = try scanner.string()
   }
 
-  private mutating func readID(
-    _ value: Span<UInt8>, _ kind: JSONScanner.Kind, _ limits: Limits
-  ) {
-    if id != nil { note("'id' stands twice") }
+  private mutating func readID(_ value: Range<Int>, _ kind: JSONScanner.Kind, _ limits: Limits) {
+    if id != nil { note(.idOnce) }
     switch kind {
-    case .string where value.count > limits.idBytes + 2:
-      note("'id' has at most \(limits.idBytes) bytes")
-    case .string, .number, .null:
-      id = RequestID(text: JSONText(scanned: value).text)
-    case .bool, .array, .object:
-      note("'id' is a string, a number or null")
+    case .string where value.count > limits.idBytes + 2: note(.idLength)
+    case .string, .number, .null: id = value
+    case .bool, .array, .object: note(.id)
     }
   }
 
   private mutating func readParams(_ value: Range<Int>, _ kind: JSONScanner.Kind) {
-    if params != nil { note("'params' stands twice") }
-    guard kind == .object || kind == .array else {
-      return note("'params' is an object or an array")
-    }
+    if params != nil { note(.paramsOnce) }
+    guard kind == .object || kind == .array else { return note(.params) }
     params = value
     isPositional = kind == .array
   }
 
-  private mutating func readVersion(_ value: Span<UInt8>) {
-    if hasVersion { note("'jsonrpc' stands twice") }
+  private mutating func readVersion(_ value: Range<Int>, _ line: Span<UInt8>) {
+    if hasVersion { note(.versionOnce) }
     hasVersion = true
+    let at = value.lowerBound
     let isRight =
-      value.count == 5 && value[0] == UInt8(ascii: "\"") && value[1] == UInt8(ascii: "2")
-      && value[2] == UInt8(ascii: ".") && value[3] == UInt8(ascii: "0")
-    if !isRight { note("'jsonrpc' is \"2.0\"") }
+      value.count == 5 && line[at] == UInt8(ascii: "\"") && line[at + 1] == UInt8(ascii: "2")
+      && line[at + 2] == UInt8(ascii: ".") && line[at + 3] == UInt8(ascii: "0")
+    if !isRight { note(.version) }
+  }
+
+  /// The rule that is broken, in words.
+  func why(_ line: Span<UInt8>, _ limits: Limits) -> String? {
+    switch broken {
+    case nil: nil
+    case .object: "a request is an object"
+    case .method: "a request has a member 'method'"
+    case .methodString: "'method' is a string"
+    case .methodOnce: "'method' stands twice"
+    case .id: "'id' is a string, a number or null"
+    case .idOnce: "'id' stands twice"
+    case .idLength: "'id' has at most \(limits.idBytes) bytes"
+    case .params: "'params' is an object or an array"
+    case .paramsOnce: "'params' stands twice"
+    case .version: #"'jsonrpc' is "2.0""#
+    case .versionOnce: "'jsonrpc' stands twice"
+    case .unknown:
+      "unknown member '\(unknown.map { JSONScanner(line).text($0).prefix(64) } ?? "")'"
+    }
   }
 }

@@ -47,22 +47,24 @@ public struct Timestamp: Comparable, Hashable, Sendable {
     let day = second.quotient(roundingDown: 86_400)
     let rest = Int(second - day * 86_400)
     let (year, month, date) = Self.date(Int(day))
-    func append(_ value: Int, _ digits: Int, _ separator: UInt8) {
-      var divisor = 1
-      for _ in 1..<digits { divisor *= 10 }
-      while divisor > 0 {
-        buffer.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
-        divisor /= 10
-      }
-      buffer.append(separator)
-    }
-    append(year, 4, UInt8(ascii: "-"))
-    append(month, 2, UInt8(ascii: "-"))
-    append(date, 2, UInt8(ascii: "T"))
-    append(rest / 3600, 2, UInt8(ascii: ":"))
-    append(rest / 60 % 60, 2, UInt8(ascii: ":"))
-    append(rest % 60, 2, UInt8(ascii: "."))
-    append(Int(microseconds - second * 1_000_000), 6, UInt8(ascii: "Z"))
+    buffer.append(twoDigits: year / 100)
+    buffer.append(twoDigits: year % 100)
+    buffer.append(UInt8(ascii: "-"))
+    buffer.append(twoDigits: month)
+    buffer.append(UInt8(ascii: "-"))
+    buffer.append(twoDigits: date)
+    buffer.append(UInt8(ascii: "T"))
+    buffer.append(twoDigits: rest / 3600)
+    buffer.append(UInt8(ascii: ":"))
+    buffer.append(twoDigits: rest / 60 % 60)
+    buffer.append(UInt8(ascii: ":"))
+    buffer.append(twoDigits: rest % 60)
+    buffer.append(UInt8(ascii: "."))
+    let fraction = Int(microseconds - second * 1_000_000)
+    buffer.append(twoDigits: fraction / 10_000)
+    buffer.append(twoDigits: fraction / 100 % 100)
+    buffer.append(twoDigits: fraction % 100)
+    buffer.append(UInt8(ascii: "Z"))
   }
 
   // The civil calendar in 400-year eras that begin on 1 March: Howard Hinnant, "chrono-Compatible
@@ -127,6 +129,15 @@ public struct Timestamp: Comparable, Hashable, Sendable {
       }
       return sign * (hours * 60 + minutes)
     }
+  }
+}
+
+extension ByteBuffer {
+  /// Appends a number below 100 with both its digits.
+  @inline(__always)
+  fileprivate mutating func append(twoDigits value: Int) {
+    append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10))
+    append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
   }
 }
 

@@ -13,15 +13,15 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decodeNil(forKey key: Key) throws -> Bool { try place(key).kind == .null }
 
   func decode(_: Bool.Type, forKey key: Key) throws -> Bool {
-    try object.source.bool(try place(key), at: codingPath + [key])
+    try unsafe object.source.bool(try place(key), at: codingPath + [key])
   }
 
   func decode(_: String.Type, forKey key: Key) throws -> String {
-    try object.source.string(try place(key, "string"), at: codingPath + [key])
+    try unsafe object.source.string(try place(key, "string"), at: codingPath + [key])
   }
 
   func decode(_: Double.Type, forKey key: Key) throws -> Double {
-    try object.source.double(try place(key, "number"), at: codingPath + [key])
+    try unsafe object.source.double(try place(key, "number"), at: codingPath + [key])
   }
 
   func decode(_: Float.Type, forKey key: Key) throws -> Float {
@@ -40,7 +40,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(type, key) }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    try object.source.value(type, in: try place(key), at: codingPath + [key])
+    try unsafe object.source.value(type, in: try place(key), at: codingPath + [key])
   }
 
   func nestedContainer<K: CodingKey>(
@@ -63,11 +63,11 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 
   private func decoder(_ key: Key) throws -> ValueDecoder {
-    ValueDecoder(source: object.source, place: try place(key), codingPath: codingPath + [key])
+    unsafe ValueDecoder(source: object.source, place: try place(key), codingPath: codingPath + [key])
   }
 
   private func integer<I: FixedWidthInteger>(_ type: I.Type, _ key: Key) throws -> I {
-    try object.source.integer(type, try place(key, "integer"), at: codingPath + [key])
+    try unsafe object.source.integer(type, try place(key, "integer"), at: codingPath + [key])
   }
 
   private func find(_ key: Key) -> DecodingSource.Place? {
