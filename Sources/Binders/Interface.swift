@@ -102,8 +102,9 @@ package final class Interface {
     let source = source.utf8.span
     return services.first { service in
       let name = service.name.utf8.span
-      guard source.count == name.count
-        || source.count > name.count && source[name.count] == UInt8(ascii: "/")
+      guard
+        source.count == name.count
+          || source.count > name.count && source[name.count] == UInt8(ascii: "/")
       else { return false }
       for i in name.indices where source[i] != name[i] { return false }
       return true

@@ -139,7 +139,8 @@ extension Interface {
   func subscribeEvery(
     _ subscribe: Subscribe, _ pattern: Pattern, _ call: Call
   ) throws(WireError) {
-    guard let name = pattern.first, let service = service(named: name), let sources = service.sources
+    guard let name = pattern.first, let service = service(named: name),
+      let sources = service.sources
     else {
       throw pattern.first == nil
         ? .unusable("source", #"with mode "every" a pattern begins with the name of a service"#)

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -119,4 +120,10 @@ int cposix_identity(int fd, char *text, size_t count) {
   if (fstat(fd, &status) != 0) return -errno;
   snprintf(text, count, "%lu:%lu", (unsigned long)status.st_dev, (unsigned long)status.st_ino);
   return 0;
+}
+
+void cposix_lower_thread_priority(void) {
+  // On Linux a niceness belongs to a thread, against what POSIX says: setpriority(2), "C
+  // library/kernel differences".
+  setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10);
 }

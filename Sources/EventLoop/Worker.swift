@@ -1,3 +1,4 @@
+internal import CPosix
 internal import Clibuv
 
 /// A thread of its own that does jobs in the order in which they are posted.
@@ -15,15 +16,17 @@ package final class Worker<Job: Sendable>: Sendable {
   /// Starts the thread.
   ///
   /// - Parameters:
+  ///   - isBackground: Whether other threads come first when there is not enough processor for all.
   ///   - makeContext: Runs first on the new thread and makes what the jobs work with, which never
   ///     leaves that thread.
   ///   - work: Runs on the new thread with each batch of one or more jobs.
   package init<Context>(
-    _ makeContext: @escaping @Sendable () -> Context,
+    isBackground: Bool = false, _ makeContext: @escaping @Sendable () -> Context,
     work: @escaping @Sendable (Context, [Job]) -> Void
   ) throws(SystemError) {
     let state = state
     let body = ThreadBody {
+      if isBackground { cposix_lower_thread_priority() }
       let context = makeContext()
       while true {
         let jobs = state.waitWithLock(until: { !$0.jobs.isEmpty || $0.isFinishing }) { state in

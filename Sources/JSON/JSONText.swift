@@ -72,6 +72,32 @@ public struct JSONText: Sendable {
     text = buffer.string
   }
 
+  /// An object with one member.
+  ///
+  /// - Parameter name: Plain: it needs no escape.
+  public init(member name: StaticString, _ value: JSONText) {
+    var text = "{\""
+    text.reserveCapacity(name.utf8CodeUnitCount + value.text.utf8.count + 5)
+    text += name.description
+    text += "\":"
+    text += value.text
+    text += "}"
+    self.text = text
+  }
+
+  /// The value of the one member of an object as ``init(member:_:)`` makes it; `nil` for any other
+  /// text.
+  public func member(_ name: StaticString) -> JSONText? {
+    let bytes = text.utf8.span
+    let count = name.utf8CodeUnitCount
+    guard bytes.count > count + 5, bytes[0] == UInt8(ascii: "{"), bytes[1] == UInt8(ascii: "\""),
+      bytes[count + 2] == UInt8(ascii: "\""), bytes[count + 3] == UInt8(ascii: ":"),
+      bytes[bytes.count - 1] == UInt8(ascii: "}")
+    else { return nil }
+    for i in 0..<count where unsafe bytes[i + 2] != name.utf8Start[i] { return nil }
+    return JSONText(trusted: String(validUTF8: bytes.extracting(count + 4..<bytes.count - 1)))
+  }
+
   /// The value, taken apart.
   public var value: JSONValue { JSONValue(scanned: text.utf8.span) }
 

@@ -6,6 +6,9 @@ package struct Appender {
   /// The last position that is durable.
   package private(set) var durable: UInt64
 
+  /// The last position whose unit is sealed: it cannot be taken back.
+  package private(set) var sealed: UInt64
+
   /// Where each stream ends, with what is appended.
   package private(set) var heads = StreamHeads()
 
@@ -22,6 +25,7 @@ package struct Appender {
   package init(last: UInt64, time: Int64) {
     self.last = last
     durable = last
+    sealed = last
     self.time = time
   }
 
@@ -31,18 +35,26 @@ package struct Appender {
     self.heads = heads
   }
 
-  /// Appends the records that drafts become.
-  package mutating func append(_ drafts: [Draft], at time: Int64, to records: inout [Record]) {
+  /// The record that a draft becomes.
+  package mutating func append(_ draft: Draft, at time: Int64) -> Record {
     precondition(time >= self.time, "time goes back")
     self.time = time
-    for draft in drafts {
-      last += 1
-      let head = heads.advance(draft.stream, to: last)
-      before.append((draft.stream, head))
-      records.append(
-        Record(
-          seq: last, time: time, version: head.version + 1, previous: head.seq, draft: draft))
-    }
+    last += 1
+    let head = heads.advance(draft.stream, to: last)
+    before.append((draft.stream, head))
+    return Record(
+      seq: last, time: time, version: head.version + 1, previous: head.seq, stream: draft.stream,
+      type: draft.type, data: draft.data, command: draft.command, meta: draft.meta)
+  }
+
+  /// Ends a unit.
+  package mutating func seal() {
+    sealed = last
+  }
+
+  /// Takes back what was appended since the last unit was sealed.
+  package mutating func takeBack() {
+    undo(to: sealed)
   }
 
   /// Notes how far the records are durable.
@@ -57,9 +69,15 @@ package struct Appender {
 
   /// Takes back all that is not durable.
   package mutating func reject() {
-    for (stream, head) in before[settled...].reversed() { heads.restore(stream, to: head) }
-    before = []
-    settled = 0
-    last = durable
+    undo(to: durable)
+    sealed = durable
+  }
+
+  private mutating func undo(to seq: UInt64) {
+    while last > seq {
+      let (stream, head) = before.removeLast()
+      heads.restore(stream, to: head)
+      last -= 1
+    }
   }
 }

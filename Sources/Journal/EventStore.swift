@@ -33,13 +33,22 @@ package protocol EventStore: AnyObject {
   /// than that of the event before.
   var now: Int64 { get }
 
-  /// Appends facts as one unit: all become durable or none.
+  /// Appends a fact to the unit that is open.
+  ///
+  /// There must be no ``refusal``.
   ///
   /// - Parameter time: What ``now`` has said.
-  /// - Returns: The position of the last of them; ``committed`` reaches it later, never before the
-  ///   call returns.
-  /// - Throws: ``refusal``.
-  func append(_ drafts: [Draft], at time: Int64) throws(JournalError) -> UInt64
+  /// - Returns: The record that it becomes; ``committed`` has it later, never before the unit is
+  ///   sealed.
+  func append(_ draft: Draft, at time: Int64) -> Record
+
+  /// Ends a unit: all that was appended since the last one becomes durable, or nothing of it.
+  ///
+  /// - Parameter meta: The ``Record/meta`` of the last record instead of that of its draft.
+  func seal(meta: String?)
+
+  /// Takes back what was appended since the last unit was sealed.
+  func takeBack()
 
   /// Where a stream ends, with all that was appended.
   func head(of stream: String) -> Head

@@ -28,10 +28,21 @@ package final class MemoryStore: EventStore {
   package var committed: Signal<[Record], JournalError> { committedSubject.toSignal() }
   package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
 
-  package func append(_ drafts: [Draft], at time: Int64) throws(JournalError) -> UInt64 {
-    if let refusal { throw refusal }
-    appender.append(drafts, at: time, to: &pending)
-    return last
+  package func append(_ draft: Draft, at time: Int64) -> Record {
+    precondition(refusal == nil, "appended to a journal that takes nothing")
+    let record = appender.append(draft, at: time)
+    pending.append(record)
+    return record
+  }
+
+  package func seal(meta: String?) {
+    if let meta, let last = pending.last { pending[pending.count - 1] = last.with(meta: meta) }
+    appender.seal()
+  }
+
+  package func takeBack() {
+    pending.removeLast(Int(appender.last - appender.sealed))
+    appender.takeBack()
   }
 
   package func replay(after seq: UInt64, _ body: ([Record]) -> Void) {

@@ -1,5 +1,7 @@
 /// A fact that is kept.
-package struct Record: Equatable, Sendable {
+///
+/// An object, because it goes from hand to hand on its way to the disk and back to the services.
+package final class Record: Sendable {
   /// Its place in the journal: 1, 2, 3, … without holes, never reused.
   package let seq: UInt64
 
@@ -12,20 +14,54 @@ package struct Record: Equatable, Sendable {
   /// The `seq` of the event before it in its stream; 0 for the first.
   package let previous: UInt64
 
-  /// What is kept.
-  package let draft: Draft
+  /// What it happened to, for example `"cells/lamp"`.
+  package let stream: String
 
-  package init(seq: UInt64, time: Int64, version: UInt64, previous: UInt64, draft: Draft) {
+  /// Its kind, for example `"cells.set"`.
+  package let type: String
+
+  /// Its content, compact JSON text.
+  package let data: String
+
+  /// The client's identity of the command that caused it, if it gave one.
+  package let command: String?
+
+  /// Who caused it, compact JSON text.
+  package let meta: String?
+
+  package init(
+    seq: UInt64, time: Int64, version: UInt64, previous: UInt64, stream: String, type: String,
+    data: String, command: String?, meta: String?
+  ) {
     self.seq = seq
     self.time = time
     self.version = version
     self.previous = previous
-    self.draft = draft
+    self.stream = stream
+    self.type = type
+    self.data = data
+    self.command = command
+    self.meta = meta
   }
 
-  package var stream: String { draft.stream }
-  package var type: String { draft.type }
-  package var data: String { draft.data }
+  /// The same with another ``meta``.
+  package func with(meta: String) -> Record {
+    Record(
+      seq: seq, time: time, version: version, previous: previous, stream: stream, type: type,
+      data: data, command: command, meta: meta)
+  }
+}
+
+extension Record: Equatable {
+  package static func == (left: Record, right: Record) -> Bool {
+    left.seq == right.seq && left.time == right.time && left.version == right.version
+      && left.previous == right.previous && left.draft == right.draft
+  }
+
+  /// What is kept, apart from its place.
+  package var draft: Draft {
+    Draft(stream: stream, type: type, data: data, command: command, meta: meta)
+  }
 }
 
 /// Where a stream ends.

@@ -93,9 +93,10 @@ final class JournalFiles {
     }
   }
 
-  func makeReader() throws(SystemError) -> Worker<Reading> {
+  /// - Parameter isLong: Whether it reads what nobody waits for.
+  func makeReader(isLong: Bool) throws(SystemError) -> Worker<Reading> {
     let path = path
-    return try Worker({ FailingReader.open(path) }) { reader, readings in
+    return try Worker(isBackground: isLong, { FailingReader.open(path) }) { reader, readings in
       for reading in readings { reading.run(reader) }
     }
   }

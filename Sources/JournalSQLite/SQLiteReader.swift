@@ -96,10 +96,10 @@ final class SQLiteReader: JournalReader {
     let command = row.append(statement.bytes(7))
     let meta = row.append(statement.bytes(8))
     guard row.checksum == statement.int64(9) else { return nil }
-    let draft = Draft(
-      stream: string(row[stream]), type: types.string(row[type]), data: string(row[data]),
+    return Record(
+      seq: seq, time: time, version: version, previous: previous, stream: string(row[stream]),
+      type: types.string(row[type]), data: string(row[data]),
       command: row[command].map { string($0) }, meta: row[meta].map { metas.string($0) })
-    return Record(seq: seq, time: time, version: version, previous: previous, draft: draft)
   }
 
   private func string(_ bytes: UnsafeRawBufferPointer?) -> String {

@@ -126,7 +126,8 @@ package final class SQLiteStore: EventStore {
     }
     return Threads(
       writer: writer, checkpointer: checkpointer,
-      promptReader: try files.makeReader(), longReader: try files.makeReader(),
+      promptReader: try files.makeReader(isLong: false),
+      longReader: try files.makeReader(isLong: true),
       reports: reports, results: results)
   }
 
@@ -156,11 +157,22 @@ package final class SQLiteStore: EventStore {
 
   package func head(of stream: String) -> Head { appender.heads[stream] }
 
-  package func append(_ drafts: [Draft], at time: Int64) throws(JournalError) -> UInt64 {
-    if let refusal { throw refusal }
-    appender.append(drafts, at: time, to: &batch)
+  package func append(_ draft: Draft, at time: Int64) -> Record {
+    precondition(refusal == nil, "appended to a journal that takes nothing")
+    let record = appender.append(draft, at: time)
+    batch.append(record)
+    return record
+  }
+
+  package func seal(meta: String?) {
+    if let meta, let last = batch.last { batch[batch.count - 1] = last.with(meta: meta) }
+    appender.seal()
     if batch.count >= Self.batchSize { submit() }
-    return appender.last
+  }
+
+  package func takeBack() {
+    batch.removeLast(Int(appender.last - appender.sealed))
+    appender.takeBack()
   }
 
   /// Hands what was appended to the writer; done at the end of each turn.

@@ -48,7 +48,7 @@ struct CommandWindow: Codable, Sendable {
 
   /// Takes over what a record of before this start says.
   mutating func note(_ record: Record, _ coder: EventCoder) {
-    guard let id = record.draft.command, let meta = record.draft.meta,
+    guard let id = record.command, let meta = record.meta,
       let meta = coder.value(Meta.self, of: JSONText(kept: meta)), let call = meta.call
     else { return }
     let entry = Entry(
@@ -72,6 +72,20 @@ struct CommandWindow: Codable, Sendable {
       for byte in part.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
     }
     return String(hash, radix: 16)
+  }
+}
+
+/// The texts of ``Meta`` for commands without an identity: those of a client are mostly the same.
+struct MetaTexts {
+  private var last: (method: String, caller: Caller, text: String)?
+
+  mutating func text(_ method: String, _ caller: Caller) -> String {
+    if let last, last.caller == caller, last.method == method { return last.text }
+    let method = method
+    let text =
+      #"{"uid":\#(caller.uid),"pid":\#(caller.pid),"method":\#(JSONText(string: method))}"#
+    last = (method, caller, text)
+    return text
   }
 }
 

@@ -73,10 +73,3 @@ final class StateFold<State: ServiceState>: Fold {
     Snapshot(service: service, seq: seq, schema: State.schema, data: coder.text(state).text)
   }
 }
-
-extension Place {
-  init(_ record: Record) {
-    self.init(
-      stream: record.stream, seq: record.seq, version: record.version, time: record.time)
-  }
-}

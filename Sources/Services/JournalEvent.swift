@@ -28,7 +28,7 @@ package struct JournalEvent: Equatable, Sendable {
     version = record.version
     time = record.time
     data = JSONText(kept: record.data)
-    command = record.draft.command
+    command = record.command
   }
 }
 

@@ -33,7 +33,7 @@ final class JournalFold: Fold {
   @discardableResult
   func apply(_ record: Record) -> [String] {
     heads.note(record)
-    if record.draft.command != nil { window.note(record, coder) }
+    if record.command != nil { window.note(record, coder) }
     return []
   }
 

@@ -18,15 +18,20 @@ package final class Ledger<State: ServiceState> {
   package let shown = Property(State())
 
   private unowned let host: ServiceHost
+
+  /// The host's number for this ledger.
+  private var number = 0
   private let coder = EventCoder()
   private let watchers = Watchers()
-  private var types: [String: String] = [:]
+
+  /// The kinds of events and the types as which they are kept; there are few.
+  private var types: [(kind: String, type: String)] = []
 
   /// What the journal holds, until the start is over.
   private var start: StateFold<State>?
 
   /// What is recorded and not durable yet, the oldest at ``settled``.
-  private var pending: [(event: State.Event, place: Place)] = []
+  private var pending: [(event: State.Event, record: Record)] = []
   private var settled = 0
 
   /// Joins a host, before that starts.
@@ -34,7 +39,7 @@ package final class Ledger<State: ServiceState> {
     self.service = service
     self.host = host
     start = StateFold(service: service)
-    host.add(self)
+    number = host.add(link)
   }
 
   // MARK: Recording
@@ -45,17 +50,16 @@ package final class Ledger<State: ServiceState> {
   ///
   /// - Parameter stream: What it happens to; the service as a whole when not given.
   package func record(_ event: State.Event, in stream: String? = nil) {
-    let place = host.place(in: stream ?? service)
-    newest.apply(event, at: place)
-    pending.append((event, place))
     let (kind, data) = event.written(coder)
-    host.record(Draft(stream: place.stream, type: type(kind), data: data.text), by: self)
+    let record = host.record(data, type: type(kind), in: stream ?? service, by: number)
+    newest.apply(event, at: Place(record))
+    pending.append((event, record))
   }
 
   private func type(_ kind: String) -> String {
-    if let type = types[kind] { return type }
+    if let known = types.first(where: { $0.kind == kind }) { return known.type }
     let type = "\(service).\(kind)"
-    types[kind] = type
+    types.append((kind, type))
     return type
   }
 
@@ -82,35 +86,40 @@ package final class Ledger<State: ServiceState> {
   }
 }
 
-extension Ledger: AnyLedger {
-  var makeFold: @Sendable () -> any Fold {
-    { [service] in StateFold<State>(service: service) }
+extension Ledger {
+  /// What the host does with this ledger.
+  ///
+  /// Closures and no protocol: made here, where the compiler knows the type of the state, they run
+  /// code for that type; through a protocol they would run code for any type, at twice the cost.
+  private var link: LedgerLink {
+    LedgerLink(
+      service: service,
+      start: { [self] in start?.start(from: $0) ?? 0 },
+      replay: { [self] in start?.replay($0) },
+      finishReplay: { [self] in finishReplay() },
+      commit: { [self] in commit($0) },
+      discard: { [self] in discard(after: $0) },
+      changes: { [self] in changes(where: $0) },
+      makeFold: { [service] in StateFold<State>(service: service) })
   }
 
-  func start(from snapshot: Snapshot?) -> UInt64 {
-    start?.start(from: snapshot) ?? 0
-  }
-
-  func replay(_ record: Record) {
-    start?.replay(record)
-  }
-
-  func finishReplay() {
+  private func finishReplay() {
     guard let state = start?.state else { return }
     start = nil
     newest = state
     shown.value = state
   }
 
-  func commit(_ record: Record) {
-    if settled < pending.count, pending[settled].place.seq == record.seq {
-      let (event, place) = pending[settled]
+  @inline(__always)
+  private func commit(_ record: Record) {
+    if settled < pending.count, pending[settled].record === record {
+      let event = pending[settled].event
       settled += 1
       if settled == pending.count {
         pending.removeAll(keepingCapacity: settled <= 4096)
         settled = 0
       }
-      show(event, at: place)
+      show(event, at: Place(record))
     } else if let event = StateFold<State>(service: service).event(of: record) {
       // Nobody here has recorded it: another daemon on the same journal has.
       newest.apply(event, at: Place(record))
@@ -118,6 +127,7 @@ extension Ledger: AnyLedger {
     }
   }
 
+  @inline(__always)
   private func show(_ event: State.Event, at place: Place) {
     guard !watchers.isEmpty else { return shown.update { $0.apply(event, at: place) } }
     let watched = State.sources(changedBy: event, at: place).filter(watchers.isWatched)
@@ -130,35 +140,52 @@ extension Ledger: AnyLedger {
     }
   }
 
-  func discard(after seq: UInt64) {
-    pending.removeAll { $0.place.seq > seq }
+  private func discard(after seq: UInt64) {
+    pending.removeAll { $0.record.seq > seq }
     newest = shown.value
-    for (event, place) in pending[settled...] { newest.apply(event, at: place) }
+    for (event, record) in pending[settled...] { newest.apply(event, at: Place(record)) }
   }
 }
 
-/// A ledger as its host sees it.
-protocol AnyLedger: AnyObject {
-  var service: String { get }
+/// A ledger as its host sees and holds it.
+final class LedgerLink {
+  let service: String
 
   /// Takes over a snapshot and returns its position; 0 when there is none that fits.
-  func start(from snapshot: Snapshot?) -> UInt64
+  let start: (Snapshot?) -> UInt64
 
   /// Applies a record from before this start.
-  func replay(_ record: Record)
+  let replay: (Record) -> Void
 
   /// All records of before this start were applied.
-  func finishReplay()
+  let finishReplay: () -> Void
 
   /// A record is durable.
-  func commit(_ record: Record)
+  let commit: (Record) -> Void
 
   /// All records after a position are lost.
-  func discard(after seq: UInt64)
+  let discard: (UInt64) -> Void
 
   /// See ``Ledger/changes(where:)``.
-  func changes(where isWanted: @escaping (String) -> Bool) -> Signal<SourceChange, Never>
+  let changes: (@escaping (String) -> Bool) -> Signal<SourceChange, Never>
 
   /// Makes an empty fold of the service's state, on any thread.
-  var makeFold: @Sendable () -> any Fold { get }
+  let makeFold: @Sendable () -> any Fold
+
+  init(
+    service: String, start: @escaping (Snapshot?) -> UInt64, replay: @escaping (Record) -> Void,
+    finishReplay: @escaping () -> Void, commit: @escaping (Record) -> Void,
+    discard: @escaping (UInt64) -> Void,
+    changes: @escaping (@escaping (String) -> Bool) -> Signal<SourceChange, Never>,
+    makeFold: @escaping @Sendable () -> any Fold
+  ) {
+    self.service = service
+    self.start = start
+    self.replay = replay
+    self.finishReplay = finishReplay
+    self.commit = commit
+    self.discard = discard
+    self.changes = changes
+    self.makeFold = makeFold
+  }
 }

@@ -11,7 +11,7 @@ final class Replay {
   /// The position that was reached.
   private(set) var position: UInt64
 
-  private let ledgers: [String: any AnyLedger]
+  private let ledgers: [LedgerLink]
   private let store: any EventStore
 
   /// Up to where each service knows the journal.
@@ -19,12 +19,12 @@ final class Replay {
   private let journalPosition: UInt64
 
   /// Loads the snapshots.
-  init(ledgers: [String: any AnyLedger], store: any EventStore) throws(JournalError) {
+  init(ledgers: [LedgerLink], store: any EventStore) throws(JournalError) {
     self.ledgers = ledgers
     self.store = store
     var positions: [String: UInt64] = [:]
-    for (service, ledger) in ledgers {
-      positions[service] = ledger.start(from: try store.snapshot(of: service))
+    for ledger in ledgers {
+      positions[ledger.service] = ledger.start(try store.snapshot(of: ledger.service))
     }
     self.positions = positions
     journalPosition = journal.start(from: try store.snapshot(of: JournalFold.service))
@@ -34,14 +34,14 @@ final class Replay {
 
   /// Applies what came after them.
   func run(onProgress: (UInt64) -> Void) throws(JournalError) {
-    var (service, ledger, known): (String, (any AnyLedger)?, UInt64) = ("", nil, 0)
+    var (service, ledger, known): (String, LedgerLink?, UInt64) = ("", nil, 0)
     try store.replay(after: oldest) { records in
       for record in records {
         if record.seq > journalPosition { journal.apply(record) }
         // Records of the same service mostly follow each other.
         if !record.isOf(service) {
           service = record.service
-          ledger = ledgers[service]
+          ledger = ledgers.first { $0.service == service }
           known = positions[service] ?? 0
         }
         if record.seq > known { ledger?.replay(record) }

@@ -131,7 +131,7 @@ extension ServiceHost {
     Signal { [self] observer in
       var changes: [SourceChange] = []
       let bag = DisposeBag()
-      ledger(service)?.changes(where: isWanted).observeNext { changes.append($0) }
+      ledger(service)?.changes(isWanted).observeNext { changes.append($0) }
         .dispose(in: bag)
       committed.observeNext { records in
         observer.receive(ChangePage(changes: changes, end: records[records.count - 1].seq))

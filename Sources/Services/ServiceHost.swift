@@ -17,7 +17,7 @@ package final class ServiceHost {
   package let failed = PassthroughSubject<JournalFault, Never>()
 
   private let store: any EventStore
-  private var ledgers: [String: any AnyLedger] = [:]
+  private var ledgers: [LedgerLink] = []
   private let coder = EventCoder()
   private let bag = DisposeBag()
 
@@ -26,13 +26,15 @@ package final class ServiceHost {
   private let snapshotting: Snapshotting
 
   /// Which ledger has recorded what is not durable yet, in order, the oldest at ``settled``.
-  private var recorders: [any AnyLedger] = []
+  private var recorders: [Int] = []
   private var settled = 0
 
-  /// What the command that runs now has recorded.
-  private var unit: [Draft] = []
-  private var unitTime: Int64 = 0
-  private var isPerforming = false
+  /// The command that runs now.
+  private var running: (command: Command, meta: String, time: Int64)?
+
+  /// The last record of it.
+  private var lastRecord: Record?
+  private var metas = MetaTexts()
 
   /// - Parameter snapshotEvery: After how many events the state is saved.
   package init(store: any EventStore, snapshotEvery: UInt64 = 100_000) {
@@ -63,11 +65,13 @@ package final class ServiceHost {
 
   // MARK: Start
 
-  func add(_ ledger: any AnyLedger) {
+  /// Takes a ledger in and returns its number.
+  func add(_ ledger: LedgerLink) -> Int {
     precondition(
-      ledgers[ledger.service] == nil && ledger.service != JournalFold.service,
+      self.ledger(ledger.service) == nil && ledger.service != JournalFold.service,
       "two services are called \(ledger.service)")
-    ledgers[ledger.service] = ledger
+    ledgers.append(ledger)
+    return ledgers.count - 1
   }
 
   /// Brings the services to where the journal is, and follows it from there.
@@ -88,7 +92,7 @@ package final class ServiceHost {
     let replay = try Replay(ledgers: ledgers, store: store)
     defer {
       durable = replay.position
-      for ledger in ledgers.values { ledger.finishReplay() }
+      for ledger in ledgers { ledger.finishReplay() }
     }
     try replay.run(onProgress: onProgress)
     window = replay.journal.window
@@ -126,12 +130,12 @@ package final class ServiceHost {
         throw .conflict(stream: stream, expected: expected, actual: actual)
       }
     }
-    precondition(!isPerforming, "a command runs within a command")
-    isPerforming = true
-    defer { isPerforming = false }
-    unitTime = store.now
+    precondition(running == nil, "a command runs within a command")
+    running = (command, metas.text(command.method, command.caller), store.now)
+    lastRecord = nil
+    defer { running = nil }
     do {
-      return try record(command, value: try body())
+      return seal(command, value: try body())
     } catch {
       takeBack()
       switch error {
@@ -151,64 +155,48 @@ package final class ServiceHost {
     return Accepted(value: entry.value, seq: entry.seq, version: entry.version, isReplayed: true)
   }
 
-  /// Appends what a command has recorded.
-  private func record(_ command: Command, value: JSONText?) throws(Refusal) -> Accepted {
-    guard let stream = unit.last?.stream else { return Accepted(value: value) }
-    sign(command, value)
-    let drafts = unit
-    unit.removeAll(keepingCapacity: true)
-    let seq: UInt64
-    do throws(JournalError) {
-      seq = try store.append(drafts, at: unitTime)
-    } catch {
-      throw .journal(JournalFault(error))
+  /// Ends what a command has recorded.
+  private func seal(_ command: Command, value: JSONText?) -> Accepted {
+    guard let record = lastRecord else { return Accepted(value: value) }
+    lastRecord = nil
+    guard let id = command.id else {
+      store.seal(meta: nil)
+      return Accepted(value: value, seq: record.seq, version: record.version)
     }
-    let version = store.head(of: stream).version
-    if let id = command.id {
-      let call = CommandWindow.fingerprint(command.method, command.parameters)
-      window.note(
-        id, .init(seq: seq, version: version, time: unitTime, call: call, value: value))
-    }
-    return Accepted(value: value, seq: seq, version: version)
-  }
-
-  /// Notes with each event who has caused it, and with the last one what was answered.
-  private func sign(_ command: Command, _ value: JSONText?) {
+    // With the last event of a command with an identity it is kept what was answered.
+    let call = CommandWindow.fingerprint(command.method, command.parameters)
     let caller = command.caller
-    var meta = Meta(uid: caller.uid, pid: caller.pid, method: command.method)
-    let text = coder.text(meta).text
-    for i in unit.indices {
-      unit[i].meta = text
-      unit[i].command = command.id
-    }
-    guard command.id != nil else { return }
-    meta.call = CommandWindow.fingerprint(command.method, command.parameters)
-    meta.value = value
-    unit[unit.count - 1].meta = coder.text(meta).text
+    let meta = Meta(
+      uid: caller.uid, pid: caller.pid, method: command.method, call: call, value: value)
+    store.seal(meta: coder.text(meta).text)
+    window.note(
+      id,
+      .init(
+        seq: record.seq, version: record.version, time: record.time, call: call, value: value))
+    return Accepted(value: value, seq: record.seq, version: record.version)
   }
 
   /// Undoes what a command had recorded when it failed.
   private func takeBack() {
-    guard !unit.isEmpty else { return }
-    recorders.removeLast(unit.count)
-    unit = []
-    for ledger in ledgers.values { ledger.discard(after: store.last) }
+    guard let record = lastRecord else { return }
+    lastRecord = nil
+    store.takeBack()
+    recorders.removeLast(Int(record.seq - store.last))
+    for ledger in ledgers { ledger.discard(store.last) }
   }
 
-  // MARK: What ledgers ask
-
-  /// The place of the next event of a stream, within the command that runs now.
-  func place(in stream: String) -> Place {
-    precondition(isPerforming, "an event is recorded outside of a command")
-    let before = unit.reduce(UInt64(0)) { $1.stream == stream ? $0 + 1 : $0 }
-    return Place(
-      stream: stream, seq: store.last + UInt64(unit.count) + 1,
-      version: store.head(of: stream).version + before + 1, time: unitTime)
-  }
-
-  func record(_ draft: Draft, by ledger: any AnyLedger) {
-    unit.append(draft)
+  /// Records an event of the command that runs now.
+  func record(
+    _ data: JSONText, type: String, in stream: String, by ledger: Int
+  ) -> Record {
+    guard let running else { preconditionFailure("an event is recorded outside of a command") }
+    let draft = Draft(
+      stream: stream, type: type, data: data.text, command: running.command.id,
+      meta: running.meta)
+    let record = store.append(draft, at: running.time)
+    lastRecord = record
     recorders.append(ledger)
+    return record
   }
 
   // MARK: What the journal tells
@@ -217,10 +205,10 @@ package final class ServiceHost {
     for record in records {
       durable = record.seq
       if settled < recorders.count {
-        recorders[settled].commit(record)
+        ledgers[recorders[settled]].commit(record)
         settled += 1
       } else {
-        ledgers[record.service]?.commit(record)
+        ledger(record.service)?.commit(record)
       }
     }
     if settled == recorders.count {
@@ -245,20 +233,20 @@ package final class ServiceHost {
     recorders = []
     settled = 0
     window.discard(after: store.durable)
-    for ledger in ledgers.values { ledger.discard(after: store.durable) }
+    for ledger in ledgers { ledger.discard(store.durable) }
   }
 
   // MARK: The past
 
   /// How a value of the past is found; `nil` for a source of no service.
   func past(of source: String, at seq: UInt64) -> Past? {
-    guard let ledger = ledgers[String(source.prefix { $0 != "/" })] else { return nil }
+    guard let ledger = ledger(String(source.prefix { $0 != "/" })) else { return nil }
     return Past(
       makeFold: ledger.makeFold, service: ledger.service, source: source,
       head: store.head(of: source).seq, seq: seq)
   }
 
-  func ledger(_ service: String) -> (any AnyLedger)? { ledgers[service] }
+  func ledger(_ service: String) -> LedgerLink? { ledgers.first { $0.service == service } }
 
   /// Reads the journal away from the loop; see ``EventStore/reading(_:_:)``.
   func readingStore<Result: Sendable>(

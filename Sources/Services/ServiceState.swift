@@ -1,4 +1,5 @@
 package import JSON
+internal import Journal
 
 /// What a service knows, as a value that follows from its events and from nothing else.
 ///
@@ -52,23 +53,22 @@ package protocol ServiceEvent: Sendable {
 }
 
 /// Where and when an event happened.
-package struct Place: Equatable, Sendable {
+package struct Place: Sendable {
+  private let record: Record
+
+  init(_ record: Record) {
+    self.record = record
+  }
+
   /// The stream it belongs to.
-  package let stream: String
+  package var stream: String { record.stream }
 
   /// Its position in the journal.
-  package let seq: UInt64
+  package var seq: UInt64 { record.seq }
 
   /// Its position in the stream.
-  package let version: UInt64
+  package var version: UInt64 { record.version }
 
   /// Microseconds since 1970; never less than that of the event before.
-  package let time: Int64
-
-  package init(stream: String, seq: UInt64, version: UInt64, time: Int64) {
-    self.stream = stream
-    self.seq = seq
-    self.version = version
-    self.time = time
-  }
+  package var time: Int64 { record.time }
 }

@@ -10,6 +10,12 @@ final class Snapshotting {
   private let interval: UInt64
   private var makeFolds: [String: @Sendable () -> any Fold] = [:]
   private var saved: UInt64 = 0
+
+  /// How far the journal has gone on while the last snapshot was made: under load the next one
+  /// waits for several times as many events, so that making them never takes most of a processor.
+  private var cost: UInt64 = 0
+  private var startedAt: UInt64 = 0
+  private var reached: UInt64 = 0
   private(set) var isSaving = false
   private let bag = DisposeBag()
 
@@ -20,15 +26,18 @@ final class Snapshotting {
   }
 
   /// - Parameter seq: The position of the oldest snapshot there is.
-  func start(ledgers: [String: any AnyLedger], from seq: UInt64) {
-    makeFolds = ledgers.mapValues(\.makeFold)
+  func start(ledgers: [LedgerLink], from seq: UInt64) {
+    for ledger in ledgers { makeFolds[ledger.service] = ledger.makeFold }
     makeFolds[JournalFold.service] = { JournalFold() }
     saved = seq
   }
 
   /// The journal is durable up to a position.
   func advance(to seq: UInt64) {
-    if seq - saved >= interval { save(at: seq) }
+    reached = seq
+    guard seq - saved >= interval else { return }
+    let since = seq - saved
+    if since >= min(4 * cost, Self.longestTail) { save(at: seq) }
   }
 
   /// Saves the state as of a position, unless that is done or being done.
@@ -39,18 +48,24 @@ final class Snapshotting {
       try Self.fold(makeFolds, reader, upTo: seq)
     }
     isSaving = true
+    startedAt = seq
     reading.observe { [unowned self] event in
       switch event {
       case .next(let snapshots):
         for snapshot in snapshots { store.save(snapshot) }
         saved = seq
-      case .failed, .completed: isSaving = false
+      case .failed, .completed:
+        isSaving = false
+        cost = reached - startedAt
       }
     }
     .dispose(in: bag)
   }
 
   private static let pageSize = 1000
+
+  /// After this many events a snapshot is made whatever it costs.
+  private static let longestTail: UInt64 = 2_000_000
 
   @Sendable
   private static func fold(

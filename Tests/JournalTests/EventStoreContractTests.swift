@@ -121,6 +121,30 @@ struct EventStoreContractTests {
   }
 
   @Test(arguments: Kind.allCases)
+  func `a unit that is taken back was never there`(kind: Kind) throws {
+    let subject = try Subject(kind)
+    _ = try subject.store.append([draft("a")])
+    _ = subject.store.append(draft("a"), at: subject.store.now)
+    _ = subject.store.append(draft("b"), at: subject.store.now)
+    subject.store.takeBack()
+    #expect(subject.store.last == 1)
+    #expect(subject.store.head(of: "a") == Head(seq: 1, version: 1))
+    #expect(subject.store.head(of: "b") == .none)
+    _ = try subject.store.append([draft("b")])
+    try subject.settle()
+    #expect(try replayed(subject.store).map(\.stream) == ["a", "b"])
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `the last record of a unit can say more when the unit is sealed`(kind: Kind) throws {
+    let subject = try Subject(kind)
+    for _ in 0..<2 { _ = subject.store.append(draft("a"), at: subject.store.now) }
+    subject.store.seal(meta: "{}")
+    try subject.settle()
+    #expect(try replayed(subject.store).map(\.meta) == [nil, "{}"])
+  }
+
+  @Test(arguments: Kind.allCases)
   func `the head of a stream is that of all that was appended`(kind: Kind) throws {
     let subject = try Subject(kind)
     #expect(subject.store.head(of: "a") == .none)

@@ -102,7 +102,11 @@ func replayed(_ store: any EventStore, after seq: UInt64 = 0) throws -> [Record]
 }
 
 extension EventStore {
+  /// Appends drafts as one unit and returns the position of the last.
   func append(_ drafts: [Draft]) throws(JournalError) -> UInt64 {
-    try append(drafts, at: now)
+    if let refusal { throw refusal }
+    for draft in drafts { _ = append(draft, at: now) }
+    seal(meta: nil)
+    return last
   }
 }

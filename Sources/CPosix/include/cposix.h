@@ -38,3 +38,6 @@ int cposix_raise_descriptor_limit(void);
 
 // The device and inode of a descriptor, as "device:inode"; 0, or -errno.
 int cposix_identity(int fd, char *text, size_t count);
+
+// Lets the other threads of the process come first.
+void cposix_lower_thread_priority(void);

@@ -63,7 +63,8 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 
   private func decoder(_ key: Key) throws -> ValueDecoder {
-    unsafe ValueDecoder(source: object.source, place: try place(key), codingPath: codingPath + [key])
+    unsafe ValueDecoder(
+      source: object.source, place: try place(key), codingPath: codingPath + [key])
   }
 
   private func integer<I: FixedWidthInteger>(_ type: I.Type, _ key: Key) throws -> I {

@@ -9,11 +9,9 @@ package enum CellEvent: Equatable {
 /// Written by hand, because a start decodes one of these for every change there ever was:
 /// `{"value":…}` and `{}`.
 extension CellEvent: ServiceEvent {
-  private static let head = #"{"value":"#
-
   package func written(_ coder: EventCoder) -> (kind: String, data: JSONText) {
     switch self {
-    case .set(let value): ("set", JSONText(kept: "\(Self.head)\(value.text)}"))
+    case .set(let value): ("set", JSONText(member: "value", value))
     case .unset: ("unset", JSONText(kept: "{}"))
     }
   }
@@ -21,10 +19,8 @@ extension CellEvent: ServiceEvent {
   package init?(kind: String, data: JSONText, _ coder: EventCoder) {
     switch kind {
     case "set":
-      let utf8 = data.text.utf8
-      guard utf8.starts(with: Self.head.utf8), utf8.last == UInt8(ascii: "}") else { return nil }
-      let value = data.text.dropFirst(Self.head.utf8.count).dropLast()
-      self = .set(JSONText(kept: String(value)))
+      guard let value = data.member("value") else { return nil }
+      self = .set(value)
     case "unset": self = .unset
     default: return nil
     }
