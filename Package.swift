@@ -66,6 +66,7 @@ let package = Package(
       dependencies: ["Binders", "Connections", "JSON", "Journal", "Services", "Signals", "Wire"]),
     .testTarget(
       name: "ConnectionsTests", dependencies: ["Connections", "JSON", "Signals", "Wire"]),
+    .testTarget(name: "DaemonTests", dependencies: ["JSON", "binderd"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(

@@ -9,6 +9,10 @@ package enum Process {
   /// - Returns: How many descriptors there may be.
   package static func prepare() -> Int {
     umask(0o077)
+    // A parent may have blocked signals, and the block is inherited.
+    var none = sigset_t()
+    sigemptyset(&none)
+    sigprocmask(SIG_SETMASK, &none, nil)
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
     return max(256, Int(cposix_raise_descriptor_limit()))

@@ -48,7 +48,7 @@ final class Snapshotting {
       try Self.fold(makeFolds, reader, upTo: seq)
     }
     isSaving = true
-    startedAt = seq
+    (startedAt, reached) = (seq, seq)
     reading.observe { [unowned self] event in
       switch event {
       case .next(let snapshots):

@@ -268,6 +268,18 @@ struct ServiceHostTests {
   }
 
   @Test
+  func `the state can be saved as soon as it is there`() throws {
+    try bench.set("a", "1")
+    bench.store.commit()
+    let reborn = try Bench(bench.store)
+    reborn.host.saveSnapshots()
+    #expect(reborn.host.isSavingSnapshots)
+    bench.store.read()
+    #expect(!reborn.host.isSavingSnapshots)
+    #expect(bench.store.snapshot(of: "cells")?.seq == 1)
+  }
+
+  @Test
   func `a snapshot of an unknown form is passed over`() throws {
     try bench.run { try bench.tally.add(1) }
     bench.store.commit()
