@@ -1,0 +1,101 @@
+// Requests and answers: each client keeps some requests unanswered, all the time.
+#define _GNU_SOURCE
+#include "load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+
+// All requests are written before the first is sent, so that sending costs the generator little:
+// those of one client follow each other, also at the end, where the first ones are repeated.
+static char *requests;
+static size_t *starts;
+static uint64_t sent;
+
+static void write_requests(const Options *options, Operation operation) {
+  int count = options->keys + options->depth;
+  requests = malloc((size_t)count * REQUEST_SIZE);
+  starts = malloc(((size_t)count + 1) * sizeof *starts);
+  if (!requests || !starts) fail("malloc");
+  size_t end = 0;
+  for (int i = 0; i < count; i++) {
+    starts[i] = end;
+    end += write_request(
+        requests + end, options->protocol, operation, i % options->keys, (uint32_t)i);
+  }
+  starts[count] = end;
+}
+
+static void send_requests(Client *client, uint64_t count, const Options *options) {
+  if (options->total && count > options->total - sent) count = options->total - sent;
+  if (count == 0) return;
+  size_t first = sent % (uint64_t)options->keys;
+  send_all(client->fd, requests + starts[first], starts[first + count] - starts[first]);
+  sent += count;
+  client->waiting += count;
+}
+
+typedef struct {
+  uint64_t time, answers;
+  double server, own;
+} Mark;
+
+static Mark mark(const Options *options, uint64_t answers) {
+  return (Mark){now(), answers, processor_seconds(options->server), own_processor_seconds()};
+}
+
+static void print(Mark first, Mark last) {
+  double seconds = (double)(last.time - first.time) / 1e9;
+  double answers = (double)(last.answers - first.answers);
+  printf("rate=%.0f server_us=%.2f server=%.0f%% generator=%.0f%%\n", answers / seconds,
+      (last.server - first.server) * 1e6 / answers, 100 * (last.server - first.server) / seconds,
+      100 * (last.own - first.own) / seconds);
+}
+
+void run_calls(const Options *options, Operation operation) {
+  write_requests(options, operation);
+  Client *clients = calloc((size_t)options->connections, sizeof *clients);
+  if (!clients) fail("calloc");
+  for (int i = 0; i < options->connections; i++) clients[i].fd = connect_to(options->socket);
+  int poll = open_poll(clients, options->connections);
+  LineCheck *check = answer_check(options->protocol);
+  uint64_t lines_each = (uint64_t)lines_per_answer(options->protocol, operation);
+
+  Mark first = mark(options, 0), last = first;
+  uint64_t warm = first.time + (uint64_t)(options->warmup * 1e9);
+  uint64_t end = warm + (uint64_t)(options->seconds * 1e9);
+  bool isWarm = options->total > 0, isOver = false;
+  for (int i = 0; i < options->connections; i++) {
+    send_requests(&clients[i], (uint64_t)options->depth, options);
+  }
+  uint64_t lines = 0;
+  // What is on its way at the end is waited for, so that nothing of it disturbs the next one.
+  while (!isOver || lines < sent * lines_each) {
+    struct epoll_event events[256];
+    int count = epoll_wait(poll, events, 256, 10000);
+    if (count <= 0) refuse("no answer for 10 s", "", 0);
+    uint64_t time = now();
+    if (!isWarm && time >= warm) {
+      isWarm = true;
+      first = mark(options, lines / lines_each);
+    }
+    if (!isOver && (options->total ? sent == options->total : time >= end)) {
+      isOver = true;
+      last = mark(options, lines / lines_each);
+    }
+    for (int i = 0; i < count; i++) {
+      Client *client = events[i].data.ptr;
+      size_t received = read_lines(client, check);
+      lines += received;
+      // Lines of an answer whose other lines have not come are counted with those.
+      uint64_t owed = client->waiting * lines_each - client->half;
+      if (received > owed) refuse("more answers than requests", "", 0);
+      uint64_t whole = (client->half + received) / lines_each;
+      client->half = (client->half + received) % lines_each;
+      client->waiting -= whole;
+      if (!isOver) send_requests(client, whole, options);
+    }
+  }
+  if (options->total) last = mark(options, options->total);
+  print(first, last);
+}
