@@ -112,7 +112,7 @@ extension Ledger {
 
   @inline(__always)
   private func commit(_ record: Record) {
-    if settled < pending.count, pending[settled].record === record {
+    if settled < pending.count, pending[settled].record.seq == record.seq {
       let event = pending[settled].event
       settled += 1
       if settled == pending.count {

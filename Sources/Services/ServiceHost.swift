@@ -49,8 +49,9 @@ package final class ServiceHost {
   /// The first position that is kept.
   package var first: UInt64 { store.first }
 
-  /// The last position that was given.
-  package var last: UInt64 { store.last }
+  /// The last position that was given; ``durable`` when the journal takes nothing, because what is
+  /// behind it then, as in a journal with a damaged event, never comes.
+  package var last: UInt64 { store.refusal == nil ? store.last : durable }
 
   /// The last position that is durable and taken in by the services.
   package private(set) var durable: UInt64 = 0

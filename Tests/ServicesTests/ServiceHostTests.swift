@@ -38,6 +38,18 @@ struct ServiceHostTests {
   }
 
   @Test
+  func `what a command with an identity has decided is applied once, before and after its write`()
+    throws
+  {
+    try bench.run("first") { try bench.tally.add(2) }
+    bench.store.commit()
+    #expect(bench.tally.ledger.newest.places == [1])
+    #expect(bench.tally.ledger.shown.value.places == [1])
+    try bench.run("second") { try bench.tally.add(3) }
+    #expect(bench.tally.ledger.newest.total == 5)
+  }
+
+  @Test
   func `changes are told by source, and by pattern in order`() throws {
     var lamp: [SourceChange] = []
     var all: [SourceChange] = []
