@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -126,4 +127,11 @@ void cposix_lower_thread_priority(void) {
   // On Linux a niceness belongs to a thread, against what POSIX says: setpriority(2), "C
   // library/kernel differences".
   setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10);
+}
+
+void cposix_keep_heap_small(void) {
+  mallopt(M_ARENA_MAX, 2);
+  // Set once, they no longer grow with the largest block that was ever freed.
+  mallopt(M_MMAP_THRESHOLD, 256 << 10);
+  mallopt(M_TRIM_THRESHOLD, 512 << 10);
 }

@@ -40,8 +40,11 @@ final class LogFeed: Feed {
       bytes += entry.tail.utf8.count
     }
     while bytes > Self.capacity {
-      bytes -= entries[unused].tail.utf8.count
-      start = entries[unused].seq
+      let entry = entries[unused]
+      bytes -= entry.tail.utf8.count
+      start = entry.seq
+      // The place stays until there are many of them, what it held goes now.
+      entries[unused] = LogEntry(seq: entry.seq, tail: "")
       unused += 1
     }
     if unused > 1024, unused > entries.count / 2 {

@@ -3,11 +3,13 @@ internal import Glibc
 
 /// Settings of this process as a whole.
 package enum Process {
-  /// Ignores the signals that would end the process where a call can fail instead, allows as many
-  /// descriptors as may be, and keeps the files that are made to this user.
+  /// Lets the C library give memory back to the system, ignores the signals that would end the
+  /// process where a call can fail instead, allows as many descriptors as may be, and keeps the
+  /// files that are made to this user.
   ///
   /// - Returns: How many descriptors there may be.
   package static func prepare() -> Int {
+    cposix_keep_heap_small()
     umask(0o077)
     // A parent may have blocked signals, and the block is inherited.
     var none = sigset_t()
@@ -15,7 +17,7 @@ package enum Process {
     sigprocmask(SIG_SETMASK, &none, nil)
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
-    return max(256, Int(cposix_raise_descriptor_limit()))
+    return Int(max(0, cposix_raise_descriptor_limit()))
   }
 
   /// The user that this process runs as.

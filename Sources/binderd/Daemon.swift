@@ -19,7 +19,7 @@ final class Daemon {
   let server: SocketServer
   private let bag = DisposeBag()
 
-  init(_ options: Options, _ log: Log, _ manager: ServiceManager) throws {
+  init(_ options: Options, _ log: Log) throws {
     let descriptors = Process.prepare()
     let loop = try Loop()
     let scheduler = LoopScheduler(loop)
@@ -47,13 +47,25 @@ final class Daemon {
       let caller = Caller(uid: connection.peer.uid, pid: connection.peer.pid)
       bindConnection(connection, Session(caller: caller, host: host), to: interface)
     }
+  }
+
+  /// Brings the services to where the journal is, and lets the clients see them.
+  ///
+  /// - Throws: ``JournalFault`` when an event cannot be read and the journal may be written.
+  func start(_ options: Options, _ log: Log, _ manager: ServiceManager) throws {
     try replay(options, log, manager)
     bindHub(hub, to: host, bag: bag)
     // Requests that waited for the disk are run at the end of a turn; what they write goes at once.
-    loop.onTurnEnd { store.submit() }
+    loop.onTurnEnd { [store] in store.submit() }
   }
 
-  /// Brings the services to where the journal is.
+  /// Ends the threads and what they still have for the loop; for a start that failed.
+  func abandon() {
+    server.stopListening()
+    store.close()
+    loop.run()
+  }
+
   private func replay(_ options: Options, _ log: Log, _ manager: ServiceManager) throws {
     if store.lostEvents > 0 {
       log.write(

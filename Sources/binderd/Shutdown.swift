@@ -31,14 +31,14 @@ final class Shutdown {
       return
     }
     manager.notify("STOPPING=1")
-    daemon.server.stopListening()
-    daemon.hub.stopReading()
-    deadline = daemon.loop.milliseconds + Self.graceMilliseconds
     daemon.loop.stop()
   }
 
   /// Answers what is in flight, says goodbye and leaves the journal well; after the loop has stopped.
   func finish() {
+    daemon.server.stopListening()
+    daemon.hub.stopReading()
+    deadline = daemon.loop.milliseconds + Self.graceMilliseconds
     wait { [daemon] in !daemon.hub.hasUnfinished && daemon.store.durable == daemon.store.last }
     daemon.hub.closeAll(.shutdown)
     if signals == 1, daemon.store.refusal == nil {

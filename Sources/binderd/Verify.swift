@@ -10,9 +10,9 @@ func verify(_ path: String) -> CInt {
   do throws(JournalError) {
     let report = try JournalCheck(path: path).run()
     print(
-      "\(path): epoch \(report.epoch), \(report.count) events, \(report.first) to \(report.last)")
+      "\(path): epoch \(report.epoch), events \(report.first) to \(report.last)")
     for damage in report.damages { print("damaged: \(damage)") }
-    if report.damages.isEmpty { print("all of them read back") }
+    print("\(report.count) of \(report.last + 1 - report.first) events read back")
     return report.damages.isEmpty ? EXIT_SUCCESS : EXIT_FAILURE
   } catch {
     print("\(error)")

@@ -5,18 +5,36 @@ import Server
 import Services
 import Signals
 
-/// Starts the daemon and runs it until it is told to end.
+/// Makes the daemon and runs it until it is told to end.
 ///
 /// - Returns: The exit code.
 func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
   makeDirectory(of: options.journalPath)
-  let daemon = try Daemon(options, log, manager)
+  let daemon = try Daemon(options, log)
+  do {
+    try daemon.start(options, log, manager)
+    try listen(daemon, options, manager)
+  } catch {
+    daemon.abandon()
+    throw error
+  }
+  return try serve(daemon, options, log, manager)
+}
+
+/// Takes the socket that the service manager gives, or makes one.
+private func listen(_ daemon: Daemon, _ options: Options, _ manager: ServiceManager) throws {
   if let listener = manager.listeners.first {
     try daemon.server.listen(on: listener)
   } else {
     makeDirectory(of: options.socketPath)
     try daemon.server.listen(at: options.socketPath)
   }
+}
+
+/// Runs the loop of a started daemon.
+private func serve(
+  _ daemon: Daemon, _ options: Options, _ log: Log, _ manager: ServiceManager
+) throws -> CInt {
   let loop = daemon.loop
   let shutdown = Shutdown(daemon, manager)
   let signals = try [

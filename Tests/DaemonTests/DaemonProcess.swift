@@ -10,6 +10,7 @@ final class DaemonProcess {
   private(set) var pid: pid_t = 0
   private var isRunning = false
   private let ownsDirectory: Bool
+  private let wrapper: [String]
 
   var socket: String { directory + "/bus.sock" }
   var journal: String { directory + "/journal.db" }
@@ -17,8 +18,15 @@ final class DaemonProcess {
 
   /// Starts a daemon and waits until it takes clients.
   ///
-  /// - Parameter directory: Where another one was; `nil` for a new one.
-  init(_ arguments: [String] = [], in directory: String? = nil, waits: Bool = true) throws {
+  /// - Parameters:
+  ///   - arguments: Beside those for the socket and the journal.
+  ///   - wrapper: What starts it, for example a shell that lowers a limit before.
+  ///   - directory: Where its files are; `nil` for a new one.
+  init(
+    _ arguments: [String] = [], wrapper: [String] = [], in directory: String? = nil,
+    waits: Bool = true
+  ) throws {
+    self.wrapper = wrapper
     if let directory {
       self.directory = directory
       ownsDirectory = false
@@ -51,7 +59,7 @@ final class DaemonProcess {
 
   func start(_ arguments: [String] = [], waits: Bool = true) throws {
     let words =
-      [Self.executable, "--socket", socket, "--journal", journal] + arguments
+      wrapper + [Self.executable, "--socket", socket, "--journal", journal] + arguments
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -59,7 +67,7 @@ final class DaemonProcess {
       &actions, 2, directory + "/log", O_WRONLY | O_CREAT | O_APPEND, 0o600)
     var argv = words.map { strdup($0) } + [nil]
     defer { argv.forEach { free($0) } }
-    guard posix_spawn(&pid, words[0], &actions, nil, &argv, environ) == 0 else {
+    guard posix_spawnp(&pid, words[0], &actions, nil, &argv, environ) == 0 else {
       throw Failure(description: "\(words[0]) does not start")
     }
     isRunning = true
@@ -151,8 +159,8 @@ func names(in path: String) -> [String] {
 
 /// Removes a directory of files.
 private func remove(_ path: String) {
-  for name in names(in: path) {
-    if unlink(path + "/" + name) != 0 { remove(path + "/" + name) }
+  for name in names(in: path) where unlink(path + "/" + name) != 0 {
+    remove(path + "/" + name)
   }
   rmdir(path)
 }

@@ -116,7 +116,11 @@ final class Schema: Sendable {
   /// `#/$defs/name`.
   private func definition(_ reference: String) -> JSONValue {
     reference.split(separator: "/").dropFirst().reduce(root) { value, name in
-      if case .object(let object) = value { object[String(name)] ?? .bool(false) } else { .bool(false) }
+      if case .object(let object) = value {
+        object[String(name)] ?? .bool(false)
+      } else {
+        .bool(false)
+      }
     }
   }
 }

@@ -41,3 +41,6 @@ int cposix_identity(int fd, char *text, size_t count);
 
 // Lets the other threads of the process come first.
 void cposix_lower_thread_priority(void);
+
+// Freed memory goes back to the system soon, and threads do not keep heaps of their own.
+void cposix_keep_heap_small(void);

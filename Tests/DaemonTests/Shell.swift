@@ -1,0 +1,60 @@
+import Glibc
+
+/// Runs a program and returns what it prints.
+///
+/// - Parameter code: The exit code that is expected.
+func run(_ words: [String], _ code: CInt = 0) throws -> String {
+  var ends: [CInt] = [0, 0]
+  pipe(&ends)
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+  posix_spawn_file_actions_addclose(&actions, ends[0])
+  var argv = words.map { strdup($0) } + [nil]
+  defer { argv.forEach { free($0) } }
+  var pid: pid_t = 0
+  let status = posix_spawnp(&pid, words[0], &actions, nil, &argv, environ)
+  close(ends[1])
+  defer { close(ends[0]) }
+  guard status == 0 else { throw DaemonProcess.Failure(description: "no \(words[0])") }
+  var output: [UInt8] = []
+  var chunk = [UInt8](repeating: 0, count: 4096)
+  while case let count = read(ends[0], &chunk, chunk.count), count > 0 { output += chunk[..<count] }
+  var ended: CInt = 0
+  waitpid(pid, &ended, 0)
+  let text = String(decoding: output, as: UTF8.self)
+  guard (ended >> 8) & 0xFF == code, ended & 0x7F == 0 else {
+    throw DaemonProcess.Failure(description: "\(words.joined(separator: " ")): \(ended) \(text)")
+  }
+  return text
+}
+
+/// Whether a program can be run.
+func isThere(_ program: String) -> Bool {
+  (try? run(["sh", "-c", "command -v \(program)"])) != nil
+}
+
+/// A file system of its own in memory, as small as a test wants; without root it is not there.
+final class TemporaryMount {
+  let path: String
+  private(set) var isMounted = false
+
+  init(kibibytes: Int) throws {
+    path =
+      try run(["mktemp", "-d", "/tmp/binderd-test.XXXXXX"])
+      .split(separator: "\n").first.map(String.init) ?? ""
+    isMounted =
+      (try? run(["mount", "-t", "tmpfs", "-o", "size=\(kibibytes)k,mode=700", "tmpfs", path]))
+      != nil
+  }
+
+  func grow(toKibibytes size: Int) throws {
+    _ = try run(["mount", "-o", "remount,size=\(size)k", path])
+  }
+
+  deinit {
+    if isMounted { _ = try? run(["umount", "-l", path]) }
+    rmdir(path)
+  }
+}
