@@ -74,13 +74,13 @@ final class Daemon {
       )
     }
     var told: UInt64 = 0
+    let tell = { [store] (seq: UInt64) in
+      told = seq
+      manager.notify("EXTEND_TIMEOUT_USEC=30000000", "STATUS=replaying \(seq)/\(store.last)")
+    }
     do {
-      try host.start { [store] seq in
-        guard seq - told >= 100_000 else { return }
-        told = seq
-        manager.notify(
-          "EXTEND_TIMEOUT_USEC=30000000", "STATUS=replaying \(seq)/\(store.last)")
-      }
+      tell(0)
+      try host.start { seq in if seq - told >= 100_000 { tell(seq) } }
     } catch {
       guard options.durability == nil else { throw error }
       log.write(.error, "\(error); serving what stands before it")
