@@ -1,0 +1,73 @@
+# The units as an administrator meets them: read by systemd's own tools, and run by a real systemd in a machine of its own.
+
+setup_file() {
+    project=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
+    export project
+    export BINDERD_BIN=${BINDERD_BIN:-$project/.build/debug}
+}
+
+# Runs a script as root in a machine of its own; a machine that cannot do that skips the test.
+guest() { # name
+    run "$project/Tests/systemd/real-systemd.sh" --bind "$project" --bind "$BINDERD_BIN" \
+        env "BINDERD_BIN=$BINDERD_BIN" bash "$project/Tests/systemd/guest/$1.sh"
+    [ "$status" -ne 77 ] || skip "${lines[-1]}"
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
+
+# Copies the units with the program where it is, so that nothing is amiss for `verify`.
+units() { # system or user
+    mkdir -p "$BATS_TEST_TMPDIR/$1"
+    for unit in binderd.service binderd.socket; do
+        sed "s|/usr/local/bin/|$BINDERD_BIN/|" "$project/systemd/$1/$unit" > "$BATS_TEST_TMPDIR/$1/$unit"
+    done
+    cd "$BATS_TEST_TMPDIR/$1"
+}
+
+@test "systemd has nothing to say about the system units" {
+    units system
+    run systemd-analyze verify ./binderd.service ./binderd.socket
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+}
+
+@test "systemd has nothing to say about the user units" {
+    units user
+    XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR run systemd-analyze --user verify ./binderd.service ./binderd.socket
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+}
+
+@test "the system service is exposed by 0.5 of 10 at most" {
+    units system
+    systemd-analyze security --offline=true --threshold=5 --no-pager ./binderd.service
+}
+
+@test "Scripts/install fills a directory for a package, and empties it" {
+    DESTDIR=$BATS_TEST_TMPDIR/root PREFIX=/usr "$project/Scripts/install"
+    cd "$BATS_TEST_TMPDIR/root"
+    grep -q '^ExecStart=/usr/bin/binderd$' usr/lib/systemd/system/binderd.service
+    [ -x usr/bin/binderd ]
+    run env "DESTDIR=$PWD" PREFIX=/usr "$project/Scripts/install"
+    [[ $output != *installed* ]]
+    DESTDIR=$PWD PREFIX=/usr "$project/Scripts/install" --remove
+    [ -z "$(find . -type f)" ]
+}
+
+@test "the first client starts the daemon, and no stop loses a value" { guest start; }
+
+@test "the hardening leaves clients' names, measures and limits" { guest harden; }
+
+@test "a reload is told to the manager, and clients stay" { guest reload; }
+
+@test "killed outright, it comes back with all it has answered" { guest kill; }
+
+@test "a daemon that hangs is ended by the watchdog and comes back" { guest watchdog; }
+
+@test "a journal that cannot be used does not start it for ever" { guest damage; }
+
+@test "members of the group connect, and nobody else" { guest access; }
+
+@test "Scripts/install installs, brings up to date and takes away" { guest install; }
+
+@test "a user's own service manager runs it" { guest user; }

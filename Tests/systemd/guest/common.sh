@@ -1,0 +1,71 @@
+# What the guest scripts share. Each runs as root in a machine of its own: nothing needs to be put back.
+#   environment: BINDERD_BIN  where binderd is
+set -Eeuo pipefail
+export SYSTEMD_COLORS=0
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
+socket=/run/binder/bus.sock
+trap 'echo "FAILED: line $LINENO of $BASH_SOURCE: $BASH_COMMAND"' ERR
+trap '[ $? = 0 ] || tell_why' EXIT
+
+# What somebody wants to know who reads that a test has failed.
+tell_why() {
+    systemctl --no-pager --full status binderd.service binderd.socket || true
+    journalctl --no-pager --quiet --output=short-precise --unit=binderd.service --unit=binderd.socket | tail -40
+}
+
+fail() { echo "FAILED: $*"; exit 1; }
+
+# Says what two values are when they differ.
+same() { # what actual expected
+    [ "$2" = "$3" ] || fail "$1 is '$2', not '$3'"
+}
+
+# Waits at most ten seconds until a command succeeds.
+eventually() {
+    for _ in {1..200}; do
+        if "$@" > /dev/null 2>&1; then return; fi
+        sleep .05
+    done
+    fail "ten seconds, and never: $*"
+}
+
+# Sends a request and prints the answer.
+request() { # json
+    socat -t 10 - "UNIX-CONNECT:$socket" <<< "$1"
+}
+
+set_cell() { # name json
+    request "{\"id\":1,\"method\":\"cells.set\",\"params\":{\"name\":\"$1\",\"value\":$2}}" | jq -e .result.seq > /dev/null
+}
+
+get_cell() { # name
+    request "{\"id\":1,\"method\":\"get\",\"params\":{\"source\":\"cells/$1\"}}" | jq -c '.result.value'
+}
+
+# A property of a unit.
+show() { # property [unit]
+    systemctl show --value --property="$1" "${2:-binderd.service}"
+}
+
+has() { # property value [unit]
+    [ "$(show "$1" "${3:-binderd.service}")" = "$2" ]
+}
+
+# Lines that the service manager and the daemon have written about the daemon.
+logged() { # text
+    journalctl --sync
+    journalctl --quiet --output=cat --unit=binderd.service --grep="$1"
+}
+
+# Installs as an administrator does, and lets the first client start the daemon.
+install_units() {
+    "$project/Scripts/install" > /dev/null
+    systemctl enable --quiet --now binderd.socket
+}
+
+# Overrides settings of the service.
+override() { # lines...
+    mkdir -p /etc/systemd/system/binderd.service.d
+    printf '%s\n' '[Service]' "$@" > /etc/systemd/system/binderd.service.d/test.conf
+    systemctl daemon-reload
+}

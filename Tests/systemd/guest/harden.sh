@@ -1,0 +1,15 @@
+# What the hardening must leave whole: who the clients are, what the machine does, the limit of descriptors.
+source "$(dirname "$0")/common.sh"
+install_units
+useradd --groups binder alice
+connections=$(runuser -u alice -- socat -t 10 - UNIX-CONNECT:$socket <<< '{"id":1,"method":"get","params":{"source":"daemon/connections"}}')
+same "alice for the daemon" "$(jq -r '.result.value[0].uid' <<< "$connections")" "$(id -u alice)"
+for source in load memory cpu uptime; do
+    value=$(request "{\"id\":1,\"method\":\"get\",\"params\":{\"source\":\"system/$source\"}}" | jq -c .result.value)
+    case $value in null | '{}' | '[]' | '') fail "system/$source is '$value'" ;; esac
+done
+main=$(show MainPID)
+allowed=$(awk '/open files/ {print $5}' /proc/1/limits) # in a container, less than the unit asks for
+same "descriptors" "$(awk '/open files/ {print $4}' "/proc/$main/limits")" $((allowed < 65536 ? allowed : 65536))
+same "capabilities" "$(awk '/^Cap(Prm|Eff|Bnd)/ {print $2}' "/proc/$main/status" | sort -u)" 0000000000000000
+same "seccomp, no new privileges" "$(awk '/^(Seccomp|NoNewPrivs):/ {print $2}' "/proc/$main/status" | paste -sd,)" 1,2

@@ -1,0 +1,28 @@
+# The units of a user, in a service manager of that user.
+source "$(dirname "$0")/common.sh"
+useradd --create-home alice
+uid=$(id -u alice)
+install -d -m 700 -o alice "/run/user/$uid"
+# What user@.service does, without logind.
+systemd-run --quiet --unit=manager -p User=alice -p Type=notify -p Delegate=yes -p 'WorkingDirectory=~' \
+    -p Environment="XDG_RUNTIME_DIR=/run/user/$uid" /lib/systemd/systemd --user
+as_alice() { runuser -u alice -- env -C /home/alice HOME=/home/alice XDG_RUNTIME_DIR="/run/user/$uid" BINDERD_BIN="$BINDERD_BIN" "$@"; }
+show() { as_alice systemctl --user show --value --property="$1" "${2:-binderd.service}"; }
+socket=/run/user/$uid/binder/bus.sock
+
+next=$(as_alice "$project/Scripts/install" --user)
+[[ $next == *"next: systemctl --user enable --now binderd.socket"* ]] || fail "no next step: $next"
+as_alice systemctl --user --quiet enable --now binderd.socket
+same "the service before a client" "$(show ActiveState)" inactive
+same "the socket file" "$(stat -c '%U %a' "$socket")" "alice 600"
+set_cell lamp true
+same "the service after a client" "$(show ActiveState)/$(show StatusText)" active/serving
+same "the journal" "$(stat -c '%U %a' /home/alice/.local/state/binder/journal.db)" "alice 600"
+main=$(show MainPID)
+as_alice systemctl --user reload binderd.service
+same "the process after a reload" "$(show MainPID)" "$main"
+kill -KILL "$main"
+eventually has NRestarts 1
+same "lamp after a kill" "$(get_cell lamp)" true
+as_alice "$project/Scripts/install" --user --remove > /dev/null
+[ ! -e "$socket" ] || fail "the socket stays"

@@ -1,0 +1,15 @@
+# A daemon that lives stays; one that hangs is ended and comes back, with all it has answered.
+source "$(dirname "$0")/common.sh"
+install_units
+override WatchdogSec=600ms LimitCORE=0
+set_cell lamp true
+main=$(show MainPID)
+sleep 2 # three times the limit, in which it must not be ended
+same "restarts of a daemon that lives" "$(show NRestarts)" 0
+same "the process" "$(show MainPID)" "$main"
+
+kill -STOP "$main"
+eventually has NRestarts 1
+logged "Watchdog timeout" > /dev/null || fail "not the watchdog has ended it"
+same "lamp" "$(get_cell lamp)" true
+[ "$(show MainPID)" != "$main" ] || fail "the process is the same"
