@@ -62,7 +62,7 @@ private struct SetCell: DocumentedParameters {
 
   static let docs = ["name": nameDoc, "value": "Any JSON, 256 KiB at most."]
 
-  /// `{"name":"…","value":…}`
+  /// Reads `{"name":"…","value":…}`.
   static func read(
     _ object: inout JSONScanner, _ line: Span<UInt8>
   ) throws(JSONFault) -> SetCell? {

@@ -197,9 +197,10 @@ extension Interface {
   }
 }
 
-/// Reads parameters by hand in the form that clients write them in, because decoding is most of what
-/// a small request costs: an object with just these members in just this order. For any other form,
-/// `_meta` included, it returns `nil`, and the type is decoded.
+/// Reads parameters by hand in the form that clients usually write them in.
+///
+/// That is an object with just these members in just this order. For any other form, `_meta`
+/// included, it returns `nil`, and the type is decoded, which is most of what a small request costs.
 typealias DirectReader<Parameters> = (
   _ object: inout JSONScanner, _ line: Span<UInt8>
 ) throws(JSONFault) -> Parameters?

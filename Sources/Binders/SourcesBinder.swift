@@ -58,7 +58,7 @@ private struct Get: DocumentedParameters {
 
   static let docs = ["source": "The source, for example cells/lamp, or a pattern."]
 
-  /// `{"source":"…"}`
+  /// Reads `{"source":"…"}`.
   static func read(
     _ object: inout JSONScanner, _ line: Span<UInt8>
   ) throws(JSONFault) -> Get? {

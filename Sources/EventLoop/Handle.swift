@@ -50,7 +50,9 @@ struct Handle<Raw> {
   }
 }
 
-/// libuv's close callback. It is a function of the file, as every C callback here is: a closure
+/// libuv's close callback.
+///
+/// It is a function of the file, as every C callback here is: a closure
 /// literal would be inferred to belong to an isolation and trap on another thread.
 private func freeHandle(_ handle: UnsafeMutablePointer<uv_handle_t>?) {
   guard let handle, let data = handle.pointee.data else { return }

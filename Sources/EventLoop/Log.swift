@@ -22,8 +22,9 @@ package final class Log {
     self.isJournal = isJournal
   }
 
-  /// Writes a line. What comes from clients is written with `\x` escapes, so that it can do nothing
-  /// to a terminal.
+  /// Writes a line.
+  ///
+  /// What comes from clients is written with `\x` escapes, so that it can do nothing to a terminal.
   package func write(_ priority: Priority, _ text: String) {
     if dropped > 0, put(.warning, "\(dropped) lines of the log were dropped") { dropped = 0 }
     if !put(priority, text) { dropped += 1 }

@@ -54,7 +54,9 @@ package final class Worker<Job: Sendable>: Sendable {
     state.signal()
   }
 
-  /// Waits until all posted jobs are done and the thread has ended. A second call does nothing.
+  /// Waits until all posted jobs are done and the thread has ended.
+  ///
+  /// A second call does nothing.
   package func finish() {
     let thread = state.withLock { state in
       state.isFinishing = true

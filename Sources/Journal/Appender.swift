@@ -1,4 +1,6 @@
-/// Makes records of drafts: gives positions, versions and times. Shared by the stores.
+/// Makes records of drafts: gives positions, versions and times.
+///
+/// Shared by the stores.
 package struct Appender {
   /// The last position that was given.
   package private(set) var last: UInt64

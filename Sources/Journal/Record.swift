@@ -8,7 +8,7 @@ package final class Record: Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z by the journal's clock; never less than the one before.
   package let time: Int64
 
-  /// Its place in its stream: 1, 2, 3, …
+  /// Its place in its stream, counted from 1.
   package let version: UInt64
 
   /// The `seq` of the event before it in its stream; 0 for the first.

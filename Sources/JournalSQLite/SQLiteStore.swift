@@ -131,8 +131,9 @@ package final class SQLiteStore: EventStore {
       reports: reports, results: results)
   }
 
-  /// Waits for the writer, and ends the threads. What was handed to the writer is written; to hear
-  /// of it, run the loop until ``durable`` is ``last`` before.
+  /// Waits for the writer, and ends the threads.
+  ///
+  /// What was handed to the writer is written; to hear of it, run the loop until ``durable`` is ``last`` before.
   package func close() {
     guard let threads else { return }
     submit()

@@ -2,7 +2,9 @@ internal import CSQLite
 internal import Glibc
 internal import Journal
 
-/// The form of the file. README.md beside this file describes it for people.
+/// The form of the file.
+///
+/// README.md beside this file describes it for people.
 enum Schema {
   /// "bndj"; tells the file from any other SQLite file.
   static let applicationID: Int32 = 0x626E_646A

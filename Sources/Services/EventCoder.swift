@@ -16,7 +16,9 @@ package final class EventCoder {
     }
   }
 
-  /// A value of a text; `nil` when it does not fit. Members that are not known are passed over.
+  /// A value of a text; `nil` when it does not fit.
+  ///
+  /// Members that are not known are passed over.
   func value<Value: Decodable>(_ type: Value.Type = Value.self, of text: JSONText) -> Value? {
     try? decoder.decode(type, from: text, unknownMembers: .ignored)
   }

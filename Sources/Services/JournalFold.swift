@@ -1,8 +1,9 @@
 internal import JSON
 internal import Journal
 
-/// What the host itself knows of the journal and no service does: where the streams end, and the
-/// commands that were run. It is folded and kept as the states of the services are.
+/// What the host itself knows of the journal and no service does.
+///
+/// That is where the streams end, and the commands that were run. It is folded and kept as the states of the services are.
 final class JournalFold: Fold {
   /// The name under which it is kept.
   static let service = "journal"

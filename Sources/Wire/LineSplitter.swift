@@ -13,8 +13,9 @@ public struct LineSplitter: ~Copyable {
     case later
   }
 
-  /// Takes a line without its LF; the span is valid during the call. `nil` stands for a line over
-  /// the limit.
+  /// Takes a line without its LF; the span is valid during the call.
+  ///
+  /// `nil` stands for a line over the limit.
   public typealias Taker = (Span<UInt8>?) -> Verdict
 
   private let limit: Int

@@ -2,8 +2,9 @@ import Glibc
 import JSON
 import Testing
 
-/// Inputs and faults that the daemon must survive, made to happen over its socket. After each of
-/// them it answers a new client and an old one, and is as large as before.
+/// Inputs and faults that the daemon must survive, made to happen over its socket.
+///
+/// After each of them it answers a new client and an old one, and is as large as before.
 @Suite(.serialized)
 struct FaultTests {
   let daemon: DaemonProcess

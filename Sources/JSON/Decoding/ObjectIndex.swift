@@ -6,8 +6,9 @@ final class ObjectIndex {
     var isUsed = false
   }
 
-  /// The text. It owns this object and is not counted here: a count for each look at a member
-  /// would be half of what the look costs.
+  /// The text, which owns this object.
+  ///
+  /// Not counted: a count for each look at a member would be half of what the look costs.
   unowned(unsafe) let source: DecodingSource
 
   /// The offset of the object in the text.

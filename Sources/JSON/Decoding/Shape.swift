@@ -36,7 +36,7 @@ public indirect enum Shape: Equatable, Sendable {
     self = Probe.shape(of: type)
   }
 
-  /// The name of the shape, as in errors: `"integer"`, `"object"`, …
+  /// The name of the shape, as in errors: `"integer"`, `"object"` and so on.
   public var name: String {
     switch self {
     case .any: "any"
