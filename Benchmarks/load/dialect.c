@@ -15,7 +15,8 @@ size_t write_request(char *buffer, Protocol protocol, Operation operation, int k
   write_value(value, sizeof value, protocol, id);
   int size = 0;
   if (protocol == BINDER) {
-    size = snprintf(buffer, REQUEST_SIZE, "{\"jsonrpc\":\"2.0\",\"id\":%07u,", id % 9000000 + 1000000);
+    size = snprintf(
+        buffer, REQUEST_SIZE, "{\"jsonrpc\":\"2.0\",\"id\":%07u,", id % 9000000 + 1000000);
     char *rest = buffer + size;
     size_t room = REQUEST_SIZE - (size_t)size;
     switch (operation) {
@@ -26,7 +27,8 @@ size_t write_request(char *buffer, Protocol protocol, Operation operation, int k
         break;
       case SET:
         size += snprintf(
-            rest, room, "\"method\":\"cells.set\",\"params\":{\"name\":\"bench/%06d\",\"value\":%s}}\n",
+            rest, room,
+            "\"method\":\"cells.set\",\"params\":{\"name\":\"bench/%06d\",\"value\":%s}}\n",
             key, value);
         break;
     }
@@ -38,7 +40,8 @@ size_t write_request(char *buffer, Protocol protocol, Operation operation, int k
         break;
       case SET:
         size = snprintf(
-            buffer, REQUEST_SIZE, "*3\r\n$3\r\nSET\r\n$12\r\nbench/%06d\r\n$60\r\n%s\r\n", key, value);
+            buffer, REQUEST_SIZE,
+            "*3\r\n$3\r\nSET\r\n$12\r\nbench/%06d\r\n$60\r\n%s\r\n", key, value);
         break;
     }
   }

@@ -112,7 +112,7 @@ void run_fanout(const Options *options) {
       server = processor_seconds(options->server);
       own = own_processor_seconds();
     }
-    // Not every single one at once: the publisher writes some together, as one with much to say does.
+    // Some together, as one with much to say writes them.
     uint64_t waiting = audience.published - delivered(&audience);
     if (waiting <= depth - (depth + 3) / 4) publish(&audience, depth - waiting);
     receive(&audience);

@@ -1,0 +1,168 @@
+# The rows of Scripts/bench, one `measure_ROW` each.
+
+# MARK: Requests and answers
+
+ping_round() {
+  for depth in 1 32; do
+    load ping b binder -P $depth -d "$seconds"; keep ping-$depth binderd rate
+    load get r redis -P $depth -d "$seconds"; keep ping-$depth redis rate
+    load ping f binder -P $depth -d "$seconds"; keep ping-$depth floor rate
+  done
+}
+
+measure_ping() {
+  serve_binderd b os; serve_redis r no; serve_floor f
+  load set r redis -P 32 -n 10000
+  each_round ping_round
+  discard b r f
+}
+
+get_round() {
+  for depth in 1 32; do
+    load get b binder -P $depth -d "$seconds"; keep get-$depth binderd rate
+    load get r redis -P $depth -d "$seconds"; keep get-$depth redis rate
+  done
+}
+
+measure_get() {
+  serve_binderd b os; serve_redis r no
+  load set b binder -P 32 -n 10000; load set r redis -P 32 -n 10000
+  each_round get_round
+  discard b r
+}
+
+set_round() {
+  for depth in 1 32; do
+    load set b binder -P $depth -d "$seconds"; keep set-$depth binderd rate
+    load set r redis -P $depth -d "$seconds"; keep set-$depth redis rate
+  done
+}
+
+measure_set() {
+  serve_binderd b always; serve_redis r yes
+  each_round set_round
+  discard b r
+}
+
+# MARK: Watchers
+
+fanout_round() {
+  for watchers in 100 1000; do
+    load fanout b binder -c $watchers -P 64 -d "$seconds"; keep fanout-$watchers binderd rate
+    load fanout r redis -c $watchers -P 64 -d "$seconds"; keep fanout-$watchers redis rate
+  done
+}
+
+measure_fanout() {
+  serve_binderd b os; serve_redis r no
+  each_round fanout_round
+  discard b r
+}
+
+latency_round() {
+  load latency b binder -c 100 -d "$seconds"
+  keep latency-p50 binderd p50; keep latency-p99 binderd p99
+  load latency r redis -c 100 -d "$seconds"
+  for row in latency durable; do keep $row-p50 redis p50; keep $row-p99 redis p99; done
+  load latency d binder -c 100 -d "$seconds"
+  keep durable-p50 binderd p50; keep durable-p99 binderd p99
+  run "$bin/load" disk -f "$home/disk" -d "$seconds"
+  say disk
+  keep durable-p50 disk p50; keep durable-p99 disk p99
+}
+
+measure_latency() {
+  serve_binderd b os; serve_binderd d always; serve_redis r no
+  each_round latency_round
+  discard b d r
+}
+
+# MARK: Memory. Each with a fresh server: one that has served as many before has the memory already.
+
+idle_round() {
+  for clients in 1000 10000; do
+    if (($(ulimit -Hn) < clients + 200)); then
+      echo "bench: no $clients descriptors here" >&2
+      continue
+    fi
+    serve_binderd b os
+    load idle b binder -c $clients; keep idle-$clients binderd each
+    discard b
+    serve_redis r no
+    load idle r redis -c $clients; keep idle-$clients redis each
+    discard r
+  done
+}
+
+measure_idle() { each_round idle_round; }
+
+rss_round() {
+  serve_binderd b always
+  load idle b binder -c 1; keep rss binderd rss
+  discard b
+  serve_redis r yes
+  load idle r redis -c 1; keep rss redis rss
+  discard r
+}
+
+measure_rss() { each_round rss_round; }
+
+# MARK: Starts
+
+# How long $command takes; it is killed then, so that its files stay as they are.
+start_one() { # name, protocol
+  run "$bin/load" start -u "$home/$1.sock" -p "$2" -- "${command[@]}"
+  say "start $1"
+  rm -f "$home/$1.sock"
+}
+
+start_round() {
+  # A daemon may save a snapshot when it has started, so it is taken away each time.
+  sqlite3 "$home/plain.db" 'DELETE FROM snapshot; PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
+  binderd_command plain always
+  start_one plain binder; keep start-plain binderd ms
+  binderd_command snapshot always
+  start_one snapshot binder; keep start-snapshot binderd ms
+  redis_command file yes
+  start_one file redis; keep start-plain redis ms; keep start-snapshot redis ms
+}
+
+# The position up to which all services have snapshots.
+snapshot_position() { # name
+  sqlite3 "$home/$1.db" \
+    'SELECT ifnull(min(last), 0) FROM (SELECT max(seq) AS last FROM snapshot GROUP BY service)'
+}
+
+# A journal of 1,000,000 events over 100,000 cells with a snapshot near its end. One is made after
+# every 100,000 events, but not while more are coming fast, hence the parts and the waiting.
+write_journal() { # name
+  serve_binderd "$1" os
+  for part in {1..10}; do
+    load set "$1" binder -P 32 -k 100000 -n 100000
+    for ((tenth = 0; tenth < 100; tenth++)); do
+      (($(snapshot_position "$1") < part * 100000)) || break
+      sleep 0.1
+    done
+  done
+  end "$1"
+  echo "  the snapshot is at $(snapshot_position "$1")" >&2
+  (($(snapshot_position "$1") >= 900000)) || { echo "bench: too far from the end" >&2; exit 1; }
+}
+
+# The same writes as redis keeps them.
+write_append_only_file() { # name
+  redis_command "$1" yes
+  # Only while it is written; a start reads it as it is.
+  command+=(--appendfsync no)
+  serve "$1" redis
+  load set "$1" redis -P 32 -k 100000 -n 1000000
+  end "$1"
+}
+
+measure_start() {
+  write_journal snapshot
+  cp "$home/snapshot.db" "$home/plain.db"
+  write_append_only_file file
+  each_round start_round
+  rm -rf "$home"/{snapshot,plain,file}.*
+}
