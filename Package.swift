@@ -7,6 +7,7 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
   .enableExperimentalFeature("Lifetimes"),  // structs that hold a Span
+  .treatAllWarnings(as: .error),
 ]
 
 let package = Package(
@@ -60,18 +61,21 @@ let package = Package(
         "Services", "Signals", "Wire",
       ]),
 
+    // What test targets share.
+    .target(name: "TestSupport", path: "Tests/TestSupport"),
+
     .testTarget(name: "ArchitectureTests"),
     .testTarget(
       name: "BindersTests",
       dependencies: ["Binders", "Connections", "JSON", "Journal", "Services", "Signals", "Wire"]),
     .testTarget(
       name: "ConnectionsTests", dependencies: ["Connections", "JSON", "Signals", "Wire"]),
-    .testTarget(name: "DaemonTests", dependencies: ["JSON", "binderd"]),
-    .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"]),
+    .testTarget(name: "DaemonTests", dependencies: ["JSON", "TestSupport", "binderd"]),
+    .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(
       name: "JournalTests",
-      dependencies: ["CSQLite", "EventLoop", "Journal", "JournalSQLite", "Signals"]),
+      dependencies: ["CSQLite", "EventLoop", "Journal", "JournalSQLite", "Signals", "TestSupport"]),
     .testTarget(name: "ServicesTests", dependencies: ["JSON", "Journal", "Services", "Signals"]),
     .testTarget(name: "SignalsTests", dependencies: ["Signals"]),
     .testTarget(name: "WireTests", dependencies: ["JSON", "Wire"]),

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// A binderd of its own, as a user would start it, with a socket and a journal in a new directory.
 final class DaemonProcess {
@@ -7,14 +8,16 @@ final class DaemonProcess {
   }
 
   let directory: String
+
+  /// Removed with this; `nil` when the directory belongs to somebody else.
+  private let ownDirectory: TemporaryDirectory?
   private(set) var pid: pid_t = 0
   private var isRunning = false
-  private let ownsDirectory: Bool
   private let wrapper: [String]
 
   var socket: String { directory + "/bus.sock" }
   var journal: String { directory + "/journal.db" }
-  var log: String { text(of: directory + "/log") }
+  var log: String { Files.text(of: directory + "/log") }
 
   /// Starts a daemon and waits until it takes clients.
   ///
@@ -27,26 +30,13 @@ final class DaemonProcess {
     waits: Bool = true
   ) throws {
     self.wrapper = wrapper
-    if let directory {
-      self.directory = directory
-      ownsDirectory = false
-    } else {
-      var template = Array("/tmp/binderd-test.XXXXXX".utf8CString)
-      guard mkdtemp(&template) != nil else { throw Failure(description: "mkdtemp") }
-      self.directory = String(
-        decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      ownsDirectory = true
-    }
+    ownDirectory = directory == nil ? try TemporaryDirectory() : nil
+    self.directory = directory ?? ownDirectory?.path ?? ""
     try start(arguments, waits: waits)
   }
 
   deinit {
-    if isRunning {
-      kill(pid, SIGKILL)
-      var status: CInt = 0
-      waitpid(pid, &status, 0)
-    }
-    if ownsDirectory { remove(directory) }
+    if isRunning { end(SIGKILL) }
   }
 
   /// The binderd that was built beside these tests.
@@ -115,52 +105,19 @@ final class DaemonProcess {
 
   /// Resident memory in bytes.
   var residentBytes: Int {
-    let pages = text(of: "/proc/\(pid)/statm").split(separator: " ").dropFirst().first
+    let pages = Files.text(of: "/proc/\(pid)/statm").split(separator: " ").dropFirst().first
     return (pages.flatMap { Int($0) } ?? 0) * 4096
   }
 
   /// Open descriptors.
-  var descriptors: Int { names(in: "/proc/\(pid)/fd").count }
+  var descriptors: Int { Files.names(in: "/proc/\(pid)/fd").count }
 
   /// Processor time of all threads, in seconds.
   var processorSeconds: Double {
-    let fields = text(of: "/proc/\(pid)/stat").split(separator: " ")
+    let fields = Files.text(of: "/proc/\(pid)/stat").split(separator: " ")
     guard fields.count > 14, let user = Double(fields[13]), let system = Double(fields[14]) else {
       return 0
     }
     return (user + system) / Double(sysconf(CInt(_SC_CLK_TCK)))
   }
-}
-
-/// The text of a file; empty when there is none.
-func text(of path: String) -> String {
-  let file = open(path, O_RDONLY)
-  guard file >= 0 else { return "" }
-  defer { close(file) }
-  var bytes: [UInt8] = []
-  var chunk = [UInt8](repeating: 0, count: 65536)
-  while case let count = read(file, &chunk, chunk.count), count > 0 { bytes += chunk[..<count] }
-  return String(decoding: bytes, as: UTF8.self)
-}
-
-/// The names in a directory.
-func names(in path: String) -> [String] {
-  guard let directory = opendir(path) else { return [] }
-  defer { closedir(directory) }
-  var names: [String] = []
-  while let entry = readdir(directory) {
-    let name = withUnsafePointer(to: &entry.pointee.d_name) {
-      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-    }
-    if name != ".", name != ".." { names.append(name) }
-  }
-  return names.sorted()
-}
-
-/// Removes a directory of files.
-private func remove(_ path: String) {
-  for name in names(in: path) where unlink(path + "/" + name) != 0 {
-    remove(path + "/" + name)
-  }
-  rmdir(path)
 }

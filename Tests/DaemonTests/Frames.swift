@@ -1,4 +1,5 @@
 import JSON
+import TestSupport
 import Testing
 
 /// The lines of the daemon, held against `Protocol/server-frame.schema.json`: every line that any
@@ -23,7 +24,7 @@ final class Schema: Sendable {
 
   init(named name: String) {
     let path = #filePath.replacing("Tests/DaemonTests/Frames.swift", with: "Protocol/\(name)")
-    root = (try? JSONValue(parsing: text(of: path))) ?? .bool(false)
+    root = (try? JSONValue(parsing: Files.text(of: path))) ?? .bool(false)
   }
 
   init(_ root: JSONValue) {

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 
 /// Runs a program and returns what it prints.
 ///
@@ -37,15 +38,16 @@ func isThere(_ program: String) -> Bool {
 
 /// A file system of its own in memory, as small as a test wants; without root it is not there.
 final class TemporaryMount {
-  let path: String
+  private let directory: TemporaryDirectory
   private(set) var isMounted = false
 
+  var path: String { directory.path }
+
   init(kibibytes: Int) throws {
-    path =
-      try run(["mktemp", "-d", "/tmp/binderd-test.XXXXXX"])
-      .split(separator: "\n").first.map(String.init) ?? ""
+    directory = try TemporaryDirectory()
     isMounted =
-      (try? run(["mount", "-t", "tmpfs", "-o", "size=\(kibibytes)k,mode=700", "tmpfs", path]))
+      (try? run(
+        ["mount", "-t", "tmpfs", "-o", "size=\(kibibytes)k,mode=700", "tmpfs", directory.path]))
       != nil
   }
 
@@ -55,6 +57,5 @@ final class TemporaryMount {
 
   deinit {
     if isMounted { _ = try? run(["umount", "-l", path]) }
-    rmdir(path)
   }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import TestSupport
 import Testing
 
 /// The transcripts of `Protocol/transcripts`, played against the real daemon.
@@ -12,14 +13,14 @@ struct TranscriptTests {
   private static let directory = #filePath.replacing(
     "Tests/DaemonTests/TranscriptTests.swift", with: "Protocol/transcripts")
 
-  static let all = names(in: directory)
+  static let all = Files.names(in: directory)
 
   @Test(arguments: all)
   func `the daemon does what the transcript says`(name: String) throws {
     let daemon = try DaemonProcess()
     var clients: [Substring: TestSocket] = [:]
     let requests = Schema(named: "client-frame.schema.json")
-    let lines = text(of: "\(Self.directory)/\(name)").split(
+    let lines = Files.text(of: "\(Self.directory)/\(name)").split(
       separator: "\n", omittingEmptySubsequences: true)
     for line in lines where !line.hasPrefix("#") {
       let words = line.split(separator: " ", maxSplits: 1)

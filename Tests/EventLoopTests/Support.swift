@@ -21,26 +21,6 @@ final class Recorder: StreamSocketDelegate {
   var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// A directory of its own for one test.
-final class TemporaryDirectory {
-  let path: String
-
-  init() throws {
-    var template = Array("/tmp/binderd-test.XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else {
-      throw SystemError(code: errno, call: "mkdtemp")
-    }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-
-  deinit {
-    let names = ["s", "file", "link"]
-    for name in names { unlink("\(path)/\(name)") }
-    rmdir("\(path)/open")
-    rmdir(path)
-  }
-}
-
 /// The other end of a socket, blocking, by plain system calls.
 final class Peer {
   let descriptor: CInt

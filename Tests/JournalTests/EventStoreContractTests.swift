@@ -1,6 +1,7 @@
 import Journal
 import JournalSQLite
 import Signals
+import TestSupport
 import Testing
 
 /// What every event store promises; a new store joins by adding a case.

@@ -4,6 +4,7 @@ import Glibc
 import Journal
 import JournalSQLite
 import Signals
+import TestSupport
 import Testing
 
 struct SQLiteStoreTests {

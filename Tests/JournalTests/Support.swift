@@ -3,30 +3,9 @@ import Glibc
 import Journal
 import JournalSQLite
 import Signals
+import TestSupport
 
-/// A directory of its own for one test, removed with what is in it.
-final class TemporaryDirectory {
-  let path: String
-
-  init() throws {
-    var template = Array("/tmp/binderd-test.XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw SystemError(code: errno, call: "mkdtemp") }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-
-  deinit {
-    if let directory = opendir(path) {
-      while let entry = readdir(directory) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) {
-          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        }
-        unlink("\(path)/\(name)")
-      }
-      closedir(directory)
-    }
-    rmdir(path)
-  }
-
+extension TemporaryDirectory {
   var journal: String { path + "/journal.db" }
 }
 

@@ -1,0 +1,35 @@
+internal import Glibc
+
+/// What tests ask of the file system.
+package enum Files {
+  /// The text of a file; empty when there is none.
+  package static func text(of path: String) -> String {
+    let file = open(path, O_RDONLY)
+    guard file >= 0 else { return "" }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65536)
+    while case let count = read(file, &chunk, chunk.count), count > 0 { bytes += chunk[..<count] }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The names in a directory, sorted.
+  package static func names(in path: String) -> [String] {
+    guard let directory = opendir(path) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// Removes a directory with all that is in it.
+  package static func remove(_ path: String) {
+    for name in names(in: path) where unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
+    rmdir(path)
+  }
+}
