@@ -9,7 +9,7 @@ clean() {
   trap - EXIT INT TERM HUP
   [ -z "$job" ] || kill "$job" 2>/dev/null || true
   for name in "${!server[@]}"; do kill -KILL "${server[$name]}" 2>/dev/null || true; done
-  wait
+  wait 2>/dev/null
   [ -z "$home" ] || rm -rf "$home"
 }
 
