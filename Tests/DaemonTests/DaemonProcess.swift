@@ -103,6 +103,9 @@ final class DaemonProcess {
 
   // MARK: What it costs
 
+  /// Whether a sanitizer runs within, here and in the daemon: then its memory is the sanitizer's.
+  static let isSanitized = ["__asan_init", "__tsan_init"].contains { dlsym(nil, $0) != nil }
+
   /// Resident memory in bytes.
   var residentBytes: Int {
     let pages = Files.text(of: "/proc/\(pid)/statm").split(separator: " ").dropFirst().first

@@ -75,7 +75,7 @@ final class TestSocket {
   /// The next line; `nil` at the end of the stream.
   ///
   /// - Throws: ``Failure`` when none comes within a time.
-  func line(within milliseconds: CInt = 20_000) throws -> String? {
+  func line(within milliseconds: CInt = 60_000) throws -> String? {
     while true {
       if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
         let line = String(decoding: rest[..<end], as: UTF8.self)

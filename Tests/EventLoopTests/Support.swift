@@ -83,7 +83,7 @@ extension Loop {
   func run(until condition: () -> Bool) throws {
     var isLate = false
     let alarm = try EventLoop.Timer(on: self) { isLate = true }
-    alarm.start(afterMilliseconds: 5_000)
+    alarm.start(afterMilliseconds: 60_000)
     while !condition(), !isLate { runOnce() }
     alarm.close()
     if isLate { throw SystemError(code: ETIMEDOUT, call: "run(until:)") }

@@ -37,7 +37,7 @@ final class SQLiteJournal {
   func run(until condition: () -> Bool) throws {
     var isLate = false
     let alarm = try EventLoop.Timer(on: loop) { isLate = true }
-    alarm.start(afterMilliseconds: 20_000)
+    alarm.start(afterMilliseconds: 60_000)
     while !condition(), !isLate { loop.runOnce() }
     alarm.close()
     if isLate { throw SystemError(code: ETIMEDOUT, call: "run(until:)") }
