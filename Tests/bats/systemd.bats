@@ -33,7 +33,7 @@ units() { # system or user
 
 @test "systemd has nothing to say about the user units" {
     units user
-    XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR run systemd-analyze --user verify ./binderd.service ./binderd.socket
+    HOME=$BATS_TEST_TMPDIR XDG_RUNTIME_DIR=$BATS_TEST_TMPDIR run systemd-analyze --user verify ./binderd.service ./binderd.socket
     [ "$status" -eq 0 ]
     [ -z "$output" ]
 }

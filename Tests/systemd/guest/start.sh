@@ -13,7 +13,14 @@ same "who runs it" "$(stat -c %U "/proc/$main")" binder
 same "the journal" "$(stat -c '%U %a' /var/lib/binder /var/lib/binder/journal.db | paste -sd,)" "binder 700,binder 600"
 same "priority of the first line" "$(journalctl --sync; journalctl -q -o json -u binderd --grep serves | jq -r .PRIORITY)" 5
 
-systemctl restart binderd.service
+# Clients come all the time: while it restarts they wait in the socket. One that was just accepted may be told `closing` instead.
+( trap - ERR EXIT
+  until [ -e /tmp/enough ]; do socat -t 10 - UNIX-CONNECT:$socket <<< '{"id":1,"method":"ping"}' || true; done ) > /tmp/answers 2>&1 &
+for _ in 1 2 3; do systemctl restart binderd.service; done
+touch /tmp/enough
+wait $!
+grep -q '"id":1' /tmp/answers || fail "no client was there"
+same "clients that found nobody" "$(grep -E 'refused|No such file' /tmp/answers || true)" ""
 [ "$(show MainPID)" != "$main" ] || fail "a restart leaves the process"
 same "lamp after a restart" "$(get_cell lamp)" true
 
