@@ -51,7 +51,9 @@ let package = Package(
     .target(name: "Machine", dependencies: ["Services"]),
 
     // Stores: one target for each C library.
-    .target(name: "JournalSQLite", dependencies: ["CSQLite", "EventLoop", "Journal", "Signals"]),
+    .target(
+      name: "JournalSQLite", dependencies: ["CSQLite", "EventLoop", "Journal", "Signals"],
+      exclude: ["README.md"]),
 
     // Composition root.
     .executableTarget(
@@ -67,7 +69,9 @@ let package = Package(
     .testTarget(name: "ArchitectureTests"),
     .testTarget(
       name: "BindersTests",
-      dependencies: ["Binders", "Connections", "JSON", "Journal", "Services", "Signals", "Wire"]),
+      dependencies: [
+        "Binders", "Connections", "JSON", "Journal", "Services", "Signals", "TestSupport", "Wire",
+      ]),
     .testTarget(
       name: "ConnectionsTests", dependencies: ["Connections", "JSON", "Signals", "Wire"]),
     .testTarget(name: "DaemonTests", dependencies: ["JSON", "TestSupport", "binderd"]),

@@ -1,6 +1,6 @@
 internal import Connections
-internal import JSON
-internal import Services
+package import JSON
+package import Services
 internal import Wire
 
 extension Interface {
@@ -15,7 +15,7 @@ extension Interface {
   ///   - errors: The `reason` of each `rejected` that it may answer.
   ///   - direct: Reads the parameters in their usual form; see ``DirectReader``.
   ///   - body: Calls the service.
-  func command<Parameters: Decodable, Value: Codable, Failure: ServiceError>(
+  package func command<Parameters: Decodable, Value: Codable, Failure: ServiceError>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, writes: [String],
     errors: [String] = [], direct: DirectReader<Parameters>? = nil,
     body: @escaping (Parameters) throws(Failure) -> Value
@@ -201,7 +201,7 @@ extension Interface {
 ///
 /// That is an object with just these members in just this order. For any other form, `_meta`
 /// included, it returns `nil`, and the type is decoded, which is most of what a small request costs.
-typealias DirectReader<Parameters> = (
+package typealias DirectReader<Parameters> = (
   _ object: inout JSONScanner, _ line: Span<UInt8>
 ) throws(JSONFault) -> Parameters?
 

@@ -16,7 +16,10 @@ final class Bench {
   let time = ManualTime()
   private let bag = DisposeBag()
 
-  init(_ store: MemoryStore? = nil) throws {
+  /// - Parameter bind: Makes one more service and binds clients to it.
+  init(
+    _ store: MemoryStore? = nil, bind: (Interface, ServiceHost) -> Void = { _, _ in }
+  ) throws {
     var clock: Int64 = 1_767_323_045_000_000
     let store =
       store
@@ -36,6 +39,7 @@ final class Bench {
     bindHistory(interface)
     bindCells(interface, to: cells)
     bindSystem(interface, to: SystemService(FixedProbe(), on: time))
+    bind(interface, host)
     try host.start()
     bindHub(hub, to: host, bag: bag)
   }

@@ -104,7 +104,7 @@ final class DaemonProcess {
   // MARK: What it costs
 
   /// Whether a sanitizer runs within, here and in the daemon: then its memory is the sanitizer's.
-  static let isSanitized = ["__asan_init", "__tsan_init"].contains { dlsym(nil, $0) != nil }
+  static let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
 
   /// Resident memory in bytes.
   var residentBytes: Int {

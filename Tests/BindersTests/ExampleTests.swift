@@ -1,0 +1,43 @@
+import JSON
+import Testing
+import Wire
+import TestSupport
+
+/// The service that the README shows.
+struct ExampleTests {
+  @Test
+  func `the service of the README answers, shows, refuses and describes itself`() throws {
+    let bench = try Bench { bindTodos($0, to: TodoService(in: $1)) }
+    let client = bench.connect()
+    client.send(#"{"id":1,"method":"subscribe","params":{"source":"todo/*"}}"#)
+    _ = client.settle()
+    client.send(#"{"id":2,"method":"todo.add","params":["milk"]}"#)
+    #expect(
+      client.settle() == [
+        #"{"jsonrpc":"2.0","id":2,"result":{"value":1,"seq":1,"version":1}}"#,
+        #"{"jsonrpc":"2.0","method":"next","params":{"sub":1,"seq":1,"source":"todo/1","value":"milk"}}"#,
+      ])
+    client.send(#"{"id":3,"method":"todo.finish","params":{"id":1}}"#)
+    #expect(
+      client.settle().last
+        == #"{"jsonrpc":"2.0","method":"next","params":{"sub":1,"seq":2,"source":"todo/1","gone":true}}"#
+    )
+    #expect(client.error(#"{"id":4,"method":"todo.finish","params":[1]}"#)?.name == .notFound)
+    #expect(client.error(#"{"id":5,"method":"todo.add","params":[""]}"#)?.name == .invalidParams)
+    let methods = client.result(#"{"id":6,"method":"describe","params":["todo"]}"#)?["methods"]
+    guard case .object(let methods)? = methods else {
+      Issue.record("no methods")
+      return
+    }
+    #expect(methods.members.map(\.name) == ["add", "finish"])
+  }
+
+  @Test(arguments: ["Todos", "TodoService", "TodoBinder"])
+  func `the README shows the code that is tested here`(name: String) throws {
+    let root = #filePath.replacing("/Tests/BindersTests/ExampleTests.swift", with: "")
+    let readme = Files.text(of: "\(root)/README.md")
+    let code = Files.text(of: "\(root)/Tests/BindersTests/Example/\(name).swift")
+    #expect(!code.isEmpty)
+    #expect(readme.contains("```swift\n// \(name).swift\n\(code)```"))
+  }
+}
