@@ -4,67 +4,67 @@
 
 ping_round() {
   for depth in 1 32; do
-    load ping b binder -P $depth -d "$seconds"; keep ping-$depth binderd rate
-    load get r redis -P $depth -d "$seconds"; keep ping-$depth redis rate
-    load ping f binder -P $depth -d "$seconds"; keep ping-$depth floor rate
+    load ping binderd binder -P $depth -d "$seconds"; keep ping-$depth binderd rate
+    load get redis redis -P $depth -d "$seconds"; keep ping-$depth redis rate
+    load ping floor binder -P $depth -d "$seconds"; keep ping-$depth floor rate
   done
 }
 
 measure_ping() {
-  serve_binderd b os; serve_redis r no; serve_floor f
-  load set r redis -P 32 -n 10000
+  serve_binderd binderd os; serve_redis redis no; serve_floor floor
+  load set redis redis -P 32 -n 10000
   each_round ping_round
-  discard b r f
+  discard binderd redis floor
 }
 
 get_round() {
   for depth in 1 32; do
-    load get b binder -P $depth -d "$seconds"; keep get-$depth binderd rate
-    load get r redis -P $depth -d "$seconds"; keep get-$depth redis rate
+    load get binderd binder -P $depth -d "$seconds"; keep get-$depth binderd rate
+    load get redis redis -P $depth -d "$seconds"; keep get-$depth redis rate
   done
 }
 
 measure_get() {
-  serve_binderd b os; serve_redis r no
-  load set b binder -P 32 -n 10000; load set r redis -P 32 -n 10000
+  serve_binderd binderd os; serve_redis redis no
+  load set binderd binder -P 32 -n 10000; load set redis redis -P 32 -n 10000
   each_round get_round
-  discard b r
+  discard binderd redis
 }
 
 set_round() {
   for depth in 1 32; do
-    load set b binder -P $depth -d "$seconds"; keep set-$depth binderd rate
-    load set r redis -P $depth -d "$seconds"; keep set-$depth redis rate
+    load set binderd binder -P $depth -d "$seconds"; keep set-$depth binderd rate
+    load set redis redis -P $depth -d "$seconds"; keep set-$depth redis rate
   done
 }
 
 measure_set() {
-  serve_binderd b always; serve_redis r yes
+  serve_binderd binderd always; serve_redis redis yes
   each_round set_round
-  discard b r
+  discard binderd redis
 }
 
 # MARK: Watchers
 
 fanout_round() {
   for watchers in 100 1000; do
-    load fanout b binder -c $watchers -P 64 -d "$seconds"; keep fanout-$watchers binderd rate
-    load fanout r redis -c $watchers -P 64 -d "$seconds"; keep fanout-$watchers redis rate
+    load fanout binderd binder -c $watchers -P 64 -d "$seconds"; keep fanout-$watchers binderd rate
+    load fanout redis redis -c $watchers -P 64 -d "$seconds"; keep fanout-$watchers redis rate
   done
 }
 
 measure_fanout() {
-  serve_binderd b os; serve_redis r no
+  serve_binderd binderd os; serve_redis redis no
   each_round fanout_round
-  discard b r
+  discard binderd redis
 }
 
 latency_round() {
-  load latency b binder -c 100 -d "$seconds"
+  load latency binderd binder -c 100 -d "$seconds"
   keep latency-p50 binderd p50; keep latency-p99 binderd p99
-  load latency r redis -c 100 -d "$seconds"
+  load latency redis redis -c 100 -d "$seconds"
   for row in latency durable; do keep $row-p50 redis p50; keep $row-p99 redis p99; done
-  load latency d binder -c 100 -d "$seconds"
+  load latency durable binder -c 100 -d "$seconds"
   keep durable-p50 binderd p50; keep durable-p99 binderd p99
   run "$bin/load" disk -f "$home/disk" -d "$seconds"
   say disk
@@ -72,9 +72,9 @@ latency_round() {
 }
 
 measure_latency() {
-  serve_binderd b os; serve_binderd d always; serve_redis r no
+  serve_binderd binderd os; serve_binderd durable always; serve_redis redis no
   each_round latency_round
-  discard b d r
+  discard binderd durable redis
 }
 
 # MARK: Memory. Each with a fresh server: one that has served as many before has the memory already.
@@ -85,24 +85,24 @@ idle_round() {
       echo "bench: no $clients descriptors here" >&2
       continue
     fi
-    serve_binderd b os
-    load idle b binder -c $clients; keep idle-$clients binderd each
-    discard b
-    serve_redis r no
-    load idle r redis -c $clients; keep idle-$clients redis each
-    discard r
+    serve_binderd binderd os
+    load idle binderd binder -c $clients; keep idle-$clients binderd each
+    discard binderd
+    serve_redis redis no
+    load idle redis redis -c $clients; keep idle-$clients redis each
+    discard redis
   done
 }
 
 measure_idle() { each_round idle_round; }
 
 rss_round() {
-  serve_binderd b always
-  load idle b binder -c 1; keep rss binderd rss
-  discard b
-  serve_redis r yes
-  load idle r redis -c 1; keep rss redis rss
-  discard r
+  serve_binderd binderd always
+  load idle binderd binder -c 1; keep rss binderd rss
+  discard binderd
+  serve_redis redis yes
+  load idle redis redis -c 1; keep rss redis rss
+  discard redis
 }
 
 measure_rss() { each_round rss_round; }

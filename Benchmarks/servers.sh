@@ -73,7 +73,7 @@ load() { # mode, name of the server, protocol, options…
   local mode=$1 name=$2 protocol=$3
   shift 3
   run "$bin/load" "$mode" -u "$home/$name.sock" -p "$protocol" -s "${server[$name]}" "$@"
-  say "$protocol $mode $*"
+  say "$name $mode $*"
 }
 
 # Puts down a figure of what was measured last.
