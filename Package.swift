@@ -14,6 +14,8 @@ let package = Package(
   name: "binderd",
   products: [
     .executable(name: "binderd", targets: ["binderd"]),
+    .executable(name: "bindctl", targets: ["bindctl"]),
+    .library(name: "BinderClient", targets: ["BinderClient"]),
     .library(name: "JSON", targets: ["JSON"]),
   ],
   targets: [
@@ -63,10 +65,17 @@ let package = Package(
         "Services", "Signals", "Wire",
       ]),
 
+    // The client: for Swift programs, and the command line.
+    .target(name: "BinderClient", dependencies: ["JSON", "Wire"]),
+    .target(name: "Console", dependencies: ["JSON", "Wire"]),
+    .executableTarget(
+      name: "bindctl", dependencies: ["BinderClient", "Console", "JSON", "Wire"]),
+
     // What test targets share.
     .target(name: "TestSupport", path: "Tests/TestSupport"),
 
     .testTarget(name: "ArchitectureTests"),
+    .testTarget(name: "BinderClientTests", dependencies: ["BinderClient", "JSON", "Wire"]),
     .testTarget(
       name: "BindersTests",
       dependencies: [
@@ -74,6 +83,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "ConnectionsTests", dependencies: ["Connections", "JSON", "Signals", "Wire"]),
+    .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Wire"]),
     .testTarget(name: "DaemonTests", dependencies: ["JSON", "TestSupport", "binderd"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),

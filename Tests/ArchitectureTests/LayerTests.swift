@@ -21,6 +21,10 @@ private let law: [String: Set<String>] = [
   "Connections": ["JSON", "Signals", "Wire"],
   "Binders": ["Connections", "JSON", "Services", "Signals", "Wire"],
   "Server": ["Connections", "EventLoop", "Signals", "Wire"],
+  // The client, the terminal, the command line.
+  "BinderClient": ["Glibc", "JSON", "Wire"],
+  "Console": ["Glibc", "JSON", "Wire"],
+  "bindctl": ["BinderClient", "Console", "Glibc", "JSON", "Wire"],
   // Composition.
   "binderd": [
     "Binders", "Connections", "EventLoop", "Glibc", "Journal", "JournalSQLite", "Machine",

@@ -1,5 +1,5 @@
 /// The name that may have been meant: the nearest by edits, if it is near.
-func nearest(to name: String, among names: some Sequence<String>) -> String? {
+public func nearest(to name: String, among names: some Sequence<String>) -> String? {
   let wanted = Array(name.utf8.prefix(200))
   let limit = max(1, min(3, wanted.count / 2))
   var best: (name: String, distance: Int)?

@@ -1,0 +1,192 @@
+internal import Glibc
+public import JSON
+internal import Wire
+
+/// One connection to a daemon: requests go out, answers and notifications come in.
+///
+/// Blocking and confined to a thread. When it is lost it stays lost; ``Follower`` makes a new one.
+public final class BinderConnection {
+  /// A connection by its parts, before anything was said.
+  private let socket: ClientSocket
+  private let decoder = JSONDecoder()
+  private var splitter = LineSplitter(limit: lineLimit + 1024)
+  private var lines: [JSONText] = []
+  private var fault: String?
+  private var lastID = 0
+  private var answers: [String: Result<JSONText, ClientError>] = [:]
+  private var notifications: [(method: String, params: Incoming.Params)] = []
+  private var closingReason: String?
+  private let output: CInt?
+
+  /// Where the daemon was found.
+  public let path: String
+
+  /// What the daemon has said of itself.
+  public private(set) var greeting = Greeting(
+    server: .init(name: "", version: ""), epoch: "", first: 0, last: 0)
+
+  /// How long the daemon has asked its clients to stay away; `nil` when it has not.
+  private(set) var reconnectMilliseconds: UInt64?
+
+  /// The longest line that the daemon is asked to send.
+  private static let lineLimit = 16 << 20
+
+  /// Connects to the first of some places where a daemon listens, and says hello.
+  ///
+  /// - Parameters:
+  ///   - client: The program and its version, as `daemon/connections` shows them.
+  ///   - output: A descriptor whose reader may go away: then waiting ends.
+  init(
+    _ search: SocketSearch, client: ClientName, output: CInt?, until deadline: Deadline
+  ) throws(ClientError) {
+    (socket, path) = try Self.open(search)
+    self.output = output
+    let hello: JSONObject = [
+      "protocol": .array([.number(JSONNumber(1))]),
+      "client": .object(["name": .string(client.name), "version": .string(client.version)]),
+      "limits": .object(["line": .number(JSONNumber(Self.lineLimit))]),
+    ]
+    greeting = try call("hello", hello, as: Greeting.self, until: deadline)
+  }
+
+  private static func open(
+    _ search: SocketSearch
+  ) throws(ClientError) -> (ClientSocket, String) {
+    var attempts: [ClientError.Attempt] = []
+    for place in search.places {
+      do throws(Errno) {
+        return (try ClientSocket(path: place.path), place.path)
+      } catch {
+        attempts.append(.init(place: place, code: error.code, reason: error.text))
+      }
+    }
+    throw .noDaemon(attempts)
+  }
+
+  // MARK: Calling
+
+  /// Calls a method and waits for its result.
+  ///
+  /// - Throws: ``ClientError``; after ``ClientError/timedOut`` the connection can still be used.
+  public func call(
+    _ method: String, _ params: JSONObject = [:], until deadline: Deadline = .never
+  ) throws(ClientError) -> JSONText {
+    try answer(to: send(method, params), until: deadline)
+  }
+
+  /// Calls a method and waits for its result as a type; members that it does not know are passed
+  /// over.
+  public func call<Value: Decodable>(
+    _ method: String, _ params: JSONObject = [:], as type: Value.Type,
+    until deadline: Deadline = .never
+  ) throws(ClientError) -> Value {
+    try decode(call(method, params, until: deadline), as: type)
+  }
+
+  /// Sends a request without waiting.
+  ///
+  /// - Returns: By what its answer is asked for.
+  public func send(_ method: String, _ params: JSONObject = [:]) throws(ClientError) -> Int {
+    try send(method, JSONValue.object(params).text)
+  }
+
+  /// Sends a request without waiting; its parameters are an object or an array.
+  public func send(_ method: String, _ params: JSONText) throws(ClientError) -> Int {
+    lastID += 1
+    var line = ByteBuffer()
+    line.append(#"{"jsonrpc":"2.0","id":"#)
+    line.append(integer: lastID)
+    line.append(#","method":"#)
+    line.append(quoted: method)
+    line.append(#","params":"#)
+    line.append(params.text)
+    line.append("}\n")
+    guard socket.send(line.span) else { throw try whyLost() }
+    return lastID
+  }
+
+  /// Waits for the result of a request; what the daemon sends meanwhile is kept.
+  public func answer(
+    to id: Int, until deadline: Deadline = .never
+  ) throws(ClientError) -> JSONText {
+    while true {
+      if let answer = answers.removeValue(forKey: "\(id)") { return try answer.get() }
+      try receive(until: deadline)
+    }
+  }
+
+  /// The next notification.
+  func notification(
+    until deadline: Deadline
+  ) throws(ClientError) -> (method: String, params: Incoming.Params) {
+    while notifications.isEmpty { try receive(until: deadline) }
+    return notifications.removeFirst()
+  }
+
+  /// Decodes what a result holds.
+  func decode<Value: Decodable>(
+    _ text: JSONText, as type: Value.Type
+  ) throws(ClientError) -> Value {
+    do throws(JSONDecodingError) {
+      return try decoder.decode(type, from: text, unknownMembers: .ignored)
+    } catch {
+      throw .notUnderstood("\(error)")
+    }
+  }
+
+  // MARK: Receiving
+
+  /// Waits for more and takes it in.
+  private func receive(until deadline: Deadline) throws(ClientError) {
+    switch socket.wait(until: deadline, output: output) {
+    case .ready: break
+    case .timedOut: throw .timedOut
+    case .readerGone: throw .readerGone
+    }
+    guard try take() else { throw .lost(reason: closingReason) }
+  }
+
+  /// Takes in what has arrived.
+  ///
+  /// - Returns: `false` at the end of the stream.
+  private func take() throws(ClientError) -> Bool {
+    let isMore = socket.receive { chunk in
+      splitter.feed(chunk) { line in
+        if let line, let text = try? JSONText(parsing: line) {
+          lines.append(text)
+        } else {
+          fault = line == nil ? "a line over 16 MiB" : "a line that is not JSON"
+        }
+        return .done
+      }
+    }
+    for line in lines { note(try decode(line, as: Incoming.self), line) }
+    lines.removeAll(keepingCapacity: true)
+    if let fault { throw .notUnderstood(fault) }
+    return isMore
+  }
+
+  private func note(_ frame: Incoming, _ line: JSONText) {
+    if let method = frame.method, let params = frame.params {
+      if method == "closing" {
+        closingReason = params.reason
+        reconnectMilliseconds = params.reconnect_ms
+      } else {
+        notifications.append((method, params))
+      }
+    } else if let id = frame.id, let result = frame.result {
+      answers[id.text] = .success(result)
+    } else if let error = frame.error {
+      // Without an identity the daemon could not read the request: there is only the last one.
+      answers[frame.id?.text ?? "\(lastID)"] = .failure(ClientError(error))
+    } else {
+      fault = "neither an answer nor a notification"
+    }
+  }
+
+  /// What the daemon has said before it hung up.
+  private func whyLost() throws(ClientError) -> ClientError {
+    while try take() {}
+    return .lost(reason: closingReason)
+  }
+}

@@ -1,0 +1,121 @@
+internal import Glibc
+
+/// A Unix stream socket, blocking, closed with its owner.
+public final class ClientSocket {
+  /// The descriptor; owned by this.
+  public let descriptor: CInt
+
+  /// How much is read at once.
+  private static let chunkSize = 1 << 16
+
+  private var chunk = [UInt8](repeating: 0, count: chunkSize)
+
+  /// Connects.
+  ///
+  /// - Throws: The `errno` of what has failed.
+  init(path: String) throws(Errno) {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    // The last byte stays 0.
+    let isSet = withUnsafeMutableBytes(of: &address.sun_path) { field in
+      guard bytes.count < field.count, !bytes.contains(0) else { return false }
+      field.copyBytes(from: bytes)
+      return true
+    }
+    guard isSet else { throw Errno(code: ENAMETOOLONG) }
+    descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
+    guard descriptor >= 0 else { throw Errno() }
+    let status = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard status == 0 else {
+      let error = Errno()
+      close(descriptor)
+      throw error
+    }
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Sends all bytes.
+  ///
+  /// - Returns: Whether they were taken; `false` when the peer is gone.
+  public func send(_ bytes: Span<UInt8>) -> Bool {
+    bytes.withUnsafeBufferPointer { bytes in
+      var sent = 0
+      while sent < bytes.count {
+        let rest = UnsafeBufferPointer(rebasing: bytes[sent...])
+        let count = Glibc.send(descriptor, rest.baseAddress, rest.count, CInt(MSG_NOSIGNAL))
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return false }
+        sent += count
+      }
+      return true
+    }
+  }
+
+  /// Ends the sending side; what the peer still has to say arrives.
+  public func finishSending() {
+    shutdown(descriptor, CInt(SHUT_WR))
+  }
+
+  /// What has become of a wait.
+  enum Wait {
+    case ready
+    case timedOut
+    case readerGone
+  }
+
+  /// Waits until something can be read, or the peer is gone.
+  ///
+  /// - Parameter output: A descriptor whose reader may go away meanwhile; `nil` for none.
+  func wait(until deadline: Deadline, output: CInt?) -> Wait {
+    waitFor(descriptor, until: deadline, output: output)
+  }
+
+  /// Hands out what has arrived; the span is valid during the call.
+  ///
+  /// - Returns: `false` at the end of the stream.
+  public func receive(_ take: (Span<UInt8>) -> Void) -> Bool {
+    while true {
+      let count = recv(descriptor, &chunk, chunk.count, 0)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return false }
+      chunk.withUnsafeBufferPointer { take($0.extracting(..<count).span) }
+      return true
+    }
+  }
+}
+
+/// Waits for a descriptor, or for nothing but the time.
+func waitFor(_ descriptor: CInt?, until deadline: Deadline, output: CInt?) -> ClientSocket.Wait {
+  // A negative descriptor is passed over by poll.
+  var waiting = [
+    pollfd(fd: descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+    pollfd(fd: output ?? -1, events: 0, revents: 0),
+  ]
+  while true {
+    let count = poll(&waiting, 2, deadline.pollTime)
+    if count < 0, errno == EINTR { continue }
+    if waiting[1].revents & Int16(POLLERR) != 0 { return .readerGone }
+    if waiting[0].revents != 0 { return .ready }
+    if count == 0, deadline.isOver { return .timedOut }
+  }
+}
+
+/// The reason that a system call gave for its failure.
+struct Errno: Error {
+  let code: CInt
+
+  init(code: CInt = errno) {
+    self.code = code
+  }
+
+  /// The system's words.
+  var text: String { String(cString: strerror(code)) }
+}

@@ -1,0 +1,46 @@
+internal import JSON
+internal import Wire
+
+/// A line from the daemon.
+struct Incoming: Decodable {
+  let id: JSONText?
+  let method: String?
+  let result: JSONText?
+  let error: JSONText?
+  let params: Params?
+
+  /// The members of all notifications together.
+  struct Params: Decodable {
+    let sub: Handle?
+    let seq: UInt64?
+    let source: String?
+    let value: JSONText?
+    let gone: Bool?
+    let skipped: UInt64?
+    let event: JSONText?
+    let error: JSONText?
+    let reason: String?
+    let reconnect_ms: UInt64?
+  }
+}
+
+/// The answer to a subscription.
+struct SubscribeAnswer: Decodable {
+  let epoch: String?
+  let seq: UInt64?
+  let value: JSONText?
+  let gone: Bool?
+  let values: JSONValue?
+  let after: UInt64?
+}
+
+extension ClientError {
+  /// What the daemon has answered instead of a result.
+  init(_ error: JSONText) {
+    if let known = WireError(error.value) {
+      self = .refused(known)
+    } else {
+      self = .unknownError(error)
+    }
+  }
+}

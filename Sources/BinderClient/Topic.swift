@@ -1,0 +1,83 @@
+public import JSON
+
+/// What a stream is of.
+public struct Topic: Equatable, Sendable {
+  /// How the changes of a source are wanted.
+  public enum Mode: Equatable, Sendable {
+    /// The newest value; those in between are left out for a slow reader.
+    case newest
+    /// Every change, from the journal; a source that is not journaled is refused.
+    case every
+    /// Every change of what is journaled, the newest value of what is not.
+    case everyIfJournaled
+  }
+
+  /// A source, a pattern of sources, or `events`.
+  public let source: String
+
+  /// How the changes are wanted; nothing for events.
+  public let mode: Mode
+
+  /// Where it begins, as `subscribe` takes it; `nil` for now.
+  public let from: JSONValue?
+
+  /// Which events are wanted, as `subscribe` takes it; `nil` for all.
+  public let filter: JSONObject?
+
+  /// Milliseconds between values, at least; 0 for none, and for all modes but ``Mode/newest``.
+  public let intervalMilliseconds: UInt64
+
+  /// A source or a pattern of sources.
+  public init(
+    _ source: String, mode: Mode = .everyIfJournaled, from: JSONValue? = nil,
+    everyMilliseconds interval: UInt64 = 0
+  ) {
+    self.source = source
+    self.mode = mode
+    self.from = from
+    filter = nil
+    intervalMilliseconds = interval
+  }
+
+  /// The events of the journal.
+  public init(eventsFrom from: JSONValue?, filter: JSONObject? = nil) {
+    source = "events"
+    mode = .every
+    self.from = from
+    self.filter = filter
+    intervalMilliseconds = 0
+  }
+}
+
+/// What a stream tells.
+public enum Update: Equatable, Sendable {
+  /// A source has a value, or none any more.
+  case value(SourceValue)
+
+  /// An event, as the protocol writes it: `{"type":…,"stream":…}`.
+  case event(seq: UInt64, JSONText)
+
+  /// A topic has told everything that was there: what follows happens now. Once for each.
+  case caughtUp(topic: Int, seq: UInt64?)
+
+  /// A topic has ended.
+  case completed(topic: Int)
+}
+
+/// A value of a source.
+public struct SourceValue: Equatable, Sendable {
+  /// The source.
+  public let source: String
+
+  /// The position that gave the value; `nil` for what is measured.
+  public let seq: UInt64?
+
+  /// The value; `nil` when the source is gone.
+  public let value: JSONText?
+
+  /// How many values before it were left out.
+  public let skipped: UInt64
+
+  /// Whether it was the value already when the stream began.
+  public let isPresent: Bool
+}

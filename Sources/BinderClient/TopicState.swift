@@ -1,0 +1,139 @@
+internal import JSON
+internal import Wire
+
+/// How far a topic has been told, so that it can go on with the next connection.
+struct TopicState {
+  let topic: Topic
+  let index: Int
+
+  /// Whether the daemon is asked for every change: it then goes on after a position.
+  private var isLog: Bool
+
+  /// Everything up to here was told; `nil` before the first answer, and for newest values.
+  private(set) var position: UInt64?
+
+  /// The journal of which ``position`` is.
+  private var epoch: String?
+
+  /// What was told of each source, to tell the differences after a pause; for newest values.
+  private var told: [String: JSONText] = [:]
+
+  private var hasBegun = false
+  private var hasCaughtUp = false
+
+  init(_ topic: Topic, index: Int) {
+    self.topic = topic
+    self.index = index
+    isLog = topic.source == "events" || topic.mode != .newest
+  }
+
+  /// The handle of the subscription.
+  var handle: String { "t\(index)" }
+
+  /// The parameters of the subscription: the first one, or one that goes on.
+  var parameters: JSONObject {
+    var params: JSONObject = ["source": .string(topic.source), "sub": .string(handle)]
+    if isLog, topic.source != "events" { params["mode"] = .string("every") }
+    if let position {
+      params["from"] = .object(["after": .number(JSONNumber(position))])
+      params["epoch"] = epoch.map { .string($0) }
+    } else {
+      params["from"] = topic.from
+    }
+    params["filter"] = topic.filter.map { .object($0) }
+    if topic.intervalMilliseconds > 0 {
+      params["min_interval_ms"] = .number(JSONNumber(topic.intervalMilliseconds))
+    }
+    return params
+  }
+
+  /// Takes back the wish for every change, if the daemon says that there is no journal to read it
+  /// from.
+  ///
+  /// - Returns: Whether it is worth asking again.
+  mutating func settle(for error: ClientError) -> Bool {
+    guard isLog, topic.mode == .everyIfJournaled, topic.from == nil, !hasBegun,
+      case .refused(let error) = error, error.name == .invalidParams,
+      error.data["path"] == .string("/mode") || error.data["path"] == .string("/source")
+    else { return false }
+    isLog = false
+    return true
+  }
+
+  // MARK: What arrives
+
+  /// Takes the answer to the subscription.
+  mutating func take(_ answer: SubscribeAnswer, _ tell: (Update) -> Void) {
+    defer { hasBegun = true }
+    if isLog {
+      epoch = answer.epoch
+      position = answer.after ?? answer.seq
+    }
+    guard answer.after == nil || topic.from == nil && !hasBegun else { return }
+    if topic.source != "events" { takeValues(answer, tell) }
+    catchUp(answer.seq ?? answer.after, tell)
+  }
+
+  private mutating func takeValues(_ answer: SubscribeAnswer, _ tell: (Update) -> Void) {
+    var values: [(String, JSONText)] = []
+    if case .object(let object)? = answer.values {
+      values = object.members.map { ($0.name, $0.value.text) }
+    } else if answer.gone != true {
+      values = [(topic.source, answer.value ?? .null)]
+    }
+    let before = told
+    func value(_ source: String, _ value: JSONText?) -> Update {
+      .value(
+        SourceValue(
+          source: source, seq: answer.seq, value: value, skipped: 0, isPresent: !hasBegun))
+    }
+    for (source, text) in values where before[source] != text { tell(value(source, text)) }
+    let present = Dictionary(values) { $1 }
+    for source in before.keys.sorted() where present[source] == nil { tell(value(source, nil)) }
+    if !isLog { told = present }
+  }
+
+  /// Takes a notification.
+  mutating func take(
+    _ method: String, _ params: Incoming.Params, _ tell: (Update) -> Void
+  ) throws(ClientError) {
+    switch method {
+    case "next": next(params, tell)
+    case "caught_up", "mark":
+      advance(to: params.seq)
+      if method == "caught_up" { catchUp(params.seq, tell) }
+    case "complete": tell(.completed(topic: index))
+    case "fail":
+      throw params.error.map { ClientError($0) } ?? .notUnderstood("a failure without its error")
+    default: break
+    }
+  }
+
+  private mutating func next(_ params: Incoming.Params, _ tell: (Update) -> Void) {
+    advance(to: params.seq)
+    if let event = params.event {
+      tell(.event(seq: params.seq ?? 0, event))
+      return
+    }
+    let source = params.source ?? topic.source
+    // A value `null` decodes like a missing one.
+    let value = params.gone == true ? nil : params.value ?? .null
+    if !isLog { told[source] = value }
+    tell(
+      .value(
+        SourceValue(
+          source: source, seq: params.seq, value: value, skipped: params.skipped ?? 0,
+          isPresent: false)))
+  }
+
+  private mutating func advance(to seq: UInt64?) {
+    guard isLog, let seq else { return }
+    position = max(position ?? 0, seq)
+  }
+
+  private mutating func catchUp(_ seq: UInt64?, _ tell: (Update) -> Void) {
+    guard !hasCaughtUp else { return }
+    hasCaughtUp = true
+    tell(.caughtUp(topic: index, seq: seq))
+  }
+}

@@ -1,0 +1,136 @@
+internal import Wire
+
+extension Syntaxes {
+  /// Understands the words of a command line, without the program's name.
+  package func parse(_ words: [String]) throws(UsageError) -> Invocation {
+    var parser = Parser(syntaxes: self, rest: words[...])
+    return try parser.run()
+  }
+}
+
+private struct Parser {
+  let syntaxes: Syntaxes
+  var rest: ArraySlice<String>
+  var syntax: Syntax?
+  var invocation = Invocation()
+
+  mutating func run() throws(UsageError) -> Invocation {
+    var isOver = false
+    while let word = rest.popFirst() {
+      if isOver || !isOption(word) {
+        try take(word)
+        if syntax?.endsOptionsAtOperand == true, !invocation.operands.isEmpty { isOver = true }
+      } else if word == "--" {
+        isOver = true
+      } else if word.hasPrefix("--") {
+        try takeLong(word.dropFirst(2))
+      } else {
+        try takeShort(word.dropFirst())
+      }
+    }
+    if let syntax, !invocation.has("help") { try check(syntax) }
+    return invocation
+  }
+
+  /// A lone dash and a negative number are operands.
+  private func isOption(_ word: String) -> Bool {
+    guard word.hasPrefix("-"), let next = word.dropFirst().first else { return false }
+    return !next.isNumber
+  }
+
+  private mutating func take(_ word: String) throws(UsageError) {
+    guard syntax == nil else {
+      invocation.operands.append(word)
+      return
+    }
+    guard let found = syntaxes[word] else {
+      throw UsageError(
+        "no command '\(word)'" + guess(word, among: syntaxes.commands.map(\.name)))
+    }
+    syntax = found
+    invocation.command = word
+  }
+
+  // MARK: Options
+
+  private var options: [Option] { (syntax?.options ?? []) + syntaxes.options }
+
+  private mutating func takeLong(_ text: Substring) throws(UsageError) {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let name = String(parts[0])
+    guard let option = options.first(where: { $0.name == name }) else {
+      throw unknown("--" + name, among: options.map { "--" + $0.name })
+    }
+    guard option.value != nil else {
+      guard parts.count == 1 else { throw misuse("--\(name) takes no value") }
+      invocation.add(option, "")
+      return
+    }
+    invocation.add(option, parts.count == 2 ? String(parts[1]) : try value(of: option, "--" + name))
+  }
+
+  /// Takes letters after one dash: flags together, or one with its value.
+  private mutating func takeShort(_ text: Substring) throws(UsageError) {
+    var text = text
+    while let letter = text.popFirst() {
+      guard let option = options.first(where: { $0.letter == letter }) else {
+        throw unknown("-\(letter)", among: [])
+      }
+      guard option.value != nil else {
+        invocation.add(option, "")
+        continue
+      }
+      invocation.add(option, text.isEmpty ? try value(of: option, "-\(letter)") : String(text))
+      return
+    }
+  }
+
+  private mutating func value(of option: Option, _ word: String) throws(UsageError) -> String {
+    guard let value = rest.popFirst() else {
+      throw misuse("\(word) needs its \(option.value ?? "value")")
+    }
+    return value
+  }
+
+  // MARK: Operands
+
+  private func check(_ syntax: Syntax) throws(UsageError) {
+    var left = invocation.operands[...]
+    for operand in syntax.operands {
+      switch operand.count {
+      case .one, .some:
+        guard let word = left.popFirst() else {
+          throw misuse("\(syntax.name) needs its \(operand.usage)")
+        }
+        try check(word, operand)
+        if operand.count == .some { left = [] }
+      case .optional:
+        if let word = left.popFirst() { try check(word, operand) }
+      case .any: left = []
+      }
+    }
+    if let word = left.first { throw misuse("\(syntax.name) takes no more words, but '\(word)'") }
+  }
+
+  private func check(_ word: String, _ operand: Operand) throws(UsageError) {
+    guard !operand.choices.isEmpty, !operand.choices.contains(word) else { return }
+    throw misuse(
+      "\(operand.name) is \(operand.choices.joined(separator: " or ")), not '\(word)'"
+        + guess(word, among: operand.choices))
+  }
+
+  // MARK: Misuse
+
+  private func unknown(_ word: String, among names: [String]) -> UsageError {
+    let of = syntax.map { " for \($0.name)" } ?? ""
+    return misuse("no option '\(word)'\(of)" + guess(word, among: names))
+  }
+
+  private func misuse(_ text: String) -> UsageError {
+    UsageError(text, command: syntax?.name)
+  }
+
+  private func guess(_ word: String, among names: [String]) -> String {
+    nearest(to: word, among: names).map { ": did you mean '\($0)'?" } ?? ""
+  }
+}

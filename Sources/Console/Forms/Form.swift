@@ -1,0 +1,31 @@
+/// In which form results are written.
+package enum Form: Equatable, Sendable {
+  /// For people: tables, colours on a terminal.
+  case human
+  /// One document a line, with the protocol's members.
+  case json
+  /// The bare value.
+  case raw
+  case template(Template)
+
+  /// As the options of all commands say.
+  package init(_ invocation: Invocation) throws(UsageError) {
+    let chosen = ["json", "raw", "format"].filter { invocation.has($0) }
+    guard chosen.count < 2 else {
+      throw UsageError("--\(chosen[0]) and --\(chosen[1]) exclude each other")
+    }
+    if let format = invocation.value("format") {
+      self = .template(try Template(format))
+    } else {
+      self = invocation.has("json") ? .json : invocation.has("raw") ? .raw : .human
+    }
+  }
+
+  /// The options.
+  package static let options = [
+    Option("json", "j", "one JSON document a line, with the members of the protocol"),
+    Option("raw", "r", "the bare value: strings without their quotes"),
+    Option(
+      "format", "F", value: "TEXT", "TEXT with {member} filled in, for example '{source}={value}'"),
+  ]
+}

@@ -1,0 +1,46 @@
+/// Colours and weight on a terminal; nothing where they are not wanted.
+package struct Style: Equatable, Sendable {
+  /// Whether anything is styled.
+  package let isOn: Bool
+
+  package init(isOn: Bool) {
+    self.isOn = isOn
+  }
+
+  /// Decides by `--color`, then `NO_COLOR`, then `CLICOLOR_FORCE`, then by what is written to.
+  ///
+  /// - Parameters:
+  ///   - choice: `always`, `never`, or anything else for `auto`.
+  ///   - environment: The value of a variable; `nil` or empty is none.
+  package init(choice: String?, environment: (String) -> String?, isTerminal: Bool) {
+    func isSet(_ name: String) -> Bool { !(environment(name) ?? "").isEmpty }
+    switch choice {
+    case "always": isOn = true
+    case "never": isOn = false
+    default:
+      isOn =
+        !isSet("NO_COLOR")
+        && (isSet("CLICOLOR_FORCE") && environment("CLICOLOR_FORCE") != "0"
+          || isTerminal && environment("TERM") != "dumb")
+    }
+  }
+
+  package func bold(_ text: String) -> String { wrap(text, "1") }
+  package func dim(_ text: String) -> String { wrap(text, "2") }
+  package func red(_ text: String) -> String { wrap(text, "31") }
+  package func green(_ text: String) -> String { wrap(text, "32") }
+  package func cyan(_ text: String) -> String { wrap(text, "36") }
+
+  /// A JSON value: strings, numbers and words each in their colour.
+  package func value(_ text: String) -> String {
+    switch text.utf8.first {
+    case UInt8(ascii: "\"")?: green(text)
+    case UInt8(ascii: "{")?, UInt8(ascii: "[")?, nil: text
+    default: cyan(text)
+    }
+  }
+
+  private func wrap(_ text: String, _ code: String) -> String {
+    isOn ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+  }
+}

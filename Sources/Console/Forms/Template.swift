@@ -1,0 +1,68 @@
+package import JSON
+
+/// What `-F` takes: text with `{member}` where a member of the result is to stand.
+///
+/// `{event.type}` is a member of a member, `{{` a brace, `\n` and `\t` a new line and a tab.
+package struct Template: Equatable, Sendable {
+  private enum Part: Equatable {
+    case text(String)
+    case member([String])
+  }
+
+  private let parts: [Part]
+
+  package init(_ text: String) throws(UsageError) {
+    var parts: [Part] = []
+    var plain = ""
+    var rest = text[...]
+    while let character = rest.popFirst() {
+      switch character {
+      case "{" where rest.first == "{", "}" where rest.first == "}":
+        rest.removeFirst()
+        plain.append(character)
+      case "{":
+        guard let end = rest.firstIndex(of: "}") else {
+          throw UsageError("the format '\(text)' has a '{' without its '}'; a brace is '{{'")
+        }
+        parts.append(.text(plain))
+        plain = ""
+        parts.append(.member(rest[..<end].split(separator: ".").map(String.init)))
+        rest = rest[end...].dropFirst()
+      case "\\":
+        switch rest.popFirst() {
+        case "n": plain.append("\n")
+        case "t": plain.append("\t")
+        case let other?: plain.append(other)
+        case nil: plain.append("\\")
+        }
+      default: plain.append(character)
+      }
+    }
+    self.parts = parts + [.text(plain)]
+  }
+
+  /// The text with the members of a result; those that it does not have are empty.
+  package func render(_ object: JSONObject) -> String {
+    parts.map { part in
+      switch part {
+      case .text(let text): text
+      case .member(let path): Self.member(path, of: .object(object))?.bare ?? ""
+      }
+    }.joined()
+  }
+
+  private static func member(_ path: [String], of value: JSONValue) -> JSONValue? {
+    path.reduce(value) { value, name in
+      guard case .object(let object)? = value else { return nil }
+      return object[name]
+    }
+  }
+}
+
+extension JSONValue {
+  /// The value as programs of the shell want it: a string without its quotes.
+  package var bare: String {
+    if case .string(let string) = self { return string }
+    return text.text
+  }
+}

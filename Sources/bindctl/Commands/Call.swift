@@ -1,0 +1,97 @@
+import BinderClient
+import Console
+import JSON
+
+let timeoutOption = Option("timeout", "t", value: "TIME", "gives up after it, with exit 124")
+
+let callSyntax = Syntax(
+  "call", "Calls a method and prints what it returns.",
+  operands: [Operand("METHOD"), Operand("ARG", .any)],
+  options: [
+    Option("cmd", value: "ID", "the same ID again is not run again: it returns the first result"),
+    Option("expect", value: "STREAM=N", "only when the stream has N events; may stand repeatedly"),
+    timeoutOption,
+  ],
+  details: """
+    ARG is name=text, name:=json, or all of them as one {…} or […]. 'bindctl describe METHOD' says
+    which there are.
+    """,
+  examples: [
+    "bindctl call cells.add name=visits by:=1", "bindctl call cells.toggle '[\"lamp\"]'",
+    "bindctl call cells.add name=visits --cmd 0192f0c1",
+  ])
+
+var callCommand: Command {
+  Command(callSyntax) { context in
+    let deadline = try context.deadline()
+    let connection = try context.client.connected(until: deadline)
+    let id = try connection.send(context.operand(0), parameters(context))
+    let result = try connection.answer(to: id, until: deadline).object
+    let shown = result["value"] ?? .object(result)
+    context.output.result(result, bare: shown, human: context.output.style.value(shown.text.text))
+    return .done
+  }
+}
+
+/// The arguments of the call as JSON.
+private func parameters(_ context: Context) throws -> JSONText {
+  let words = context.invocation.operands.dropFirst()
+  var object = JSONObject()
+  if let word = words.first, word.hasPrefix("{") || word.hasPrefix("[") {
+    let whole: JSONText
+    do throws(JSONFault) {
+      whole = try JSONText(parsing: word)
+    } catch {
+      throw misuse("'\(word)' is not JSON: \(error)")
+    }
+    guard words.count == 1 else { throw misuse("after one {…} or […] there are no more arguments") }
+    guard word.hasPrefix("{") else {
+      guard try options(context).members.isEmpty else {
+        throw misuse("--cmd and --expect go with arguments by name, not with […]")
+      }
+      return whole
+    }
+    object = whole.object
+  } else {
+    for word in words { try add(word, to: &object) }
+  }
+  let options = try options(context)
+  if !options.members.isEmpty { object["_meta"] = .object(options) }
+  return JSONValue.object(object).text
+}
+
+/// Adds `name=text` or `name:=json`.
+private func add(_ word: String, to object: inout JSONObject) throws(UsageError) {
+  guard let equals = word.firstIndex(of: "=") else {
+    throw misuse("the argument '\(word)' is neither name=text nor name:=json")
+  }
+  let text = String(word[word.index(after: equals)...])
+  guard word[..<equals].last == ":" else {
+    object[String(word[..<equals])] = .string(text)
+    return
+  }
+  do throws(JSONFault) {
+    object[String(word[..<equals].dropLast())] = try JSONValue(parsing: text)
+  } catch {
+    throw misuse("'\(text)' in '\(word)' is not JSON: \(error)")
+  }
+}
+
+/// What `_meta` is to say.
+private func options(_ context: Context) throws(UsageError) -> JSONObject {
+  var options = JSONObject()
+  options["cmd"] = context.invocation.value("cmd").map { .string($0) }
+  var expected = JSONObject()
+  for word in context.invocation.values("expect") {
+    guard let equals = word.lastIndex(of: "=") else {
+      throw misuse("--expect takes STREAM=N, not '\(word)'")
+    }
+    expected[String(word[..<equals])] = expectation(String(word[word.index(after: equals)...]))
+  }
+  if !expected.members.isEmpty { options["expect"] = .object(expected) }
+  return options
+}
+
+private func misuse(_ text: String) -> UsageError {
+  UsageError(text, command: "call")
+}

@@ -1,0 +1,82 @@
+import BinderClient
+import Console
+import JSON
+import Wire
+
+let getSyntax = Syntax(
+  "get", "Prints the value of a source, now or then.",
+  operands: [Operand("SRC", .some)],
+  options: [Option("at", value: "WHEN", "as of a seq or a time; see 'bindctl help when'")],
+  details: """
+    One source prints its value alone; several, or a pattern, print a line for each with its name.
+    Exits 4 when there is no such source, or was none then.
+    """,
+  examples: [
+    "bindctl get cells/lamp", "bindctl get 'cells/**'", "bindctl get cells/lamp --at -5m",
+  ])
+
+var getCommand: Command {
+  Command(getSyntax) { context in
+    let sources = context.invocation.operands
+    let isNamed = sources.count > 1 || sources.contains { $0.contains("*") }
+    var documents: [JSONObject] = []
+    switch try context.moment("at") {
+    case nil, .now?:
+      let connection = try context.client.connected()
+      for source in sources {
+        documents += try connection.call("get", ["source": .string(source)]).object.eachSource
+      }
+    case let moment?:
+      for source in sources { documents.append(try past(source, moment, context)) }
+    }
+    var table = Table(["SOURCE", "VALUE"])
+    for document in documents {
+      let text = (document["value"] ?? .null).text.text
+      if isNamed, context.output.form == .human {
+        table.add([document["source"]?.bare ?? "", text])
+      } else {
+        context.output.result(
+          document, bare: document["value"], human: context.output.style.value(text))
+      }
+    }
+    if isNamed, context.output.form == .human { context.output.table(table) }
+    return .done
+  }
+}
+
+/// What a source was.
+private func past(_ source: String, _ moment: When, _ context: Context) throws -> JSONObject {
+  guard !source.contains("*") else {
+    throw UsageError("--at takes the names of sources, not the pattern '\(source)'", command: "get")
+  }
+  let at: JSONObject
+  switch moment {
+  case .seq(let seq): at = ["seq": .number(JSONNumber(seq))]
+  case .time(let time): at = ["time": .string(time.text)]
+  case .start, .now:
+    let first = try context.client.connected().greeting.first
+    at = ["seq": .number(JSONNumber(first))]
+  }
+  let result = try context.client.call("history", ["source": .string(source), "at": .object(at)])
+  guard result.object["gone"] == nil else {
+    let seq = result.object["seq"]?.bare ?? ""
+    throw Failure(
+      "'\(source)' had no value at \(seq); 'bindctl history \(source)' shows when it had", .notFound
+    )
+  }
+  return result.object
+}
+
+extension JSONObject {
+  /// The answer to `get` as one document for each source.
+  fileprivate var eachSource: [JSONObject] {
+    guard case .object(let values)? = self["values"] else { return [self] }
+    return values.members.map { member in
+      var document: JSONObject = ["source": .string(member.name)]
+      document["kind"] = self["kind"]
+      document["seq"] = self["seq"]
+      document["value"] = member.value
+      return document
+    }
+  }
+}

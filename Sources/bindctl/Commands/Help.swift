@@ -1,0 +1,71 @@
+import Console
+import Wire
+
+let helpSyntax = Syntax(
+  "help", "Says what there is, or more of one command or topic.",
+  operands: [Operand("TOPIC", .optional)])
+
+var helpCommand: Command {
+  Command(helpSyntax) { try showHelp($0.invocation.operands.first, $0) }
+}
+
+/// Shows the help on a command or a topic, or all of it.
+func showHelp(_ name: String?, _ context: Context) throws(UsageError) -> ExitCode {
+  let style = context.output.style
+  guard let text = name.map({ syntaxes.help(on: $0, style) }) ?? syntaxes.help(style) else {
+    let names = syntaxes.commands.map(\.name) + syntaxes.topics.map(\.name)
+    let guess = nearest(to: name ?? "", among: names).map { ": did you mean '\($0)'?" } ?? ""
+    throw UsageError("no help on '\(name ?? "")'" + guess)
+  }
+  context.output.line(text)
+  return .done
+}
+
+let helpTopics = [
+  HelpTopic(
+    "values", "how values are typed",
+    """
+    VALUE is JSON if it parses, else a string: true, 20.5, '{"a":1}' and Kim all work.
+    -s forces a string, so that '-s 5' is "5"; - reads stdin, @FILE reads a file.
+    """),
+  HelpTopic(
+    "when", "how moments are typed",
+    """
+    81234             a position of the journal
+    -5m               ago: ms, s, m, h, d, w, also 1h30m
+    2026-11-20T20:00  a local time; with Z or +01:00 that of a zone; without T… a day
+    start, now        the ends of the journal
+    """),
+  HelpTopic(
+    "forms", "in which forms results are written",
+    """
+    Results go to stdout, everything else to stderr.
+
+    for people (default)  aligned and coloured on a terminal; with tabs and without header when piped
+    -j                    one JSON document a line, with the members of the protocol
+    -r                    the bare value, strings without quotes
+    -F '{seq} {source}={value}'   any text; {event.type} is a member of a member, {{ a brace
+
+    --color, then NO_COLOR, then CLICOLOR_FORCE, then the terminal decide on colours.
+    """),
+  HelpTopic(
+    "exit", "what the exit codes mean",
+    """
+    0    done, or true
+    1    answered with an error, or false
+    2    the command line is wrong
+    3    no daemon
+    4    no such source or method
+    5    refused: a conflict, a permission, a rule
+    6    the connection was lost
+    70   a bug of bindctl
+    124  the time limit of -t is over
+    130  ended by Ctrl-C; 141: nobody reads the output any more
+    """),
+  HelpTopic(
+    "socket", "where the daemon is looked for",
+    """
+    --socket PATH, else $BINDER_SOCKET, else $XDG_RUNTIME_DIR/binder/bus.sock if somebody listens
+    there, else /run/binder/bus.sock.
+    """),
+]

@@ -1,0 +1,22 @@
+import BinderClient
+import Console
+import JSON
+
+let pingSyntax = Syntax(
+  "ping", "Says whether the daemon answers, and how soon.", options: [timeoutOption])
+
+var pingCommand: Command {
+  Command(pingSyntax) { context in
+    let deadline = try context.deadline()
+    let connection = try context.client.connected(until: deadline)
+    let clock = ContinuousClock()
+    let start = clock.now
+    let answer = try connection.call("ping", until: deadline).object
+    let microseconds = Int((clock.now - start) / .microseconds(1))
+    context.output.result(
+      answer, bare: .number(JSONNumber(microseconds)),
+      human: "\(connection.path) answers in \(microseconds) µs: "
+        + "binderd \(connection.greeting.server.version), journal at \(answer["last"]?.bare ?? "")")
+    return .done
+  }
+}

@@ -1,0 +1,53 @@
+import BinderClient
+import Console
+import JSON
+
+let stringOption = Option("string", "s", "takes VALUE as a string, whatever it looks like")
+
+let setSyntax = Syntax(
+  "set", "Sets a source.",
+  operands: [Operand("SRC"), Operand("VALUE")],
+  options: [
+    stringOption,
+    Option("if-version", value: "N", "only when N events have made it what it is, or 'none'"),
+    Option("if", value: "VALUE", "only when it has this value; 'null' for none (cells only)"),
+  ],
+  details: """
+    VALUE is JSON if it parses, else a string; - reads stdin, @FILE a file. When it returns, the
+    value is on disk. Exits 5 when --if or --if-version does not hold.
+    """,
+  examples: [
+    "bindctl set cells/lamp true", "bindctl set cells/name 'Kim'",
+    "bindctl set cells/lock mine --if null || echo taken",
+  ])
+
+var setCommand: Command {
+  Command(setSyntax) { context in
+    let source = context.operand(0)
+    var params: JSONObject = ["value": try context.value(context.operand(1)).value]
+    if let version = context.invocation.value("if-version") {
+      params["_meta"] = .object(["expect": .object([source: expectation(version)])])
+    }
+    var method = "set"
+    if let expected = context.invocation.value("if") {
+      guard source.hasPrefix("cells/") else {
+        throw UsageError("--if takes a cell, not '\(source)'", command: "set")
+      }
+      method = "cells.compareAndSet"
+      params["name"] = .string(String(source.dropFirst("cells/".count)))
+      params["expected"] = JSONText(typed: expected).value
+    } else {
+      params["source"] = .string(source)
+    }
+    let result = try context.client.call(method, params).object
+    if context.output.form != .human {
+      context.output.result(result, bare: result["value"], human: "")
+    }
+    return .done
+  }
+}
+
+/// A number of events, or a word for how many.
+func expectation(_ text: String) -> JSONValue {
+  JSONNumber(text).map { .number($0) } ?? .string(text)
+}

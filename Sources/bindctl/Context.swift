@@ -1,0 +1,75 @@
+import BinderClient
+import Console
+import Glibc
+import JSON
+
+/// What a command is run with.
+final class Context {
+  static let version = "0.1.0"
+
+  let invocation: Invocation
+  let output: Output
+  let client: BinderClient
+
+  init(_ invocation: Invocation) throws(UsageError) {
+    self.invocation = invocation
+    output = try Output(invocation)
+    client = BinderClient(
+      socket: invocation.value("socket"), name: "bindctl", version: Self.version)
+    // A pipe whose reader goes away ends a command that waits for something to write.
+    if output.isPipe { client.output = STDOUT_FILENO }
+    client.onNote = { note($0.forPeople) }
+  }
+
+  /// The operand at a place; the parser has seen to it that it is there.
+  func operand(_ place: Int) -> String {
+    place < invocation.operands.count ? invocation.operands[place] : ""
+  }
+
+  /// A number that an option gives.
+  func number(_ option: String) throws(UsageError) -> UInt64? {
+    guard let text = invocation.value(option) else { return nil }
+    guard let number = UInt64(text) else {
+      throw UsageError("--\(option) takes a number, not '\(text)'", command: invocation.command)
+    }
+    return number
+  }
+
+  /// A span of time that an option gives, in milliseconds.
+  func milliseconds(_ option: String) throws(UsageError) -> UInt64? {
+    guard let text = invocation.value(option) else { return nil }
+    guard let milliseconds = Duration.milliseconds(text) else {
+      throw UsageError(
+        "--\(option) takes a time as 250ms, 2s, 5m or 1h, not '\(text)'",
+        command: invocation.command)
+    }
+    return milliseconds
+  }
+
+  /// The moment after which the command gives up.
+  func deadline() throws(UsageError) -> Deadline {
+    try milliseconds("timeout").map { Deadline(inMilliseconds: $0) } ?? .never
+  }
+
+  /// A moment that an option gives.
+  func moment(_ option: String) throws(UsageError) -> When? {
+    guard let text = invocation.value(option) else { return nil }
+    return try When(text, now: .now, local: { $0.readHere })
+  }
+}
+
+/// Says something that is no result, on stderr.
+func note(_ text: String) {
+  write("bindctl: \(text)\n", to: STDERR_FILENO)
+}
+
+extension ConnectionNote {
+  fileprivate var forPeople: String {
+    switch self {
+    case .lost(nil): "the connection is lost; waiting for the daemon"
+    case .lost(let reason?): "the daemon has closed the connection (\(reason)); waiting for it"
+    case .resumed(nil): "connected again"
+    case .resumed(let seq?): "connected again; going on after \(seq)"
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import Console
+import Glibc
+import JSON
+
+/// Where results go: stdout, in the form that was asked for.
+final class Output {
+  let form: Form
+  let isTerminal: Bool
+  let style: Style
+
+  /// Whether somebody reads who can go away.
+  let isPipe: Bool
+
+  init(_ invocation: Invocation) throws(UsageError) {
+    form = try Form(invocation)
+    isTerminal = isatty(STDOUT_FILENO) == 1
+    style = Style(choice: invocation.value("color"), environment: variable, isTerminal: isTerminal)
+    var status = stat()
+    let kind = fstat(STDOUT_FILENO, &status) == 0 ? status.st_mode & S_IFMT : 0
+    isPipe = kind == S_IFIFO || kind == S_IFSOCK
+  }
+
+  /// Writes a line, at once.
+  func line(_ text: String) {
+    write(text + "\n", to: STDOUT_FILENO)
+  }
+
+  /// Writes one result in the form that was asked for.
+  ///
+  /// - Parameters:
+  ///   - document: The result with the protocol's members.
+  ///   - bare: What a program of the shell wants of it; the document when `nil`.
+  ///   - human: What a person wants to see of it.
+  func result(_ document: JSONObject, bare: JSONValue?, human: @autoclosure () -> String) {
+    switch form {
+    case .human: line(human())
+    case .json: line(JSONValue.object(document).text.text)
+    case .raw: line(bare?.bare ?? JSONValue.object(document).text.text)
+    case .template(let template): line(template.render(document))
+    }
+  }
+
+  /// Writes a table, for people.
+  func table(_ table: Table) {
+    for text in table.lines(isTerminal: isTerminal, style) { line(text) }
+  }
+}
+
+/// Writes text to a descriptor; a reader that is gone ends the program without a word.
+func write(_ text: String, to descriptor: CInt) {
+  var rest = Array(text.utf8)[...]
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    if count >= 0 {
+      rest = rest.dropFirst(count)
+    } else if errno == EAGAIN {
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      poll(&waiting, 1, -1)
+    } else if errno == EPIPE {
+      exit(ExitCode.readerGone.rawValue)
+    } else if errno != EINTR {
+      guard descriptor == STDOUT_FILENO else { return }
+      note("the output cannot be written: \(String(cString: strerror(errno)))")
+      exit(ExitCode.no.rawValue)
+    }
+  }
+}
+
+/// The value of a variable of the environment.
+func variable(_ name: String) -> String? {
+  getenv(name).map { String(cString: $0) }
+}

@@ -1,0 +1,36 @@
+import Glibc
+import Wire
+
+extension Timestamp {
+  static var now: Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+  }
+
+  /// The moment at which clocks here show what clocks in UTC show at this one.
+  var readHere: Timestamp {
+    var seconds = time_t(microseconds / 1_000_000)
+    var fields = tm()
+    gmtime_r(&seconds, &fields)
+    fields.tm_isdst = -1
+    return Timestamp(microseconds: Int64(mktime(&fields)) * 1_000_000 + microseconds % 1_000_000)
+  }
+
+  /// The time as clocks here show it, to the millisecond.
+  var shownHere: String {
+    var seconds = time_t(microseconds / 1_000_000)
+    var fields = tm()
+    localtime_r(&seconds, &fields)
+    func digits(_ value: some BinaryInteger, _ count: Int) -> String {
+      let text = String(value)
+      return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+    let date = [
+      digits(fields.tm_year + 1900, 4), digits(fields.tm_mon + 1, 2), digits(fields.tm_mday, 2),
+    ]
+    let time = [digits(fields.tm_hour, 2), digits(fields.tm_min, 2), digits(fields.tm_sec, 2)]
+    let milliseconds = digits(microseconds % 1_000_000 / 1000, 3)
+    return date.joined(separator: "-") + " " + time.joined(separator: ":") + "." + milliseconds
+  }
+}

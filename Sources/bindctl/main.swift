@@ -1,0 +1,4 @@
+import Console
+import Glibc
+
+exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)

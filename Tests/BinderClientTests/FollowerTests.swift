@@ -1,0 +1,198 @@
+import BinderClient
+import Glibc
+import JSON
+import Testing
+import Wire
+
+private func next(_ params: String) -> ScriptedDaemon.Step {
+  .send(#"{"jsonrpc":"2.0","method":"next","params":{"sub":"t0",\#(params)}}"#)
+}
+
+private let notJournaled = ScriptedDaemon.Step.refuse(
+  #"{"code":-32602,"message":"no past","data":{"name":"invalid_params","retry":false,"path":"/mode"}}"#
+)
+
+extension Follower {
+  /// So many updates, in words.
+  fileprivate func words(_ count: Int) throws -> [String] {
+    try (0..<count).map { _ in
+      switch try next(until: Deadline(inMilliseconds: 10_000)) {
+      case .value(let value):
+        "\(value.source)=\(value.value?.text ?? "gone")" + (value.isPresent ? "" : "!")
+      case .event(let seq, let event): "\(seq) \(event)"
+      case .caughtUp(_, let seq): "mark \(seq.map { "\($0)" } ?? "-")"
+      case .completed: "end"
+      }
+    }
+  }
+}
+
+struct FollowerTests {
+  @Test
+  func `a watcher hears the present, a mark, then every change`() throws {
+    let daemon = ScriptedDaemon([
+      [
+        ScriptedDaemon.hello,
+        .answer(#"{"sub":"t0","epoch":"e","seq":4,"values":{"cells/a":1,"cells/b":null}}"#),
+        next(#""seq":5,"source":"cells/a","value":2"#),
+        next(#""seq":6,"source":"cells/a","value":null"#),
+        next(#""seq":7,"source":"cells/b","gone":true"#), .hang,
+      ]
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try client.follow([Topic("cells/**")])
+    #expect(
+      try follower.words(6)
+        == ["cells/a=1", "cells/b=null", "mark 4", "cells/a=2!", "cells/a=null!", "cells/b=gone!"])
+  }
+
+  @Test
+  func `changes go on after the last one seen, in the same journal, and are marked once`() throws {
+    let daemon = ScriptedDaemon([
+      [
+        ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","seq":4,"value":1}"#),
+        next(#""seq":5,"value":2"#),
+      ],
+      [
+        ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","seq":6,"after":5}"#),
+        next(#""seq":6,"value":3"#),
+        .send(#"{"jsonrpc":"2.0","method":"caught_up","params":{"sub":"t0","seq":6}}"#),
+        next(#""seq":7,"value":4"#),
+      ],
+      [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","seq":7,"after":7}"#)],
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    var notes: [ConnectionNote] = []
+    client.onNote = { notes.append($0) }
+    var words: [String] = []
+    do {
+      let follower = try client.follow([Topic("cells/a")])
+      words = try follower.words(5)
+      // The third connection is made, and nothing is heard on it before the time is over.
+      #expect(throws: ClientError.timedOut) {
+        try follower.next(until: Deadline(inMilliseconds: 400))
+      }
+    }
+    #expect(words == ["cells/a=1", "mark 4", "cells/a=2!", "cells/a=3!", "cells/a=4!"])
+    #expect(
+      notes.prefix(4) == [
+        .lost(reason: nil), .resumed(after: 5), .lost(reason: nil), .resumed(after: 7),
+      ])
+    let params = daemon.requests().map { $0[1]["params"] }
+    #expect(
+      params == [
+        .object([
+          "source": .string("cells/a"), "sub": .string("t0"), "mode": .string("every"),
+        ]),
+        .object([
+          "source": .string("cells/a"), "sub": .string("t0"), "mode": .string("every"),
+          "from": .object(["after": .number(JSONNumber(5))]), "epoch": .string("e"),
+        ]),
+        .object([
+          "source": .string("cells/a"), "sub": .string("t0"), "mode": .string("every"),
+          "from": .object(["after": .number(JSONNumber(7))]), "epoch": .string("e"),
+        ]),
+      ])
+  }
+
+  @Test
+  func `events go on after a mark as well`() throws {
+    let daemon = ScriptedDaemon([
+      [
+        ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":0}"#),
+        next(#""seq":2,"event":{"type":"x"}"#),
+        .send(#"{"jsonrpc":"2.0","method":"caught_up","params":{"sub":"t0","seq":9}}"#),
+      ],
+      [
+        ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":9}"#),
+        next(#""seq":10,"event":{"type":"y"}"#),
+      ],
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try client.follow([Topic(eventsFrom: .string("start"))])
+    #expect(try follower.words(3) == [#"2 {"type":"x"}"#, "mark 9", #"10 {"type":"y"}"#])
+    let params = daemon.requests().map { $0[1]["params"] }
+    #expect(
+      params[0]
+        == .object([
+          "source": .string("events"), "sub": .string("t0"), "from": .string("start"),
+        ]))
+    #expect(
+      params[1]
+        == .object([
+          "source": .string("events"), "sub": .string("t0"),
+          "from": .object(["after": .number(JSONNumber(9))]), "epoch": .string("e"),
+        ]))
+  }
+
+  @Test
+  func `what is not journaled goes on with what is different now`() throws {
+    let daemon = ScriptedDaemon([
+      [
+        ScriptedDaemon.hello, notJournaled,
+        .answer(#"{"sub":"t0","values":{"s/a":1,"s/b":2,"s/c":3}}"#),
+        next(#""source":"s/a","value":5"#),
+      ],
+      [ScriptedDaemon.hello, .answer(#"{"sub":"t0","values":{"s/a":5,"s/b":7,"s/d":8}}"#)],
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try client.follow([Topic("s/*")])
+    #expect(
+      try follower.words(8)
+        == ["s/a=1", "s/b=2", "s/c=3", "mark -", "s/a=5!", "s/b=7!", "s/d=8!", "s/c=gone!"])
+    let requests = daemon.requests()
+    #expect(requests[0].count == 3)
+    #expect(
+      requests[1][1]["params"] == .object(["source": .string("s/*"), "sub": .string("t0")]))
+  }
+
+  @Test
+  func `another journal ends a stream that stands at a position`() throws {
+    let daemon = ScriptedDaemon([
+      [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":3}"#)],
+      [
+        ScriptedDaemon.hello,
+        .refuse(
+          #"{"code":1007,"message":"another","data":{"name":"epoch_mismatch","epoch":"f"}}"#),
+      ],
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try client.follow([Topic(eventsFrom: nil)])
+    #expect(try follower.words(1) == ["mark 3"])
+    let error = #expect(throws: ClientError.self) { try follower.next() }
+    guard case .refused(let refusal) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(refusal.name == .epochMismatch)
+  }
+
+  @Test
+  func `a stream that is not to reconnect says that it is lost`() throws {
+    let daemon = ScriptedDaemon([
+      [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":3}"#)]
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try client.follow([Topic(eventsFrom: nil)], reconnects: false)
+    _ = try follower.next()
+    #expect(throws: ClientError.lost(reason: nil)) { try follower.next() }
+  }
+
+  @Test
+  func `a reader of the output that goes away ends the wait`() throws {
+    let daemon = ScriptedDaemon([
+      [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":3}"#), .hang]
+    ])
+    var ends: [CInt] = [0, 0]
+    pipe(&ends)
+    let client = BinderClient(socket: daemon.path, name: "test")
+    client.output = ends[1]
+    let follower = try client.follow([Topic(eventsFrom: nil)])
+    _ = try follower.next()
+    close(ends[0])
+    #expect(throws: ClientError.readerGone) {
+      try follower.next(until: Deadline(inMilliseconds: 5000))
+    }
+    close(ends[1])
+  }
+}

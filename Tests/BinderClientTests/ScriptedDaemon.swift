@@ -1,0 +1,130 @@
+import BinderClient
+import Glibc
+import JSON
+
+/// A daemon that says what a test has written down, a connection after the other, on a thread of
+/// its own.
+///
+/// `@unchecked`: the script is not changed after the start, what was received is read after the
+/// thread has ended.
+final class ScriptedDaemon: @unchecked Sendable {
+  /// What it does next.
+  enum Step: Sendable {
+    /// Answers the next request with a result; `$id` is the one of the request.
+    case answer(String)
+    /// Answers the next request with an error object.
+    case refuse(String)
+    /// Takes a request and does not answer it.
+    case take
+    /// Sends a line.
+    case send(String)
+    /// Does nothing until the client goes away.
+    case hang
+  }
+
+  static let hello =
+    Step.answer(
+      #"{"protocol":1,"server":{"name":"binderd","version":"9"},"epoch":"e","first":1,"last":7}"#)
+
+  let directory: String
+  var path: String { directory + "/s" }
+
+  private let listener: CInt
+  private let connections: [[Step]]
+  private var thread = pthread_t()
+  private var received: [[String]] = []
+
+  /// Starts it; each connection ends after its last step.
+  init(_ connections: [[Step]]) {
+    var template = Array("/tmp/binder-client.XXXXXX".utf8CString)
+    mkdtemp(&template)
+    directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    self.connections = connections
+    listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: (directory + "/s").utf8) }
+    withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        precondition(bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0)
+      }
+    }
+    listen(listener, 8)
+    pthread_create(
+      &thread, nil,
+      { argument in
+        argument.map { Unmanaged<ScriptedDaemon>.fromOpaque($0).takeRetainedValue().run() }
+        return nil
+      }, Unmanaged.passRetained(self).toOpaque())
+  }
+
+  deinit {
+    close(listener)
+    unlink(path)
+    rmdir(directory)
+  }
+
+  /// The requests of each connection, after all connections have ended.
+  func requests() -> [[JSONObject]] {
+    pthread_join(thread, nil)
+    return received.map { lines in
+      lines.compactMap { line in
+        guard case .object(let object)? = try? JSONValue(parsing: line) else { return nil }
+        return object
+      }
+    }
+  }
+
+  private func run() {
+    for steps in connections {
+      let client = accept(listener, nil, nil)
+      guard client >= 0 else { return }
+      received.append([])
+      var reader = LineReader(descriptor: client)
+      for step in steps { perform(step, client, &reader) }
+      close(client)
+    }
+  }
+
+  private func perform(_ step: Step, _ client: CInt, _ reader: inout LineReader) {
+    switch step {
+    case .answer(let result): answer(#""result":"# + result, client, &reader)
+    case .refuse(let error): answer(#""error":"# + error, client, &reader)
+    case .take: _ = take(&reader)
+    case .send(let line): send(line, client)
+    case .hang: while reader.next() != nil {}
+    }
+  }
+
+  private func answer(_ member: String, _ client: CInt, _ reader: inout LineReader) {
+    guard let line = take(&reader), case .object(let request)? = try? JSONValue(parsing: line)
+    else { return }
+    send(#"{"jsonrpc":"2.0","id":\#((request["id"] ?? .null).text),\#(member)}"#, client)
+  }
+
+  private func take(_ reader: inout LineReader) -> String? {
+    guard let line = reader.next() else { return nil }
+    received[received.count - 1].append(line)
+    return line
+  }
+
+  private func send(_ line: String, _ client: CInt) {
+    let bytes = Array((line + "\n").utf8)
+    _ = Glibc.send(client, bytes, bytes.count, CInt(MSG_NOSIGNAL))
+  }
+}
+
+/// Reads lines byte by byte: slow, and plain.
+private struct LineReader {
+  let descriptor: CInt
+
+  func next() -> String? {
+    var line: [UInt8] = []
+    var byte: UInt8 = 0
+    while recv(descriptor, &byte, 1, 0) == 1 {
+      if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+      line.append(byte)
+    }
+    return nil
+  }
+}

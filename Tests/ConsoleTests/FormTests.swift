@@ -1,0 +1,56 @@
+import Console
+import JSON
+import Testing
+
+struct FormTests {
+  @Test
+  func `a template is filled in with members, also of members`() throws {
+    let document: JSONObject = [
+      "seq": .number(JSONNumber(7)), "value": .string("on"), "none": .null,
+      "event": .object(["type": .string("cells.set"), "data": .object(["a": .array([])])]),
+    ]
+    for (template, text) in [
+      ("{seq} {value}", "7 on"), ("{event.type}:{event.data}", #"cells.set:{"a":[]}"#),
+      ("{{{seq}}}", "{7}"), (#"{seq}\t{value}\n\\"#, "7\ton\n\\"), ("{nope}|{seq.x}", "|"),
+      ("{none}", "null"), ("", ""), ("plain", "plain"),
+    ] {
+      #expect(try Template(template).render(document) == text)
+    }
+    #expect(throws: UsageError.self) { try Template("{seq") }
+  }
+
+  @Test
+  func `a table is aligned for people and cut by tabs for programs`() {
+    var table = Table(["SEQ", "NAME", "VALUE"], numbers: [0])
+    table.add(["7", "lamp", "true"])
+    table.add(["1234", "a", "\"long\""])
+    #expect(
+      table.lines(isTerminal: true, Style(isOn: false))
+        == [" SEQ  NAME  VALUE", "   7  lamp  true", "1234  a     \"long\""])
+    #expect(
+      table.lines(isTerminal: false, Style(isOn: false)) == ["7\tlamp\ttrue", "1234\ta\t\"long\""])
+  }
+
+  @Test
+  func `the option decides on colours before the environment, that before the terminal`() {
+    func isOn(_ choice: String?, _ environment: [String: String], _ isTerminal: Bool) -> Bool {
+      Style(choice: choice, environment: { environment[$0] }, isTerminal: isTerminal).isOn
+    }
+    #expect(isOn(nil, [:], true))
+    #expect(!isOn(nil, [:], false))
+    #expect(isOn("always", ["NO_COLOR": "1"], false))
+    #expect(!isOn("never", ["CLICOLOR_FORCE": "1"], true))
+    #expect(!isOn("auto", ["NO_COLOR": "1", "CLICOLOR_FORCE": "1"], true))
+    #expect(isOn(nil, ["NO_COLOR": ""], true))
+    #expect(isOn(nil, ["CLICOLOR_FORCE": "1"], false))
+    #expect(!isOn(nil, ["CLICOLOR_FORCE": "0"], false))
+    #expect(!isOn(nil, ["TERM": "dumb"], true))
+  }
+
+  @Test
+  func `styled text ends its style`() {
+    #expect(Style(isOn: true).value("true") == "\u{1B}[36mtrue\u{1B}[0m")
+    #expect(Style(isOn: true).value("\"a\"") == "\u{1B}[32m\"a\"\u{1B}[0m")
+    #expect(Style(isOn: false).bold("a") == "a")
+  }
+}

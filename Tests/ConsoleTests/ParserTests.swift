@@ -1,0 +1,122 @@
+import Console
+import Testing
+
+private let syntaxes = Syntaxes(
+  program: "prog", summary: "does things",
+  options: [
+    Option("json", "j", "as JSON"), Option("format", "F", value: "TEXT", "as TEXT"),
+    Option("help", "h", "help"),
+  ],
+  commands: [
+    Syntax(
+      "get", "Gets.", operands: [Operand("SRC", .some)],
+      options: [Option("at", value: "WHEN", "then"), Option("lines", "n", value: "N", "so many")]),
+    Syntax("set", "Sets.", operands: [Operand("SRC"), Operand("VALUE")]),
+    Syntax("list", "Lists.", operands: [Operand("PATTERN", .optional)]),
+    Syntax(
+      "run", "Runs.", operands: [Operand("CMD", .some)],
+      options: [Option("keep", "k", "keeps")], endsOptionsAtOperand: true),
+    Syntax("care", "Cares.", operands: [Operand("WORK", choices: ["info", "verify"])]),
+  ],
+  topics: [HelpTopic("values", "how values are typed", "As JSON.")])
+
+struct ParserTests {
+  @Test
+  func `options stand before and after the command, with their values in every usual form`() throws
+  {
+    for words in [
+      ["-j", "get", "a", "--at", "-5m", "-n", "3", "b"],
+      ["get", "--json", "a", "--at=-5m", "-n3", "b"],
+      ["get", "-jn", "3", "--at", "-5m", "--", "a", "b"],
+    ] {
+      let invocation = try syntaxes.parse(words)
+      #expect(invocation.command == "get")
+      #expect(invocation.operands == ["a", "b"])
+      #expect(invocation.has("json"))
+      #expect(invocation.value("at") == "-5m")
+      #expect(invocation.value("lines") == "3")
+      #expect(invocation.value("format") == nil)
+    }
+  }
+
+  @Test
+  func `a negative number, a dash and what follows two dashes are operands`() throws {
+    #expect(try syntaxes.parse(["set", "a", "-5"]).operands == ["a", "-5"])
+    #expect(try syntaxes.parse(["set", "a", "-"]).operands == ["a", "-"])
+    #expect(try syntaxes.parse(["set", "a", "--", "--json"]).operands == ["a", "--json"])
+  }
+
+  @Test
+  func `a command for another program keeps that program's options`() throws {
+    let invocation = try syntaxes.parse(["run", "-k", "ls", "-j", "--at", "x"])
+    #expect(invocation.operands == ["ls", "-j", "--at", "x"])
+    #expect(invocation.has("keep"))
+    #expect(try syntaxes.parse(["run", "--", "-x"]).operands == ["-x"])
+  }
+
+  @Test
+  func `an option that stands again counts last, and all of them are kept`() throws {
+    let invocation = try syntaxes.parse(["get", "a", "--at", "1", "--at", "2"])
+    #expect(invocation.value("at") == "2")
+    #expect(invocation.values("at") == ["1", "2"])
+  }
+
+  @Test
+  func `help is given without the operands that are missing`() throws {
+    let invocation = try syntaxes.parse(["set", "--help"])
+    #expect(invocation.command == "set")
+    #expect(invocation.has("help"))
+  }
+
+  @Test
+  func `what is not understood is named, with one guess`() {
+    for (words, message) in [
+      (["gett", "a"], "no command 'gett': did you mean 'get'?"),
+      (["frobnicate"], "no command 'frobnicate'"),
+      (["get", "a", "--jsno"], "no option '--jsno' for get: did you mean '--json'?"),
+      (["--xyzzy", "get"], "no option '--xyzzy'"),
+      (["get", "-q", "a"], "no option '-q' for get"),
+      (["get", "a", "--at"], "--at needs its WHEN"),
+      (["get", "a", "-n"], "-n needs its N"),
+      (["get", "a", "--json=1"], "--json takes no value"),
+      (["get"], "get needs its SRC…"),
+      (["set", "a"], "set needs its VALUE"),
+      (["set", "a", "b", "c"], "set takes no more words, but 'c'"),
+      (["list", "a", "b"], "list takes no more words, but 'b'"),
+      (["care", "verfy"], "WORK is info or verify, not 'verfy': did you mean 'verify'?"),
+      (["care"], "care needs its info|verify"),
+    ] {
+      let error = #expect(throws: UsageError.self) { try syntaxes.parse(words) }
+      #expect(error?.description == message)
+    }
+  }
+}
+
+struct HelpTests {
+  private let plain = Style(isOn: false)
+
+  @Test
+  func `the help lists every command, option and topic`() {
+    let text = syntaxes.help(plain)
+    for syntax in syntaxes.commands { #expect(text.contains("  \(syntax.name)")) }
+    #expect(text.contains("  -F, --format TEXT  as TEXT"))
+    #expect(text.contains("  values  how values are typed"))
+    #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
+  }
+
+  @Test
+  func `the help on a command shows its words, that on a topic its text`() {
+    #expect(
+      syntaxes.help(on: "get", plain) == """
+        usage: prog get [OPTION…] SRC…
+
+        Gets.
+
+              --at WHEN  then
+          -n, --lines N  so many
+        """)
+    #expect(syntaxes.help(on: "care", plain) == "usage: prog care info|verify\n\nCares.")
+    #expect(syntaxes.help(on: "values", plain) == "values\n\nAs JSON.")
+    #expect(syntaxes.help(on: "gte", plain) == nil)
+  }
+}
