@@ -83,6 +83,11 @@ public final class BinderClient {
     try Follower(topics, of: self, reconnects: reconnects, until: deadline)
   }
 
+  /// Opens a socket to the daemon for a program that speaks the protocol by itself.
+  public func openSocket() throws(ClientError) -> ClientSocket {
+    try ClientSocket.open(search).0
+  }
+
   func connect(until deadline: Deadline) throws(ClientError) -> BinderConnection {
     try BinderConnection(search, client: client, output: output, until: deadline)
   }

@@ -39,7 +39,7 @@ public final class BinderConnection {
   init(
     _ search: SocketSearch, client: ClientName, output: CInt?, until deadline: Deadline
   ) throws(ClientError) {
-    (socket, path) = try Self.open(search)
+    (socket, path) = try ClientSocket.open(search)
     self.output = output
     let hello: JSONObject = [
       "protocol": .array([.number(JSONNumber(1))]),
@@ -47,20 +47,6 @@ public final class BinderConnection {
       "limits": .object(["line": .number(JSONNumber(Self.lineLimit))]),
     ]
     greeting = try call("hello", hello, as: Greeting.self, until: deadline)
-  }
-
-  private static func open(
-    _ search: SocketSearch
-  ) throws(ClientError) -> (ClientSocket, String) {
-    var attempts: [ClientError.Attempt] = []
-    for place in search.places {
-      do throws(Errno) {
-        return (try ClientSocket(path: place.path), place.path)
-      } catch {
-        attempts.append(.init(place: place, code: error.code, reason: error.text))
-      }
-    }
-    throw .noDaemon(attempts)
   }
 
   // MARK: Calling

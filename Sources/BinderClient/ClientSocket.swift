@@ -38,6 +38,21 @@ public final class ClientSocket {
     }
   }
 
+  /// Connects to the first of some places where somebody listens.
+  ///
+  /// - Returns: The socket, and where it was found.
+  static func open(_ search: SocketSearch) throws(ClientError) -> (ClientSocket, String) {
+    var attempts: [ClientError.Attempt] = []
+    for place in search.places {
+      do throws(Errno) {
+        return (try ClientSocket(path: place.path), place.path)
+      } catch {
+        attempts.append(.init(place: place, code: error.code, reason: error.text))
+      }
+    }
+    throw .noDaemon(attempts)
+  }
+
   deinit {
     close(descriptor)
   }

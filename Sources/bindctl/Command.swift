@@ -14,7 +14,10 @@ struct Command {
 /// All commands, in the order in which help lists them.
 var commands: [Command] {
   [
-    getCommand, setCommand, unsetCommand, callCommand, pingCommand, helpCommand,
+    getCommand, setCommand, unsetCommand, isCommand, waitCommand, callCommand, watchCommand,
+    eventsCommand, historyCommand, servicesCommand, describeCommand, statsCommand, pingCommand,
+    pipeCommand, sessionCommand, journalCommand, errorsCommand, versionCommand,
+    completionsCommand, helpCommand,
   ]
 }
 
@@ -29,5 +32,5 @@ private let globalOptions =
   [Option("socket", value: "PATH", "where the daemon listens; see 'bindctl help socket'")]
   + Form.options + [
     Option("color", value: "WHEN", "always, never or auto"),
-    Option("help", "h", "what the command does and takes"),
+    Option("help", letter: "h", "what the command does and takes"),
   ]

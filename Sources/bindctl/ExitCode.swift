@@ -1,23 +1,33 @@
 import BinderClient
+import Glibc
 import Wire
 
 /// What bindctl ends with; scripts rely on it.
-enum ExitCode: Int32 {
+struct ExitCode: RawRepresentable, Equatable {
+  let rawValue: CInt
+
   /// Done, or true.
-  case done = 0
+  static let done = ExitCode(rawValue: 0)
   /// Answered with an error, or false.
-  case no = 1
-  case usage = 2
-  case noDaemon = 3
+  static let no = ExitCode(rawValue: 1)
+  static let usage = ExitCode(rawValue: 2)
+  static let noDaemon = ExitCode(rawValue: 3)
   /// No such source, method or view.
-  case notFound = 4
+  static let notFound = ExitCode(rawValue: 4)
   /// A conflict, a permission, a rule.
-  case refused = 5
-  case lost = 6
-  case bug = 70
-  case timeLimit = 124
+  static let refused = ExitCode(rawValue: 5)
+  static let lost = ExitCode(rawValue: 6)
+  static let bug = ExitCode(rawValue: 70)
+  static let timeLimit = ExitCode(rawValue: 124)
   /// What a shell shows for a program that SIGPIPE has ended.
-  case readerGone = 141
+  static let readerGone = ExitCode(rawValue: 141)
+}
+
+extension ExitCode {
+  /// What a shell exits with when it cannot run a program.
+  init(spawn code: CInt) {
+    self.init(rawValue: code == ENOENT ? 127 : 126)
+  }
 
   init(_ error: ClientError) {
     self =

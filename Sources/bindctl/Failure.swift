@@ -16,11 +16,14 @@ struct Failure: Error {
 
 extension ClientError {
   /// One sentence: what is wrong, where, and the next step.
-  var forPeople: String {
+  ///
+  /// - Parameter isWrite: Whether a request was to change something.
+  func forPeople(isWrite: Bool) -> String {
     switch self {
     case .noDaemon(let attempts): "\(self); \(Self.nextStep(attempts))"
-    case .lost:
+    case .lost where isWrite:
       "\(self); whether the request was run is unknown, so look before you repeat it"
+    case .timedOut: "the daemon has not answered in time; give it more with -t"
     case .refused(let error): error.message + (error.nextStep.map { "; \($0)" } ?? "")
     default: description
     }

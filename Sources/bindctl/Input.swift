@@ -8,38 +8,42 @@ extension Context {
   func value(_ word: String) throws -> JSONText {
     var text = word
     if word == "-" {
-      text = try Self.text(of: STDIN_FILENO, "stdin")
+      text = try bindctl.text(of: STDIN_FILENO, "stdin")
     } else if word.hasPrefix("@") {
-      let path = String(word.dropFirst())
-      let file = open(path, O_RDONLY | O_CLOEXEC)
-      guard file >= 0 else {
-        throw Failure("'\(path)' cannot be read: \(String(cString: strerror(errno)))", .usage)
-      }
-      defer { close(file) }
-      text = try Self.text(of: file, path)
+      text = try bindctl.text(of: String(word.dropFirst()))
     }
     return invocation.has("string") ? JSONText(string: text) : JSONText(typed: text)
   }
+}
 
-  /// All that a descriptor gives, without the line end that editors and `echo` add.
-  private static func text(of descriptor: CInt, _ name: String) throws -> String {
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = read(descriptor, &chunk, chunk.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else {
-        throw Failure("\(name) cannot be read: \(String(cString: strerror(errno)))", .usage)
-      }
-      guard count > 0 else { break }
-      bytes += chunk[..<count]
-    }
-    if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw Failure("\(name) is not UTF-8: a value is text", .usage)
-    }
-    return text
+/// The text of a file, without the line end that editors and `echo` add.
+func text(of path: String) throws -> String {
+  let file = open(path, O_RDONLY | O_CLOEXEC)
+  guard file >= 0 else {
+    throw Failure("'\(path)' cannot be read: \(String(cString: strerror(errno)))", .usage)
   }
+  defer { close(file) }
+  return try text(of: file, path)
+}
+
+/// All that a descriptor gives, without a last line end.
+private func text(of descriptor: CInt, _ name: String) throws -> String {
+  var bytes: [UInt8] = []
+  var chunk = [UInt8](repeating: 0, count: 1 << 16)
+  while true {
+    let count = read(descriptor, &chunk, chunk.count)
+    if count < 0, errno == EINTR { continue }
+    guard count >= 0 else {
+      throw Failure("\(name) cannot be read: \(String(cString: strerror(errno)))", .usage)
+    }
+    guard count > 0 else { break }
+    bytes += chunk[..<count]
+  }
+  if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+  guard let text = String(validating: bytes, as: UTF8.self) else {
+    throw Failure("\(name) is not UTF-8: a value is text", .usage)
+  }
+  return text
 }
 
 extension JSONText {

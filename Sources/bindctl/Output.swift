@@ -48,7 +48,12 @@ final class Output {
 
 /// Writes text to a descriptor; a reader that is gone ends the program without a word.
 func write(_ text: String, to descriptor: CInt) {
-  var rest = Array(text.utf8)[...]
+  write(Array(text.utf8), to: descriptor)
+}
+
+/// Writes bytes to a descriptor; a reader that is gone ends the program without a word.
+func write(_ bytes: [UInt8], to descriptor: CInt) {
+  var rest = bytes[...]
   while !rest.isEmpty {
     let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
     if count >= 0 {

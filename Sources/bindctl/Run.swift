@@ -1,12 +1,17 @@
 import BinderClient
 import Console
 
+/// The commands that change something.
+private let writes: Set = ["set", "unset", "call"]
+
 /// Runs a command line; says what is wrong on stderr.
 func run(_ words: [String]) -> ExitCode {
+  var name: String?
   do {
     let invocation = try syntaxes.parse(words)
     let context = try Context(invocation)
-    guard let name = invocation.command else {
+    name = invocation.command
+    guard let name else {
       guard invocation.has("help") else {
         throw UsageError("no command was given")
       }
@@ -22,7 +27,7 @@ func run(_ words: [String]) -> ExitCode {
     note("\(error)" + ("\(error)".hasSuffix("?") ? " See '\(help)'" : "; see '\(help)'"))
     return .usage
   } catch let error as ClientError {
-    if error != .readerGone { note(error.forPeople) }
+    if error != .readerGone { note(error.forPeople(isWrite: name.map(writes.contains) ?? false)) }
     return ExitCode(error)
   } catch let error as Failure {
     note(error.message)

@@ -4,18 +4,20 @@ import Testing
 private let syntaxes = Syntaxes(
   program: "prog", summary: "does things",
   options: [
-    Option("json", "j", "as JSON"), Option("format", "F", value: "TEXT", "as TEXT"),
-    Option("help", "h", "help"),
+    Option("json", letter: "j", "as JSON"), Option("format", letter: "F", value: "TEXT", "as TEXT"),
+    Option("help", letter: "h", "help"),
   ],
   commands: [
     Syntax(
       "get", "Gets.", operands: [Operand("SRC", .some)],
-      options: [Option("at", value: "WHEN", "then"), Option("lines", "n", value: "N", "so many")]),
+      options: [
+        Option("at", value: "WHEN", "then"), Option("lines", letter: "n", value: "N", "so many"),
+      ]),
     Syntax("set", "Sets.", operands: [Operand("SRC"), Operand("VALUE")]),
     Syntax("list", "Lists.", operands: [Operand("PATTERN", .optional)]),
     Syntax(
       "run", "Runs.", operands: [Operand("CMD", .some)],
-      options: [Option("keep", "k", "keeps")], endsOptionsAtOperand: true),
+      options: [Option("keep", letter: "k", "keeps")], endsOptionsAtOperand: true),
     Syntax("care", "Cares.", operands: [Operand("WORK", choices: ["info", "verify"])]),
   ],
   topics: [HelpTopic("values", "how values are typed", "As JSON.")])

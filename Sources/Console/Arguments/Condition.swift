@@ -63,3 +63,8 @@ package struct Condition: Equatable, Sendable {
     String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
   }
 }
+
+extension Condition: CustomStringConvertible {
+  /// The condition as people type it.
+  package var description: String { "\(source) \(comparison.rawValue) \(value)" }
+}

@@ -12,7 +12,9 @@ package struct Option: Equatable, Sendable {
   /// What it does, in one line.
   package let doc: String
 
-  package init(_ name: String, _ letter: Character? = nil, value: String? = nil, _ doc: String) {
+  package init(
+    _ name: String, letter: Character? = nil, value: String? = nil, _ doc: String
+  ) {
     self.name = name
     self.letter = letter
     self.value = value

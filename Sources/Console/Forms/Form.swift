@@ -23,9 +23,10 @@ package enum Form: Equatable, Sendable {
 
   /// The options.
   package static let options = [
-    Option("json", "j", "one JSON document a line, with the members of the protocol"),
-    Option("raw", "r", "the bare value: strings without their quotes"),
+    Option("json", letter: "j", "one JSON document a line, with the members of the protocol"),
+    Option("raw", letter: "r", "the bare value: strings without their quotes"),
     Option(
-      "format", "F", value: "TEXT", "TEXT with {member} filled in, for example '{source}={value}'"),
+      "format", letter: "F", value: "TEXT",
+      "TEXT with {member} filled in, for example '{source}={value}'"),
   ]
 }

@@ -2,7 +2,8 @@ import BinderClient
 import Console
 import JSON
 
-let timeoutOption = Option("timeout", "t", value: "TIME", "gives up after it, with exit 124")
+let timeoutOption = Option(
+  "timeout", letter: "t", value: "TIME", "gives up after it, with exit 124")
 
 let callSyntax = Syntax(
   "call", "Calls a method and prints what it returns.",

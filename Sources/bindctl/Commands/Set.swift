@@ -2,7 +2,7 @@ import BinderClient
 import Console
 import JSON
 
-let stringOption = Option("string", "s", "takes VALUE as a string, whatever it looks like")
+let stringOption = Option("string", letter: "s", "takes VALUE as a string, whatever it looks like")
 
 let setSyntax = Syntax(
   "set", "Sets a source.",

@@ -1,0 +1,140 @@
+import BinderClient
+import Console
+import JSON
+
+let describeSyntax = Syntax(
+  "describe",
+  "Says what a service, a method or a source is; without PATH, the daemon's own methods.",
+  operands: [Operand("PATH", .optional)],
+  options: [Option("names", "the names of all services and methods, one a line")],
+  examples: [
+    "bindctl describe cells", "bindctl describe cells.add", "bindctl describe system/load",
+  ])
+
+var describeCommand: Command {
+  Command(describeSyntax) { context in
+    if context.invocation.has("names") {
+      for name in try names(context.client) { context.output.line(name) }
+      return .done
+    }
+    let path = context.invocation.operands.first
+    let answer = try context.client.call(
+      "describe", path.map { ["path": .string($0)] } ?? [:]
+    ).object
+    context.output.result(answer, bare: nil, human: Description(context.output.style).text(answer))
+    return .done
+  }
+}
+
+private func names(_ client: BinderClient) throws -> [String] {
+  let all = try client.call("describe").object
+  var names: [String] = []
+  for service in all.object("services").members.map(\.name) {
+    names.append(service)
+    let one = try client.call("describe", ["path": .string(service)]).object
+    names += one.object("methods").members.map { service + "." + $0.name }
+  }
+  return names + all.object("methods").members.map(\.name)
+}
+
+/// What `describe` answers, for people.
+private struct Description {
+  let style: Style
+
+  init(_ style: Style) {
+    self.style = style
+  }
+
+  func text(_ answer: JSONObject) -> String {
+    if answer["service"] != nil { return service(answer) }
+    if let name = answer.string("method") { return method(name, answer) }
+    if let name = answer.string("source") { return source(name, answer) }
+    let methods = answer.object("methods").members.map { ($0.name, $0.value.bare) }
+    return style.bold("methods of the daemon") + "\n" + list(methods)
+  }
+
+  private func service(_ answer: JSONObject) -> String {
+    let name = answer.string("service") ?? ""
+    var text = style.bold(name) + "\n  " + (answer.string("doc") ?? "")
+    let sources = answer.object("signals").members.map { member in
+      (name + "/" + member.name, member.value.object.string("doc") ?? "")
+    }
+    if !sources.isEmpty { text += "\n\n" + style.bold("sources") + "\n" + list(sources) }
+    let methods = answer.object("methods").members.map { member in
+      (
+        ([name + "." + member.name] + parameters(member.value.object)).joined(separator: " "),
+        member.value.object.string("doc") ?? ""
+      )
+    }
+    if !methods.isEmpty { text += "\n\n" + style.bold("methods") + "\n" + list(methods) }
+    let events = answer.array("events").map { ($0.bare, "") }
+    if !events.isEmpty { text += "\n\n" + style.bold("events") + "\n" + list(events) }
+    return text
+  }
+
+  private func method(_ name: String, _ answer: JSONObject) -> String {
+    var text = style.bold(name) + "\n  " + (answer.string("doc") ?? "")
+    text += "\n\n  $ " + (["bindctl call", name] + parameters(answer)).joined(separator: " ")
+    let rows = answer.array("params").map { parameter in
+      (
+        (parameter.object.string("name") ?? "") + "  " + (parameter.object.string("type") ?? ""),
+        parameter.object.string("doc") ?? ""
+      )
+    }
+    if !rows.isEmpty { text += "\n\n" + style.bold("parameters") + "\n" + list(rows) }
+    var rest = [("returns", answer.string("result") ?? "")]
+    for (member, label) in [("writes", "writes"), ("errors", "refuses with")] {
+      let words = answer.array(member).map(\.bare)
+      if !words.isEmpty { rest.append((label, words.joined(separator: ", "))) }
+    }
+    return text + "\n\n" + list(rest)
+  }
+
+  private func source(_ name: String, _ answer: JSONObject) -> String {
+    func word(_ member: String, _ yes: String, _ no: String) -> String {
+      answer[member] == .bool(true) ? yes : no
+    }
+    return style.bold(name) + "\n  " + (answer.string("doc") ?? "") + "\n\n"
+      + list([
+        ("type", answer.string("type") ?? ""),
+        ("set", word("writable", "by bindctl set", "by its service alone")),
+        ("past", word("journaled", "kept in the journal", "not kept")),
+      ])
+  }
+
+  /// The arguments of a call as they are typed.
+  private func parameters(_ method: JSONObject) -> [String] {
+    method.array("params").map { parameter in
+      let object = parameter.object
+      let isText = object.string("type") == "string"
+      let word = (object.string("name") ?? "") + (isText ? "=" : ":=") + "…"
+      return object["optional"] == .bool(true) ? "[\(word)]" : word
+    }
+  }
+
+  private func list(_ rows: [(String, String)]) -> String {
+    let width = rows.map(\.0.count).max() ?? 0
+    return rows.map { name, doc in
+      "  " + name
+        + (doc.isEmpty ? "" : String(repeating: " ", count: width - name.count + 2) + doc)
+    }.joined(separator: "\n")
+  }
+}
+
+extension JSONObject {
+  /// A member that is an object; empty when it is none.
+  fileprivate func object(_ name: String) -> JSONObject { self[name]?.object ?? [:] }
+
+  /// A member that is an array; empty when it is none.
+  fileprivate func array(_ name: String) -> [JSONValue] {
+    guard case .array(let elements)? = self[name] else { return [] }
+    return elements
+  }
+}
+
+extension JSONValue {
+  fileprivate var object: JSONObject {
+    guard case .object(let object) = self else { return [:] }
+    return object
+  }
+}

@@ -1,0 +1,76 @@
+import BinderClient
+import Console
+import Glibc
+
+let pipeSyntax = Syntax(
+  "pipe", "Passes lines through: stdin to the daemon, its answers to stdout.",
+  details: """
+    The lines are those of the protocol, one JSON text each. After the end of stdin it goes on
+    until the daemon has said everything, for ever when something is subscribed to.
+    """,
+  examples: [#"echo '{"id":1,"method":"ping"}' | bindctl pipe"#])
+
+var pipeCommand: Command {
+  Command(pipeSyntax) { context in
+    let socket = try context.client.openSocket()
+    return Pipe(socket: socket, isPiped: context.output.isPipe).run()
+  }
+}
+
+/// Two directions at once, so that neither end waits for the other.
+private struct Pipe {
+  let socket: ClientSocket
+  let isPiped: Bool
+
+  /// What was read from stdin and the daemon has not taken.
+  private var waiting: ArraySlice<UInt8> = []
+  private var isStdinOpen = true
+
+  init(socket: ClientSocket, isPiped: Bool) {
+    self.socket = socket
+    self.isPiped = isPiped
+  }
+
+  consuming func run() -> ExitCode {
+    while true {
+      let wanted = POLLIN | (waiting.isEmpty ? 0 : POLLOUT)
+      var ends = [
+        pollfd(fd: socket.descriptor, events: Int16(wanted), revents: 0),
+        pollfd(
+          fd: isStdinOpen && waiting.isEmpty ? STDIN_FILENO : -1, events: Int16(POLLIN),
+          revents: 0),
+        pollfd(fd: isPiped ? STDOUT_FILENO : -1, events: 0, revents: 0),
+      ]
+      guard poll(&ends, nfds_t(ends.count), -1) > 0 else { continue }
+      if ends[2].revents & Int16(POLLERR) != 0 { return .readerGone }
+      if ends[1].revents != 0 { readInput() }
+      if !waiting.isEmpty { sendWaiting() }
+      if ends[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
+        let isMore = socket.receive { bytes in
+          write(bytes.withUnsafeBufferPointer { Array($0) }, to: STDOUT_FILENO)
+        }
+        // The daemon hangs up first only when it has a reason, which was its last line.
+        if !isMore { return isStdinOpen ? .lost : .done }
+      }
+    }
+  }
+
+  private mutating func readInput() {
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    let count = read(STDIN_FILENO, &chunk, chunk.count)
+    if count > 0 {
+      waiting = chunk[..<count]
+    } else if count == 0 || errno != EINTR && errno != EAGAIN {
+      isStdinOpen = false
+      socket.finishSending()
+    }
+  }
+
+  private mutating func sendWaiting() {
+    let count = waiting.withUnsafeBytes {
+      send(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
+    }
+    // What is lost is noticed where answers are read.
+    if count > 0 { waiting = waiting.dropFirst(count) } else if errno == EPIPE { waiting = [] }
+  }
+}

@@ -1,0 +1,147 @@
+import BinderClient
+import Console
+import Glibc
+
+let sessionSyntax = Syntax(
+  "session", "Runs a command with a daemon of its own.",
+  operands: [Operand("CMD", .some)],
+  options: [Option("journal", value: "FILE", "the daemon's journal; a new one when left out")],
+  details: """
+    Starts a private binderd in a new directory, sets BINDER_SOCKET, runs CMD, ends the daemon and
+    removes the directory. Exits with what CMD exits with.
+    """,
+  examples: ["bindctl session -- ./test.sh", "bindctl session bash"], endsOptionsAtOperand: true)
+
+var sessionCommand: Command {
+  Command(sessionSyntax) { context in
+    // Whatever ends the command, the daemon is ended after it.
+    let signals = SignalWait([SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP])
+    let daemon = try PrivateDaemon(journal: context.invocation.value("journal"), signals)
+    defer { daemon.end() }
+    let command = try Child(
+      context.invocation.operands, environment: ["BINDER_SOCKET": daemon.socket])
+    var isDaemonGone = false
+    while true {
+      if let code = command.end() { return ExitCode(rawValue: code) }
+      if !isDaemonGone, daemon.hasEnded {
+        isDaemonGone = true
+        note("the private daemon has ended: \(daemon.log)")
+      }
+      switch signals.next() {
+      // A terminal sends these to the command as well.
+      case SIGCHLD, SIGINT, SIGQUIT: break
+      case let signal: kill(command.pid, signal)
+      }
+    }
+  }
+}
+
+/// Signals that are waited for instead of being suffered.
+private struct SignalWait {
+  private var signals = sigset_t()
+
+  init(_ numbers: [CInt]) {
+    sigemptyset(&signals)
+    for number in numbers { sigaddset(&signals, number) }
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+  }
+
+  /// The next of them.
+  func next() -> CInt {
+    var (signals, number) = (signals, CInt(0))
+    while sigwait(&signals, &number) != 0 {}
+    return number
+  }
+
+  /// The next of them within a time; `nil` when there is none.
+  func next(withinMilliseconds milliseconds: Int) -> CInt? {
+    var signals = signals
+    var time = timespec(tv_sec: 0, tv_nsec: milliseconds * 1_000_000)
+    let number = sigtimedwait(&signals, nil, &time)
+    return number > 0 ? number : nil
+  }
+}
+
+/// A binderd in a directory of its own.
+private final class PrivateDaemon {
+  private let directory: String
+  private let child: Child
+  private var isEnded = false
+
+  var socket: String { directory + "/bus.sock" }
+
+  /// Starts it and waits until it listens.
+  init(journal: String?, _ signals: SignalWait) throws {
+    let parent = variable("TMPDIR") ?? "/tmp"
+    var template = Array((parent + "/bindctl.XXXXXX").utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw Failure("no directory can be made in \(parent): \(String(cString: strerror(errno)))")
+    }
+    directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let directory = directory
+    do {
+      child = try Child(
+        [
+          binderd, "--socket", directory + "/bus.sock", "--journal",
+          journal ?? directory + "/journal.db",
+        ],
+        errorsTo: directory + "/log", isApart: true)
+    } catch {
+      removeDirectory(directory)
+      throw error
+    }
+    try waitForSocket(signals)
+  }
+
+  private func waitForSocket(_ signals: SignalWait) throws {
+    while access(socket, F_OK) != 0 {
+      guard !hasEnded else {
+        let log = log
+        removeDirectory(directory)
+        throw Failure("the private daemon has not started: \(log)", .noDaemon)
+      }
+      let signal = signals.next(withinMilliseconds: 2)
+      if let signal, signal != SIGCHLD {
+        end()
+        throw Failure(
+          "ended by a signal before the daemon was there", .init(rawValue: 128 + signal))
+      }
+    }
+  }
+
+  /// Whether it is gone by itself.
+  var hasEnded: Bool {
+    if !isEnded { isEnded = child.end() != nil }
+    return isEnded
+  }
+
+  /// What it has said, in one line.
+  var log: String {
+    let text = (try? text(of: directory + "/log")) ?? ""
+    return text.split(separator: "\n").joined(separator: "; ")
+  }
+
+  /// Ends it and takes its directory away.
+  func end() {
+    if !hasEnded {
+      kill(child.pid, SIGTERM)
+      _ = child.wait()
+      isEnded = true
+    }
+    removeDirectory(directory)
+  }
+}
+
+/// Removes a directory and the files in it.
+private func removeDirectory(_ path: String) {
+  if let directory = opendir(path) {
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { unlink(path + "/" + name) }
+    }
+    closedir(directory)
+  }
+  rmdir(path)
+}

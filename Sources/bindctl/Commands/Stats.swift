@@ -1,0 +1,57 @@
+import BinderClient
+import Console
+import Glibc
+import JSON
+
+let statsSyntax = Syntax(
+  "stats", "Shows what the daemon has and does.",
+  options: [
+    Option("every", value: "TIME", "again and again, a line each, until Ctrl-C"),
+    Option("limits", "what a client may ask for, instead"),
+  ],
+  examples: ["bindctl stats", "bindctl stats --every 1s", "bindctl stats -F '{stats.last}'"])
+
+var statsCommand: Command {
+  Command(statsSyntax) { context in
+    guard let interval = try context.milliseconds("every") else {
+      let answer = try context.client.call("stats").object
+      let part = context.invocation.has("limits") ? "limits" : "stats"
+      context.output.result(answer, bare: nil, human: list(answer[part]))
+      return .done
+    }
+    try follow(context, everyMilliseconds: max(interval, 10))
+  }
+}
+
+/// Shows a line each time, as vmstat does.
+private func follow(_ context: Context, everyMilliseconds interval: UInt64) throws -> Never {
+  let names = [
+    "connections", "subscriptions", "requests", "last", "eventsPerSecond", "commitsPerSecond",
+    "commitMeanMilliseconds", "residentBytes",
+  ]
+  let widths = names.map { max($0.count, 6) }
+  var columns = Columns(widths: widths, isTerminal: context.output.isTerminal)
+  var isFirst = true
+  while true {
+    let answer = try context.client.call("stats").object
+    guard case .object(let stats)? = answer["stats"] else {
+      throw Failure("the daemon's answer holds no stats")
+    }
+    if isFirst, context.output.isTerminal, context.output.form == .human {
+      context.output.line(columns.line(names) { context.output.style.bold($1) })
+    }
+    isFirst = false
+    context.output.result(
+      answer, bare: nil, human: columns.line(names.map { stats[$0]?.bare ?? "" }) { $1 })
+    usleep(useconds_t(min(interval, 3_600_000) * 1000))
+  }
+}
+
+/// The members of an object, one a line.
+private func list(_ value: JSONValue?) -> String {
+  guard case .object(let object)? = value else { return "" }
+  let width = object.members.map(\.name.count).max() ?? 0
+  return object.members.map { member in
+    member.name + String(repeating: " ", count: width - member.name.count + 2) + member.value.bare
+  }.joined(separator: "\n")
+}

@@ -1,0 +1,21 @@
+import BinderClient
+import Console
+import JSON
+
+let versionSyntax = Syntax("version", "Says which version this is, and which the daemon is.")
+
+var versionCommand: Command {
+  Command(versionSyntax) { context in
+    var document: JSONObject = ["bindctl": .string(Context.version)]
+    var text = "bindctl \(Context.version)"
+    do throws(ClientError) {
+      let connection = try context.client.connected(until: Deadline(inMilliseconds: 2000))
+      document["binderd"] = .string(connection.greeting.server.version)
+      text += "\nbinderd \(connection.greeting.server.version), at \(connection.path)"
+    } catch {
+      // Without a daemon there is this version alone.
+    }
+    context.output.result(document, bare: .string(Context.version), human: text)
+    return .done
+  }
+}

@@ -1,0 +1,124 @@
+import BinderClient
+import Console
+import JSON
+import Wire
+
+let noReconnectOption = Option(
+  "no-reconnect", "ends with exit 6 when the connection is lost, instead of waiting for the daemon")
+
+let watchSyntax = Syntax(
+  "watch", "Shows sources as they are, then every change of them.",
+  operands: [Operand("PATTERN", .some)],
+  options: [
+    Option("changes-only", "leaves out the values that are there already"),
+    Option("count", letter: "n", value: "N", "ends after N changes"),
+    Option("since", value: "WHEN", "the changes since then, instead of the present values"),
+    Option(
+      "every", value: "TIME", "the newest value this often at most; those between are left out"),
+    noReconnectOption,
+  ],
+  details: """
+    A pattern is a source, or has * for one part of a name and ** for the rest. A line --- live
+    stands between what is there and what changes. What is journaled is shown change by change,
+    also those made while the daemon was restarted: nothing is left out, nothing comes twice.
+    """,
+  examples: ["bindctl watch 'cells/**'", "bindctl watch system/load --every 5s -j"])
+
+var watchCommand: Command {
+  Command(watchSyntax) { context in
+    var watcher = try Watcher(context)
+    let follower = try context.client.follow(
+      try topics(context), reconnects: !context.invocation.has("no-reconnect"))
+    while !watcher.isDone { watcher.show(try follower.next()) }
+    return .done
+  }
+}
+
+private func topics(_ context: Context) throws -> [Topic] {
+  let interval = try context.milliseconds("every")
+  let from = try context.moment("since").map(\.beginning)
+  if interval != nil, from != nil {
+    throw UsageError("--since and --every exclude each other", command: "watch")
+  }
+  return context.invocation.operands.map { pattern in
+    Topic(
+      pattern, mode: interval == nil ? from == nil ? .everyIfJournaled : .every : .newest,
+      from: from, everyMilliseconds: interval ?? 0)
+  }
+}
+
+extension When {
+  /// As `subscribe` takes it: after a position, or from a time on.
+  fileprivate var beginning: JSONValue {
+    switch self {
+    case .seq(let seq): .object(["after": .number(JSONNumber(seq))])
+    case .time(let time): .object(["time": .string(time.text)])
+    case .start: .string("start")
+    case .now: .string("now")
+    }
+  }
+}
+
+/// Writes what a watcher hears.
+private struct Watcher {
+  private let output: Output
+  private let isChangesOnly: Bool
+  private var left: UInt64?
+  private var topicsToCatchUp: Int
+  private var columns: Columns
+
+  init(_ context: Context) throws {
+    output = context.output
+    isChangesOnly = context.invocation.has("changes-only")
+    left = try context.number("count")
+    topicsToCatchUp = context.invocation.operands.count
+    columns = Columns(widths: [12, 0], isTerminal: output.isTerminal)
+  }
+
+  /// Whether everything that was wanted is shown.
+  var isDone: Bool { left == 0 }
+
+  mutating func show(_ update: Update) {
+    switch update {
+    case .value(let value):
+      guard !isDone, !(value.isPresent && isChangesOnly) else { return }
+      show(value)
+      if !value.isPresent { left? -= 1 }
+    case .caughtUp(_, let seq):
+      topicsToCatchUp -= 1
+      if topicsToCatchUp == 0, !isChangesOnly { mark(seq) }
+    case .event, .completed: break
+    }
+  }
+
+  private mutating func show(_ value: SourceValue) {
+    var document = JSONObject()
+    document["seq"] = value.seq.map { .number(JSONNumber($0)) }
+    document["source"] = .string(value.source)
+    if let text = value.value {
+      document["value"] = text.value
+    } else {
+      document["gone"] = .bool(true)
+    }
+    if value.skipped > 0 { document["skipped"] = .number(JSONNumber(value.skipped)) }
+    let style = output.style
+    output.result(
+      document, bare: document["value"] ?? .string(""),
+      human: columns.line([value.source, value.value?.text ?? "(gone)"]) { column, cell in
+        column == 0 ? cell : value.value == nil ? style.dim(cell) : style.value(cell)
+      })
+  }
+
+  /// Says that what follows happens now.
+  private func mark(_ seq: UInt64?) {
+    switch output.form {
+    case .human:
+      output.line(output.style.dim("--- live" + (seq.map { " after \($0)" } ?? "")))
+    case .json:
+      var document: JSONObject = ["caught_up": .bool(true)]
+      document["seq"] = seq.map { .number(JSONNumber($0)) }
+      output.line(JSONValue.object(document).text.text)
+    case .raw, .template: break
+    }
+  }
+}

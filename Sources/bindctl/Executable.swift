@@ -1,0 +1,73 @@
+import Glibc
+
+/// The binderd that belongs to this bindctl: the one beside it, else the one on the PATH.
+var binderd: String {
+  var path = [CChar](repeating: 0, count: 4096)
+  let count = readlink("/proc/self/exe", &path, path.count)
+  let name = String(decoding: path[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  let beside = String(name[..<(name.lastIndex(of: "/") ?? name.startIndex)]) + "/binderd"
+  return access(beside, X_OK) == 0 ? beside : "binderd"
+}
+
+/// A program that this one has started.
+struct Child {
+  let pid: pid_t
+
+  /// Starts a program.
+  ///
+  /// - Parameters:
+  ///   - words: The program, looked for on the PATH when it has no slash, and its arguments.
+  ///   - environment: Variables beside those of this program.
+  ///   - output: Where its stderr goes; `nil` for ours.
+  ///   - isApart: Whether Ctrl-C does not reach it.
+  /// - Throws: ``Failure`` with exit code 127 or 126 as shells have it.
+  init(
+    _ words: [String], environment: [String: String] = [:], errorsTo output: String? = nil,
+    isApart: Bool = false
+  ) throws {
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    let flags = POSIX_SPAWN_SETSIGMASK | (isApart ? POSIX_SPAWN_SETPGROUP : 0)
+    posix_spawnattr_setflags(&attributes, Int16(flags))
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    if let output {
+      posix_spawn_file_actions_addopen(&actions, 2, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    }
+    for (name, value) in environment { setenv(name, value, 1) }
+    var arguments = words.map { strdup($0) } + [nil]
+    defer { for argument in arguments { free(argument) } }
+    var pid: pid_t = 0
+    let status = posix_spawnp(&pid, words[0], &actions, &attributes, &arguments, environ)
+    guard status == 0 else {
+      throw Failure(
+        "'\(words[0])' cannot be run: \(String(cString: strerror(status)))", .init(spawn: status))
+    }
+    self.pid = pid
+  }
+
+  /// Waits for its end.
+  ///
+  /// - Returns: What a shell shows: its exit code, or 128 and the signal that has ended it.
+  func wait() -> CInt {
+    var status: CInt = 0
+    while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    return Self.code(status)
+  }
+
+  /// As ``wait()``, without waiting; `nil` while it runs.
+  func end() -> CInt? {
+    var status: CInt = 0
+    return waitpid(pid, &status, WNOHANG) == pid ? Self.code(status) : nil
+  }
+
+  private static func code(_ status: CInt) -> CInt {
+    let signal = status & 0x7F
+    return signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+  }
+}
