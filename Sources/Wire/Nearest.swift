@@ -10,17 +10,20 @@ public func nearest(to name: String, among names: some Sequence<String>) -> Stri
   return best?.name
 }
 
-/// How many bytes have to be added, dropped or changed (Levenshtein 1966).
+/// How many bytes have to be added, dropped, changed or swapped with the next one: the distance of
+/// Damerau 1964, in which no byte is edited twice.
 private func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+  var before: [Int] = []
   var row = Array(0...b.count)
   for i in 0..<a.count {
-    var diagonal = row[0]
-    row[0] = i + 1
+    var next = [i + 1]
     for k in 0..<b.count {
-      let replaced = diagonal + (a[i] == b[k] ? 0 : 1)
-      diagonal = row[k + 1]
-      row[k + 1] = min(replaced, row[k] + 1, row[k + 1] + 1)
+      var edits = min(row[k] + (a[i] == b[k] ? 0 : 1), row[k + 1] + 1, next[k] + 1)
+      if i > 0, k > 0, a[i] == b[k - 1], a[i - 1] == b[k] { edits = min(edits, before[k - 1] + 1) }
+      next.append(edits)
     }
+    before = row
+    row = next
   }
   return row[b.count]
 }

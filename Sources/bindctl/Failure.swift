@@ -47,7 +47,6 @@ extension WireError {
     case .internalError:
       guard case .string(let reference)? = data["ref"] else { return nil }
       return "the daemon's log says more under \(reference)"
-    case .seqExpired: return "begin with --since start"
     case .epochMismatch: return "the journal was replaced: begin anew"
     default: return nil
     }

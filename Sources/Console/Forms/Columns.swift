@@ -1,7 +1,6 @@
 /// Lines of a stream, with cells under each other on a terminal and tabs when piped.
 ///
-/// A column becomes as wide as its widest cell so
-/// far, because those to come are not known.
+/// A column becomes as wide as its widest cell so far, because those to come are not known.
 package struct Columns {
   private var widths: [Int]
   private let isTerminal: Bool

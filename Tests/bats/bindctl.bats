@@ -1,0 +1,602 @@
+# bindctl as a user meets it: what each command prints, and what it exits with.
+
+load support
+
+setup() {
+    make_place
+    start_daemon
+}
+
+teardown() { remove_place; }
+
+# Runs bindctl and compares what it prints and exits with.
+gives() { # status output argument...
+    run --separate-stderr bindctl "${@:3}"
+    is "$status" "$1"
+    is "$output" "$2"
+    [ "$1" -gt 0 ] || is "$stderr" ''
+}
+
+# Runs bindctl, which is to refuse with one sentence on stderr and nothing on stdout.
+refuses() { # status sentence argument...
+    run --separate-stderr bindctl "${@:3}"
+    is "$status" "$1"
+    is "$stderr" "bindctl: $2"
+    is "$output" ''
+}
+
+# Answers a connection after the other by a script in place of the daemon.
+start_false_daemon() { # script
+    socat "UNIX-LISTEN:$directory/false.sock,fork" "SYSTEM:$1" 3>&- &
+    background+=($!)
+    export BINDER_SOCKET=$directory/false.sock
+    eventually [ -S "$BINDER_SOCKET" ]
+}
+
+@test "a minute of use: set, get, watch, a line by socat, the past, and all of it after kill -9" {
+    bindctl set cells/lamp true
+    is "$(bindctl get cells/lamp)" true
+    beside bindctl watch 'cells/**'
+    eventually has out '--- live after 1'
+    answer=$(echo '{"id":1,"method":"cells.add","params":{"name":"visits","by":1}}' |
+        socat - "UNIX-CONNECT:$BINDER_SOCKET")
+    is "$answer" '{"jsonrpc":"2.0","id":1,"result":{"value":1,"seq":2,"version":1}}'
+    eventually has out $'cells/visits\t1'
+    is "$(bindctl events -n 5 | cut -f 1,3-)" \
+        $'1\tcells.set\tcells/lamp\t{"value":true}\n2\tcells.set\tcells/visits\t{"value":1}'
+    is "$(bindctl history cells/lamp | cut -f 1,3-)" $'1\t1\ttrue'
+    refuses 4 "'cells/lamp' had no value at 0; 'bindctl history cells/lamp' shows when it had" \
+        get cells/lamp --at -1m
+    kill_daemon
+    start_daemon
+    is "$(bindctl get 'cells/**')" $'cells/lamp\ttrue\ncells/visits\t1'
+    bindctl set cells/lamp false
+    eventually has out $'cells/lamp\tfalse'
+    is "$(cat "$directory/out")" \
+        $'cells/lamp\ttrue\n--- live after 1\ncells/visits\t1\ncells/lamp\tfalse'
+}
+
+@test "get prints the value, in every form" {
+    bindctl set cells/name Kim
+    bindctl set cells/all '{"a": [1, 2.50], "b": null}'
+    gives 0 '"Kim"' get cells/name
+    gives 0 'Kim' get cells/name -r
+    gives 0 '{"source":"cells/name","kind":"state","seq":2,"value":"Kim"}' get cells/name -j
+    gives 0 'cells/name is Kim at 2' get cells/name -F '{source} is {value} at {seq}'
+    gives 0 '[1,2.50]' -F '{value.a}' get cells/all
+    gives 0 $'cells/name\t"Kim"\ncells/all\t{"a":[1,2.50],"b":null}' get cells/name cells/all
+    gives 0 $'cells/all={"a":[1,2.50],"b":null}\ncells/name=Kim' get 'cells/*' -F '{source}={value}'
+    gives 0 '' get 'cells/none/**'
+    refuses 4 "no source 'cells/nmae'; did you mean 'cells/name'?" get cells/nmae
+    refuses 2 "--json and --raw exclude each other; see 'bindctl help'" get cells/name -jr
+}
+
+@test "get --at tells what was" {
+    bindctl set cells/lamp 1
+    sleep .05
+    middle=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)
+    sleep .05
+    bindctl set cells/lamp 2
+    bindctl unset cells/lamp
+    for at in 1 start "$middle"; do gives 0 1 get cells/lamp --at "$at"; done
+    TZ=Asia/Tokyo gives 0 1 get cells/lamp --at "$(TZ=Asia/Tokyo date -d "$middle" +%Y-%m-%dT%H:%M:%S.%N)"
+    gives 0 2 get cells/lamp --at 2
+    refuses 4 "'cells/lamp' had no value at 3; 'bindctl history cells/lamp' shows when it had" \
+        get cells/lamp --at 3
+    refuses 1 'the journal holds positions 1 to 3' get cells/lamp --at 9
+    refuses 2 "'noon' is no moment: 81234 (a seq), -5m (ago), 2026-11-20T20:00, start or now; see 'bindctl help'" \
+        get cells/lamp --at noon
+}
+
+@test "set takes JSON, words, stdin and files" {
+    for value in true -5 1.50 '"5"' '[1,2]' null; do
+        gives 0 '' set cells/a "$value"
+        gives 0 "$value" get cells/a
+    done
+    bindctl set cells/a 'two words'
+    gives 0 '"two words"' get cells/a
+    bindctl set cells/a -s 5
+    gives 0 '"5"' get cells/a
+    echo '{"b": 1}' | bindctl set cells/a -
+    gives 0 '{"b":1}' get cells/a
+    printf 'line\nline\n' > "$directory/file"
+    bindctl set cells/a "@$directory/file"
+    gives 0 '"line\nline"' get cells/a
+    gives 0 '{"value":1,"seq":11,"version":11}' set cells/a 1 -j
+    refuses 2 "'/nowhere' cannot be read: No such file or directory" set cells/a @/nowhere
+    refuses 4 "no source 'nowhere/a'; 'bindctl services' shows what there is" set nowhere/a 1
+    refuses 5 "source 'system/load' is not writable" set system/load 1
+}
+
+@test "set --if and --if-version refuse what has moved on" {
+    gives 0 '' set cells/lock mine --if null
+    refuses 5 "cell 'lock' holds another value" set cells/lock yours --if null
+    gives 0 '' set cells/lock yours --if mine
+    gives 0 '' set cells/lock 3 --if-version 2
+    refuses 5 "stream 'cells/lock' is at version 3, expected version 2; read it again before you set it" \
+        set cells/lock 4 --if-version 2
+    refuses 2 "--if takes a cell, not 'system/load'; see 'bindctl help set'" set system/load 1 --if 2
+    gives 0 3 get cells/lock
+}
+
+@test "unset removes a cell, and says when there was none" {
+    bindctl set cells/a 1
+    gives 0 '' unset cells/a
+    refuses 4 "no source 'cells/a'; 'bindctl services' shows what there is" get cells/a
+    refuses 1 "'cells/a' was not set" unset cells/a
+    refuses 2 "unset takes a cell, as cells/lamp, not 'system/load'; see 'bindctl help unset'" unset system/load
+}
+
+@test "call passes arguments by name, as JSON and by position, with its options" {
+    gives 0 2 call cells.add name=n by:=2
+    gives 0 5 call cells.add '{"name": "n", "by": 3}'
+    gives 0 '{"value":6,"seq":3,"version":3}' call cells.add '["n", 1]' -j
+    gives 0 7 call cells.add name=n --cmd once
+    gives 0 '{"value":7,"seq":4,"version":4,"replayed":true}' call cells.add name=n --cmd once -j
+    gives 0 8 call cells.add name=n --expect cells/n=4
+    refuses 5 "stream 'cells/n' is at version 5, expected version 4; read it again before you set it" \
+        call cells.add name=n --expect cells/n=4
+    refuses 4 "no method 'cells.ad'; did you mean 'cells.add'?" call cells.ad name=n
+    refuses 5 'there is no parameter nmae' call cells.toggle name=n nmae=m
+    refuses 2 "the argument 'n' is neither name=text nor name:=json; see 'bindctl help call'" call cells.add n
+    refuses 2 "'{' in 'by:={' is not JSON: the text ends too early at byte 1; see 'bindctl help call'" \
+        call cells.add name=n by:={
+}
+
+@test "is answers by its exit code" {
+    bindctl set cells/lamp true
+    bindctl set cells/temp 20.5
+    gives 0 '' is cells/lamp
+    gives 1 '' is cells/lamp false
+    gives 0 '' is cells/temp 20.50
+    gives 0 '' is 'cells/temp > 20'
+    gives 1 '' is 'cells/temp <= 20'
+    gives 1 '' is cells/none
+    gives 0 '' is 'cells/none != true'
+    refuses 4 "no source 'nowhere/a'; 'bindctl services' shows what there is" is nowhere/a
+    refuses 2 "is takes one source, not the pattern 'cells/*'; see 'bindctl help is'" is 'cells/*'
+}
+
+@test "wait returns at once, when the value comes, or when the time is over" {
+    bindctl set cells/temp 20
+    gives 0 20 wait cells/temp 20
+    refuses 124 "'cells/temp > 30' has not come in time: it is 20" wait 'cells/temp > 30' -t 0.1
+    refuses 124 "'cells/none == true' has not come in time: it is not set" wait cells/none -t 100ms
+    beside bindctl wait 'cells/temp > 30' -t 20
+    waiting=${background[-1]}
+    subscribed() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }
+    eventually subscribed
+    # No sleep between them: what was true for a moment only is not missed.
+    bindctl call cells.set name=temp value:=31
+    bindctl call cells.set name=temp value:=19
+    wait "$waiting"
+    is "$(cat "$directory/out")" 31
+    beside bindctl wait cells/temp --change -j
+    eventually subscribed
+    bindctl set cells/temp 19
+    wait "${background[-1]}"
+    is "$(cat "$directory/out")" '{"source":"cells/temp","seq":4,"value":19}'
+}
+
+@test "wait goes on when the daemon was restarted" {
+    beside bindctl wait cells/temp 5
+    waiting=${background[-1]}
+    subscribed() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }
+    eventually subscribed
+    kill_daemon
+    start_daemon
+    bindctl set cells/temp 5
+    wait "$waiting"
+    is "$(cat "$directory/out")" 5
+}
+
+@test "watch shows the present, a mark, and every change, in every form" {
+    bindctl set cells/a 1
+    bindctl set cells/b '"x"'
+    change() {
+        eventually has out "$1"
+        bindctl set cells/a null
+        bindctl unset cells/b
+        wait "${background[-1]}"
+        bindctl set cells/a 1
+        bindctl set cells/b '"x"'
+    }
+    beside bindctl watch 'cells/*' -n 2
+    change '--- live after 2'
+    is "$(cat "$directory/out")" \
+        $'cells/a\t1\ncells/b\t"x"\n--- live after 2\ncells/a\tnull\ncells/b\t(gone)'
+    beside bindctl watch 'cells/*' -n 2 -j
+    change '{"caught_up":true,"seq":6}'
+    is "$(cat "$directory/out")" '{"seq":6,"source":"cells/a","value":1}
+{"seq":6,"source":"cells/b","value":"x"}
+{"caught_up":true,"seq":6}
+{"seq":7,"source":"cells/a","value":null}
+{"seq":8,"source":"cells/b","gone":true}'
+    beside bindctl watch cells/a cells/b -n 2 -F '{source}={value}'
+    change 'cells/b=x'
+    is "$(cat "$directory/out")" $'cells/a=1\ncells/b=x\ncells/a=null\ncells/b='
+    gives 0 $'cells/a\t1\ncells/a\tnull' watch cells/a --since start -n 2
+    gives 0 $'null\n1' watch cells/a --since 10 -n 2 -r
+}
+
+@test "watch --changes-only leaves out what is there; --every thins out" {
+    bindctl set cells/a 0
+    beside bindctl watch cells/a --changes-only --every 50ms -r
+    eventually bindctl set cells/a 0
+    for i in {1..40}; do bindctl set cells/a "$i"; done
+    eventually has out 40
+    lines=$(wc -l < "$directory/out")
+    [ "$lines" -gt 1 ]
+    [ "$lines" -lt 30 ]
+}
+
+@test "watch shows what is measured as well, and refuses what is not there" {
+    run --separate-stderr bindctl watch system/load daemon/stats -n 2
+    is "$status" 0
+    is "$(cut -d '{' -f 1 <<< "$output" | sort -u)" $'--- live\ndaemon/stats\t\nsystem/load\t'
+    refuses 4 "no source 'nowhere/a'; 'bindctl services' shows what there is" watch nowhere/a
+    refuses 5 'what is not journaled has no past to read each change from' watch system/load --since 1
+}
+
+@test "watch goes on after kill -9 and a restart, without gap or repeat" {
+    bindctl set cells/n 0
+    beside bindctl watch cells/n -r
+    eventually has out 0
+    for round in 0 1 2 3; do
+        for i in {1..10}; do bindctl set cells/n $((round * 10 + i)); done
+        kill_daemon
+        start_daemon
+    done
+    bindctl set cells/n end
+    eventually has out end
+    is "$(tr '\n' ' ' < "$directory/out")" "$(seq -s ' ' 0 40) end "
+    is "$(head -2 "$directory/err")" 'bindctl: the connection is lost; waiting for the daemon
+bindctl: connected again; going on after 11'
+}
+
+@test "events -f goes on after kill -9 and a restart, without gap or repeat" {
+    bindctl set cells/a 0
+    beside bindctl events 'cells/a' -f -j
+    eventually grep -q '"seq":1,' "$directory/out"
+    for round in 0 1 2 3; do
+        for i in {1..10}; do
+            bindctl call cells.add name=a
+            bindctl set cells/other "$i"
+        done > /dev/null
+        kill_daemon
+        start_daemon
+    done
+    eventually grep -q '"version":41,' "$directory/out"
+    is "$(jq -c '[.event.stream, .event.version, .event.data.value]' "$directory/out")" \
+        "$(for i in {0..40}; do echo "[\"cells/a\",$((i + 1)),$i]"; done)"
+    [ "$(jq .seq "$directory/out" | sort -nu | wc -l)" = 41 ]
+}
+
+@test "a daemon that ends in order says why, and streams wait for the next one" {
+    beside bindctl events -f -n 0 -F '{seq}'
+    subscribed() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }
+    eventually subscribed
+    kill -TERM "$daemon"
+    wait "$daemon"
+    start_daemon
+    bindctl set cells/a 1
+    eventually has out 1
+    is "$(cat "$directory/err")" 'bindctl: the daemon has closed the connection (shutdown); waiting for it
+bindctl: connected again; going on after 0'
+}
+
+@test "a stream that is not to reconnect ends with 6; one whose journal was replaced ends too" {
+    bindctl set cells/a 1
+    beside bindctl watch cells/a --no-reconnect
+    alone=${background[-1]}
+    eventually has out '--- live after 1'
+    kill_daemon
+    run wait "$alone"
+    is "$(cat "$directory/err")" 'bindctl: the connection to the daemon was lost'
+    start_daemon
+    beside bindctl watch cells/a
+    eventually has out '--- live after 1'
+    kill_daemon
+    rm "$directory"/journal.db*
+    start_daemon
+    status=0
+    wait "${background[-1]}" || status=$?
+    is "$status" 1
+    is "$(tail -1 "$directory/err")" \
+        'bindctl: the position is of another journal; the journal was replaced: begin anew'
+}
+
+@test "a reader that goes away ends a stream without a word" {
+    bindctl set cells/a 1
+    bindctl watch 'cells/**' 2> "$directory/err" | head -1 > "$directory/out"
+    has out $'cells/a\t1'
+    is "$(cat "$directory/err")" ''
+    bindctl events -f 2> "$directory/err" | head -1 > "$directory/out"
+    is "$(cat "$directory/err")" ''
+}
+
+@test "events shows the last, those of a stream, of a type, since and until" {
+    for i in {1..25}; do bindctl set cells/a "$i"; done
+    bindctl unset cells/a
+    bindctl set cells/b/c 1
+    seqs() { bindctl events -F '{seq}' "$@" | tr '\n' ' '; }
+    is "$(seqs)" "$(seq -s ' ' 8 27) "
+    is "$(seqs -n 2)" '26 27 '
+    is "$(seqs cells/a -n 2)" '25 26 '
+    is "$(seqs 'cells/*/*')" '27 '
+    is "$(seqs --type cells.unset)" '26 '
+    is "$(seqs --since 24)" '25 26 27 '
+    is "$(seqs --since 24 --until 26)" '25 26 '
+    is "$(seqs --since start -n 2 --until 9)" '8 9 '
+    is "$(seqs --since -1h | wc -w)" 27
+    is "$(seqs --until -1h)" ''
+    is "$(bindctl events -n 1 -r)" '{"value":1}'
+    is "$(bindctl events -n 1 -j | jq -c '[.seq, .event.type, .event.stream, .event.version, .event.data]')" \
+        '[27,"cells.set","cells/b/c",1,{"value":1}]'
+    refuses 2 "--until and --follow exclude each other; see 'bindctl help events'" events -f --until now
+    refuses 2 "--count takes a number, not 'x'; see 'bindctl help events'" events -n x
+}
+
+@test "events reads a journal of many pages" {
+    for batch in {1..25}; do
+        for i in {1..100}; do echo '{"method":"cells.add","params":["n"]}'; done
+    done | socat -t 60 - "UNIX-CONNECT:$BINDER_SOCKET"
+    is "$(bindctl get cells/n)" 2500
+    is "$(bindctl events -n 2300 -F '{seq}' | md5sum)" "$(seq 201 2500 | md5sum)"
+    is "$(bindctl events --since start -F '{seq}' | md5sum)" "$(seq 1 2500 | md5sum)"
+    is "$(bindctl history cells/n -n 100 -r | md5sum)" "$(seq 2401 2500 | md5sum)"
+}
+
+@test "history shows the values of a source with their versions" {
+    bindctl set cells/a 1
+    bindctl set cells/b 0
+    bindctl set cells/a '"x"'
+    bindctl unset cells/a
+    is "$(bindctl history cells/a | cut -f 1,3,4)" $'1\t1\t1\n3\t2\t"x"\n4\t3\t(gone)'
+    is "$(bindctl history cells/a -n 1 -j | jq -c 'del(.time)')" \
+        '{"source":"cells/a","kind":"state","seq":4,"gone":true,"version":3}'
+    is "$(bindctl history cells/a --since 2 -r; echo end)" $'x\n\nend'
+    refuses 4 "'cells/c' has no history" history cells/c
+    refuses 5 "'system/load' is not journaled: it has no past" history system/load
+}
+
+@test "services, describe, stats, errors and version say what there is" {
+    is "$(bindctl services | cut -f 1)" $'cells\ndaemon\nsystem'
+    is "$(bindctl services -r)" $'cells\ndaemon\nsystem'
+    run bindctl describe cells
+    [[ $output == *'  cells.add name=… [by:=…]  '* ]]
+    [[ $output == *'  cells/**  The value of the cell of that name.'* ]]
+    run bindctl describe cells.add
+    [[ $output == *'$ bindctl call cells.add name=… [by:=…]'* ]]
+    is "$(bindctl describe cells.add -j | jq -r .method)" cells.add
+    [[ $(bindctl describe system/load) == *'past  not kept'* ]]
+    [[ $(bindctl describe) == *'  ping  '* ]]
+    bindctl describe --names | grep -qx cells.toggle
+    refuses 4 "no path 'cels'; did you mean 'cells'?" describe cels
+    bindctl stats | grep -Eq '^connections +1$'
+    is "$(bindctl stats -F '{stats.last} {limits.depth}')" '0 64'
+    bindctl stats --limits | grep -Eq '^batch +256$'
+    is "$(timeout 10 bindctl stats --every 20ms 2> /dev/null | head -3 | cut -f 1,4 | sort -u)" $'1\t0'
+    bindctl errors | grep -q $'^1001\tnot_found\tno\t'
+    is "$(bindctl errors -j | jq -s length)" 27
+    is "$(bindctl version | cut -d , -f 1)" $'bindctl 0.1.0\nbinderd 0.1.0'
+    is "$(BINDER_SOCKET=/nowhere bindctl version)" 'bindctl 0.1.0'
+}
+
+@test "ping says who answers and how soon" {
+    run bindctl ping
+    [[ $output =~ ^"$BINDER_SOCKET answers in "[0-9]+' µs: binderd 0.1.0, journal at 0'$ ]]
+    [[ $(bindctl ping -r) =~ ^[0-9]+$ ]]
+    is "$(bindctl ping -j | jq .last)" 0
+    start_false_daemon 'sleep 30'
+    refuses 124 'the daemon has not answered in time; give it more with -t' ping -t 100ms
+}
+
+@test "pipe passes lines in both directions, and ends when both are done" {
+    is "$(printf '%s\n' '{"id":1,"method":"cells.set","params":["a",1]}' '{"id":2,"method":"get","params":["cells/a"]}' |
+        bindctl pipe)" '{"jsonrpc":"2.0","id":1,"result":{"value":1,"seq":1,"version":1}}
+{"jsonrpc":"2.0","id":2,"result":{"source":"cells/a","kind":"state","seq":1,"value":1}}'
+    # More than fits between two programs that do not read.
+    for i in {1..20000}; do echo '{"id":1,"method":"stats"}'; done > "$directory/in"
+    is "$(timeout 60 bindctl pipe < "$directory/in" | wc -l)" 20000
+    # A subscription goes on after the end of stdin, until nobody reads.
+    is "$(echo '{"id":1,"method":"subscribe","params":{"source":"daemon/stats"}}' |
+        timeout 30 bindctl pipe | head -3 | wc -l)" 3
+}
+
+@test "session gives a command a daemon of its own, and takes it away again" {
+    run bindctl session -- sh -c 'bindctl set cells/x 1; bindctl get cells/x; echo "$BINDER_SOCKET"; exit 7'
+    is "$status" 7
+    is "${lines[0]}" 1
+    [ ! -e "${lines[1]}" ]
+    [ ! -e "${lines[1]%/*}" ]
+    [ "${lines[1]}" != "$BINDER_SOCKET" ]
+    run bindctl session -- sh -c 'kill -TERM $$'
+    is "$status" 143
+    run -127 --separate-stderr bindctl session no-such-program
+    is "$stderr" "bindctl: 'no-such-program' cannot be run: No such file or directory"
+    bindctl session --journal "$directory/kept.db" bindctl set cells/x 2
+    is "$(bindctl session --journal "$directory/kept.db" bindctl get cells/x)" 2
+    run --separate-stderr bindctl session --journal "$directory/journal.db" true
+    is "$status" 3
+    [[ $stderr == 'bindctl: the private daemon has not started: '*'in use'* ]]
+    is "$(bindctl get 'cells/**')" ''
+}
+
+@test "session ends its daemon when it is ended itself" {
+    beside bindctl session -- sh -c 'echo "$BINDER_SOCKET"; exec sleep 60'
+    session=${background[-1]}
+    eventually grep -q . "$directory/out"
+    socket=$(cat "$directory/out")
+    kill -TERM "$session"
+    status=0
+    wait "$session" || status=$?
+    is "$status" 143
+    [ ! -e "${socket%/*}" ]
+}
+
+@test "journal info asks the daemon, journal verify reads the file" {
+    bindctl set cells/a 1
+    run bindctl journal info
+    [[ $output =~ ^'epoch '[0-9a-f]+', 1 events, 1 to 1'$ ]]
+    is "$(bindctl journal info -j | jq -c 'del(.epoch)')" '{"first":1,"last":1,"count":1}'
+    run --separate-stderr bindctl journal verify --file "$directory/journal.db"
+    is "$status" 1
+    is "$stderr" "bindctl: the journal was not read; while a daemon has it, ask 'bindctl journal info'"
+    kill_daemon
+    run bindctl journal verify --file "$directory/journal.db"
+    is "$status" 0
+    [[ $output == *'1 events'*'read back'* ]]
+    refuses 1 "'/nowhere' cannot be read: No such file or directory" journal verify --file /nowhere
+    refuses 2 "WORK is info or verify, not 'verfy': did you mean 'verify'? See 'bindctl help journal'" journal verfy
+}
+
+@test "without a daemon everything that was tried is named, and the next step" {
+    kill_daemon
+    refuses 3 "no daemon answers: tried $BINDER_SOCKET (\$BINDER_SOCKET: Connection refused); start one with: binderd --socket $BINDER_SOCKET" \
+        get cells/a
+    refuses 3 "no daemon answers: tried /nowhere (--socket: No such file or directory); start one with: binderd --socket /nowhere" \
+        watch cells/a --socket /nowhere
+    unset BINDER_SOCKET
+    run --separate-stderr env "XDG_RUNTIME_DIR=$directory" bindctl ping
+    is "$status" 3
+    [[ $stderr == "bindctl: no daemon answers: tried $directory/binder/bus.sock (\$XDG_RUNTIME_DIR: No such file or directory), /run/binder/bus.sock (the system's: "*"); start one with: binderd --socket $directory/binder/bus.sock" ]]
+}
+
+@test "a connection that is lost within a request ends with 6" {
+    cat > "$directory/false" <<'END'
+read -r line
+echo '{"id":1,"result":{"server":{"name":"b","version":"1"},"epoch":"e","first":1,"last":0}}'
+read -r line
+END
+    start_false_daemon "sh $directory/false"
+    refuses 6 'the connection to the daemon was lost; whether the request was run is unknown, so look before you repeat it' \
+        set cells/a 1
+    refuses 6 'the connection to the daemon was lost' get cells/a
+}
+
+@test "what is no daemon is not understood" {
+    start_false_daemon 'echo HTTP/1.1 400 Bad Request'
+    refuses 1 "the daemon's answer is not understood: a line that is not JSON" get cells/a
+}
+
+@test "a wrong command line is refused with one guess" {
+    refuses 2 "no command was given; see 'bindctl help'"
+    refuses 2 "no command 'xyzzy'; see 'bindctl help'" xyzzy
+    refuses 2 "no command 'wacth': did you mean 'watch'? See 'bindctl help'" wacth
+    refuses 2 "no command 'wath': did you mean 'watch'? See 'bindctl help'" wath
+    refuses 2 "no option '--chnage' for wait: did you mean '--change'? See 'bindctl help wait'" wait a --chnage
+    refuses 2 "set needs its VALUE; see 'bindctl help set'" set cells/a
+    refuses 2 "the format '{seq' has a '{' without its '}'; a brace is '{{'; see 'bindctl help'" get a -F '{seq'
+}
+
+@test "an output that cannot be written is no success" {
+    bindctl set cells/a 1
+    status=0
+    bindctl get cells/a > /dev/full 2> "$directory/err" || status=$?
+    is "$status" 1
+    is "$(cat "$directory/err")" 'bindctl: the output cannot be written: No space left on device'
+}
+
+@test "help says what each command takes, on stdout" {
+    run --separate-stderr bindctl help
+    is "$status" 0
+    is "$stderr" ''
+    for command in get set unset is wait call watch events history services describe stats ping pipe session \
+        journal version completions help; do
+        grep -Eq "^  $command +[A-Z]" <<< "$output"
+        is "$(bindctl help "$command")" "$(bindctl "$command" --help)"
+        [[ $(bindctl help "$command") == "usage: bindctl $command"* ]]
+    done
+    for topic in values when forms exit socket; do
+        grep -Eq "^  $topic +[a-z]" <<< "$output"
+        bindctl help "$topic" | grep -q .
+    done
+    refuses 2 "no help on 'wath': did you mean 'watch'? See 'bindctl help'" help wath
+}
+
+@test "completions know commands, options and what the daemon has" {
+    bindctl set cells/lamp 1
+    cat > "$directory/complete" <<'END'
+source <(bindctl completions bash)
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_bindctl
+echo "${COMPREPLY[@]}"
+END
+    complete() { bash "$directory/complete" bindctl "$@"; }
+    is "$(complete wa)" 'wait watch'
+    is "$(complete --socket "$BINDER_SOCKET" he)" help
+    is "$(complete get ce)" cells/lamp
+    is "$(complete call cells.t)" cells.toggle
+    is "$(complete set --if)" '--if-version --if'
+    is "$(complete journal '')" 'info verify'
+    is "$(complete completions f)" fish
+    is "$(complete help ex)" exit
+    if command -v zsh; then bindctl completions zsh | zsh -n; fi
+    if command -v fish; then
+        bindctl completions fish > "$directory/fish"
+        fish -n "$directory/fish"
+        is "$(fish -c "source $directory/fish; complete -C 'bindctl wai'" | cut -f 1)" wait
+        is "$(fish -c "source $directory/fish; complete -C 'bindctl get cells/'" | cut -f 1)" cells/lamp
+    fi
+}
+
+# What a terminal of 100 columns shows.
+screen() { tmux -S "$directory/tmux" capture-pane -p -t test "$@"; }
+shows() { screen | grep -qE -e "$1"; }
+
+# A shell in a terminal, ended with the test.
+start_terminal() {
+    tmux -S "$directory/tmux" -f /dev/null new-session -d -s test -x 100 -y 30 "PS1='$ ' sh" 3>&-
+    background+=("$(tmux -S "$directory/tmux" display-message -p '#{pid}')")
+    eventually shows '^\$$'
+}
+
+# Presses Ctrl-C and waits for the next prompt.
+interrupts() {
+    tmux -S "$directory/tmux" send-keys -t test C-c
+    eventually shows '^\$$'
+}
+
+types() { tmux -S "$directory/tmux" send-keys -t test "$1" Enter; }
+
+@test "on a terminal watch shows values under each other, and Ctrl-C ends it by the signal" {
+    bindctl set cells/lamp true
+    bindctl set cells/long-name-of-a-cell '"x"'
+    start_terminal
+    types "bindctl watch 'cells/**'"
+    eventually shows '^--- live after 2$'
+    bindctl set cells/lamp false
+    eventually shows '^cells/lamp +false$'
+    screen -e | grep -qF $'\e[36mfalse'
+    interrupts
+    types 'echo ended $?'
+    eventually shows '^ended 130$'
+    types 'trap "echo by signal" INT; bindctl events -f'
+    eventually shows 'cells.set'
+    interrupts
+    eventually shows 'by signal$'
+}
+
+@test "on a terminal tables have headers and colours, NO_COLOR takes the colours away" {
+    bindctl set cells/lamp true
+    start_terminal
+    types 'clear; bindctl history cells/lamp'
+    eventually shows '^SEQ  TIME                     VERSION  VALUE$'
+    shows '^  1  20[0-9-]{8} [0-9:.]{12}        1  true$'
+    screen -e | grep -qF $'\e[1mSEQ'
+    types 'clear; NO_COLOR=1 bindctl services'
+    eventually shows '^SERVICE'
+    [[ $(screen -e) != *$'\e['* ]]
+}
+
+@test "on a terminal the signal of a session reaches its command alone" {
+    start_terminal
+    types "bindctl session -- sh -c 'trap \"bindctl set cells/a 1; bindctl get cells/a; exit 5\" INT; echo ready; sleep 60'"
+    eventually shows '^ready$'
+    interrupts
+    shows '1$'
+    types 'echo ended $?'
+    eventually shows '^ended 5$'
+}
