@@ -11,5 +11,5 @@ package func bindSystem(_ interface: Interface, to system: SystemService) {
     system.processor)
   interface.offerSource("system/uptime", "Seconds since the machine was started.", system.uptime)
   interface.offerSource(
-    "system/disks", "File systems that hold data, in bytes, every ten seconds.", system.disks)
+    "system/disk", "File systems that hold data, in bytes, every ten seconds.", system.disks)
 }

@@ -56,7 +56,7 @@ final class Daemon {
     try replay(options, log, manager)
     bindHub(hub, to: host, bag: bag)
     // Requests that waited for the disk are run at the end of a turn; what they write goes at once.
-    loop.onTurnEnd { [store] in store.submit() }
+    loop.onTurnEnd { [unowned store] in store.submit() }
   }
 
   /// Ends the threads and what they still have for the loop; for a start that failed.
