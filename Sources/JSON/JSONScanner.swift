@@ -33,11 +33,20 @@ public struct JSONScanner: ~Escapable {
   /// The next byte to be read.
   public internal(set) var position: Int
 
+  /// How many members an object may have.
+  @usableFromInline let maxMembers: Int
+
   /// A scanner at the start of a text.
+  ///
+  /// - Parameter maxMembers: How many members an object may have; more than by default only in texts
+  ///   that this program has written itself, or asked for.
   @_lifetime(copy bytes)
-  public init(_ bytes: Span<UInt8>, at position: Int = 0) {
+  public init(
+    _ bytes: Span<UInt8>, at position: Int = 0, maxMembers: Int = JSONLimits.members
+  ) {
     self.bytes = bytes
     self.position = position
+    self.maxMembers = maxMembers
   }
 
   // MARK: Tokens
@@ -197,7 +206,7 @@ public struct JSONScanner: ~Escapable {
         if isObject & 1 == 1 {
           if try nextMember() {
             members &+= 1
-            if members > JSONLimits.members {
+            if members > maxMembers {
               guard !countsEach else { throw fault(.tooManyMembers) }
               position = start
               return try container(depth: outer, countsEach: true)

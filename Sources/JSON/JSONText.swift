@@ -41,6 +41,45 @@ public struct JSONText: Sendable {
     }
   }
 
+  /// An object.
+  ///
+  /// - Parameter members: The values by name; they stand in no order.
+  public init(members: [String: JSONText]) {
+    var buffer = ByteBuffer()
+    var separator = UInt8(ascii: "{")
+    for (name, value) in members {
+      buffer.append(separator)
+      buffer.append(quoted: name)
+      buffer.append(UInt8(ascii: ":"))
+      buffer.append(value.text)
+      separator = UInt8(ascii: ",")
+    }
+    if members.isEmpty { buffer.append(separator) }
+    buffer.append(UInt8(ascii: "}"))
+    self.init(trusted: buffer.string)
+  }
+
+  /// Calls `body` with the name and the value of each member, in order.
+  ///
+  /// - Returns: Whether this is an object.
+  public func forEachMember(_ body: (String, JSONText) -> Void) -> Bool {
+    let bytes = text.utf8.span
+    var scanner = JSONScanner(bytes, maxMembers: .max)
+    do throws(JSONFault) {
+      var more = try scanner.enterObject()
+      while more {
+        let name = scanner.text(try scanner.key())
+        let start = scanner.position
+        _ = try scanner.value()
+        body(name, JSONText(trusted: String(validUTF8: bytes.extracting(start..<scanner.position))))
+        more = try scanner.nextMember()
+      }
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /// Whether no byte can be white space between tokens.
   ///
   /// A space within a string says no as well; that costs a copy and nothing else.

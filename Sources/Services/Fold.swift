@@ -36,7 +36,7 @@ final class StateFold<State: ServiceState>: Fold {
 
   func start(from snapshot: Snapshot?) -> UInt64 {
     guard let snapshot, snapshot.schema == State.schema,
-      let state = coder.value(State.self, of: JSONText(kept: snapshot.data))
+      let state = State(kept: JSONText(kept: snapshot.data), by: coder)
     else { return 0 }
     self.state = state
     return snapshot.seq
@@ -70,6 +70,6 @@ final class StateFold<State: ServiceState>: Fold {
   func value(of source: String) -> JSONText? { state.value(of: source) }
 
   func snapshot(at seq: UInt64) -> Snapshot {
-    Snapshot(service: service, seq: seq, schema: State.schema, data: coder.text(state).text)
+    Snapshot(service: service, seq: seq, schema: State.schema, data: state.kept(by: coder).text)
   }
 }

@@ -3,32 +3,27 @@ internal import Journal
 
 /// What the host itself knows of the journal and no service does.
 ///
-/// That is where the streams end, and the commands that were run. It is folded and kept as the states of the services are.
+/// That is where the streams end, and the commands that were run. It is folded and kept as the
+/// states of the services are.
 final class JournalFold: Fold {
   /// The name under which it is kept.
   static let service = "journal"
   private static let schema = 1
-
-  private struct Kept: Codable {
-    /// Of each stream its last position and version.
-    var heads: [String: [UInt64]] = [:]
-    var window: CommandWindow
-  }
 
   private(set) var heads = StreamHeads()
   private(set) var window = CommandWindow()
   private let coder = EventCoder()
 
   func start(from snapshot: Snapshot?) -> UInt64 {
-    guard let snapshot, snapshot.schema == Self.schema,
-      let kept = coder.value(Kept.self, of: JSONText(kept: snapshot.data))
-    else { return 0 }
-    heads.reserveCapacity(kept.heads.count)
-    for (stream, head) in kept.heads where head.count == 2 {
-      heads.restore(stream, to: Head(seq: head[0], version: head[1]))
+    guard let snapshot, snapshot.schema == Self.schema else { return 0 }
+    let isRead = JSONText(kept: snapshot.data).forEachMember { name, part in
+      switch name {
+      case "heads": _ = part.forEachMember { heads.restore($0, to: Head(kept: $1)) }
+      case "window": window = coder.value(of: part) ?? window
+      default: break
+      }
     }
-    window = kept.window
-    return snapshot.seq
+    return isRead ? snapshot.seq : 0
   }
 
   @discardableResult
@@ -43,9 +38,19 @@ final class JournalFold: Fold {
   func value(of source: String) -> JSONText? { nil }
 
   func snapshot(at seq: UInt64) -> Snapshot {
-    var kept = Kept(window: window)
-    heads.forEach { kept.heads[$0] = [$1.seq, $1.version] }
-    return Snapshot(
-      service: Self.service, seq: seq, schema: Self.schema, data: coder.text(kept).text)
+    var kept: [String: JSONText] = [:]
+    heads.forEach { kept[$0] = $1.kept }
+    let data = JSONText(members: ["heads": JSONText(members: kept), "window": coder.text(window)])
+    return Snapshot(service: Self.service, seq: seq, schema: Self.schema, data: data.text)
+  }
+}
+
+/// `[seq,version]`, taken apart by hand, because there is one for each stream.
+extension Head {
+  fileprivate var kept: JSONText { JSONText(kept: "[\(seq),\(version)]") }
+
+  fileprivate init(kept text: JSONText) {
+    let numbers = text.text.dropFirst().dropLast().split(separator: ",").compactMap { UInt64($0) }
+    self = numbers.count == 2 ? Head(seq: numbers[0], version: numbers[1]) : .none
   }
 }

@@ -27,6 +27,12 @@ package protocol ServiceState: Codable, Sendable {
   /// What an event alone says of the sources that it changes; `nil` when the state has to be known.
   static func changes(givenBy event: Event, at place: Place) -> [SourceChange]?
 
+  /// The state as it is kept in a snapshot.
+  func kept(by coder: EventCoder) -> JSONText
+
+  /// The state that was kept so; `nil` when it does not fit.
+  init?(kept text: JSONText, by coder: EventCoder)
+
   /// The version of the form in which the state is kept as a snapshot; raised when an older form
   /// cannot be read any more, which costs a longer replay and nothing else.
   static var schema: Int { get }
@@ -35,6 +41,14 @@ package protocol ServiceState: Codable, Sendable {
 extension ServiceState {
   /// The first version.
   package static var schema: Int { 1 }
+
+  /// As the compiler encodes it.
+  package func kept(by coder: EventCoder) -> JSONText { coder.text(self) }
+
+  package init?(kept text: JSONText, by coder: EventCoder) {
+    guard let state = coder.value(Self.self, of: text) else { return nil }
+    self = state
+  }
 
   /// The state has to be known.
   package static func changes(givenBy event: Event, at place: Place) -> [SourceChange]? { nil }

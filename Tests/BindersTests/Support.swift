@@ -44,23 +44,17 @@ final class Bench {
     bindHub(hub, to: host, bag: bag)
   }
 
+  deinit {
+    hub.closeAll(.shutdown)
+  }
+
   func connect() -> TestClient { TestClient(self) }
 }
 
-/// One client of a ``Bench``.
-final class TestClient: Transport {
-  let connection: Connection
-  private let bench: Bench
-  private var bytes: [UInt8] = []
+/// The socket of a client that takes everything.
+private final class TestTransport: Transport {
+  var bytes: [UInt8] = []
   private(set) var isClosed = false
-
-  init(_ bench: Bench) {
-    self.bench = bench
-    connection = bench.hub.connect(PeerIdentity(uid: 1000, gid: 100, pid: 42))
-    let session = Session(caller: Caller(uid: 1000, pid: 42), host: bench.host)
-    bindConnection(connection, session, to: bench.interface)
-    connection.start(self)
-  }
 
   func send(_ bytes: Span<UInt8>) -> Int? {
     for i in bytes.indices { self.bytes.append(bytes[i]) }
@@ -69,6 +63,23 @@ final class TestClient: Transport {
 
   func setReading(_ isReading: Bool) {}
   func close() { isClosed = true }
+}
+
+/// One client of a ``Bench``.
+final class TestClient {
+  let connection: Connection
+  private let bench: Bench
+  private let transport = TestTransport()
+
+  var isClosed: Bool { transport.isClosed }
+
+  init(_ bench: Bench) {
+    self.bench = bench
+    connection = bench.hub.connect(PeerIdentity(uid: 1000, gid: 100, pid: 42))
+    let session = Session(caller: Caller(uid: 1000, pid: 42), host: bench.host)
+    bindConnection(connection, session, to: bench.interface)
+    connection.start(transport)
+  }
 
   /// Sends lines; what is answered waits for the journal.
   func send(_ lines: String...) {
@@ -88,8 +99,9 @@ final class TestClient: Transport {
   /// What came without that.
   func received() -> [String] {
     bench.hub.flush()
-    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
-    bytes = []
+    let text = String(decoding: transport.bytes, as: UTF8.self)
+    let lines = text.split(separator: "\n").map(String.init)
+    transport.bytes = []
     return lines
   }
 

@@ -92,6 +92,10 @@ final class Bench {
     connection.start(transport)
   }
 
+  deinit {
+    hub.closeAll(.shutdown)
+  }
+
   func receive(_ text: String) {
     connection.receive(Array(text.utf8).span)
   }

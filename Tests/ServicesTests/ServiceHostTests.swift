@@ -292,11 +292,29 @@ struct ServiceHostTests {
   }
 
   @Test
+  func `a snapshot may hold more than a client may send`() throws {
+    let count = JSONLimits.members + 1
+    let kept = (0..<count).map { "\"cells/c\($0)\":\($0)" }.joined(separator: ",")
+    let heads = (0..<count).map { "\"cells/c\($0)\":[1,\($0 + 1)]" }.joined(separator: ",")
+    try bench.set("a", "1")
+    bench.store.commit()
+    bench.store.save(Snapshot(service: "cells", seq: 1, schema: 2, data: "{\(kept)}"))
+    bench.store.save(
+      Snapshot(
+        service: "journal", seq: 1, schema: 1,
+        data: "{\"heads\":{\(heads)},\"window\":{\"entries\":{},\"order\":[],\"oldest\":0}}"))
+    let reborn = try Bench(bench.store)
+    #expect(reborn.cells.list(prefix: "").count == count)
+    #expect(reborn.value("cells/c4096") == "4096")
+    #expect(reborn.host.version(of: "cells/c4096") == 4097)
+  }
+
+  @Test
   func `a snapshot of an unknown form is passed over`() throws {
     try bench.run { try bench.tally.add(1) }
     bench.store.commit()
     bench.store.save(Snapshot(service: "tally", seq: 1, schema: 99, data: "{}"))
-    bench.store.save(Snapshot(service: "cells", seq: 1, schema: 1, data: "[]"))
+    bench.store.save(Snapshot(service: "cells", seq: 1, schema: 2, data: "[]"))
     let reborn = try Bench(bench.store)
     #expect(reborn.tally.ledger.shown.value.total == 1)
   }

@@ -7,6 +7,15 @@ package struct Cells: ServiceState {
 
   package init() {}
 
+  /// Written by hand, because there may be a million of them: one object of the values by name.
+  package init?(kept text: JSONText, by coder: EventCoder) {
+    guard text.forEachMember({ values[$0] = $1 }) else { return nil }
+  }
+
+  package func kept(by coder: EventCoder) -> JSONText { JSONText(members: values) }
+
+  package static var schema: Int { 2 }
+
   package subscript(name: String) -> JSONText? { values[name] }
 
   package mutating func apply(_ event: CellEvent, at place: Place) {
