@@ -21,6 +21,7 @@ let package = Package(
   targets: [
     // C: what Swift cannot import, and headers of libraries. No `link` in their module maps: the
     // pkg-config files say what to link, so that static builds can say otherwise.
+    .target(name: "CChecksum"),
     .target(name: "CPosix"),
     .systemLibrary(name: "Clibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -54,7 +55,8 @@ let package = Package(
 
     // Stores: one target for each C library.
     .target(
-      name: "JournalSQLite", dependencies: ["CSQLite", "EventLoop", "Journal", "Signals"],
+      name: "JournalSQLite",
+      dependencies: ["CChecksum", "CSQLite", "EventLoop", "Journal", "Signals"],
       exclude: ["README.md"]),
 
     // Composition root.
@@ -101,6 +103,7 @@ let safe: Set = [
   "JSON", "Signals", "Wire", "Journal", "Services", "Connections", "Binders", "Server",
 ]
 
-for target in package.targets where target.type != .system && target.name != "CPosix" {
+for target in package.targets where !["CChecksum", "CPosix"].contains(target.name) {
+  guard target.type != .system else { continue }
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])
 }

@@ -1,9 +1,17 @@
-/// CRC-32C (Castagnoli, reflected polynomial 0x82F63B78, RFC 3720 appendix B.4), eight bytes a step.
-struct CRC32C {
-  /// Eight tables of 256: table `k` advances a byte by `k` further bytes.
+internal import CChecksum
+
+/// CRC-32C (Castagnoli, reflected polynomial 0x82F63B78, RFC 3720 appendix B.4).
+package struct CRC32C {
+  /// Eight tables of 256: table `k` advances a byte by `k` further bytes. Empty where the processor
+  /// does it.
   private let tables: [UInt32]
 
-  init() {
+  /// - Parameter byTable: Whether it is done as on a processor that has no instruction for it.
+  package init(byTable: Bool = !cchecksum_has_crc32c()) {
+    tables = byTable ? Self.makeTables() : []
+  }
+
+  private static func makeTables() -> [UInt32] {
     var tables = [UInt32](repeating: 0, count: 8 * 256)
     for byte in 0..<256 {
       var value = UInt32(byte)
@@ -14,11 +22,17 @@ struct CRC32C {
       let before = tables[i - 256]
       tables[i] = before >> 8 ^ tables[Int(before & 0xFF)]
     }
-    self.tables = tables
+    return tables
   }
 
   /// The checksum of bytes.
-  func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+  package func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    tables.isEmpty
+      ? cchecksum_crc32c(bytes.baseAddress, bytes.count) : tabulatedChecksum(bytes)
+  }
+
+  /// Eight bytes a step.
+  private func tabulatedChecksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     tables.withUnsafeBufferPointer { tables in
       var crc = ~UInt32(0)
       var i = 0

@@ -193,7 +193,8 @@ struct JournalFaultTests {
     let daemon = try DaemonProcess(
       wrapper: [
         // The leak sanitizer cannot look into what is traced.
-        "env", "ASAN_OPTIONS=detect_leaks=0", "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync,fsync", "-e",
+        "env", "ASAN_OPTIONS=detect_leaks=0", "strace", "-f", "-qq", "-o", "/dev/null", "-e",
+        "trace=fdatasync,fsync", "-e",
         "inject=fdatasync,fsync:error=EIO:when=12+",
       ])
     let client = try TestSocket(daemon.socket)
