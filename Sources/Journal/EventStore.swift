@@ -67,6 +67,9 @@ package protocol EventStore: AnyObject {
   /// Tells where the streams end, as a replay has found: once, before the first append.
   func start(with heads: StreamHeads)
 
+  /// Where the streams end, with all that was appended.
+  var heads: StreamHeads { get }
+
   /// The newest snapshot of a service, for a start from it.
   func snapshot(of service: String) throws(JournalError) -> Snapshot?
 

@@ -50,6 +50,7 @@ package final class MemoryStore: EventStore {
   }
 
   package func start(with heads: StreamHeads) { appender.start(with: heads) }
+  package var heads: StreamHeads { appender.heads }
 
   package func snapshot(of service: String) -> Snapshot? {
     kept.snapshot(of: service, upTo: durable)

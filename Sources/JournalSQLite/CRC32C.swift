@@ -2,8 +2,9 @@ internal import CChecksum
 
 /// CRC-32C (Castagnoli, reflected polynomial 0x82F63B78, RFC 3720 appendix B.4).
 package struct CRC32C {
-  /// Eight tables of 256: table `k` advances a byte by `k` further bytes. Empty where the processor
-  /// does it.
+  /// Eight tables of 256: table `k` advances a byte by `k` further bytes.
+  ///
+  /// Empty where the processor does it.
   private let tables: [UInt32]
 
   /// - Parameter byTable: Whether it is done as on a processor that has no instruction for it.

@@ -238,6 +238,7 @@ package final class SQLiteStore: EventStore {
   }
 
   package func start(with heads: StreamHeads) { appender.start(with: heads) }
+  package var heads: StreamHeads { appender.heads }
 
   package func snapshot(of service: String) throws(JournalError) -> Snapshot? {
     try start.snapshot(of: service, upTo: durable)

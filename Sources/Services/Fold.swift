@@ -70,6 +70,12 @@ final class StateFold<State: ServiceState>: Fold {
   func value(of source: String) -> JSONText? { state.value(of: source) }
 
   func snapshot(at seq: UInt64) -> Snapshot {
+    Self.snapshot(of: state, service, at: seq, coder)
+  }
+
+  static func snapshot(
+    of state: State, _ service: String, at seq: UInt64, _ coder: EventCoder
+  ) -> Snapshot {
     Snapshot(service: service, seq: seq, schema: State.schema, data: state.kept(by: coder).text)
   }
 }

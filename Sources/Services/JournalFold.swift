@@ -14,6 +14,14 @@ final class JournalFold: Fold {
   private(set) var window = CommandWindow()
   private let coder = EventCoder()
 
+  init() {}
+
+  /// What a running host knows.
+  init(_ heads: StreamHeads, _ window: CommandWindow) {
+    self.heads = heads
+    self.window = window
+  }
+
   func start(from snapshot: Snapshot?) -> UInt64 {
     guard let snapshot, snapshot.schema == Self.schema else { return 0 }
     let isRead = JSONText(kept: snapshot.data).forEachMember { name, part in

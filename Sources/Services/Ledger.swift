@@ -100,6 +100,7 @@ extension Ledger {
       commit: { [self] in commit($0) },
       discard: { [self] in discard(after: $0) },
       changes: { [self] in changes(where: $0) },
+      snapshot: { [self] in StateFold.snapshot(of: shown.value, service, at: $0, coder) },
       makeFold: { [service] in StateFold<State>(service: service) })
   }
 
@@ -169,6 +170,9 @@ final class LedgerLink {
   /// See ``Ledger/changes(where:)``.
   let changes: (@escaping (String) -> Bool) -> Signal<SourceChange, Never>
 
+  /// The durable state as a snapshot as of a position.
+  let snapshot: (UInt64) -> Snapshot
+
   /// Makes an empty fold of the service's state, on any thread.
   let makeFold: @Sendable () -> any Fold
 
@@ -177,7 +181,7 @@ final class LedgerLink {
     finishReplay: @escaping () -> Void, commit: @escaping (Record) -> Void,
     discard: @escaping (UInt64) -> Void,
     changes: @escaping (@escaping (String) -> Bool) -> Signal<SourceChange, Never>,
-    makeFold: @escaping @Sendable () -> any Fold
+    snapshot: @escaping (UInt64) -> Snapshot, makeFold: @escaping @Sendable () -> any Fold
   ) {
     self.service = service
     self.start = start
@@ -186,6 +190,7 @@ final class LedgerLink {
     self.commit = commit
     self.discard = discard
     self.changes = changes
+    self.snapshot = snapshot
     self.makeFold = makeFold
   }
 }

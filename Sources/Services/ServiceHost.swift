@@ -99,6 +99,7 @@ package final class ServiceHost {
     window = replay.journal.window
     store.start(with: replay.journal.heads)
     snapshotting.start(ledgers: ledgers, from: replay.oldest)
+    snapshotting.advance(to: replay.position)
   }
 
   private func follow() {
@@ -257,11 +258,13 @@ package final class ServiceHost {
     store.reading(pace, job)
   }
 
-  /// Whether the state is being saved.
-  package var isSavingSnapshots: Bool { snapshotting.isSaving }
-
-  /// Saves the state now, so that the next start has less to replay.
+  /// Saves the state as it is in memory, so that the next start has nothing to replay.
+  ///
+  /// For the end: the caller waits while it is written as text. Nothing is saved while something is
+  /// not durable yet.
   package func saveSnapshots() {
-    snapshotting.save(at: durable)
+    guard durable > snapshotting.saved, durable == store.last else { return }
+    for ledger in ledgers { store.save(ledger.snapshot(durable)) }
+    store.save(JournalFold(store.heads, window).snapshot(at: durable))
   }
 }

@@ -9,14 +9,16 @@ final class Snapshotting {
   private let store: any EventStore
   private let interval: UInt64
   private var makeFolds: [String: @Sendable () -> any Fold] = [:]
-  private var saved: UInt64 = 0
+
+  /// The position of the last snapshot.
+  private(set) var saved: UInt64 = 0
 
   /// How far the journal has gone on while the last snapshot was made: under load the next one
   /// waits for several times as many events, so that making them never takes most of a processor.
   private var cost: UInt64 = 0
   private var startedAt: UInt64 = 0
   private var reached: UInt64 = 0
-  private(set) var isSaving = false
+  private var isSaving = false
   private let bag = DisposeBag()
 
   init(store: any EventStore, every interval: UInt64) {
@@ -41,7 +43,7 @@ final class Snapshotting {
   }
 
   /// Saves the state as of a position, unless that is done or being done.
-  func save(at seq: UInt64) {
+  private func save(at seq: UInt64) {
     guard !isSaving, seq > saved else { return }
     let makeFolds = makeFolds
     let reading = store.reading(.long) { reader throws(JournalError) in

@@ -43,8 +43,6 @@ final class Shutdown {
     daemon.hub.closeAll(.shutdown)
     if signals == 1, daemon.store.refusal == nil {
       daemon.host.saveSnapshots()
-      deadline = daemon.loop.milliseconds + Self.graceMilliseconds
-      wait { [daemon] in !daemon.host.isSavingSnapshots }
     }
     daemon.store.close()
   }
