@@ -26,7 +26,9 @@ final class JournalFold: Fold {
     guard let snapshot, snapshot.schema == Self.schema else { return 0 }
     let isRead = JSONText(kept: snapshot.data).forEachMember { name, part in
       switch name {
-      case "heads": _ = part.forEachMember { heads.restore($0, to: Head(kept: $1)) }
+      case "heads":
+        heads.reserveCapacity(part.text.utf8.count / 32)
+        _ = part.forEachMember { heads.restore($0, to: Head(kept: $1)) }
       case "window": window = coder.value(of: part) ?? window
       default: break
       }
@@ -58,7 +60,16 @@ extension Head {
   fileprivate var kept: JSONText { JSONText(kept: "[\(seq),\(version)]") }
 
   fileprivate init(kept text: JSONText) {
-    let numbers = text.text.dropFirst().dropLast().split(separator: ",").compactMap { UInt64($0) }
-    self = numbers.count == 2 ? Head(seq: numbers[0], version: numbers[1]) : .none
+    self = .none
+    var number: UInt64 = 0
+    for byte in text.text.utf8 {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        number = number &* 10 &+ UInt64(byte - UInt8(ascii: "0"))
+      case UInt8(ascii: ","): (seq, number) = (number, 0)
+      case UInt8(ascii: "]"): version = number
+      default: break
+      }
+    }
   }
 }

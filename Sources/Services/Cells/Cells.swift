@@ -9,6 +9,7 @@ package struct Cells: ServiceState {
 
   /// Written by hand, because there may be a million of them: one object of the values by name.
   package init?(kept text: JSONText, by coder: EventCoder) {
+    values.reserveCapacity(text.text.utf8.count / 64)
     guard text.forEachMember({ values[$0] = $1 }) else { return nil }
   }
 
