@@ -107,3 +107,13 @@ for target in package.targets where !["CChecksum", "CPosix"].contains(target.nam
   guard target.type != .system else { continue }
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])
 }
+
+/// What is measured and not installed: `SIGNALS_BENCH=1 swift build -c release --product signals-bench`.
+if Context.environment["SIGNALS_BENCH"] != nil {
+  package.targets += [
+    .target(name: "CMallocs", path: "Benchmarks/CMallocs"),
+    .executableTarget(
+      name: "signals-bench", dependencies: ["CMallocs", "Signals"], path: "Benchmarks/signals",
+      swiftSettings: settings),
+  ]
+}

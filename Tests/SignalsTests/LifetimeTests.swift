@@ -1,6 +1,7 @@
 import Signals
 import Testing
 
+@Suite(.leavesNothing)
 struct LifetimeTests {
   final class Target: DisposeBagProvider {
     let bag = DisposeBag()

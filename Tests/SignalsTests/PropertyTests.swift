@@ -1,6 +1,7 @@
 import Signals
 import Testing
 
+@Suite(.leavesNothing)
 struct PropertyTests {
   let bag = DisposeBag()
 

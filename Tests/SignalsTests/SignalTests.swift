@@ -1,9 +1,8 @@
 import Signals
 import Testing
 
+@Suite(.leavesNothing)
 struct SignalTests {
-  struct Broken: Error, Equatable {}
-
   let bag = DisposeBag()
 
   @Test

@@ -1,6 +1,7 @@
 import Signals
 import Testing
 
+@Suite(.leavesNothing)
 struct SubjectTests {
   let subject = PassthroughSubject<Int, Never>()
   let bag = DisposeBag()
@@ -44,6 +45,7 @@ struct SubjectTests {
 
     subject.send(1)
     subject.send(2)
+    bag.dispose()  // the first observer holds the subject that holds it
 
     #expect(heard == [2])
   }

@@ -1,0 +1,98 @@
+extension Subscribers {
+  /// A subscriber by two closures.
+  package final class Sink<Input, Failure: Error>: Subscriber, Cancellable {
+    /// Called with each element.
+    package let receiveValue: (Input) -> Void
+    /// Called with the end.
+    package let receiveCompletion: (Completion<Failure>) -> Void
+    private var seat = SubscriberSeat<Failure>()
+    private let live = LiveNode("Sink")
+
+    package init(
+      receiveCompletion: @escaping (Completion<Failure>) -> Void,
+      receiveValue: @escaping (Input) -> Void
+    ) {
+      self.receiveCompletion = receiveCompletion
+      self.receiveValue = receiveValue
+    }
+
+    package func receive(subscription: any Subscription) {
+      if seat.take(subscription) { subscription.request(.unlimited) }
+    }
+
+    package func receive(_ value: Input) -> Demand {
+      receiveValue(value)
+      return .unlimited
+    }
+
+    package func receive(completion: Completion<Failure>) {
+      seat.end(with: completion)
+      receiveCompletion(completion)
+    }
+
+    package func cancel() {
+      seat.cancel()
+    }
+  }
+}
+
+/// The one subscription of a subscriber.
+struct SubscriberSeat<Failure: Error> {
+  private var subscription: (any Subscription)?
+  private var isTaken = false
+  /// How the run ended, if it did so by itself.
+  private(set) var completion: Subscribers.Completion<Failure>?
+
+  /// Takes a subscription; one that comes second is cancelled.
+  mutating func take(_ subscription: any Subscription) -> Bool {
+    guard !isTaken else {
+      subscription.cancel()
+      return false
+    }
+    isTaken = true
+    self.subscription = subscription
+    return true
+  }
+
+  mutating func end(with completion: Subscribers.Completion<Failure>) {
+    if self.completion == nil { self.completion = completion }
+    subscription = nil
+  }
+
+  mutating func cancel() {
+    let subscription = subscription
+    self.subscription = nil
+    subscription?.cancel()
+  }
+}
+
+extension SignalProtocol {
+  /// Calls closures with each element and with the end, until what is returned is let go.
+  package func sink(
+    receiveCompletion: @escaping (Subscribers.Completion<Error>) -> Void,
+    receiveValue: @escaping (Element) -> Void
+  ) -> AnyCancellable {
+    AnyCancellable(
+      observe { event in
+        switch event {
+        case .next(let element): receiveValue(element)
+        case .failed(let error): receiveCompletion(.failure(error))
+        case .completed: receiveCompletion(.finished)
+        }
+      })
+  }
+}
+
+extension SignalProtocol where Error == Never {
+  /// Calls a closure with each element, until what is returned is let go.
+  package func sink(receiveValue: @escaping (Element) -> Void) -> AnyCancellable {
+    AnyCancellable(observeNext(with: receiveValue))
+  }
+
+  /// Sets a property of an object to each element, until what is returned is let go.
+  package func assign<Root: AnyObject>(
+    to keyPath: ReferenceWritableKeyPath<Root, Element>, on object: Root
+  ) -> AnyCancellable {
+    sink { object[keyPath: keyPath] = $0 }
+  }
+}

@@ -1,0 +1,49 @@
+extension Signal {
+  /// What a run consists of.
+  @usableFromInline
+  package enum Event {
+    case next(Element)
+    case failed(Error)
+    case completed
+  }
+}
+
+extension Signal.Event {
+  /// Whether it carries an element.
+  @inlinable
+  package var isNext: Bool {
+    if case .next = self { true } else { false }
+  }
+
+  /// Whether the run fails with this event.
+  @inlinable
+  package var isFailed: Bool {
+    if case .failed = self { true } else { false }
+  }
+
+  /// Whether the run completes with this event.
+  @inlinable
+  package var isCompleted: Bool {
+    if case .completed = self { true } else { false }
+  }
+
+  /// Whether the run ends with this event.
+  @inlinable
+  package var isTerminal: Bool {
+    if case .next = self { false } else { true }
+  }
+
+  /// The element of a `next`.
+  @inlinable
+  package var element: Element? {
+    if case .next(let element) = self { element } else { nil }
+  }
+
+  /// The error of a `failed`.
+  @inlinable
+  package var error: Error? {
+    if case .failed(let error) = self { error } else { nil }
+  }
+}
+
+extension Signal.Event: Equatable where Element: Equatable, Error: Equatable {}

@@ -1,0 +1,52 @@
+/// Whatever can be observed: signals, subjects, properties.
+@usableFromInline
+package protocol SignalProtocol<Element, Error> {
+  associatedtype Element
+  associatedtype Error: Swift.Error
+
+  /// Starts a run.
+  ///
+  /// An implementation keeps the grammar `next* (completed | failed)?` and is silent once disposed.
+  ///
+  /// - Returns: What ends the run early. Dropping it does not: a run lives until it ends or is
+  ///   disposed, so put it into a ``DisposeBag``.
+  func observe(with observer: @escaping Observer<Element, Error>) -> any Disposable
+}
+
+extension SignalProtocol {
+  /// Starts a run that tells `observer`.
+  @inlinable
+  package func observe(with observer: some ObserverProtocol<Element, Error>) -> any Disposable {
+    observe(with: observer.on)
+  }
+
+  /// Calls `observer` with each element.
+  @inlinable
+  package func observeNext(with observer: @escaping (Element) -> Void) -> any Disposable {
+    observe { event in
+      if case .next(let element) = event { observer(element) }
+    }
+  }
+
+  /// Calls `observer` when the run fails.
+  @inlinable
+  package func observeFailed(with observer: @escaping (Error) -> Void) -> any Disposable {
+    observe { event in
+      if case .failed(let error) = event { observer(error) }
+    }
+  }
+
+  /// Calls `observer` when the run is complete.
+  @inlinable
+  package func observeCompleted(with observer: @escaping () -> Void) -> any Disposable {
+    observe { event in
+      if case .completed = event { observer() }
+    }
+  }
+
+  /// The same as a ``Signal``.
+  @inlinable
+  package func toSignal() -> Signal<Element, Error> {
+    (self as? Signal<Element, Error>) ?? Signal.passing(observe(with:))
+  }
+}

@@ -1,0 +1,21 @@
+/// Emits nothing; completes at once, or never.
+package struct Empty<Element, Error: Swift.Error>: SignalProtocol, Equatable {
+  /// Whether it completes at once.
+  package let completeImmediately: Bool
+
+  package init(completeImmediately: Bool = true) {
+    self.completeImmediately = completeImmediately
+  }
+
+  /// The same, with its types as arguments.
+  package init(
+    completeImmediately: Bool = true, outputType: Element.Type, failureType: Error.Type
+  ) {
+    self.init(completeImmediately: completeImmediately)
+  }
+
+  package func observe(with observer: @escaping Observer<Element, Error>) -> any Disposable {
+    let signal: Signal<Element, Error> = completeImmediately ? .completed() : .never()
+    return signal.observe(with: observer)
+  }
+}

@@ -1,0 +1,87 @@
+/// A signal of what loading something has come to; failing to load does not end it.
+package typealias LoadingSignal<LoadingValue, LoadingError: Error> =
+  SafeSignal<LoadingState<LoadingValue, LoadingError>>
+
+extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
+  package typealias LoadingValue = Element.LoadingValue
+  package typealias LoadingError = Element.LoadingError
+
+  /// Emits that it is loading and completes.
+  package static func loading() -> LoadingSignal<LoadingValue, LoadingError> {
+    Signal(just: .loading)
+  }
+
+  /// Emits a loaded value and completes.
+  package static func loaded(_ value: LoadingValue) -> LoadingSignal<LoadingValue, LoadingError> {
+    Signal(just: .loaded(value))
+  }
+
+  /// Emits that loading failed and completes.
+  package static func failed(_ error: LoadingError) -> LoadingSignal<LoadingValue, LoadingError> {
+    Signal(just: .failed(error))
+  }
+
+  /// Emits the loaded values only.
+  package func value() -> SafeSignal<LoadingValue> {
+    compactMap(\.value)
+  }
+
+  /// Emits the states with what `transform` makes of each value.
+  package func mapValue<NewValue>(
+    _ transform: @escaping (LoadingValue) -> NewValue
+  ) -> LoadingSignal<NewValue, LoadingError> {
+    map { state in
+      switch state.asLoadingState {
+      case .loading: .loading
+      case .loaded(let value): .loaded(transform(value))
+      case .failed(let error): .failed(error)
+      }
+    }
+  }
+
+  /// Emits the states with what `transform` makes of each error.
+  package func mapLoadingError<NewError>(
+    _ transform: @escaping (LoadingError) -> NewError
+  ) -> LoadingSignal<LoadingValue, NewError> {
+    map { state in
+      switch state.asLoadingState {
+      case .loading: .loading
+      case .loaded(let value): .loaded(value)
+      case .failed(let error): .failed(transform(error))
+      }
+    }
+  }
+
+  /// Emits the loaded values, and fails when loading does.
+  package func dematerializeLoadingState() -> Signal<LoadingValue, LoadingError> {
+    Signal<LoadingValue, LoadingError> { observer in
+      observe { event in
+        switch event {
+        case .next(let state):
+          switch state.asLoadingState {
+          case .loading: break
+          case .loaded(let value): observer.receive(value)
+          case .failed(let error): observer.fail(error)
+          }
+        case .completed: observer.complete()
+        }
+      }
+    }
+  }
+}
+
+extension SignalProtocol {
+  /// Emits that it is loading, then each element as loaded, and a failure as the last state.
+  package func toLoadingSignal() -> LoadingSignal<Element, Error> {
+    LoadingSignal<Element, Error> { observer in
+      observer.receive(.loading)
+      return observe { event in
+        switch event {
+        case .next(let element): observer.receive(.loaded(element))
+        case .failed(let error): observer.receive(lastElement: .failed(error))
+        case .completed: observer.complete()
+        }
+      }
+    }
+  }
+}

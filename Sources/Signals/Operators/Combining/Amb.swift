@@ -1,0 +1,40 @@
+extension SignalProtocol {
+  /// Emits the elements of the signal that does something first; the other is disposed then.
+  package func amb<Other: SignalProtocol>(
+    with other: Other
+  ) -> Signal<Element, Error> where Other.Element == Element, Other.Error == Error {
+    Signal { observer in
+      let first = SerialDisposable(otherDisposable: nil)
+      let second = SerialDisposable(otherDisposable: nil)
+      first.otherDisposable = observe { event in
+        second.dispose()  // before the call: from now on there is one signal
+        observer.on(event)
+      }
+      guard !second.isDisposed, !observer.isDisposed else { return first }
+      second.otherDisposable = other.observe { event in
+        guard !second.isDisposed else { return }
+        first.dispose()
+        observer.on(event)
+      }
+      return CompositeDisposable([first, second])
+    }
+  }
+
+  /// Emits the elements of the signal that does something first; the other is disposed then.
+  @_disfavoredOverload
+  package func amb<Other: SignalProtocol>(
+    with other: Other
+  ) -> Signal<Element, Error> where Other.Element == Element, Other.Error == Never {
+    amb(with: other.castError() as Signal<Element, Error>)
+  }
+}
+
+extension SignalProtocol where Error == Never {
+  /// Emits the elements of the signal that does something first; the other is disposed then.
+  @_disfavoredOverload
+  package func amb<Other: SignalProtocol>(
+    with other: Other
+  ) -> Signal<Element, Other.Error> where Other.Element == Element {
+    (castError() as Signal<Element, Other.Error>).amb(with: other)
+  }
+}

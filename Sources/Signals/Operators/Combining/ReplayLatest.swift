@@ -1,0 +1,10 @@
+extension SignalProtocol {
+  /// Emits each element, and the newest again whenever the other signal emits.
+  package func replayLatest<Other: SignalProtocol>(
+    when other: Other
+  ) -> Signal<Element, Error> where Other.Error == Never {
+    combineLatest(with: other.eraseType().prepend(()).castError() as Signal<Void, Error>) {
+      element, _ in element
+    }
+  }
+}

@@ -1,0 +1,70 @@
+extension SignalProtocol {
+  /// Runs the signal again when it fails, at most `times` times, while `shouldRetry` wants it.
+  package func retry(
+    _ times: Int, if shouldRetry: @escaping (Error) -> Bool = { _ in true }
+  ) -> Signal<Element, Error> {
+    Signal { observer in
+      let current = SerialDisposable(otherDisposable: nil)
+      let trampoline = Trampoline()
+      var left = times
+      func attempt() {
+        trampoline.bounce {
+          guard !observer.isDisposed else { return }
+          var isRunning = true
+          let run = observe { event in
+            guard case .failed(let error) = event, left > 0, shouldRetry(error) else {
+              return observer.on(event)
+            }
+            left -= 1
+            isRunning = false
+            current.otherDisposable = nil
+            attempt()
+          }
+          if isRunning { current.otherDisposable = run }
+        }
+      }
+      attempt()
+      return current
+    }
+  }
+
+  /// Runs the signal again, when it has failed, as soon as the other signal emits.
+  ///
+  /// It fails when the other signal completes first, or when `shouldRetry` does not want it.
+  package func retry<Other: SignalProtocol>(
+    when other: Other, if shouldRetry: @escaping (Error) -> Bool = { _ in true }
+  ) -> Signal<Element, Error> where Other.Error == Never {
+    Signal { observer in
+      let current = SerialDisposable(otherDisposable: nil)
+      let trampoline = Trampoline()
+      func wait(_ error: Error) {
+        var isWaiting = true
+        let run = other.observe { event in
+          guard isWaiting else { return }
+          isWaiting = false
+          guard event.isNext else { return observer.fail(error) }
+          current.otherDisposable?.dispose()
+          attempt()
+        }
+        if isWaiting { current.otherDisposable = run } else { run.dispose() }
+      }
+      func attempt() {
+        trampoline.bounce {
+          guard !observer.isDisposed else { return }
+          current.otherDisposable = nil
+          var isRunning = true
+          let run = observe { event in
+            guard case .failed(let error) = event, shouldRetry(error) else {
+              return observer.on(event)
+            }
+            isRunning = false
+            wait(error)
+          }
+          if isRunning { current.otherDisposable = run }
+        }
+      }
+      attempt()
+      return current
+    }
+  }
+}

@@ -1,0 +1,56 @@
+extension SignalProtocol {
+  /// Ends where the signal fails, for observers that need not know why.
+  ///
+  /// - Parameter logging: Whether a failure is printed, with where this was called.
+  @inlinable
+  package func suppressError(
+    logging: Bool = false, file: String = #fileID, line: Int = #line
+  ) -> Signal<Element, Never> {
+    Signal<Element, Never>.passing { observer in
+      observe { event in
+        switch event {
+        case .next(let element): observer(.next(element))
+        case .failed(let error):
+          if logging { print("Signal at \(file):\(line) failed: \(error)") }
+          observer(.completed)
+        case .completed: observer(.completed)
+        }
+      }
+    }
+  }
+
+  /// Ends where the signal fails, and sends the failure to `listener`.
+  package func suppressAndFeedError<Listener: SubjectProtocol>(
+    into listener: Listener, logging: Bool = true, file: String = #fileID, line: Int = #line
+  ) -> Signal<Element, Never> where Listener.Element == Error {
+    feedError(into: listener).suppressError(logging: logging, file: file, line: line)
+  }
+
+  /// Emits the failure as an element and completes; drops all elements.
+  @inlinable
+  package func toErrorSignal() -> Signal<Error, Never> {
+    Signal<Error, Never> { observer in
+      observe { event in
+        switch event {
+        case .next: break
+        case .failed(let error): observer.receive(lastElement: error)
+        case .completed: observer.complete()
+        }
+      }
+    }
+  }
+
+  /// The elements and the failure as two signals over one run.
+  package func branchOutError() -> (Signal<Element, Never>, Signal<Error, Never>) {
+    let shared = share()
+    return (shared.suppressError(), shared.toErrorSignal())
+  }
+
+  /// The elements and what `mapError` makes of the failure as two signals over one run.
+  package func branchOutError<Failure>(
+    _ mapError: @escaping (Error) -> Failure
+  ) -> (Signal<Element, Never>, Signal<Failure, Never>) {
+    let shared = share()
+    return (shared.suppressError(), shared.toErrorSignal().map(mapError))
+  }
+}

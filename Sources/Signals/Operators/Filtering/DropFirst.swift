@@ -1,0 +1,16 @@
+extension SignalProtocol {
+  /// Drops the first `count` elements.
+  @inlinable
+  package func dropFirst(_ count: Int) -> Signal<Element, Error> {
+    Signal.passing { observer in
+      var missing = count
+      return observe { event in
+        if event.isNext, missing > 0 {
+          missing -= 1
+        } else {
+          observer(event)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,29 @@
+extension SignalProtocol {
+  /// Emits the elements that are wanted.
+  @inlinable
+  package func filter(_ isIncluded: @escaping (Element) -> Bool) -> Signal<Element, Error> {
+    Signal.passing { observer in
+      observe { event in
+        if case .next(let element) = event, !isIncluded(element) { return }
+        observer(event)
+      }
+    }
+  }
+
+  /// Emits each element for which the signal that `isIncluded` makes emits `true` first.
+  @inlinable
+  package func flatMapFilter(
+    _ strategy: FlattenStrategy = .concat,
+    _ isIncluded: @escaping (Element) -> SafeSignal<Bool>
+  ) -> Signal<Element, Error> {
+    flatMap(strategy) { element -> Signal<Element, Error> in
+      isIncluded(element).first().compactMap { $0 ? element : nil }.castError()
+    }
+  }
+
+  /// Drops all elements.
+  @inlinable
+  package func ignoreOutput() -> Signal<Element, Error> {
+    filter { _ in false }
+  }
+}

@@ -1,0 +1,11 @@
+extension SignalProtocol {
+  /// Never ends.
+  @inlinable
+  package func ignoreTerminal() -> Signal<Element, Error> {
+    Signal.passing { observer in
+      observe { event in
+        if event.isNext { observer(event) }
+      }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
+  /// Emits the elements of the newest signal; the one before is disposed when another comes.
+  ///
+  /// It completes when this signal and the newest of those have.
+  @inlinable
+  package func switchToLatest() -> Signal<Element.Element, Error> {
+    Signal { observer in
+      let current = SerialDisposable(otherDisposable: nil)
+      var newest = 0
+      var isInnerRunning = false
+      var isOuterComplete = false
+      let outer = observe { event in
+        switch event {
+        case .next(let inner):
+          newest += 1
+          let number = newest
+          isInnerRunning = true
+          current.otherDisposable?.dispose()
+          // The disposal may have come back here with a newer one.
+          guard number == newest, !observer.isDisposed else { return }
+          current.otherDisposable = nil
+          let run = inner.observe { event in
+            guard number == newest else { return }
+            switch event {
+            case .next(let element): observer.receive(element)
+            case .failed(let error): observer.fail(error)
+            case .completed:
+              isInnerRunning = false
+              if isOuterComplete { observer.complete() }
+            }
+          }
+          // A signal that switches while it starts has been replaced already.
+          if number == newest { current.otherDisposable = run } else { run.dispose() }
+        case .failed(let error): observer.fail(error)
+        case .completed:
+          isOuterComplete = true
+          if !isInnerRunning { observer.complete() }
+        }
+      }
+      return CompositeDisposable([outer, current])
+    }
+  }
+}
+
+extension SignalProtocol where Element: SignalProtocol, Error == Never {
+  /// Emits the elements of the newest signal; the one before is disposed when another comes.
+  @inlinable
+  @_disfavoredOverload
+  package func switchToLatest() -> Signal<Element.Element, Element.Error> {
+    flatten(.latest)
+  }
+}

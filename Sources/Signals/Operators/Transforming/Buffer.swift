@@ -1,0 +1,34 @@
+extension SignalProtocol {
+  /// Emits the elements in arrays of `size`; what does not fill one at the end is dropped.
+  @inlinable
+  package func buffer(size: Int) -> Signal<[Element], Error> {
+    precondition(size > 0, "a buffer of no elements")
+    return Signal.passing { observer in
+      var elements: [Element] = []
+      return observe { event in
+        switch event {
+        case .next(let element):
+          elements.append(element)
+          guard elements.count == size else { return }
+          let full = elements
+          elements = []  // before the call, which may come back here
+          observer(.next(full))
+        case .failed(let error): observer(.failed(error))
+        case .completed: observer(.completed)
+        }
+      }
+    }
+  }
+
+  /// Emits the elements in arrays of `size`; what does not fill one at the end is dropped.
+  @inlinable
+  package func buffer(ofSize size: Int) -> Signal<[Element], Error> {
+    buffer(size: size)
+  }
+
+  /// Emits the elements in signals of `size`; what does not fill one at the end is dropped.
+  @inlinable
+  package func window(ofSize size: Int) -> Signal<Signal<Element, Error>, Error> {
+    buffer(size: size).map { Signal(sequence: $0) }
+  }
+}

@@ -1,0 +1,37 @@
+extension SignalProtocol {
+  /// Emits each event as an element, the terminal one too, and completes.
+  @inlinable
+  package func materialize() -> Signal<Signal<Element, Error>.Event, Never> {
+    Signal<Signal<Element, Error>.Event, Never> { observer in
+      observe { event in
+        observer.receive(event)
+        if event.isTerminal { observer.complete() }
+      }
+    }
+  }
+
+  /// Emits the events that the elements are.
+  @inlinable
+  package func dematerialize<Inner>() -> Signal<Inner, Error>
+  where Element == Signal<Inner, Error>.Event {
+    Signal { observer in
+      observe { event in
+        switch event {
+        case .next(let inner): observer.on(inner)
+        case .failed(let error): observer.fail(error)
+        case .completed: observer.complete()
+        }
+      }
+    }
+  }
+}
+
+extension SignalProtocol where Error == Never {
+  /// Emits the events that the elements are.
+  @inlinable
+  @_disfavoredOverload
+  package func dematerialize<Inner, Failure>() -> Signal<Inner, Failure>
+  where Element == Signal<Inner, Failure>.Event {
+    (castError() as Signal<Element, Failure>).dematerialize()
+  }
+}

@@ -1,0 +1,25 @@
+extension SignalProtocol {
+  /// Emits each element with the one before it; the first has none.
+  @inlinable
+  package func zipPrevious() -> Signal<(Element?, Element), Error> {
+    Signal.passing { observer in
+      var previous: Element?
+      return observe { event in
+        switch event {
+        case .next(let element):
+          let pair = (previous, element)
+          previous = element
+          observer(.next(pair))
+        case .failed(let error): observer(.failed(error))
+        case .completed: observer(.completed)
+        }
+      }
+    }
+  }
+
+  /// Emits each element with the one before it, from the second on.
+  @inlinable
+  package func pairwise() -> Signal<(Element, Element), Error> {
+    zipPrevious().compactMap { previous, element in previous.map { ($0, element) } }
+  }
+}

@@ -1,0 +1,74 @@
+/// A result, for extensions that need to know that something is one.
+@usableFromInline
+package protocol _ResultProtocol<Value, Error> {
+  associatedtype Value
+  associatedtype Error: Swift.Error
+
+  /// The result itself.
+  var _unbox: Result<Value, Error> { get }
+}
+
+extension Result: _ResultProtocol {
+  @usableFromInline
+  package typealias Value = Success
+  @usableFromInline
+  package typealias Error = Failure
+
+  @inlinable
+  package var _unbox: Result { self }
+}
+
+extension SignalProtocol {
+  /// Emits each element as a success, and a failure as the last element.
+  @inlinable
+  package func mapToResult() -> Signal<Result<Element, Error>, Never> {
+    Signal { observer in
+      observe { event in
+        switch event {
+        case .next(let element): observer.receive(.success(element))
+        case .failed(let error): observer.receive(lastElement: .failure(error))
+        case .completed: observer.complete()
+        }
+      }
+    }
+  }
+}
+
+extension SignalProtocol where Element: _ResultProtocol {
+  /// Emits what `transform` makes of each success.
+  @inlinable
+  package func mapValue<Output>(
+    _ transform: @escaping (Element.Value) -> Output
+  ) -> Signal<Result<Output, Element.Error>, Error> {
+    map { $0._unbox.map(transform) }
+  }
+}
+
+extension SignalProtocol where Element: _ResultProtocol, Error == Element.Error {
+  /// Emits the successes; fails with the first failure.
+  @inlinable
+  package func getValues() -> Signal<Element.Value, Error> {
+    Signal { observer in
+      observe { event in
+        switch event {
+        case .next(let result):
+          switch result._unbox {
+          case .success(let element): observer.receive(element)
+          case .failure(let error): observer.fail(error)
+          }
+        case .failed(let error): observer.fail(error)
+        case .completed: observer.complete()
+        }
+      }
+    }
+  }
+}
+
+extension SignalProtocol where Element: _ResultProtocol, Error == Never {
+  /// Emits the successes; fails with the first failure.
+  @inlinable
+  @_disfavoredOverload
+  package func getValues() -> Signal<Element.Value, Element.Error> {
+    (castError() as Signal<Element, Element.Error>).getValues()
+  }
+}

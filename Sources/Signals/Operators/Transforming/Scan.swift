@@ -1,0 +1,53 @@
+extension SignalProtocol {
+  /// Emits `initial`, then what `combine` makes of what was emitted last and each element.
+  @inlinable
+  package func scan<Output>(
+    _ initial: Output, _ combine: @escaping (Output, Element) -> Output
+  ) -> Signal<Output, Error> {
+    Signal { observer in
+      var accumulated = initial
+      observer.receive(initial)
+      return observe { event in
+        switch event {
+        case .next(let element):
+          accumulated = combine(accumulated, element)
+          observer.receive(accumulated)
+        case .failed(let error): observer.fail(error)
+        case .completed: observer.complete()
+        }
+      }
+    }
+  }
+
+  /// Emits at the end what `combine` made of all elements.
+  @inlinable
+  package func reduce<Output>(
+    _ initial: Output, _ combine: @escaping (Output, Element) -> Output
+  ) -> Signal<Output, Error> {
+    Signal { observer in
+      var accumulated = initial
+      return observe { event in
+        switch event {
+        case .next(let element): accumulated = combine(accumulated, element)
+        case .failed(let error): observer.fail(error)
+        case .completed: observer.receive(lastElement: accumulated)
+        }
+      }
+    }
+  }
+
+  /// Emits at the end all elements as one.
+  @inlinable
+  package func collect() -> Signal<[Element], Error> {
+    Signal { observer in
+      var elements: [Element] = []
+      return observe { event in
+        switch event {
+        case .next(let element): elements.append(element)
+        case .failed(let error): observer.fail(error)
+        case .completed: observer.receive(lastElement: elements)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+extension SignalProtocol {
+  /// Emits each of the elements that `transform` makes of each element.
+  @inlinable
+  package func flatMap<Output>(
+    _ transform: @escaping (Element) -> [Output]
+  ) -> Signal<Output, Error> {
+    map(transform).flattenElements()
+  }
+}
+
+extension SignalProtocol where Element: Sequence {
+  /// Emits each sequence with `transform` made of each of its elements.
+  @inlinable
+  package func mapElement<Output>(
+    _ transform: @escaping (Element.Element) -> Output
+  ) -> Signal<[Output], Error> {
+    map { $0.map(transform) }
+  }
+
+  /// Emits each element of each sequence.
+  @inlinable
+  package func flattenElements() -> Signal<Element.Element, Error> {
+    Signal { observer in
+      observe { event in
+        switch event {
+        case .next(let elements):
+          for element in elements {
+            guard !observer.isDisposed else { break }
+            observer.receive(element)
+          }
+        case .failed(let error): observer.fail(error)
+        case .completed: observer.complete()
+        }
+      }
+    }
+  }
+}

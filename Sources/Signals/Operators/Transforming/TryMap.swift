@@ -1,0 +1,20 @@
+extension SignalProtocol {
+  /// Emits the success that `transform` makes of each element; fails with the first failure.
+  @inlinable
+  package func tryMap<Output>(
+    _ transform: @escaping (Element) -> Result<Output, Error>
+  ) -> Signal<Output, Error> {
+    map(transform).getValues()
+  }
+}
+
+extension SignalProtocol where Error == Never {
+  /// Emits the success that `transform` makes of each element; fails with the first failure.
+  @inlinable
+  @_disfavoredOverload
+  package func tryMap<Output, Failure>(
+    _ transform: @escaping (Element) -> Result<Output, Failure>
+  ) -> Signal<Output, Failure> {
+    map(transform).getValues()
+  }
+}

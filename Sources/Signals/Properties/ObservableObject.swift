@@ -1,0 +1,22 @@
+/// An object that tells before it changes.
+///
+/// Unless it says otherwise, it does so before each change of its ``Published`` properties.
+package protocol ObservableObject: AnyObject {
+  associatedtype ObjectWillChangeSignal: SignalProtocol = SafeSignal<Void>
+  where ObjectWillChangeSignal.Error == Never
+
+  /// Emits before each change.
+  var objectWillChange: ObjectWillChangeSignal { get }
+}
+
+extension ObservableObject where ObjectWillChangeSignal == SafeSignal<Void> {
+  package var objectWillChange: SafeSignal<Void> {
+    var changes: [SafeSignal<Void>] = []
+    var mirror: Mirror? = Mirror(reflecting: self)
+    while let present = mirror {
+      changes += present.children.compactMap { ($0.value as? any PublishedProtocol)?.willChange }
+      mirror = present.superclassMirror
+    }
+    return Signal(flattening: changes, strategy: .merge)
+  }
+}

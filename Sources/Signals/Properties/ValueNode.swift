@@ -1,0 +1,50 @@
+/// A value with its observers and with the properties that are derived from it.
+@usableFromInline
+package class ValueNode<Value>: Subject<Value, Never> {
+  @usableFromInline
+  final var stored: Value
+
+  @inlinable
+  init(_ value: Value) {
+    stored = value
+    super.init()
+  }
+
+  @usableFromInline
+  deinit {
+    endDerived()
+    completeInDeinit()
+  }
+
+  /// Whether a change interests anybody.
+  @inlinable
+  final var isObserved: Bool { !links.isEmpty || hasObservers }
+
+  @inlinable
+  override func willSend(_ event: Event) {
+    if case .next(let element) = event {
+      stored = element
+      version &+= 1
+    }
+    if !links.isEmpty { mark() }
+  }
+
+  @inlinable
+  override func didSend() {
+    if !marked.isEmpty { settle() }
+    if isTerminated { endDerived() }
+  }
+
+  /// Leaves its last value to what is derived from it.
+  @usableFromInline
+  final func endDerived() {
+    for link in links { (link as? DerivedInput<Value>)?.keep(stored) }
+    endLinks()
+  }
+
+  @usableFromInline
+  override func replay(to observer: Observer<Value, Never>) {
+    refresh()
+    observer(.next(stored))
+  }
+}

@@ -1,0 +1,20 @@
+/// A subject that tells a newcomer the last element, and the end.
+@usableFromInline
+package final class ReplayOneSubject<Element, Error: Swift.Error>: Subject<Element, Error> {
+  private var last: Element?
+
+  @usableFromInline
+  package override init() {
+    super.init()
+  }
+
+  @usableFromInline
+  override func willSend(_ event: Event) {
+    if case .next(let element) = event { last = element }
+  }
+
+  @usableFromInline
+  override func replay(to observer: Observer<Element, Error>) {
+    if let last { observer(.next(last)) }
+  }
+}

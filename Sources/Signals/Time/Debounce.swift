@@ -1,0 +1,30 @@
+extension SignalProtocol {
+  /// Emits an element when none has come after it for so many seconds; the last one at the end.
+  package func debounce(for seconds: Double, queue scheduler: any Scheduler)
+    -> Signal<Element, Error>
+  {
+    Signal { observer in
+      let timer = SerialDisposable(otherDisposable: nil)
+      var held: Element?
+      func release() {
+        guard let element = held else { return }
+        held = nil  // before the call, which may come back here
+        observer.receive(element)
+      }
+      let run = observe { event in
+        timer.otherDisposable?.dispose()
+        timer.otherDisposable = nil
+        switch event {
+        case .next(let element):
+          held = element
+          timer.otherDisposable = scheduler.schedule(after: seconds, release)
+        case .failed(let error): observer.fail(error)
+        case .completed:
+          release()
+          observer.complete()
+        }
+      }
+      return CompositeDisposable([run, timer])
+    }
+  }
+}

@@ -1,0 +1,19 @@
+extension SignalProtocol {
+  /// Runs the scheduler until the signal has ended, and returns all its events.
+  ///
+  /// It returns earlier, without a terminal event, when the scheduler has nothing more to run.
+  package func waitAndCollectEvents(
+    on scheduler: any RunnableScheduler
+  ) -> [Signal<Element, Error>.Event] {
+    var events: [Signal<Element, Error>.Event] = []
+    let run = observe { events.append($0) }
+    while events.last?.isTerminal != true, scheduler.runNext() {}
+    run.dispose()
+    return events
+  }
+
+  /// Runs the scheduler until the signal has ended, and returns all its elements.
+  package func waitAndCollectElements(on scheduler: any RunnableScheduler) -> [Element] {
+    waitAndCollectEvents(on: scheduler).compactMap(\.element)
+  }
+}

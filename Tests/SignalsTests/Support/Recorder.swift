@@ -1,0 +1,29 @@
+import Signals
+
+/// Keeps what is told.
+final class Recorder<Element, Error: Swift.Error> {
+  private(set) var events: [Signal<Element, Error>.Event] = []
+
+  var elements: [Element] { events.compactMap(\.element) }
+
+  /// Whether the last event was the completion.
+  var isComplete: Bool { events.last?.isCompleted == true }
+
+  func tell(_ event: Signal<Element, Error>.Event) {
+    events.append(event)
+  }
+}
+
+extension SignalProtocol {
+  /// All that is told at once.
+  func recorded() -> [Signal<Element, Error>.Event] {
+    let recorder = Recorder<Element, Error>()
+    observe(with: recorder.tell).dispose()
+    return recorder.events
+  }
+
+  /// The elements that are told at once.
+  func elementsAtOnce() -> [Element] {
+    recorded().compactMap(\.element)
+  }
+}
