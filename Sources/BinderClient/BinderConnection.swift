@@ -15,6 +15,7 @@ public final class BinderConnection {
   private var lastID = 0
   private var answers: [String: Result<JSONText, ClientError>] = [:]
   private var notifications: [(method: String, params: Incoming.Params)] = []
+  private var nextNotification = 0
   private var closingReason: String?
   private let output: CInt?
 
@@ -105,8 +106,13 @@ public final class BinderConnection {
   func notification(
     until deadline: Deadline
   ) throws(ClientError) -> (method: String, params: Incoming.Params) {
-    while notifications.isEmpty { try receive(until: deadline) }
-    return notifications.removeFirst()
+    while nextNotification == notifications.count {
+      notifications.removeAll(keepingCapacity: true)
+      nextNotification = 0
+      try receive(until: deadline)
+    }
+    nextNotification += 1
+    return notifications[nextNotification - 1]
   }
 
   /// Decodes what a result holds.

@@ -37,10 +37,16 @@ struct JournalItem {
 extension BinderConnection {
   /// The position of the last event before a moment, or at it.
   ///
+  /// A position that the journal has not reached is of another journal, or a typing error.
+  ///
   /// - Parameter isIncluded: Whether what is at the moment itself comes before the position.
   func position(at moment: When, isIncluded: Bool) throws -> UInt64 {
     switch moment {
-    case .seq(let seq): return seq
+    case .seq(let seq):
+      guard seq <= greeting.last || isIncluded else {
+        throw Failure("the journal ends at \(greeting.last), before \(seq)")
+      }
+      return seq
     case .start: return isIncluded ? greeting.first : greeting.first - 1
     case .now: return greeting.last
     case .time(let time):

@@ -20,7 +20,8 @@ let watchSyntax = Syntax(
   details: """
     A pattern is a source, or has * for one part of a name and ** for the rest. A line --- live
     stands between what is there and what changes. What is journaled is shown change by change,
-    also those made while the daemon was restarted: nothing is left out, nothing comes twice.
+    also those made while the daemon was restarted: nothing is left out, nothing comes twice. Of a
+    pattern that begins with a * the newest values are shown.
     """,
   examples: ["bindctl watch 'cells/**'", "bindctl watch system/load --every 5s -j"])
 
