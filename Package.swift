@@ -77,7 +77,8 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport"),
 
     .testTarget(name: "ArchitectureTests"),
-    .testTarget(name: "BinderClientTests", dependencies: ["BinderClient", "JSON", "Wire"]),
+    .testTarget(
+      name: "BinderClientTests", dependencies: ["BinderClient", "JSON", "TestSupport", "Wire"]),
     .testTarget(
       name: "BindersTests",
       dependencies: [

@@ -6,12 +6,12 @@ import Wire
 struct CallTests {
   @Test
   func `a call says hello first and returns the result`() throws {
-    let daemon = ScriptedDaemon([[ScriptedDaemon.hello, .answer(#"{"value":3,"seq":8}"#)]])
+    let daemon = try ScriptedDaemon([[ScriptedDaemon.hello, .answer(#"{"value":3,"seq":8}"#)]])
     let client = BinderClient(socket: daemon.path, name: "test", version: "1")
     let result = try client.call("cells.add", ["name": .string("n")])
     #expect(result.text == #"{"value":3,"seq":8}"#)
     #expect(try client.connected().greeting.epoch == "e")
-    let requests = daemon.requests()
+    let requests = try daemon.requests()
     #expect(requests[0].map { $0["method"] } == [.string("hello"), .string("cells.add")])
     #expect(requests[0][1]["params"] == .object(["name": .string("n")]))
   }
@@ -21,14 +21,14 @@ struct CallTests {
     struct Sum: Decodable {
       let value: Int
     }
-    let daemon = ScriptedDaemon([[ScriptedDaemon.hello, .answer(#"{"value":3,"seq":8}"#)]])
+    let daemon = try ScriptedDaemon([[ScriptedDaemon.hello, .answer(#"{"value":3,"seq":8}"#)]])
     let client = BinderClient(socket: daemon.path, name: "test")
     #expect(try client.call("cells.add", as: Sum.self).value == 3)
   }
 
   @Test
   func `an error of the daemon is thrown with its data`() throws {
-    let daemon = ScriptedDaemon([
+    let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello,
         .refuse(
@@ -49,7 +49,7 @@ struct CallTests {
   @Test
   func `an error of a newer daemon is told as it is`() throws {
     let text = #"{"code":4711,"message":"new"}"#
-    let daemon = ScriptedDaemon([[ScriptedDaemon.hello, .refuse(text)]])
+    let daemon = try ScriptedDaemon([[ScriptedDaemon.hello, .refuse(text)]])
     let client = BinderClient(socket: daemon.path, name: "test")
     #expect(throws: ClientError.unknownError(try JSONText(parsing: text))) {
       try client.call("get")
@@ -58,7 +58,7 @@ struct CallTests {
 
   @Test
   func `a lost call is not repeated, the next one connects anew`() throws {
-    let daemon = ScriptedDaemon([
+    let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello, .take,
         .send(#"{"jsonrpc":"2.0","method":"closing","params":{"reason":"restart"}}"#),
@@ -68,14 +68,14 @@ struct CallTests {
     let client = BinderClient(socket: daemon.path, name: "test")
     #expect(throws: ClientError.lost(reason: "restart")) { try client.call("a") }
     #expect(try client.call("b").text == #"{"value":2}"#)
-    let requests = daemon.requests()
+    let requests = try daemon.requests()
     #expect(requests[0].map { $0["method"] } == [.string("hello"), .string("a")])
     #expect(requests[1].map { $0["method"] } == [.string("hello"), .string("b")])
   }
 
   @Test
   func `a call ends at its deadline, and its late answer is not taken for another`() throws {
-    let daemon = ScriptedDaemon([
+    let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello, .take, .take,
         .send(#"{"jsonrpc":"2.0","id":2,"result":{"value":"late"}}"#),
@@ -91,7 +91,7 @@ struct CallTests {
 
   @Test
   func `nonsense from the other end is named`() throws {
-    let daemon = ScriptedDaemon([[.take, .send("HTTP/1.1 400 Bad Request")]])
+    let daemon = try ScriptedDaemon([[.take, .send("HTTP/1.1 400 Bad Request")]])
     let client = BinderClient(socket: daemon.path, name: "test")
     #expect(throws: ClientError.notUnderstood("a line that is not JSON")) {
       try client.call("ping")

@@ -30,7 +30,7 @@ extension Follower {
 struct FollowerTests {
   @Test
   func `a watcher hears the present, a mark, then every change`() throws {
-    let daemon = ScriptedDaemon([
+    let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello,
         .answer(#"{"sub":"t0","epoch":"e","seq":4,"values":{"cells/a":1,"cells/b":null}}"#),
@@ -48,7 +48,7 @@ struct FollowerTests {
 
   @Test
   func `changes go on after the last one seen, in the same journal, and are marked once`() throws {
-    let daemon = ScriptedDaemon([
+    let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","seq":4,"value":1}"#),
         next(#""seq":5,"value":2"#),
@@ -78,7 +78,7 @@ struct FollowerTests {
       notes.prefix(4) == [
         .lost(reason: nil), .resumed(after: 5), .lost(reason: nil), .resumed(after: 7),
       ])
-    let params = daemon.requests().map { $0[1]["params"] }
+    let params = try daemon.requests().map { $0[1]["params"] }
     #expect(
       params == [
         .object([
@@ -97,7 +97,7 @@ struct FollowerTests {
 
   @Test
   func `events go on after a mark as well`() throws {
-    let daemon = ScriptedDaemon([
+    let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":0}"#),
         next(#""seq":2,"event":{"type":"x"}"#),
@@ -111,7 +111,7 @@ struct FollowerTests {
     let client = BinderClient(socket: daemon.path, name: "test")
     let follower = try client.follow([Topic(eventsFrom: .string("start"))])
     #expect(try follower.words(3) == [#"2 {"type":"x"}"#, "mark 9", #"10 {"type":"y"}"#])
-    let params = daemon.requests().map { $0[1]["params"] }
+    let params = try daemon.requests().map { $0[1]["params"] }
     #expect(
       params[0]
         == .object([
@@ -127,7 +127,7 @@ struct FollowerTests {
 
   @Test
   func `what is not journaled goes on with what is different now`() throws {
-    let daemon = ScriptedDaemon([
+    let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello, notJournaled,
         .answer(#"{"sub":"t0","values":{"s/a":1,"s/b":2,"s/c":3}}"#),
@@ -140,7 +140,7 @@ struct FollowerTests {
     #expect(
       try follower.words(8)
         == ["s/a=1", "s/b=2", "s/c=3", "mark -", "s/a=5!", "s/b=7!", "s/d=8!", "s/c=gone!"])
-    let requests = daemon.requests()
+    let requests = try daemon.requests()
     #expect(requests[0].count == 3)
     #expect(
       requests[1][1]["params"] == .object(["source": .string("s/*"), "sub": .string("t0")]))
@@ -148,7 +148,7 @@ struct FollowerTests {
 
   @Test
   func `another journal ends a stream that stands at a position`() throws {
-    let daemon = ScriptedDaemon([
+    let daemon = try ScriptedDaemon([
       [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":3}"#)],
       [
         ScriptedDaemon.hello,
@@ -159,7 +159,9 @@ struct FollowerTests {
     let client = BinderClient(socket: daemon.path, name: "test")
     let follower = try client.follow([Topic(eventsFrom: nil)])
     #expect(try follower.words(1) == ["mark 3"])
-    let error = #expect(throws: ClientError.self) { try follower.next() }
+    let error = #expect(throws: ClientError.self) {
+      try follower.next(until: Deadline(inMilliseconds: 10_000))
+    }
     guard case .refused(let refusal) = error else {
       Issue.record("\(String(describing: error))")
       return
@@ -169,18 +171,20 @@ struct FollowerTests {
 
   @Test
   func `a stream that is not to reconnect says that it is lost`() throws {
-    let daemon = ScriptedDaemon([
+    let daemon = try ScriptedDaemon([
       [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":3}"#)]
     ])
     let client = BinderClient(socket: daemon.path, name: "test")
     let follower = try client.follow([Topic(eventsFrom: nil)], reconnects: false)
     _ = try follower.next()
-    #expect(throws: ClientError.lost(reason: nil)) { try follower.next() }
+    #expect(throws: ClientError.lost(reason: nil)) {
+      try follower.next(until: Deadline(inMilliseconds: 10_000))
+    }
   }
 
   @Test
   func `a reader of the output that goes away ends the wait`() throws {
-    let daemon = ScriptedDaemon([
+    let daemon = try ScriptedDaemon([
       [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":3}"#), .hang]
     ])
     var ends: [CInt] = [0, 0]

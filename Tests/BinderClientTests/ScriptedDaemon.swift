@@ -1,6 +1,7 @@
 import BinderClient
 import Glibc
 import JSON
+import TestSupport
 
 /// A daemon that says what a test has written down, a connection after the other, on a thread of
 /// its own.
@@ -26,30 +27,38 @@ final class ScriptedDaemon: @unchecked Sendable {
     Step.answer(
       #"{"protocol":1,"server":{"name":"binderd","version":"9"},"epoch":"e","first":1,"last":7}"#)
 
-  let directory: String
-  var path: String { directory + "/s" }
+  /// Not all connections of the script have ended in ten seconds.
+  struct Unfinished: Error {}
 
+  /// Where it listens.
+  let path: String
+
+  private let directory: TemporaryDirectory
   private let listener: CInt
   private let connections: [[Step]]
   private var thread = pthread_t()
+
+  /// A pipe that the thread closes when it ends.
+  private var ends: [CInt] = [0, 0]
+
   private var received: [[String]] = []
 
   /// Starts it; each connection ends after its last step.
-  init(_ connections: [[Step]]) {
-    var template = Array("/tmp/binder-client.XXXXXX".utf8CString)
-    mkdtemp(&template)
-    directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  init(_ connections: [[Step]]) throws {
+    directory = try TemporaryDirectory()
+    path = directory.path + "/s"
     self.connections = connections
     listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: (directory + "/s").utf8) }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
     withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         precondition(bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0)
       }
     }
     listen(listener, 8)
+    pipe(&ends)
     pthread_create(
       &thread, nil,
       { argument in
@@ -60,12 +69,13 @@ final class ScriptedDaemon: @unchecked Sendable {
 
   deinit {
     close(listener)
-    unlink(path)
-    rmdir(directory)
+    close(ends[0])
   }
 
   /// The requests of each connection, after all connections have ended.
-  func requests() -> [[JSONObject]] {
+  func requests() throws -> [[JSONObject]] {
+    var end = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
+    guard poll(&end, 1, 10_000) == 1 else { throw Unfinished() }
     pthread_join(thread, nil)
     return received.map { lines in
       lines.compactMap { line in
@@ -76,6 +86,7 @@ final class ScriptedDaemon: @unchecked Sendable {
   }
 
   private func run() {
+    defer { close(ends[1]) }
     for steps in connections {
       let client = accept(listener, nil, nil)
       guard client >= 0 else { return }

@@ -162,7 +162,7 @@ start_false_daemon() { # script
     gives 0 20 wait cells/temp 20
     refuses 124 "'cells/temp > 30' has not come in time: it is 20" wait 'cells/temp > 30' -t 0.1
     refuses 124 "'cells/none == true' has not come in time: it is not set" wait cells/none -t 100ms
-    beside bindctl wait 'cells/temp > 30' -t 20
+    beside timeout 20 bindctl wait 'cells/temp > 30' -t 20
     waiting=${background[-1]}
     subscribed() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }
     eventually subscribed
@@ -171,7 +171,7 @@ start_false_daemon() { # script
     bindctl call cells.set name=temp value:=19
     wait "$waiting"
     is "$(cat "$directory/out")" 31
-    beside bindctl wait cells/temp --change -j
+    beside timeout 20 bindctl wait cells/temp --change -j
     eventually subscribed
     bindctl set cells/temp 19
     wait "${background[-1]}"
@@ -179,7 +179,7 @@ start_false_daemon() { # script
 }
 
 @test "wait goes on when the daemon was restarted" {
-    beside bindctl wait cells/temp 5
+    beside timeout 20 bindctl wait cells/temp 5
     waiting=${background[-1]}
     subscribed() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }
     eventually subscribed
@@ -291,7 +291,9 @@ bindctl: connected again; going on after 0'
     alone=${background[-1]}
     eventually has out '--- live after 1'
     kill_daemon
-    run wait "$alone"
+    status=0
+    wait "$alone" || status=$?
+    is "$status" 6
     is "$(cat "$directory/err")" 'bindctl: the connection to the daemon was lost'
     start_daemon
     beside bindctl watch cells/a
@@ -411,13 +413,13 @@ bindctl: connected again; going on after 0'
 }
 
 @test "session gives a command a daemon of its own, and takes it away again" {
-    run bindctl session -- sh -c 'bindctl set cells/x 1; bindctl get cells/x; echo "$BINDER_SOCKET"; exit 7'
+    run timeout 20 bindctl session -- sh -c 'bindctl set cells/x 1; bindctl get cells/x; echo "$BINDER_SOCKET"; exit 7'
     is "$status" 7
     is "${lines[0]}" 1
     [ ! -e "${lines[1]}" ]
     [ ! -e "${lines[1]%/*}" ]
     [ "${lines[1]}" != "$BINDER_SOCKET" ]
-    run bindctl session -- sh -c 'kill -TERM $$'
+    run timeout 20 bindctl session -- sh -c 'kill -TERM $$'
     is "$status" 143
     run -127 --separate-stderr bindctl session no-such-program
     is "$stderr" "bindctl: 'no-such-program' cannot be run: No such file or directory"

@@ -1,0 +1,19 @@
+import Console
+import Testing
+
+struct ColumnsTests {
+  @Test
+  func `on a terminal a column is as wide as its widest cell so far`() {
+    var columns = Columns(widths: [4, 0], isTerminal: true)
+    let lines = [["a", "1"], ["longer", "2"], ["b", "3"]].map { cells in
+      columns.line(cells) { $0 == 0 ? $1.uppercased() : $1 }
+    }
+    #expect(lines == ["A     1", "LONGER  2", "B       3"])
+  }
+
+  @Test
+  func `when piped there are tabs and no style`() {
+    var columns = Columns(widths: [4, 0], isTerminal: false)
+    #expect(columns.line(["a", "1"]) { $1.uppercased() + "!\($0)" } == "a\t1")
+  }
+}

@@ -1,0 +1,29 @@
+import Console
+import Testing
+
+private let syntaxes = Syntaxes(
+  program: "prog", summary: "does things", options: [Option("json", letter: "j", "as JSON")],
+  commands: [
+    Syntax(
+      "get", "Gets what's there.", operands: [Operand("SRC", .some)],
+      options: [Option("at", value: "WHEN", "then: [a time]")]),
+    Syntax("care", "Cares.", operands: [Operand("WORK", choices: ["info", "verify"])]),
+  ],
+  topics: [])
+
+struct CompletionsTests {
+  @Test(arguments: Syntaxes.shells)
+  func `every command, option and choice is in the script of every shell`(shell: String) throws {
+    let script = try #require(syntaxes.completions(for: shell))
+    for word in ["get", "care", "at", "json", "info", "verify", "prog get '**' -F '{source}'"] {
+      let quoted = word.split(separator: "'", omittingEmptySubsequences: false)
+        .joined(separator: #"'\''"#)
+      #expect(script.contains(word) || script.contains(quoted), "\(word)")
+    }
+  }
+
+  @Test
+  func `there is none for an unknown shell`() {
+    #expect(syntaxes.completions(for: "tcsh") == nil)
+  }
+}
