@@ -8,6 +8,9 @@ final class Output {
   let isTerminal: Bool
   let style: Style
 
+  /// How many characters a line of the terminal has; `nil` when it is none.
+  let width: Int?
+
   /// Whether somebody reads who can go away.
   let isPipe: Bool
 
@@ -15,6 +18,9 @@ final class Output {
     form = try Form(invocation)
     isTerminal = isatty(STDOUT_FILENO) == 1
     style = Style(choice: invocation.value("color"), environment: variable, isTerminal: isTerminal)
+    var size = winsize()
+    let isSized = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+    width = isSized ? Int(size.ws_col) : nil
     var status = stat()
     let kind = fstat(STDOUT_FILENO, &status) == 0 ? status.st_mode & S_IFMT : 0
     isPipe = kind == S_IFIFO || kind == S_IFSOCK

@@ -103,7 +103,7 @@ struct HelpTests {
     for syntax in syntaxes.commands { #expect(text.contains("  \(syntax.name)")) }
     #expect(text.contains("  -F, --format TEXT  as TEXT"))
     #expect(text.contains("  values  how values are typed"))
-    #expect(text.split(separator: "\n").allSatisfy { $0.count <= 100 })
+    #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
   }
 
   @Test

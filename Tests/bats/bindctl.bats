@@ -515,10 +515,12 @@ END
         grep -Eq "^  $command +[A-Z]" <<< "$output"
         is "$(bindctl help "$command")" "$(bindctl "$command" --help)"
         [[ $(bindctl help "$command") == "usage: bindctl $command"* ]]
+        [ "$(bindctl help "$command" | wc -L)" -le 80 ]
     done
     for topic in values when forms exit socket; do
         grep -Eq "^  $topic +[a-z]" <<< "$output"
-        bindctl help "$topic" | grep -q .
+        [ "$(bindctl help "$topic" | wc -l)" -gt 2 ]
+        [ "$(bindctl help "$topic" | wc -L)" -le 80 ]
     done
     refuses 2 "no help on 'wath': did you mean 'watch'? See 'bindctl help'" help wath
 }

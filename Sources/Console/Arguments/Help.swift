@@ -1,4 +1,7 @@
 extension Syntaxes {
+  /// What fits on every terminal.
+  private static let width = 80
+
   /// The whole help: what there is, in one screen.
   package func help(_ style: Style) -> String {
     var text = "\(program): \(summary)\n\n"
@@ -20,8 +23,10 @@ extension Syntaxes {
     let words = [program, syntax.name] + (syntax.options.isEmpty ? [] : ["[OPTION…]"])
     var text = "usage: "
     text += (words + syntax.operands.map(\.usage)).joined(separator: " ") + "\n\n"
-    text += syntax.summary
-    if !syntax.details.isEmpty { text += "\n\n" + syntax.details }
+    text += syntax.summary.wrapped(width: Self.width).joined(separator: "\n")
+    if !syntax.details.isEmpty {
+      text += "\n\n" + syntax.details.wrapped(width: Self.width).joined(separator: "\n")
+    }
     if !syntax.options.isEmpty {
       text += "\n\n" + Self.list(syntax.options.map { ($0.usage, $0.doc) }, style)
     }
@@ -31,12 +36,8 @@ extension Syntaxes {
     return text
   }
 
-  /// Names and what they mean, in two columns, without a line end after the last.
   private static func list(_ rows: [(String, String)], _ style: Style) -> String {
-    let width = rows.map(\.0.count).max() ?? 0
-    return rows.map { name, doc in
-      "  " + style.bold(name) + String(repeating: " ", count: width - name.count + 2) + doc
-    }.joined(separator: "\n")
+    Glossary(rows).text(width: width, style)
   }
 }
 

@@ -21,7 +21,7 @@ var describeCommand: Command {
     let answer = try context.client.call(
       "describe", path.map { ["path": .string($0)] } ?? [:]
     ).object
-    context.output.result(answer, bare: nil, human: Description(context.output.style).text(answer))
+    context.output.result(answer, bare: nil, human: Description(context.output).text(answer))
     return .done
   }
 }
@@ -40,9 +40,11 @@ private func names(_ client: BinderClient) throws -> [String] {
 /// What `describe` answers, for people.
 private struct Description {
   let style: Style
+  let width: Int?
 
-  init(_ style: Style) {
-    self.style = style
+  init(_ output: Output) {
+    style = output.style
+    width = output.width
   }
 
   func text(_ answer: JSONObject) -> String {
@@ -113,11 +115,7 @@ private struct Description {
   }
 
   private func list(_ rows: [(String, String)]) -> String {
-    let width = rows.map(\.0.count).max() ?? 0
-    return rows.map { name, doc in
-      "  " + name
-        + (doc.isEmpty ? "" : String(repeating: " ", count: width - name.count + 2) + doc)
-    }.joined(separator: "\n")
+    Glossary(rows).text(width: width, Style(isOn: false))
   }
 }
 

@@ -25,15 +25,16 @@ let helpTopics = [
   HelpTopic(
     "values", "how values are typed",
     """
-    VALUE is JSON if it parses, else a string: true, 20.5, '{"a":1}' and Kim all work.
-    -s forces a string, so that '-s 5' is "5"; - reads stdin, @FILE reads a file.
+    VALUE is JSON if it parses, else a string: true, 20.5, '{"a":1}' and Kim all
+    work. -s forces a string, so that '-s 5' is "5"; - reads stdin, @FILE a file.
     """),
   HelpTopic(
     "when", "how moments are typed",
     """
     81234             a position of the journal
     -5m               ago: ms, s, m, h, d, w, also 1h30m
-    2026-11-20T20:00  a local time; with Z or +01:00 that of a zone; without T… a day
+    2026-11-20T20:00  a local time; with Z or +01:00 that of a zone; without T…
+                      the beginning of a day
     start, now        the ends of the journal
     """),
   HelpTopic(
@@ -41,12 +42,15 @@ let helpTopics = [
     """
     Results go to stdout, everything else to stderr.
 
-    for people (default)  aligned and coloured on a terminal; with tabs and without header when piped
-    -j                    one JSON document a line, with the members of the protocol
-    -r                    the bare value, strings without quotes
-    -F '{seq} {source}={value}'   any text; {event.type} is a member of a member, {{ a brace
+    for people   the default: aligned and coloured on a terminal; with tabs and
+                 without header when piped
+    -j           one JSON document a line, with the members of the protocol
+    -r           the bare value, strings without quotes
+    -F TEXT      '{seq} {source}={value}': any text; {event.type} is a member of
+                 a member, {{ a brace, \\n a new line
 
-    --color, then NO_COLOR, then CLICOLOR_FORCE, then the terminal decide on colours.
+    On colours decide, in this order: --color, NO_COLOR, CLICOLOR_FORCE, whether
+    it is a terminal.
     """),
   HelpTopic(
     "exit", "what the exit codes mean",
@@ -65,7 +69,7 @@ let helpTopics = [
   HelpTopic(
     "socket", "where the daemon is looked for",
     """
-    --socket PATH, else $BINDER_SOCKET, else $XDG_RUNTIME_DIR/binder/bus.sock if somebody listens
-    there, else /run/binder/bus.sock.
+    --socket PATH, else $BINDER_SOCKET, else $XDG_RUNTIME_DIR/binder/bus.sock if
+    somebody listens there, else /run/binder/bus.sock.
     """),
 ]

@@ -23,14 +23,17 @@ var statsCommand: Command {
   }
 }
 
+/// What a line of `--every` shows.
+private let shown: [(heading: String, member: String)] = [
+  ("CLIENTS", "connections"), ("SUBS", "subscriptions"), ("REQUESTS", "requests"),
+  ("LAST", "last"), ("EVENTS/S", "eventsPerSecond"), ("COMMITS/S", "commitsPerSecond"),
+  ("COMMIT MS", "commitMeanMilliseconds"), ("MEMORY", "residentBytes"),
+]
+
 /// Shows a line each time, as vmstat does.
 private func follow(_ context: Context, everyMilliseconds interval: UInt64) throws -> Never {
-  let names = [
-    "connections", "subscriptions", "requests", "last", "eventsPerSecond", "commitsPerSecond",
-    "commitMeanMilliseconds", "residentBytes",
-  ]
-  let widths = names.map { max($0.count, 6) }
-  var columns = Columns(widths: widths, isTerminal: context.output.isTerminal)
+  var columns = Columns(
+    widths: shown.map { max($0.heading.count, 6) }, isTerminal: context.output.isTerminal)
   var isFirst = true
   while true {
     let answer = try context.client.call("stats").object
@@ -38,11 +41,11 @@ private func follow(_ context: Context, everyMilliseconds interval: UInt64) thro
       throw Failure("the daemon's answer holds no stats")
     }
     if isFirst, context.output.isTerminal, context.output.form == .human {
-      context.output.line(columns.line(names) { context.output.style.bold($1) })
+      context.output.line(columns.line(shown.map(\.heading)) { context.output.style.bold($1) })
     }
     isFirst = false
     context.output.result(
-      answer, bare: nil, human: columns.line(names.map { stats[$0]?.bare ?? "" }) { $1 })
+      answer, bare: nil, human: columns.line(shown.map { stats[$0.member]?.bare ?? "" }) { $1 })
     usleep(useconds_t(min(interval, 3_600_000) * 1000))
   }
 }

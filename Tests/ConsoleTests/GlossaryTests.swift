@@ -1,0 +1,26 @@
+import Console
+import Testing
+
+struct GlossaryTests {
+  private let plain = Style(isOn: false)
+
+  @Test
+  func `what a name means goes on under itself`() {
+    let glossary = Glossary([("a", "one two three four five six"), ("long", "short"), ("b", "")])
+    #expect(
+      glossary.text(width: 28, plain) == """
+          a     one two three four
+                five six
+          long  short
+          b
+        """)
+    #expect(glossary.text(width: nil, plain).split(separator: "\n").count == 3)
+    #expect(glossary.text(width: 10, plain).split(separator: "\n").count == 3)
+  }
+
+  @Test
+  func `text is broken between words, and a long word stands alone`() {
+    #expect("a bb\nccc dddddd e".wrapped(width: 5) == ["a bb", "ccc", "dddddd", "e"])
+    #expect("".wrapped(width: 5).isEmpty)
+  }
+}
