@@ -2,7 +2,7 @@ extension BindableProtocol where Self: SignalProtocol, Error == Never {
   /// Keeps two values the same: this one goes first, then whichever changes sets the other.
   ///
   /// It is at rest when both have told the same value. What an observer of one makes of a value
-  /// reaches the other too.
+  /// reaches the other too. The other side holds this one.
   @discardableResult
   package func bidirectionalBind<Other: BindableProtocol & SignalProtocol>(
     to other: Other
@@ -20,10 +20,16 @@ extension BindableProtocol where Self: SignalProtocol, Error == Never {
   ) -> any Disposable where Other.Element == Element, Other.Error == Never {
     let agreement = Agreement(areEqual)
     let there = toSignal().filter(agreement.isNews).bind(to: other)
-    // The values that the other had before are overruled.
-    let back = other.toSignal().filter(agreement.isNewsFromOther).bind(to: self)
+    // Through a relay, so that this side does not hold the other that holds it.
+    let relay = PassthroughSubject<Element, Never>()
+    let back = relay.bind(to: self)
+    let echo = other.observe { event in
+      // The values that the other had before are overruled.
+      if let element = event.element, !agreement.isNewsFromOther(element) { return }
+      relay.on(event)
+    }
     agreement.isStarting = false
-    return CompositeDisposable([there, back])
+    return CompositeDisposable([there, back, echo])
   }
 }
 

@@ -136,7 +136,7 @@ package class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProto
   final func deliverWaiting() {
     var i = 0
     while i < waiting.count {
-      precondition(i < 1_000_000, "an observer of \(Self.self) answers itself without end")
+      precondition(i < 200_000, "an observer of \(Self.self) answers itself without end")
       let (event, audience) = waiting[i]
       i += 1
       deliver(event, to: audience)

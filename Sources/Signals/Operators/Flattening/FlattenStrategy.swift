@@ -1,6 +1,6 @@
 /// How a signal of signals becomes one signal.
 @usableFromInline
-package enum FlattenStrategy {
+package enum FlattenStrategy: Sendable {
   /// One signal after the other, in the order in which they came.
   case concat
 

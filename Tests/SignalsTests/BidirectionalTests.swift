@@ -1,0 +1,57 @@
+import Signals
+import Testing
+
+@Suite(.leavesNothing)
+struct BidirectionalTests {
+  let bag = DisposeBag()
+
+  @Test
+  func `the left value wins, then each sets the other, and the target echoes once`() {
+    let (left, right) = (Property(0), Property(100))
+    let recorder = Recorder<Int, Never>()
+    let binding = left.bidirectionalBind(to: right)
+    right.observe(with: recorder.tell).dispose(in: bag)
+    left.value = 50
+    right.value = 60
+    #expect(recorder.elements == [0, 50, 60])
+    #expect(left.value == 60)
+    binding.dispose()
+    left.value = 70
+    #expect(right.value == 60)
+    bag.dispose()
+  }
+
+  @Test
+  func `what a side makes of a value reaches the other`() {
+    let (left, right) = (Property(""), Property(""))
+    left.bidirectionalBind(to: right)
+    right.observeNext { if $0 != $0.lowercased() { right.value = $0.lowercased() } }
+      .dispose(in: bag)
+    left.value = "HELLO"
+    #expect(left.value == "hello")
+    #expect(right.value == "hello")
+    right.value = "World"
+    #expect(left.value == "world")
+    bag.dispose()
+  }
+
+  @Test
+  func `values without equality are kept the same by a test`() {
+    struct Size { var width = 0 }
+    let (left, right) = (Property(Size()), Property(Size()))
+    left.bidirectionalBind(to: right) { $0.width == $1.width }
+    right.value = Size(width: 3)
+    #expect(left.value.width == 3)
+  }
+
+  @Test
+  func `two sides that never agree are stopped`() async {
+    await #expect(processExitsWith: .failure) {
+      let (left, right) = (Property(""), Property(""))
+      left.bidirectionalBind(to: right)
+      _ = left.observeNext { if $0 != $0.uppercased() { left.value = $0.uppercased() } }
+      _ = right.observeNext { if $0 != $0.lowercased() { right.value = $0.lowercased() } }
+      left.value = "a"
+    }
+  }
+}

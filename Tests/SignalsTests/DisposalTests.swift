@@ -1,0 +1,139 @@
+import Signals
+import Testing
+
+@Suite(.leavesNothing)
+struct DisposalTests {
+  /// A disposable that says in a log that it was disposed.
+  final class Log {
+    var names: [String] = []
+
+    func disposable(_ name: String) -> BlockDisposable {
+      BlockDisposable { self.names.append(name) }
+    }
+  }
+
+  let log = Log()
+
+  @Test
+  func `a block runs once`() {
+    let disposable = log.disposable("a")
+    #expect(!disposable.isDisposed)
+    disposable.dispose()
+    disposable.cancel()
+    #expect(disposable.isDisposed)
+    #expect(log.names == ["a"])
+  }
+
+  @Test
+  func `nothing is never disposed`() {
+    NonDisposable.instance.dispose()
+    #expect(!NonDisposable.instance.isDisposed)
+  }
+
+  @Test
+  func `a simple disposable is a flag`() {
+    let disposable = SimpleDisposable()
+    #expect(!disposable.isDisposed)
+    disposable.dispose()
+    #expect(disposable.isDisposed)
+    #expect(SimpleDisposable(isDisposed: true).isDisposed)
+  }
+
+  @Test
+  func `a composite disposes in order, and at once what comes too late`() {
+    let composite = CompositeDisposable([log.disposable("a")])
+    composite += log.disposable("b")
+    composite.dispose()
+    composite += log.disposable("c")
+    #expect(log.names == ["a", "b", "c"])
+    #expect(composite.isDisposed)
+  }
+
+  @Test
+  func `a composite and a bag let go of what has ended`() {
+    let composite = CompositeDisposable()
+    let bag = DisposeBag()
+    for _ in 0..<100_000 {
+      let disposable = SimpleDisposable()
+      composite += disposable
+      bag += disposable
+      disposable.dispose()
+    }
+    #expect(composite.count < 100)
+    #expect(bag.count < 100)
+  }
+
+  @Test
+  func `a serial disposable disposes the last it was given, and what is given too late`() {
+    let serial = SerialDisposable(otherDisposable: log.disposable("a"))
+    serial.otherDisposable = log.disposable("b")
+    #expect(log.names.isEmpty)
+    serial.dispose()
+    #expect(log.names == ["b"])
+    serial.otherDisposable = log.disposable("c")
+    #expect(log.names == ["b", "c"])
+  }
+
+  @Test
+  func `what is released is disposed`() {
+    var disposable: DeinitDisposable? = DeinitDisposable(disposable: log.disposable("a"))
+    #expect(disposable?.isDisposed == false)
+    disposable = nil
+    #expect(log.names == ["a"])
+  }
+
+  @Test
+  func `a cancellable is kept in collections and cancels when it is released`() {
+    var array: [AnyCancellable] = []
+    var set: Set<AnyCancellable> = []
+    let cancellable = AnyCancellable { [log] in log.names.append("a") }
+    cancellable.store(in: &array)
+    cancellable.store(in: &set)
+    log.disposable("b").store(in: &array)
+    log.disposable("c").store(in: &set)
+    #expect(array.first === cancellable)
+    #expect(set.contains(cancellable) && set.count == 2)
+    array = []
+    #expect(log.names == ["b"])
+    set = []
+    cancellable.cancel()
+    #expect(log.names.sorted() == ["a", "b", "c"])
+  }
+
+  @Test
+  func `a bag disposes the newest first, and at once what comes too late`() {
+    let bag = DisposeBag()
+    for name in ["a", "b"] { log.disposable(name).dispose(in: bag) }
+    bag += [log.disposable("c"), log.disposable("d")]
+    bag.dispose()
+    log.disposable("e").store(in: bag)
+    #expect(log.names == ["d", "c", "b", "a", "e"])
+    #expect(bag.isDisposed)
+  }
+
+  @Test
+  func `a bag that is released disposes and completes`() {
+    var bag: DisposeBag? = DisposeBag()
+    let recorder = Recorder<Void, Never>()
+    let run = bag?.deallocated.observe(with: recorder.tell)
+    bag?.add(disposable: log.disposable("a"))
+    bag = nil
+    #expect(log.names == ["a"])
+    #expect(recorder.isComplete)
+    run?.dispose()
+  }
+
+  @Test
+  func `a reusable bag keeps the rule of ReactiveKit`() {
+    let bag = DisposeBag(isReusable: true)
+    #expect(bag.isDisposed)
+    for name in ["a", "b"] { log.disposable(name).dispose(in: bag) }
+    #expect(!bag.isDisposed)
+    bag.dispose()
+    #expect(log.names == ["a", "b"])
+    log.disposable("c").dispose(in: bag)
+    #expect(log.names == ["a", "b"])
+    bag.dispose()
+    #expect(log.names == ["a", "b", "c"])
+  }
+}

@@ -1,0 +1,110 @@
+import Signals
+import Testing
+
+@Suite(.leavesNothing)
+struct FlatteningTests {
+  let m = Marbles()
+  let bag = DisposeBag()
+
+  @Test
+  func `concat takes one after the other`() {
+    let signal = m.cold("-a-b----|").flatMapConcat { m.cold("x--\($0)|") }
+    #expect(m.draw(signal) == "-x--ax--b|")
+  }
+
+  @Test
+  func `merge takes all at once`() {
+    let signal = m.cold("-a-b----|").flatMapMerge { m.cold("x--\($0)|") }
+    #expect(m.draw(signal) == "-x-xa-b-|")
+  }
+
+  @Test
+  func `latest takes the newest only`() {
+    let signal = m.cold("-a-b----|").flatMapLatest { m.cold("x--\($0)|") }
+    #expect(m.draw(signal) == "-x-x--b-|")
+  }
+
+  @Test(arguments: [FlattenStrategy.concat, .latest, .merge])
+  func `an empty outer signal completes`(strategy: FlattenStrategy) {
+    #expect(m.draw(m.cold("--|").flatMap(strategy) { m.cold($0) }) == "--|")
+  }
+
+  @Test(arguments: [FlattenStrategy.concat, .latest, .merge])
+  func `it completes when the outer signal and the inner ones have`(strategy: FlattenStrategy) {
+    #expect(m.draw(m.cold("a|").flatMap(strategy) { _ in m.cold("--x--|") }) == "--x--|")
+    #expect(m.draw(m.cold("a------|").flatMap(strategy) { _ in m.cold("-x|") }) == "-x-----|")
+  }
+
+  @Test(arguments: [FlattenStrategy.concat, .latest, .merge])
+  func `the first failure ends it, and the rest is disposed`(strategy: FlattenStrategy) {
+    #expect(m.draw(m.cold("a----|").flatMap(strategy) { _ in m.cold("-x#") }) == "-x#")
+    #expect(m.draw(m.cold("a-#").flatMap(strategy) { _ in m.cold("---x|") }) == "--#")
+    #expect(m.time.waiting == 0)
+  }
+
+  @Test(arguments: [FlattenStrategy.concat, .latest, .merge])
+  func `errors join: what cannot fail joins what can`(strategy: FlattenStrategy) {
+    let safeOuter: Signal<String, Broken> = m.safe("-a|").flatMap(strategy) { m.cold($0 + "|") }
+    #expect(m.draw(safeOuter) == "-a|")
+    let safe: SafeSignal<String> = m.safe("-a|").flatMap(strategy) { m.safe($0 + "|") }
+    #expect(m.draw(safe) == "-a|")
+    let flattened: Signal<String, Broken> = m.safe("-a|").map { m.cold($0 + "|") }
+      .flatten(strategy)
+    #expect(m.draw(flattened) == "-a|")
+  }
+
+  @Test(arguments: [FlattenStrategy.concat, .latest, .merge])
+  func `a hundred thousand inner signals that end at once need no stack`(
+    strategy: FlattenStrategy
+  ) {
+    var count = 0
+    SafeSignal(sequence: 0..<100_000).flatMap(strategy) { SafeSignal(just: $0) }
+      .observeNext { _ in count += 1 }.dispose(in: bag)
+    #expect(count == 100_000)
+  }
+
+  @Test
+  func `a hundred thousand inner signals that wait for one need no stack`() {
+    let gate = PassthroughSubject<Int, Never>()
+    let inners = PassthroughSubject<SafeSignal<Int>, Never>()
+    var count = 0
+    inners.concat().observeNext { _ in count += 1 }.dispose(in: bag)
+    inners.send(gate.toSignal())
+    for i in 0..<100_000 { inners.send(SafeSignal(just: i)) }
+    #expect(count == 0)
+    gate.send(completion: .finished)
+    #expect(count == 100_000)
+    bag.dispose()
+  }
+
+  @Test
+  func `merge keeps nothing of the inner signals that have ended`() {
+    let outer = PassthroughSubject<SafeSignal<Int>, Never>()
+    outer.merge().observe { _ in }.dispose(in: bag)
+    for _ in 0..<1000 {
+      let inner = PassthroughSubject<Int, Never>()
+      outer.send(inner.prefix(maxLength: 1))
+      inner.send(1)
+    }
+    // Of the ended ones some wait to be let go; see that it is not all.
+    #expect(LiveNodes.counter?.counts["AtomicObserver", default: 0] ?? 0 < 100)
+    bag.dispose()
+  }
+
+  @Test
+  func `an inner signal that switches while it starts is replaced`() {
+    let outer = PassthroughSubject<Int, Never>()
+    var log: [Int] = []
+    outer.flatMapLatest { number in
+      SafeSignal<Int> { observer in
+        if number == 1 { outer.send(2) }
+        observer.receive(number)
+        return NonDisposable.instance
+      }
+    }
+    .observeNext { log.append($0) }.dispose(in: bag)
+    outer.send(1)
+    bag.dispose()
+    #expect(log == [1, 2])
+  }
+}
