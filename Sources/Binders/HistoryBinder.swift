@@ -57,11 +57,12 @@ extension Interface {
     }
     guard history.after == nil, history.before == nil, history.limit == nil, history.filter == nil
     else { throw .unusable("at", "after, before, limit and filter are for events") }
+    let kind = sources.kind(of: source)
     switch (history.at?.seq, history.at?.time.map { Timestamp($0) }) {
-    case (let seq?, nil): readValue(of: source, at: seq, call)
+    case (let seq?, nil): readValue(of: source, kind, at: seq, call)
     case (nil, let time??):
       host.position(at: time.microseconds).answer(call) { [self] seq in
-        readValue(of: source, at: seq, call)
+        readValue(of: source, kind, at: seq, call)
       }
     default:
       throw WireError(
@@ -70,12 +71,16 @@ extension Interface {
     }
   }
 
-  private func readValue(of source: String, at seq: UInt64, _ call: Call) {
+  private func readValue(
+    of source: String, _ kind: SourceKind, at seq: UInt64, _ call: Call
+  ) {
     host.value(of: source, at: seq).answer(call) { past in
       call.answer { buffer in
         buffer.append(#"{"source":"#)
         buffer.append(quoted: source)
-        buffer.append(#","kind":"state","seq":"#)
+        buffer.append(#","kind":"#)
+        buffer.append(quoted: kind.rawValue)
+        buffer.append(#","seq":"#)
         buffer.append(integer: seq)
         if let value = past.value {
           buffer.append(#","value":"#)

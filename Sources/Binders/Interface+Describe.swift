@@ -52,7 +52,7 @@ extension Interface {
     _ description: SourceProvider.Description, _ sources: SourceProvider
   ) -> JSONObject {
     [
-      "doc": .string(description.doc), "kind": .string("state"),
+      "doc": .string(description.doc), "kind": .string(description.kind.rawValue),
       "type": .string(description.shape.name), "writable": .bool(description.isWritable),
       "journaled": .bool(sources.isJournaled),
     ]

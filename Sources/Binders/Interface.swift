@@ -61,7 +61,7 @@ package final class Interface {
     offered?.writer = write
     offered?.sources = SourceProvider(
       descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
-      names: ledger.sources(where:),
+      collection: ledger.collection(of:), names: ledger.sources(where:),
       changes: { ledger.changes(of: $0).map(SourceProvider.Change.init) },
       changesWhere: { ledger.changes(where: $0).map(SourceProvider.Change.init) })
   }
@@ -76,7 +76,7 @@ package final class Interface {
     let source = SampledSource(
       value: { text(sampled.value) },
       changes: sampled.changes.map {
-        SourceProvider.Change(source: name, seq: 0, value: text($0), isRepeat: false)
+        SourceProvider.Change(source: name, seq: 0, value: text($0), step: nil, isRepeat: false)
       })
     let description = SourceProvider.Description(name, doc, Shape(of: Value.self))
     sampledSources[service, default: []].append((description, source))
@@ -158,6 +158,7 @@ extension SourceProvider {
 extension SourceProvider.Change {
   fileprivate init(_ change: SourceChange) {
     self.init(
-      source: change.source, seq: change.seq, value: change.value, isRepeat: change.isRepeat)
+      source: change.source, seq: change.seq, value: change.value, step: change.step,
+      isRepeat: change.isRepeat)
   }
 }

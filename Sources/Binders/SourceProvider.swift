@@ -1,4 +1,5 @@
 package import JSON
+internal import Services
 internal import Signals
 
 /// The sources of one service, as they are offered.
@@ -9,12 +10,17 @@ package final class SourceProvider {
     let name: String
     let doc: String
     let shape: Shape
+    let kind: SourceKind
     let isWritable: Bool
 
-    package init(_ name: String, _ doc: String, _ shape: Shape, isWritable: Bool = false) {
+    package init(
+      _ name: String, _ doc: String, _ shape: Shape, kind: SourceKind = .state,
+      isWritable: Bool = false
+    ) {
       self.name = name
       self.doc = doc
       self.shape = shape
+      self.kind = kind
       self.isWritable = isWritable
     }
   }
@@ -24,14 +30,10 @@ package final class SourceProvider {
     let source: String
     let seq: UInt64
     let value: JSONText?
-    let isRepeat: Bool
 
-    package init(source: String, seq: UInt64, value: JSONText?, isRepeat: Bool) {
-      self.source = source
-      self.seq = seq
-      self.value = value
-      self.isRepeat = isRepeat
-    }
+    /// How a list or a map has changed; its value is not told then.
+    let step: CollectionChange?
+    let isRepeat: Bool
   }
 
   let descriptions: [Description]
@@ -45,6 +47,9 @@ package final class SourceProvider {
   /// The value now; `nil` when there is none.
   let value: (_ source: String) -> JSONText?
 
+  /// What a list or a map holds; `nil` for all other sources.
+  let collection: (_ source: String) -> SourceCollection?
+
   /// The names of the sources that have a value now and are wanted.
   let names: (_ isWanted: (String) -> Bool) -> [String]
 
@@ -54,7 +59,9 @@ package final class SourceProvider {
 
   init(
     descriptions: [Description], isJournaled: Bool, exists: @escaping (String) -> Bool,
-    value: @escaping (String) -> JSONText?, names: @escaping ((String) -> Bool) -> [String],
+    value: @escaping (String) -> JSONText?,
+    collection: @escaping (String) -> SourceCollection? = { _ in nil },
+    names: @escaping ((String) -> Bool) -> [String],
     changes: @escaping (String) -> Signal<Change, Never>,
     changesWhere: @escaping (@escaping (String) -> Bool) -> Signal<Change, Never>
   ) {
@@ -62,8 +69,12 @@ package final class SourceProvider {
     self.isJournaled = isJournaled
     self.exists = exists
     self.value = value
+    self.collection = collection
     self.names = names
     self.changes = changes
     self.changesWhere = changesWhere
   }
+
+  /// The kind of one of the sources.
+  func kind(of source: String) -> SourceKind { description(of: source)?.kind ?? .state }
 }

@@ -126,7 +126,8 @@ extension Interface {
     call.answer { buffer in
       buffer.append(#"{"source":"#)
       buffer.append(quoted: name)
-      buffer.append(#","kind":"state""#)
+      buffer.append(#","kind":"#)
+      buffer.append(quoted: sources.kind(of: name).rawValue)
       if sources.isJournaled {
         buffer.append(#","seq":"#)
         buffer.append(integer: host.durable)

@@ -43,17 +43,22 @@ extension Interface {
     }
     if subscribe.from != nil { throw .unusable("from", #"from is for events and mode "every""#) }
     if pattern.isLiteral {
-      try subscribeState(subscribe, call)
+      guard let sources = service(of: subscribe.source)?.sources,
+        sources.exists(subscribe.source)
+      else { throw notFound(subscribe.source) }
+      switch sources.kind(of: subscribe.source) {
+      case .state, .loading: try subscribeState(subscribe, sources, call)
+      case .list, .map: try subscribeCollection(subscribe, sources, call)
+      }
     } else {
       try subscribePattern(subscribe, pattern, call)
     }
   }
 
-  private func subscribeState(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
+  private func subscribeState(
+    _ subscribe: Subscribe, _ sources: SourceProvider, _ call: Call
+  ) throws(WireError) {
     let name = subscribe.source
-    guard let sources = service(of: name)?.sources, sources.exists(name) else {
-      throw notFound(name)
-    }
     let connection = call.connection
     let handle = try connection.reserveHandle(subscribe.sub)
     try checkSize(sources.value(name), call)
@@ -89,7 +94,8 @@ extension Interface {
       return bag
     }
     let subscription = PatternSubscription(
-      handle, to: changes, on: connection, isDistinct: subscribe.distinct ?? true,
+      handle, to: changes, value: { [unowned self] in service(of: $0)?.sources?.value($0) },
+      on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.min_interval_ms ?? 0)
     call.answer { buffer in
       writeHead(subscribe, handle, isJournaled: true, &buffer)
@@ -101,13 +107,15 @@ extension Interface {
 
   /// The beginning of the answer to a subscription to values; values follow.
   func writeHead(
-    _ subscribe: Subscribe, _ handle: Handle, isJournaled: Bool, _ buffer: inout ByteBuffer
+    _ subscribe: Subscribe, _ handle: Handle, kind: SourceKind = .state, isJournaled: Bool,
+    _ buffer: inout ByteBuffer
   ) {
     buffer.append(#"{"sub":"#)
     buffer.append(handle.text.text)
     buffer.append(#","source":"#)
     buffer.append(quoted: subscribe.source)
-    buffer.append(#","kind":"state""#)
+    buffer.append(#","kind":"#)
+    buffer.append(quoted: kind.rawValue)
     guard isJournaled else { return }
     buffer.append(#","epoch":"#)
     buffer.append(quoted: host.epoch)
@@ -149,6 +157,7 @@ extension WireError {
 extension StateChange {
   init(_ change: SourceProvider.Change) {
     self.init(
-      source: change.source, seq: change.seq, value: change.value, isRepeat: change.isRepeat)
+      source: change.source, seq: change.seq, value: change.value, isAsked: change.step != nil,
+      isRepeat: change.isRepeat)
   }
 }

@@ -155,6 +155,7 @@ extension Interface {
     guard !pattern.isLiteral || sources.exists(pattern.text) else {
       throw notFound(subscribe.source)
     }
+    let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
     let source = changeSource(pattern, in: name)
     guard subscribe.from != nil else {
       return try subscribeEvery(subscribe, pattern, source, sources, call)
@@ -162,7 +163,7 @@ extension Interface {
     try start(subscribe, call) { [self] call, handle, position in
       call.connection.addLog(source, handle, after: position) {
         call.answer { buffer in
-          writeHead(subscribe, handle, isJournaled: true, &buffer)
+          writeHead(subscribe, handle, kind: kind, isJournaled: true, &buffer)
           buffer.append(#","after":"#)
           buffer.append(integer: position ?? host.durable)
           buffer.append("}")
@@ -183,7 +184,8 @@ extension Interface {
     try checkSize(value, call)
     call.connection.addLog(source, handle, after: nil) {
       call.answer { buffer in
-        writeHead(subscribe, handle, isJournaled: true, &buffer)
+        let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
+        writeHead(subscribe, handle, kind: kind, isJournaled: true, &buffer)
         if let values {
           buffer.append(values)
         } else {
@@ -282,7 +284,11 @@ extension LogEntry {
       buffer.append(#","source":"#)
       buffer.append(quoted: change.source)
     }
-    if let value = change.value {
+    if let step = change.step {
+      buffer.append(#","changes":["#)
+      step.write(to: &buffer)
+      buffer.append(UInt8(ascii: "]"))
+    } else if let value = change.value {
       buffer.append(#","value":"#)
       buffer.append(value.text)
     } else {

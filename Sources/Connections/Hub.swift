@@ -228,6 +228,8 @@ package final class Hub {
     }
     sweep?.dispose()
     sweep = nil
+    monitored = []
+    waiting = []
   }
 
   /// Whether some client waits for an answer, or for output to be taken.

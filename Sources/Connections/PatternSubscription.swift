@@ -1,4 +1,4 @@
-internal import JSON
+package import JSON
 package import Signals
 package import Wire
 
@@ -7,6 +7,7 @@ package final class PatternSubscription: Subscription {
   private struct Pending {
     var seq: UInt64
     var value: JSONText?
+    var isAsked: Bool
     var skipped: UInt64
 
     /// Its place in ``order``.
@@ -14,6 +15,7 @@ package final class PatternSubscription: Subscription {
   }
 
   private let changes: Signal<StateChange, Never>
+  private let value: (_ source: String) -> JSONText?
   private let isDistinct: Bool
   private var pace: Pace
   private var observation: (any Disposable)?
@@ -25,13 +27,16 @@ package final class PatternSubscription: Subscription {
 
   /// - Parameters:
   ///   - changes: Those of the sources that are meant, from now on.
+  ///   - value: The present value of a source whose change does not tell it.
   ///   - isDistinct: Whether a change to the value that a source has already is not sent.
   ///   - interval: Milliseconds between what is sent, at least; 0 for none.
   package init(
-    _ handle: Handle, to changes: Signal<StateChange, Never>, on connection: Connection,
+    _ handle: Handle, to changes: Signal<StateChange, Never>,
+    value: @escaping (String) -> JSONText? = { _ in nil }, on connection: Connection,
     isDistinct: Bool = true, everyMilliseconds interval: UInt64 = 0
   ) {
     self.changes = changes
+    self.value = value
     self.isDistinct = isDistinct
     pace = Pace(everyMilliseconds: interval)
     super.init(handle, on: connection)
@@ -55,7 +60,8 @@ package final class PatternSubscription: Subscription {
       order[before.place] = nil
     }
     pending[change.source] = Pending(
-      seq: change.seq, value: change.value, skipped: skipped, place: order.count)
+      seq: change.seq, value: change.value, isAsked: change.isAsked, skipped: skipped,
+      place: order.count)
     order.append(change.source)
     if order.count > 64, order.count > 2 * pending.count { compact() }
     markDirty()
@@ -95,7 +101,7 @@ package final class PatternSubscription: Subscription {
     }
     buffer.append(#""source":"#)
     buffer.append(quoted: source)
-    if let value = change.value {
+    if let value = change.isAsked ? value(source) : change.value {
       buffer.append(#","value":"#)
       buffer.append(value.text)
     } else {

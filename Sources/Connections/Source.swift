@@ -36,13 +36,19 @@ package struct StateChange {
   /// The value; `nil` when the source is gone.
   package let value: JSONText?
 
+  /// Whether the value is to be asked for when it is needed, because it may be long.
+  package let isAsked: Bool
+
   /// Whether the source had this value before.
   package let isRepeat: Bool
 
-  package init(source: String, seq: UInt64, value: JSONText?, isRepeat: Bool = false) {
+  package init(
+    source: String, seq: UInt64, value: JSONText?, isAsked: Bool = false, isRepeat: Bool = false
+  ) {
     self.source = source
     self.seq = seq
     self.value = value
+    self.isAsked = isAsked
     self.isRepeat = isRepeat
   }
 }

@@ -59,6 +59,44 @@ public struct JSONText: Sendable {
     self.init(trusted: buffer.string)
   }
 
+  /// An array.
+  public init(elements: [JSONText]) {
+    var buffer = ByteBuffer()
+    buffer.append(UInt8(ascii: "["))
+    for (i, element) in elements.enumerated() {
+      if i > 0 { buffer.append(UInt8(ascii: ",")) }
+      buffer.append(element.text)
+    }
+    buffer.append(UInt8(ascii: "]"))
+    self.init(trusted: buffer.string)
+  }
+
+  /// The values of an array; `nil` for anything else.
+  public var elements: [JSONText]? {
+    let bytes = text.utf8.span
+    var scanner = JSONScanner(bytes, maxMembers: .max)
+    var elements: [JSONText] = []
+    do throws(JSONFault) {
+      var more = try scanner.enterArray()
+      while more {
+        let start = scanner.position
+        _ = try scanner.value()
+        elements.append(
+          JSONText(trusted: String(validUTF8: bytes.extracting(start..<scanner.position))))
+        more = try scanner.nextElement()
+      }
+      return elements
+    } catch {
+      return nil
+    }
+  }
+
+  /// The values of an object by name; `nil` for anything else. Of a name that stands twice the last.
+  public var members: [String: JSONText]? {
+    var members: [String: JSONText] = [:]
+    return forEachMember { members[$0] = $1 } ? members : nil
+  }
+
   /// Calls `body` with the name and the value of each member, in order.
   ///
   /// - Returns: Whether this is an object.

@@ -68,6 +68,11 @@ package final class Ledger<State: ServiceState> {
   /// The durable value of a source, by its whole name; `nil` when it has none.
   package func value(of source: String) -> JSONText? { shown.value.value(of: source) }
 
+  /// What a list or a map holds durably.
+  package func collection(of source: String) -> SourceCollection? {
+    shown.value.collection(of: source)
+  }
+
   /// The names of the sources that have a durable value and are wanted.
   package func sources(where isWanted: (String) -> Bool) -> [String] {
     shown.value.sources(where: isWanted)
@@ -131,6 +136,7 @@ extension Ledger {
   @inline(__always)
   private func show(_ event: State.Event, at place: Place) {
     guard !watchers.isEmpty else { return shown.update { $0.apply(event, at: place) } }
+    if State.isCollection { return showStep(event, at: place) }
     let watched = State.sources(changedBy: event, at: place).filter(watchers.isWatched)
     let before = watched.map(value(of:))
     shown.update { $0.apply(event, at: place) }
@@ -138,6 +144,15 @@ extension Ledger {
       let value = value(of: source)
       watchers.send(
         SourceChange(source: source, seq: place.seq, value: value, isRepeat: value == before))
+    }
+  }
+
+  /// Tells of the step and not of the value, which may be long.
+  private func showStep(_ event: State.Event, at place: Place) {
+    shown.update { $0.apply(event, at: place) }
+    for change in State.changes(givenBy: event, at: place) ?? []
+    where watchers.isWatched(change.source) {
+      watchers.send(change)
     }
   }
 

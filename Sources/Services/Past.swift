@@ -37,9 +37,9 @@ struct Past: Sendable {
       let records = try reader.records(ofStream: source, from: next, limit: 64)
       guard let oldest = records.last else { return nil }
       if let record = records.first(where: { $0.seq <= seq }) {
-        guard let change = fold.given(by: record)?.first(where: { $0.source == source }) else {
-          return nil
-        }
+        guard let change = fold.given(by: record)?.first(where: { $0.source == source }),
+          change.step == nil
+        else { return nil }
         return .some(change.value)
       }
       steps += records.count
@@ -87,7 +87,7 @@ struct PastChanges {
         for change in isFolded ? fold.changes(by: record) : fold.given(by: record) ?? []
         where isWanted(change.source) {
           changes.append(change)
-          bytes += change.value?.text.utf8.count ?? 0
+          bytes += change.size
         }
       }
       end = last.seq

@@ -18,6 +18,10 @@ package protocol ServiceState: Codable, Sendable {
   /// none now.
   func value(of source: String) -> JSONText?
 
+  /// What a source holds that is a list or a map, empty when it was never written; `nil` for all
+  /// others.
+  func collection(of source: String) -> SourceCollection?
+
   /// The names of the sources that have a value now and are wanted, in any order.
   func sources(where isWanted: (String) -> Bool) -> [String]
 
@@ -33,6 +37,9 @@ package protocol ServiceState: Codable, Sendable {
   /// The state that was kept so; `nil` when it does not fit.
   init?(kept text: JSONText, by coder: EventCoder)
 
+  /// Whether the sources are lists or maps: then ``changes(givenBy:at:)`` tells each step.
+  static var isCollection: Bool { get }
+
   /// The version of the form in which the state is kept as a snapshot; raised when an older form
   /// cannot be read any more, which costs a longer replay and nothing else.
   static var schema: Int { get }
@@ -42,6 +49,9 @@ extension ServiceState {
   /// The first version.
   package static var schema: Int { 1 }
 
+  /// No source is a list or a map.
+  package func collection(of source: String) -> SourceCollection? { nil }
+
   /// As the compiler encodes it.
   package func kept(by coder: EventCoder) -> JSONText { coder.text(self) }
 
@@ -49,6 +59,9 @@ extension ServiceState {
     guard let state = coder.value(Self.self, of: text) else { return nil }
     self = state
   }
+
+  /// They are plain values.
+  package static var isCollection: Bool { false }
 
   /// The state has to be known.
   package static func changes(givenBy event: Event, at place: Place) -> [SourceChange]? { nil }

@@ -9,6 +9,17 @@ package enum SourceName {
   /// Why something is no name; `nil` when it is one: 1 to 8 segments of `[A-Za-z0-9_.:-]` with `/`
   /// between them, 200 bytes at most.
   package static func fault(in name: String) -> String? {
+    fault(in: name, maxBytes: maxBytes, maxSegments: maxSegments)
+  }
+
+  /// Why something does not name a source of a service; `nil` when it does: a name that is one with
+  /// `service/` before it as well.
+  package static func fault(in name: String, of service: String) -> String? {
+    fault(
+      in: name, maxBytes: maxBytes - service.utf8.count - 1, maxSegments: maxSegments - 1)
+  }
+
+  private static func fault(in name: String, maxBytes: Int, maxSegments: Int) -> String? {
     let count = name.utf8.count
     guard count > 0 else { return "a name is not empty" }
     guard count <= maxBytes else { return "a name has at most \(maxBytes) bytes" }
@@ -27,6 +38,14 @@ package enum SourceName {
     }
     if isEmpty { return "a segment of a name is not empty" }
     return segments <= maxSegments ? nil : "a name has at most \(maxSegments) segments"
+  }
+
+  /// Whether something is the whole name of a source of a service: `service/name`.
+  package static func isSource(_ source: String, of service: String) -> Bool {
+    let (whole, prefix) = (source.utf8, service.utf8)
+    return whole.count > prefix.count + 1 && whole.starts(with: prefix)
+      && whole[whole.index(whole.startIndex, offsetBy: prefix.count)] == UInt8(ascii: "/")
+      && fault(in: source) == nil
   }
 
   private static func isNameByte(_ byte: UInt8) -> Bool {

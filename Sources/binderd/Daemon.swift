@@ -32,6 +32,8 @@ final class Daemon {
 
     // Services, and who binds clients to them: a new one is a line in each part.
     let cells = CellsService(in: host)
+    let lists = ListsService(in: host)
+    let maps = MapsService(in: host)
     let system = SystemService(LinuxProbe(), on: scheduler)
     let daemon = DaemonService(
       on: scheduler, stats: { stats.now }, connections: { stats.connections })
@@ -39,6 +41,8 @@ final class Daemon {
     bindSources(interface)
     bindHistory(interface)
     bindCells(interface, to: cells)
+    bindLists(interface, to: lists)
+    bindMaps(interface, to: maps)
     bindSystem(interface, to: system)
     bindDaemon(interface, to: daemon)
 

@@ -89,18 +89,11 @@ package final class CellsService {
   }
 
   /// Whether a source can be a cell, present or not.
-  package static func isCell(_ source: String) -> Bool {
-    source.utf8.starts(with: "cells/".utf8) && SourceName.fault(in: source) == nil
-      && SourceName.fault(in: String(source.dropFirst("cells/".count))) == nil
-  }
+  package static func isCell(_ source: String) -> Bool { SourceName.isSource(source, of: "cells") }
 
   /// The whole name of a cell.
   private func cell(_ name: String) throws(CellsError) -> String {
-    let source = "cells/\(name)"
-    if let fault = SourceName.fault(in: name) { throw .badName(rule: fault) }
-    guard source.utf8.count <= SourceName.maxBytes else {
-      throw .badName(rule: "a name has at most \(SourceName.maxBytes - 6) bytes")
-    }
-    return source
+    if let fault = SourceName.fault(in: name, of: "cells") { throw .badName(rule: fault) }
+    return "cells/\(name)"
   }
 }

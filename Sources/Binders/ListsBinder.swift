@@ -1,0 +1,124 @@
+internal import JSON
+package import Services
+
+/// Binds clients to the lists.
+package func bindLists(_ interface: Interface, to lists: ListsService) {
+  interface.offer(
+    "lists", "Observable arrays for scripts: who watches one hears of each change.",
+    events: ["inserted", "updated", "removed", "moved", "replaced", "cleared"].map { "lists.\($0)" }
+  )
+  interface.offerSources(
+    of: lists.ledger,
+    [.init("lists/**", "The list of that name.", .array(.any), kind: .list, isWritable: true)],
+    exists: ListsService.isList,
+    write: { source, value in
+      guard let values = value.elements else { throw NotACollection.list }
+      _ = try lists.replace(with: values, in: String(source.dropFirst("lists/".count)))
+      return value
+    })
+
+  interface.command(
+    "lists.append", "Adds an element at the end; returns its index.", AppendToList.self,
+    writes: ["lists.inserted"]
+  ) { (list: AppendToList) throws(CollectionError) in
+    try lists.append(list.value, to: list.name)
+  }
+  interface.command(
+    "lists.insert", "Adds an element before another or at the end; returns its index.",
+    SetInList.self, writes: ["lists.inserted"]
+  ) { (list: SetInList) throws(CollectionError) in
+    try lists.insert(list.value, at: list.at, in: list.name)
+  }
+  interface.command(
+    "lists.update", "Sets an element; returns it.", SetInList.self, writes: ["lists.updated"]
+  ) { (list: SetInList) throws(CollectionError) in
+    try lists.update(list.value, at: list.at, in: list.name)
+  }
+  interface.command(
+    "lists.remove", "Takes an element out; returns it.", RemoveFromList.self,
+    writes: ["lists.removed"]
+  ) { (list: RemoveFromList) throws(CollectionError) in
+    try lists.remove(at: list.at, from: list.name)
+  }
+  interface.command(
+    "lists.move", "Takes an element out and inserts it elsewhere; returns it.", MoveInList.self,
+    writes: ["lists.moved"]
+  ) { (list: MoveInList) throws(CollectionError) in
+    try lists.move(from: list.from, to: list.to, in: list.name)
+  }
+  interface.command(
+    "lists.replace", "Makes the elements these; returns how many.", ReplaceList.self,
+    writes: ["lists.replaced"]
+  ) { (list: ReplaceList) throws(CollectionError) in
+    try lists.replace(with: list.value, in: list.name)
+  }
+  interface.command(
+    "lists.clear", "Takes all elements out; returns how many there were.", NamedList.self,
+    writes: ["lists.cleared"]
+  ) { (list: NamedList) throws(CollectionError) in
+    try lists.clear(list.name)
+  }
+}
+
+/// A source of one kind is set to a value of another.
+enum NotACollection: ServiceError {
+  case list
+  case map
+
+  var kind: ServiceErrorKind { .invalid(parameter: "value", expected: description) }
+
+  var description: String {
+    switch self {
+    case .list: "the value of a list is an array"
+    case .map: "the value of a map is an object"
+    }
+  }
+}
+
+private let nameDoc = "The list: 1 to 7 segments of [A-Za-z0-9_.:-] with / between them."
+private let valueDoc = "Any JSON, 256 KiB at most."
+
+private struct AppendToList: DocumentedParameters {
+  let name: String
+  let value: JSONText
+
+  static let docs = ["name": nameDoc, "value": valueDoc]
+}
+
+private struct SetInList: DocumentedParameters {
+  let name: String
+  let at: Int
+  let value: JSONText
+
+  static let docs = ["name": nameDoc, "at": "The index, from 0.", "value": valueDoc]
+}
+
+private struct RemoveFromList: DocumentedParameters {
+  let name: String
+  let at: Int
+
+  static let docs = ["name": nameDoc, "at": "The index, from 0."]
+}
+
+private struct MoveInList: DocumentedParameters {
+  let name: String
+  let from: Int
+  let to: Int
+
+  static let docs = [
+    "name": nameDoc, "from": "Its index, from 0.", "to": "Its index afterwards.",
+  ]
+}
+
+private struct ReplaceList: DocumentedParameters {
+  let name: String
+  let value: [JSONText]
+
+  static let docs = ["name": nameDoc, "value": "The elements, each any JSON, 256 KiB at most."]
+}
+
+private struct NamedList: DocumentedParameters {
+  let name: String
+
+  static let docs = ["name": nameDoc]
+}

@@ -1,0 +1,60 @@
+internal import JSON
+package import Services
+
+/// Binds clients to the maps.
+package func bindMaps(_ interface: Interface, to maps: MapsService) {
+  interface.offer(
+    "maps", "Observable dictionaries for scripts: who watches one hears of each key.",
+    events: ["put", "deleted", "replaced", "cleared"].map { "maps.\($0)" })
+  interface.offerSources(
+    of: maps.ledger,
+    [.init("maps/**", "The map of that name.", .object([]), kind: .map, isWritable: true)],
+    exists: MapsService.isMap,
+    write: { source, value in
+      guard let values = value.members else { throw NotACollection.map }
+      _ = try maps.replace(with: values, in: String(source.dropFirst("maps/".count)))
+      return value
+    })
+
+  interface.command(
+    "maps.put", "Sets a key, new or not; returns the value.", PutIntoMap.self, writes: ["maps.put"]
+  ) { (map: PutIntoMap) throws(CollectionError) in
+    try maps.put(map.value, for: map.key, in: map.name)
+  }
+  interface.command(
+    "maps.del", "Takes a key out; returns whether it was there.", DeleteFromMap.self,
+    writes: ["maps.deleted"]
+  ) { (map: DeleteFromMap) throws(CollectionError) in
+    try maps.delete(map.key, from: map.name)
+  }
+  interface.command(
+    "maps.clear", "Takes all keys out; returns how many there were.", NamedMap.self,
+    writes: ["maps.cleared"]
+  ) { (map: NamedMap) throws(CollectionError) in
+    try maps.clear(map.name)
+  }
+}
+
+private let nameDoc = "The map: 1 to 7 segments of [A-Za-z0-9_.:-] with / between them."
+private let keyDoc = "Any text, 1024 bytes at most."
+
+private struct PutIntoMap: DocumentedParameters {
+  let name: String
+  let key: String
+  let value: JSONText
+
+  static let docs = ["name": nameDoc, "key": keyDoc, "value": "Any JSON, 256 KiB at most."]
+}
+
+private struct DeleteFromMap: DocumentedParameters {
+  let name: String
+  let key: String
+
+  static let docs = ["name": nameDoc, "key": keyDoc]
+}
+
+private struct NamedMap: DocumentedParameters {
+  let name: String
+
+  static let docs = ["name": nameDoc]
+}

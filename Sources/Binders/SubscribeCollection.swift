@@ -1,0 +1,91 @@
+internal import Connections
+internal import JSON
+internal import Services
+internal import Signals
+internal import Wire
+
+extension Interface {
+  /// Subscribes a client to a list or a map.
+  func subscribeCollection(
+    _ subscribe: Subscribe, _ sources: SourceProvider, _ call: Call
+  ) throws(WireError) {
+    let name = subscribe.source
+    if subscribe.distinct != nil { throw .unusable("distinct", "distinct is for state") }
+    let handle = try call.connection.reserveHandle(subscribe.sub)
+    let kind: CollectionSource.Kind = sources.kind(of: name) == .list ? .list : .map
+    let source = CollectionSource(
+      name: name, kind: kind, elements: { sources.collection(name)?.elements ?? [] },
+      steps: sources.changes(name).compactMap(CollectionStep.init))
+    let subscription = CollectionSubscription(
+      handle, to: source, at: host.durable, on: call.connection,
+      everyMilliseconds: subscribe.min_interval_ms ?? 0)
+    call.answer { buffer in
+      writeHead(subscribe, handle, kind: sources.kind(of: name), isJournaled: true, &buffer)
+      subscription.writeValue(&buffer)
+      buffer.append("}")
+    }
+    call.connection.add(subscription)
+  }
+}
+
+extension SourceCollection {
+  /// The elements, for a map its members (`"key":value`) by key.
+  fileprivate var elements: [JSONText] {
+    switch self {
+    case .list(let elements): elements
+    case .map(let values):
+      values.sorted { $0.key < $1.key }.map {
+        JSONText(kept: "\(JSONText(string: $0).text):\($1.text)")
+      }
+    }
+  }
+}
+
+extension CollectionStep {
+  fileprivate init?(_ change: SourceProvider.Change) {
+    guard let step = change.step else { return nil }
+    var buffer = ByteBuffer()
+    step.write(to: &buffer)
+    self.init(seq: change.seq, text: buffer.string)
+  }
+}
+
+extension CollectionChange {
+  /// Appends `{"op":…}`.
+  func write(to buffer: inout ByteBuffer) {
+    switch self {
+    case .insert(let at, let value):
+      buffer.append(#"{"op":"insert","at":"#)
+      buffer.append(integer: at)
+      write(value, to: &buffer)
+    case .update(let at, let value):
+      buffer.append(#"{"op":"update","at":"#)
+      buffer.append(integer: at)
+      write(value, to: &buffer)
+    case .remove(let at):
+      buffer.append(#"{"op":"remove","at":"#)
+      buffer.append(integer: at)
+    case .move(let from, let to):
+      buffer.append(#"{"op":"move","from":"#)
+      buffer.append(integer: from)
+      buffer.append(#","to":"#)
+      buffer.append(integer: to)
+    case .put(let key, let value):
+      buffer.append(#"{"op":"put","key":"#)
+      buffer.append(quoted: key)
+      write(value, to: &buffer)
+    case .delete(let key):
+      buffer.append(#"{"op":"del","key":"#)
+      buffer.append(quoted: key)
+    case .reset(let value):
+      buffer.append(#"{"op":"reset""#)
+      write(value, to: &buffer)
+    }
+    buffer.append("}")
+  }
+
+  private func write(_ value: JSONText, to buffer: inout ByteBuffer) {
+    buffer.append(#","value":"#)
+    buffer.append(value.text)
+  }
+}

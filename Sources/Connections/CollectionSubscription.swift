@@ -1,0 +1,149 @@
+package import JSON
+internal import Signals
+package import Wire
+
+/// One client watches a list or a map: it gets each step as long as it keeps up, else the whole anew.
+package final class CollectionSubscription: Subscription {
+  /// What stands around the steps of a frame.
+  private static let frameBytes = 256
+
+  private let feed: CollectionFeed
+  private var pace: Pace
+
+  /// How many steps the client has, or will have with the parts.
+  private var sent: UInt64
+
+  /// What of the whole has not been sent yet, and as of which position it is; `nil` when nothing.
+  private var parts: CollectionParts?
+  private var partsSeq: UInt64
+
+  /// - Parameters:
+  ///   - seq: The position of the answer.
+  ///   - interval: Milliseconds between what is sent, at least; 0 for none.
+  package init(
+    _ handle: Handle, to source: CollectionSource, at seq: UInt64, on connection: Connection,
+    everyMilliseconds interval: UInt64 = 0
+  ) {
+    let hub = connection.hub
+    feed = hub.feed(CollectionFeed.key(source.name)) { CollectionFeed(source, hub) }
+    pace = Pace(everyMilliseconds: interval)
+    sent = feed.count
+    parts = CollectionParts(source.elements(), source.kind)
+    partsSeq = seq
+    super.init(handle, on: connection)
+  }
+
+  /// Appends `,"value":…` to the answer: as much as fits into a line, and whether more follows.
+  package func writeValue(_ buffer: inout ByteBuffer) {
+    buffer.append(#","value":"#)
+    parts?.write(upTo: connection.lineOut - 2 * Self.frameBytes, to: &buffer)
+    if parts?.isOver == false {
+      buffer.append(#","more":true"#)
+    } else {
+      parts = nil
+    }
+  }
+
+  override func start() {
+    feed.add(self)
+    pace.start(connection.hub)
+    if parts != nil { markDirty() }
+  }
+
+  override func end() {
+    feed.remove(self)
+    pace.end()
+  }
+
+  override func fill(_ buffer: inout ByteBuffer) -> Bool {
+    while parts != nil {
+      guard buffer.count < Hub.chunkSize else { return false }
+      guard writePart(&buffer) else { return true }
+    }
+    guard feed.count > sent, pace.isDue(self) else { return true }
+    guard feed.start <= sent, writeSteps(&buffer) else { return writeReset(&buffer) }
+    return true
+  }
+
+  /// - Returns: Whether the subscription goes on.
+  private func writePart(_ buffer: inout ByteBuffer) -> Bool {
+    guard var parts else { return true }
+    let start = buffer.count
+    beginFrame(partsSeq, &buffer)
+    buffer.append(#""part":{"#)
+    if feed.source.kind == .list {
+      buffer.append(#""at":"#)
+      buffer.append(integer: parts.index)
+      buffer.append(UInt8(ascii: ","))
+    }
+    buffer.append(#""value":"#)
+    parts.write(upTo: connection.lineOut - Self.frameBytes, to: &buffer)
+    buffer.append(#","last":"#)
+    buffer.append(parts.isOver ? "true}" : "false}")
+    Frame.endParams(&buffer)
+    self.parts = parts.isOver ? nil : parts
+    return checkLine(from: start, seq: partsSeq, &buffer)
+  }
+
+  /// Appends the steps that the client has not, in one frame.
+  ///
+  /// - Returns: Whether they fit into a line.
+  private func writeSteps(_ buffer: inout ByteBuffer) -> Bool {
+    let start = buffer.count
+    beginFrame(feed.seq, &buffer)
+    buffer.append(#""changes":["#)
+    var isFirst = true
+    for step in feed[from: sent] {
+      guard buffer.count - start + step.utf8.count + Self.frameBytes <= connection.lineOut else {
+        buffer.truncate(to: start)
+        return false
+      }
+      if !isFirst { buffer.append(UInt8(ascii: ",")) }
+      isFirst = false
+      buffer.append(step)
+    }
+    buffer.append(UInt8(ascii: "]"))
+    Frame.endParams(&buffer)
+    guard !isLonger(buffer.count - start) else {
+      buffer.truncate(to: start)
+      return false
+    }
+    sent = feed.count
+    return true
+  }
+
+  /// Whether steps take more bytes than the whole; looked at when that can matter.
+  private func isLonger(_ bytes: Int) -> Bool {
+    guard bytes > 4096, feed.count - sent > 1 else { return false }
+    return bytes > feed.source.elements().reduce(0) { $0 + $1.text.utf8.count + 1 }
+  }
+
+  /// Appends the whole as it is now; what does not fit into the line follows in parts.
+  private func writeReset(_ buffer: inout ByteBuffer) -> Bool {
+    let start = buffer.count
+    var parts = CollectionParts(feed.source.elements(), feed.source.kind)
+    beginFrame(feed.seq, &buffer)
+    buffer.append(#""changes":[{"op":"reset","value":"#)
+    parts.write(upTo: connection.lineOut - Self.frameBytes, to: &buffer)
+    buffer.append("}]")
+    if feed.count - sent > 1 {
+      buffer.append(#","skipped":"#)
+      buffer.append(integer: feed.count - sent - 1)
+    }
+    if !parts.isOver {
+      buffer.append(#","more":true"#)
+      (self.parts, partsSeq) = (parts, feed.seq)
+    }
+    Frame.endParams(&buffer)
+    sent = feed.count
+    guard checkLine(from: start, seq: feed.seq, &buffer) else { return true }
+    return self.parts == nil
+  }
+
+  private func beginFrame(_ seq: UInt64, _ buffer: inout ByteBuffer) {
+    buffer.append(head)
+    buffer.append(#""seq":"#)
+    buffer.append(integer: seq)
+    buffer.append(UInt8(ascii: ","))
+  }
+}

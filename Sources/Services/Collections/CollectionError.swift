@@ -1,0 +1,36 @@
+/// Why a list or a map is not changed.
+package enum CollectionError: ServiceError, Equatable {
+  case badName(rule: String)
+  case tooLarge(bytes: Int)
+  case tooMany(max: Int)
+  /// `max` is -1 for an empty list.
+  case noIndex(parameter: String, index: Int, max: Int)
+  case noKey(String)
+  case badKey(bytes: Int)
+
+  package var kind: ServiceErrorKind {
+    switch self {
+    case .badName(let rule): .invalid(parameter: "name", expected: rule)
+    case .tooLarge:
+      .invalid(parameter: "value", expected: "at most \(ListsService.maxElementBytes) bytes")
+    case .tooMany: .rejected(reason: "too_many")
+    case .noIndex(let parameter, _, let max):
+      .invalid(parameter: parameter, expected: max < 0 ? "a list with elements" : "0 to \(max)")
+    case .noKey(let key): .notFound(what: "key", id: key)
+    case .badKey: .invalid(parameter: "key", expected: "1 to \(MapsService.maxKeyBytes) bytes")
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .badName(let rule): rule
+    case .tooLarge(let bytes):
+      "an element has at most \(ListsService.maxElementBytes) bytes, this has \(bytes)"
+    case .tooMany(let max): "there are at most \(max) elements"
+    case .noIndex(_, let index, let max):
+      max < 0 ? "the list is empty" : "index \(index) is not within 0 to \(max)"
+    case .noKey(let key): "there is no key '\(key)'"
+    case .badKey(let bytes): "a key has 1 to \(MapsService.maxKeyBytes) bytes, this has \(bytes)"
+    }
+  }
+}

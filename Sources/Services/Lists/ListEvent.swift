@@ -1,0 +1,11 @@
+package import JSON
+
+/// What can happen to a list; the list is the stream.
+package enum ListEvent: ServiceEvent, Codable, Equatable {
+  case inserted(at: Int, value: JSONText)
+  case updated(at: Int, value: JSONText)
+  case removed(at: Int)
+  case moved(from: Int, to: Int)
+  case replaced(values: [JSONText])
+  case cleared
+}

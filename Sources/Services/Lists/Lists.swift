@@ -1,0 +1,53 @@
+package import JSON
+
+/// All lists and their elements. A list without elements is not there.
+package struct Lists: ServiceState {
+  /// The elements by whole name, for example `"lists/todo"`.
+  private var lists: [String: [JSONText]] = [:]
+
+  package init() {}
+
+  package static var isCollection: Bool { true }
+
+  package subscript(name: String) -> [JSONText] { lists[name] ?? [] }
+
+  package mutating func apply(_ event: ListEvent, at place: Place) {
+    let name = place.stream
+    switch event {
+    case .inserted(let at, let value): lists[name, default: []].insert(value, at: at)
+    case .updated(let at, let value): lists[name]?[at] = value
+    case .removed(let at):
+      lists[name]?.remove(at: at)
+      if lists[name]?.isEmpty == true { lists[name] = nil }
+    case .moved(let from, let to):
+      if let value = lists[name]?.remove(at: from) { lists[name]?.insert(value, at: to) }
+    case .replaced(let values): lists[name] = values.isEmpty ? nil : values
+    case .cleared: lists[name] = nil
+    }
+  }
+
+  package func value(of source: String) -> JSONText? { lists[source].map(JSONText.init(elements:)) }
+
+  package func collection(of source: String) -> SourceCollection? { .list(self[source]) }
+
+  package func sources(where isWanted: (String) -> Bool) -> [String] {
+    lists.keys.filter(isWanted)
+  }
+
+  package static func sources(changedBy event: ListEvent, at place: Place) -> [String] {
+    [place.stream]
+  }
+
+  package static func changes(givenBy event: ListEvent, at place: Place) -> [SourceChange]? {
+    let step: CollectionChange =
+      switch event {
+      case .inserted(let at, let value): .insert(at: at, value)
+      case .updated(let at, let value): .update(at: at, value)
+      case .removed(let at): .remove(at: at)
+      case .moved(let from, let to): .move(from: from, to: to)
+      case .replaced(let values): .reset(JSONText(elements: values))
+      case .cleared: .reset(JSONText(elements: []))
+      }
+    return [SourceChange(source: place.stream, seq: place.seq, step: step)]
+  }
+}

@@ -1,0 +1,9 @@
+package import JSON
+
+/// What can happen to a map; the map is the stream.
+package enum MapEvent: ServiceEvent, Codable, Equatable {
+  case put(key: String, value: JSONText)
+  case deleted(key: String)
+  case replaced(values: [String: JSONText])
+  case cleared
+}
