@@ -91,7 +91,9 @@ public struct JSONText: Sendable {
     }
   }
 
-  /// The values of an object by name; `nil` for anything else. Of a name that stands twice the last.
+  /// The values of an object by name; `nil` for anything else.
+  ///
+  /// Of a name that stands twice the last.
   public var members: [String: JSONText]? {
     var members: [String: JSONText] = [:]
     return forEachMember { members[$0] = $1 } ? members : nil

@@ -1,6 +1,8 @@
 package import JSON
 
-/// All lists and their elements. A list without elements is not there.
+/// All lists and their elements.
+///
+/// A list without elements is not there.
 package struct Lists: ServiceState {
   /// The elements by whole name, for example `"lists/todo"`.
   private var lists: [String: [JSONText]] = [:]

@@ -1,6 +1,8 @@
 package import JSON
 
-/// All maps and what they hold. A map without keys is not there.
+/// All maps and what they hold.
+///
+/// A map without keys is not there.
 package struct Maps: ServiceState {
   /// The values by key, by whole name, for example `"maps/hosts"`.
   private var maps: [String: [String: JSONText]] = [:]
