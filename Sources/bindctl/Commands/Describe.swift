@@ -57,7 +57,7 @@ private struct Description {
 
   private func service(_ answer: JSONObject) -> String {
     let name = answer.string("service") ?? ""
-    var text = style.bold(name) + "\n  " + (answer.string("doc") ?? "")
+    var text = head(name, answer)
     let sources = answer.object("signals").members.map { member in
       (name + "/" + member.name, member.value.object.string("doc") ?? "")
     }
@@ -75,7 +75,7 @@ private struct Description {
   }
 
   private func method(_ name: String, _ answer: JSONObject) -> String {
-    var text = style.bold(name) + "\n  " + (answer.string("doc") ?? "")
+    var text = head(name, answer)
     text += "\n\n  $ " + (["bindctl call", name] + parameters(answer)).joined(separator: " ")
     let rows = answer.array("params").map { parameter in
       (
@@ -96,12 +96,18 @@ private struct Description {
     func word(_ member: String, _ yes: String, _ no: String) -> String {
       answer[member] == .bool(true) ? yes : no
     }
-    return style.bold(name) + "\n  " + (answer.string("doc") ?? "") + "\n\n"
+    return head(name, answer) + "\n\n"
       + list([
         ("type", answer.string("type") ?? ""),
         ("set", word("writable", "by bindctl set", "by its service alone")),
         ("past", word("journaled", "kept in the journal", "not kept")),
       ])
+  }
+
+  /// The name and what it is.
+  private func head(_ name: String, _ answer: JSONObject) -> String {
+    let doc = (answer.string("doc") ?? "").wrapped(width: width.map { $0 - 2 } ?? .max)
+    return ([style.bold(name)] + doc.map { "  " + $0 }).joined(separator: "\n")
   }
 
   /// The arguments of a call as they are typed.
