@@ -36,9 +36,7 @@ final class ScriptedDaemon: @unchecked Sendable {
   private let directory: TemporaryDirectory
   private let listener: CInt
   private let connections: [[Step]]
-  private var thread = pthread_t()
-
-  /// A pipe that the thread closes when it ends.
+  /// A pipe that the thread writes to when it ends.
   private var ends: [CInt] = [0, 0]
 
   private var received: [[String]] = []
@@ -59,24 +57,27 @@ final class ScriptedDaemon: @unchecked Sendable {
     }
     listen(listener, 8)
     pipe(&ends)
+    var thread = pthread_t()
     pthread_create(
       &thread, nil,
       { argument in
         argument.map { Unmanaged<ScriptedDaemon>.fromOpaque($0).takeRetainedValue().run() }
         return nil
       }, Unmanaged.passRetained(self).toOpaque())
+    pthread_detach(thread)
   }
 
   deinit {
     close(listener)
-    close(ends[0])
+    for end in ends { close(end) }
   }
 
   /// The requests of each connection, after all connections have ended.
   func requests() throws -> [[JSONObject]] {
     var end = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
     guard poll(&end, 1, 10_000) == 1 else { throw Unfinished() }
-    pthread_join(thread, nil)
+    var byte: UInt8 = 0
+    _ = read(ends[0], &byte, 1)
     return received.map { lines in
       lines.compactMap { line in
         guard case .object(let object)? = try? JSONValue(parsing: line) else { return nil }
@@ -86,7 +87,7 @@ final class ScriptedDaemon: @unchecked Sendable {
   }
 
   private func run() {
-    defer { close(ends[1]) }
+    defer { _ = write(ends[1], "e", 1) }
     for steps in connections {
       let client = accept(listener, nil, nil)
       guard client >= 0 else { return }
