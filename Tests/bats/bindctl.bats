@@ -348,9 +348,8 @@ bindctl: connected again; going on after 0'
 }
 
 @test "events reads a journal of many pages" {
-    for batch in {1..25}; do
-        for i in {1..100}; do echo '{"method":"cells.add","params":["n"]}'; done
-    done | socat -t 60 - "UNIX-CONNECT:$BINDER_SOCKET"
+    for i in {1..2500}; do echo '{"id":1,"method":"cells.add","params":["n"]}'; done |
+        bindctl pipe | tail -1
     is "$(bindctl get cells/n)" 2500
     is "$(bindctl events -n 2300 -F '{seq}' | md5sum)" "$(seq 201 2500 | md5sum)"
     is "$(bindctl events --since start -F '{seq}' | md5sum)" "$(seq 1 2500 | md5sum)"
@@ -371,8 +370,8 @@ bindctl: connected again; going on after 0'
 }
 
 @test "services, describe, stats, errors and version say what there is" {
-    is "$(bindctl services | cut -f 1)" $'cells\ndaemon\nsystem'
-    is "$(bindctl services -r)" $'cells\ndaemon\nsystem'
+    is "$(bindctl services | grep -c '^\(cells\|daemon\|system\)'$'\t[A-Z]')" 3
+    is "$(bindctl services -r)" "$(bindctl services | cut -f 1)"
     run bindctl describe cells
     [[ $output == *'  cells.add name=… [by:=…]  '* ]]
     [[ $output == *'  cells/**  The value of the cell of that name.'* ]]
@@ -486,7 +485,7 @@ END
 }
 
 @test "what is no daemon is not understood" {
-    start_false_daemon 'echo HTTP/1.1 400 Bad Request'
+    start_false_daemon 'read line; echo HTTP/1.1 400 Bad Request'
     refuses 1 "the daemon's answer is not understood: a line that is not JSON" get cells/a
 }
 
