@@ -98,8 +98,13 @@ extension Interface {
       call.refuse(methodNotFound(name))
       return .done
     }
-    // What a client has written it finds when it reads.
-    if method.kind != .command, call.connection.hasUndurableWrites { return .later }
+    let connection = call.connection
+    if method.kind == .command {
+      guard !host.isBehind else { return .later }
+    } else {
+      // What a client has written it finds when it reads.
+      guard !connection.hasUndurableWrites, !connection.hasHeldAnswers else { return .later }
+    }
     method.run(self, call, request, line)
     return .done
   }
@@ -111,6 +116,9 @@ extension Interface {
     }
     return WireError(.methodNotFound, "no method '\(name)'", data)
   }
+
+  /// What stands around the value in the answer to a command.
+  private static let answerBytes = 512
 
   /// Runs a command and answers it when it is durable.
   private func run<Parameters: Decodable>(
@@ -135,7 +143,8 @@ extension Interface {
       if let seq = accepted.seq {
         call.connection.writtenPosition = max(call.connection.writtenPosition, seq)
       }
-      call.answer(after: host.last) { accepted.write(to: &$0) }
+      let room = call.connection.lineOut - Self.answerBytes
+      call.answer(after: host.last) { accepted.write(to: &$0, room: room) }
     } catch {
       // What it was refused for may not be durable yet.
       call.refuse(WireError(error), after: host.last)
@@ -250,8 +259,12 @@ extension Services.Expectation {
 
 extension Accepted {
   /// Appends the result of a command.
-  fileprivate func write(to buffer: inout ByteBuffer) {
+  ///
+  /// - Parameter room: How long the value may be: what was done is not answered as an error because
+  ///   it does not fit.
+  fileprivate func write(to buffer: inout ByteBuffer, room: Int) {
     buffer.append("{")
+    let value = value.flatMap { $0.text.utf8.count <= room ? $0 : nil }
     if let value {
       buffer.append(#""value":"#)
       buffer.append(value.text)

@@ -4,11 +4,20 @@ internal import Wire
 /// The answer to a batch: its parts come in any order and leave together, in the order of the
 /// requests.
 final class BatchAnswer {
-  /// The answer to each request; empty when it wants none, `nil` while it is not there.
-  private var parts: [[UInt8]?]
+  private struct Part {
+    let id: RequestID
+
+    /// The answer without its LF.
+    let bytes: [UInt8]
+  }
+
+  /// More than an error takes that stands for an answer without room.
+  private static let errorBytes = 224
+
+  /// The answer to each request that wants one and has it.
+  private var parts: [Part?]
   private var missing: Int
   private var position: UInt64 = 0
-  private var ids: [RequestID] = []
   private unowned let connection: Connection
 
   /// Whether a part came later than its turn, so that the whole does.
@@ -20,19 +29,18 @@ final class BatchAnswer {
     self.connection = connection
   }
 
-  /// Sets the answer to a request.
+  /// Sets the answer to a request, once.
   func set(
     _ index: Int, _ id: RequestID?, after position: UInt64, isLate: Bool,
     _ write: (inout ByteBuffer) -> Void
   ) {
     precondition(parts[index] == nil, "a request of a batch is answered twice")
-    var buffer = ByteBuffer()
     if let id {
+      var buffer = ByteBuffer()
       write(&buffer)
       buffer.truncate(to: buffer.count - 1)  // the LF
-      ids.append(id)
+      parts[index] = Part(id: id, bytes: buffer.array)
     }
-    parts[index] = buffer.array
     self.position = max(self.position, position)
     self.isLate = self.isLate || isLate
     missing -= 1
@@ -40,14 +48,25 @@ final class BatchAnswer {
   }
 
   private func send() {
-    guard !ids.isEmpty else { return }
-    connection.emit(after: position, to: .batch(ids), isLate: isLate) { buffer in
+    let parts = parts.compactMap(\.self)
+    guard !parts.isEmpty else { return }
+    connection.emit(after: position, to: .batch(parts.map(\.id)), isLate: isLate) { buffer in
+      var room = connection.lineOut - 3
+      var reserved = parts.count * Self.errorBytes
       buffer.append(UInt8(ascii: "["))
-      var isFirst = true
-      for case let part? in parts where !part.isEmpty {
-        if !isFirst { buffer.append(UInt8(ascii: ",")) }
-        isFirst = false
-        buffer.append(part.span)
+      for (i, part) in parts.enumerated() {
+        if i > 0 { buffer.append(UInt8(ascii: ",")) }
+        let start = buffer.count
+        reserved -= Self.errorBytes
+        // An answer that leaves no room for the others becomes an error, and only that one.
+        if part.bytes.count + 1 + reserved <= room {
+          buffer.append(part.bytes.span)
+        } else {
+          Frame.error(
+            .resultTooLarge(part.bytes.count, max: connection.lineOut), part.id, &buffer)
+          buffer.truncate(to: buffer.count - 1)  // the LF
+        }
+        room -= buffer.count - start + 1
       }
       buffer.append("]\n")
     }

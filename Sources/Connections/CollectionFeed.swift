@@ -2,7 +2,8 @@ internal import Signals
 
 /// The steps of one list or map, for all that watch it: a window of them is kept in memory.
 final class CollectionFeed: Feed {
-  /// How many bytes of steps are kept; who is further behind gets the whole.
+  /// How many bytes of steps are kept, when there are few feeds; who is further behind gets the
+  /// whole.
   static let capacity = 256 << 10
 
   let source: CollectionSource
@@ -29,6 +30,7 @@ final class CollectionFeed: Feed {
   init(_ source: CollectionSource, _ hub: Hub) {
     self.source = source
     self.hub = hub
+    hub.windowCount += 1
     observation = source.steps.observeNext { [unowned self] in receive($0) }
   }
 
@@ -42,7 +44,8 @@ final class CollectionFeed: Feed {
     seq = step.seq
     steps.append(step.text)
     bytes += step.text.utf8.count
-    while bytes > Self.capacity {
+    let capacity = hub.windowBytes(atMost: Self.capacity)
+    while bytes > capacity {
       bytes -= steps[dropped].utf8.count
       steps[dropped] = ""
       dropped += 1
@@ -69,6 +72,7 @@ final class CollectionFeed: Feed {
   func remove(_ subscriber: CollectionSubscription) {
     subscribers.removeAll { $0 === subscriber }
     guard subscribers.isEmpty else { return }
+    hub.windowCount -= 1
     observation?.dispose()
     hub.dropFeed(Self.key(source.name))
   }

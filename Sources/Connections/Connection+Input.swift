@@ -22,11 +22,16 @@ extension Connection {
     guard let parked, !isEnded else { return }
     switch parked {
     case .output where outputBytes > 0: return
-    case .durability where hasUndurableWrites || held.count >= limits.held: return
+    case .durability where hasUndurableWrites || isHoldingEnough: return hub.await(self)
     case .output, .durability: break
     }
     self.parked = nil
     process { input in input.resume { take($0) } }
+  }
+
+  /// Whether as many answers wait for the journal as may.
+  private var isHoldingEnough: Bool {
+    held.count >= limits.held || held.byteCount >= limits.outputSoft
   }
 
   /// Runs lines, sends their answers, and goes on as long as nothing stands in the way.
@@ -52,7 +57,7 @@ extension Connection {
   private func take(_ line: Span<UInt8>?) -> LineSplitter.Verdict {
     guard !isEnded else { return .done }
     guard hub.scratch.count + outputBytes < limits.outputSoft else { return park(.output) }
-    guard held.count < limits.held else { return park(.durability) }
+    guard !isHoldingEnough else { return park(.durability) }
     guard let line else {
       let max = limits.lineIn
       let error = WireError(

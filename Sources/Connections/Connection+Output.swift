@@ -13,7 +13,12 @@ extension Connection {
     _ write: (inout ByteBuffer) -> Void
   ) {
     guard !isEnded else { return }
-    if !isLate, position > hub.position || !held.isEmpty {
+    if isLate, position > hub.position {
+      heldLate.append(after: position, to: addressee) { buffer in
+        writeLine(addressee, to: &buffer, write)
+      }
+      hub.await(self)
+    } else if !isLate, position > hub.position || !held.isEmpty {
       held.append(after: position, to: addressee) { buffer in
         writeLine(addressee, to: &buffer, write)
       }
@@ -113,6 +118,7 @@ extension Connection {
     while isMore, !isEnded, outputBytes == 0 {
       isMore = false
       held.release(upTo: hub.position, to: &hub.scratch)
+      heldLate.release(upTo: hub.position, to: &hub.scratch)
       for subscription in subscriptions where subscription.isDirty {
         guard hub.scratch.count < Hub.chunkSize else {
           isMore = true
@@ -128,7 +134,7 @@ extension Connection {
       sendScratch()
     }
     guard !isEnded else { return }
-    if !held.isEmpty { hub.await(self) }
+    if !held.isEmpty || !heldLate.isEmpty { hub.await(self) }
     resume()
     updateReading()
     endIfDone()
@@ -142,6 +148,7 @@ extension Connection {
   /// The write that answers waited for is lost.
   func reject(_ error: WireError) {
     held.reject(after: hub.position, error)
+    heldLate.reject(after: hub.position, error)
     writtenPosition = min(writtenPosition, hub.position)
     hub.list(self)
   }

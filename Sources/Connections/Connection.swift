@@ -50,7 +50,12 @@ package final class Connection: DisposeBagProvider {
   /// Output that the client has not taken.
   var output = ByteBuffer()
   var outputStart = 0
+
+  /// Answers that wait for the journal, in the order of their requests.
   var held = HeldAnswers()
+
+  /// Those that wait for it as well and came later than their turn: they overtake others.
+  var heldLate = HeldAnswers()
 
   /// The last event that this client has caused.
   package var writtenPosition: UInt64 = 0
@@ -95,6 +100,12 @@ package final class Connection: DisposeBagProvider {
 
   /// Whether what this client has written before is not durable yet.
   package var hasUndurableWrites: Bool { writtenPosition > hub.position }
+
+  /// Whether an answer to an earlier request waits for the journal.
+  ///
+  /// What is read meanwhile would be answered behind it; and a subscription would show changes
+  /// before its own answer.
+  package var hasHeldAnswers: Bool { !held.isEmpty }
 
   /// Bytes that wait for the client.
   package var outputBytes: Int { output.count - outputStart }
@@ -161,6 +172,7 @@ package final class Connection: DisposeBagProvider {
     bag.dispose()
     onRequest = nil
     held = HeldAnswers()
+    heldLate = HeldAnswers()
     output.removeAll(keepingCapacity: 0)
     outputStart = 0
     let (transport, onEnd) = (transport, onEnd)
@@ -173,7 +185,8 @@ package final class Connection: DisposeBagProvider {
 
   /// Ends the connection when the client has ended its side and nothing is owed to it.
   func endIfDone() {
-    guard isAtEnd, !isEnded, !input.isParked, held.isEmpty, lateCalls == 0, outputBytes == 0,
+    guard isAtEnd, !isEnded, !input.isParked, held.isEmpty, heldLate.isEmpty, lateCalls == 0,
+      outputBytes == 0,
       subscriptions.isEmpty
     else { return }
     end()

@@ -41,6 +41,9 @@ struct HeldAnswers: ~Copyable {
 
   var count: Int { entries.count - released }
 
+  /// Bytes of the answers.
+  var byteCount: Int { bytes.count - start }
+
   mutating func append(
     after position: UInt64, to addressee: Addressee, _ write: (inout ByteBuffer) -> Void
   ) {
@@ -57,7 +60,16 @@ struct HeldAnswers: ~Copyable {
     }
     guard start > before else { return }
     buffer.append(bytes.span.extracting(before..<start))
-    if isEmpty { forget() }
+    if isEmpty { forget() } else if released > 1024, released > entries.count / 2 { compact() }
+  }
+
+  /// Drops what was released while there is always something that waits.
+  private mutating func compact() {
+    entries = entries[released...].map {
+      Entry(position: $0.position, end: $0.end - start, to: $0.to)
+    }
+    bytes.removeFirst(start)
+    (released, start) = (0, 0)
   }
 
   private mutating func forget() {

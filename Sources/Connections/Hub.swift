@@ -145,6 +145,17 @@ package final class Hub {
     return feed
   }
 
+  /// Bytes of what all feeds together keep for those that keep up.
+  private static let windowBytes = 64 << 20
+
+  /// Feeds that keep a window of what has happened.
+  var windowCount = 0
+
+  /// How much one of them may keep.
+  func windowBytes(atMost most: Int) -> Int {
+    max(64 << 10, min(most, Self.windowBytes / max(1, windowCount)))
+  }
+
   func dropFeed(_ key: String) {
     feeds[key] = nil
   }
@@ -234,6 +245,8 @@ package final class Hub {
 
   /// Whether some client waits for an answer, or for output to be taken.
   package var hasUnfinished: Bool {
-    connections.values.contains { !$0.held.isEmpty || $0.lateCalls > 0 || $0.outputBytes > 0 }
+    connections.values.contains {
+      !$0.held.isEmpty || !$0.heldLate.isEmpty || $0.lateCalls > 0 || $0.outputBytes > 0
+    }
   }
 }

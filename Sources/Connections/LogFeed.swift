@@ -2,7 +2,7 @@ internal import Signals
 
 /// The last entries of a log, kept in memory for those that keep up.
 final class LogFeed: Feed {
-  /// Bytes of entries that are kept.
+  /// Bytes of entries that are kept, when there are few feeds.
   private static let capacity = 4 << 20
 
   let source: LogSource
@@ -28,18 +28,20 @@ final class LogFeed: Feed {
   init(_ source: LogSource, _ hub: Hub) {
     self.source = source
     self.hub = hub
+    hub.windowCount += 1
     start = source.position()
     end = start
     observation = source.live.observeNext { [unowned self] in receive($0) }
   }
 
   private func receive(_ batch: LogBatch) {
+    let capacity = hub.windowBytes(atMost: Self.capacity)
     end = batch.end
     for entry in batch.entries {
       entries.append(entry)
       bytes += entry.tail.utf8.count
     }
-    while bytes > Self.capacity {
+    while bytes > capacity {
       let entry = entries[unused]
       bytes -= entry.tail.utf8.count
       start = entry.seq
@@ -89,6 +91,7 @@ final class LogFeed: Feed {
     subscribers.swapAt(i, subscribers.count - 1)
     subscribers.removeLast()
     guard subscribers.isEmpty else { return }
+    hub.windowCount -= 1
     observation?.dispose()
     hub.dropFeed("log " + source.key)
   }

@@ -66,6 +66,9 @@ package struct Appender {
     if settled == before.count {
       before.removeAll(keepingCapacity: before.count <= 4096)
       settled = 0
+    } else if settled > 4096, settled > before.count / 2 {
+      before.removeFirst(settled)
+      settled = 0
     }
   }
 

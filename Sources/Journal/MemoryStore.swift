@@ -82,10 +82,10 @@ package final class MemoryStore: EventStore {
 
   // MARK: What a test decides
 
-  /// Makes all that was appended durable, as one write.
-  package func commit() {
-    let records = pending
-    pending = []
+  /// Makes what was appended durable, or as many records of it, as one write.
+  package func commit(_ count: Int = .max) {
+    let records = Array(pending.prefix(count))
+    pending.removeFirst(records.count)
     guard let last = records.last else { return }
     kept.records += records
     appender.commit(upTo: last.seq)

@@ -44,6 +44,9 @@ package final class Record: Sendable {
     self.meta = meta
   }
 
+  /// About how many bytes it takes in memory.
+  package var size: Int { 160 + stream.utf8.count + data.utf8.count }
+
   /// The same with another ``meta``.
   package func with(meta: String) -> Record {
     Record(

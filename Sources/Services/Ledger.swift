@@ -124,6 +124,9 @@ extension Ledger {
       if settled == pending.count {
         pending.removeAll(keepingCapacity: settled <= 4096)
         settled = 0
+      } else if settled > 4096, settled > pending.count / 2 {
+        pending.removeFirst(settled)
+        settled = 0
       }
       show(event, at: Place(record))
     } else if let event = StateFold<State>(service: service).event(of: record) {

@@ -56,6 +56,17 @@ package final class ServiceHost {
   /// The last position that is durable and taken in by the services.
   package private(set) var durable: UInt64 = 0
 
+  /// Whether so much is recorded and not durable yet that commands should wait.
+  package var isBehind: Bool {
+    waitingBytes > Self.maxWaitingBytes || recorders.count - settled > Self.maxWaitingEvents
+  }
+
+  private static let maxWaitingBytes = 32 << 20
+  private static let maxWaitingEvents = 65_536
+
+  /// Bytes of the events that are recorded and not durable.
+  private var waitingBytes = 0
+
   /// Why nothing can be recorded; `nil` when it can.
   package var refusal: JournalFault? { store.refusal.map(JournalFault.init) }
 
@@ -198,6 +209,7 @@ package final class ServiceHost {
     let record = store.append(draft, at: running.time)
     lastRecord = record
     recorders.append(ledger)
+    waitingBytes += record.size
     return record
   }
 
@@ -209,12 +221,16 @@ package final class ServiceHost {
       if settled < recorders.count {
         ledgers[recorders[settled]].commit(record)
         settled += 1
+        waitingBytes -= record.size
       } else {
         ledger(record.service)?.commit(record)
       }
     }
     if settled == recorders.count {
       recorders.removeAll(keepingCapacity: settled <= 4096)
+      (settled, waitingBytes) = (0, 0)
+    } else if settled > 4096, settled > recorders.count / 2 {
+      recorders.removeFirst(settled)
       settled = 0
     }
     committed.send(records)
@@ -233,7 +249,7 @@ package final class ServiceHost {
 
   private func forget() {
     recorders = []
-    settled = 0
+    (settled, waitingBytes) = (0, 0)
     window.discard(after: store.durable)
     for ledger in ledgers { ledger.discard(store.durable) }
   }

@@ -6,14 +6,18 @@ public struct Pattern: Hashable, Sendable {
   /// Whether it is no pattern but the name of one thing.
   public let isLiteral: Bool
 
+  /// Bytes of a pattern, as of a name.
+  private static let maxBytes = 200
+
   private let separator: UInt8
   private let isOpen: Bool
 
-  /// A pattern; `nil` when a segment is empty or a `*` stands beside other characters, or a `**`
+  /// A pattern; `nil` when it is too long, a segment is empty, a `*` stands beside others, or a `**`
   /// before the end.
   ///
   /// - Parameter separator: What stands between segments; ASCII.
   public init?(_ text: String, separator: Unicode.Scalar = "/") {
+    guard text.utf8.count <= Self.maxBytes else { return nil }
     let separator = UInt8(ascii: separator)
     var (length, stars, isLiteral) = (0, 0, true)
     for byte in text.utf8 {

@@ -1,0 +1,82 @@
+import Connections
+import JSON
+import Testing
+import Wire
+
+/// Answers that wait for the journal, for a later turn, or for both.
+struct HeldAnswerTests {
+  let bench = Bench()
+
+  init() {
+    bench.offerCommands()
+  }
+
+  @Test
+  func `a batch that is answered late waits for what it has written all the same`() throws {
+    var late: Call?
+    bench.methods["late"] = { call in
+      late = call.later()
+      return .done
+    }
+    bench.receive(#"[{"id":1,"method":"late"},{"id":2,"method":"write"}]"# + "\n")
+    try #require(late).answer { $0.append("{}") }
+    late = nil
+    #expect(bench.lines() == [])
+    #expect(bench.hub.hasUnfinished)
+    bench.hub.advance(to: 1)
+    #expect(
+      bench.lines() == ["[\(result(1)),\(result(2, #"{"seq":1}"#))]"])
+  }
+
+  @Test
+  func `a client that has written without asking for answers goes on after several writes to disk`()
+  {
+    for _ in 0..<3 { bench.receive(#"{"method":"write"}"# + "\n") }
+    bench.receive(request(1, "read"))
+    for position: UInt64 in 1...3 {
+      #expect(bench.lines() == [])
+      bench.hub.advance(to: position)
+    }
+    #expect(bench.lines() == [result(1, #"{"durable":3}"#)])
+  }
+
+  @Test
+  func `answers that wait are as many bytes as they may`() {
+    var written = 0
+    bench.methods["write"] = { [bench] call in
+      written += 1
+      bench.connection.writtenPosition = UInt64(written)
+      let filler = String(repeating: "x", count: 60_000)
+      call.answer(after: UInt64(written)) { $0.append(quoted: filler) }
+      return .done
+    }
+    for i in 0..<100 { bench.receive(request(i, "write")) }
+    #expect(written == 18)  // 1 MiB
+    bench.hub.advance(to: 18)
+    #expect(bench.lines().count == 18)
+    #expect(written > 18)
+    bench.methods["write"] = nil
+  }
+
+  @Test
+  func `a batch whose answers do not fit keeps those that do, and says so for each other`() throws {
+    bench.methods["long"] = { call in
+      call.answer { $0.append(quoted: String(repeating: "x", count: 20_000)) }
+      return .done
+    }
+    let requests = (1...10).map { #"{"id":\#($0),"method":"\#($0 % 2 == 0 ? "long" : "echo")"}"# }
+    bench.receive("[\(requests.joined(separator: ","))]\n")
+    let lines = bench.lines()
+    try #require(lines.count == 1)
+    #expect(lines[0].utf8.count < 65_536)
+    guard case .array(let answers) = try JSONValue(parsing: lines[0]) else {
+      Issue.record("no array")
+      return
+    }
+    #expect(answers.count == 10)
+    for (i, answer) in answers.enumerated() {
+      let isLeftOut = answer.text.text.contains(#""name":"result_too_large""#)
+      #expect(isLeftOut == (i % 2 == 1 && i > 5))
+    }
+  }
+}
