@@ -392,7 +392,7 @@ struct ConnectionTests {
 
   @Test
   func `a client may be let go while its request is run`() {
-    bench.methods["leave"] = { [bench] call in
+    bench.methods["leave"] = { [unowned bench] call in
       bench.connection.end()
       call.answer { $0.append("{}") }
       return .done
