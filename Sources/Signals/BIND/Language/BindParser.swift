@@ -1,0 +1,182 @@
+/// Reads a bind expression.
+struct BindParser {
+  private let scalars: [Unicode.Scalar]
+  private var i = 0
+
+  init(_ text: String) {
+    scalars = Array(text.unicodeScalars)
+  }
+
+  mutating func parse() throws(BindFault) -> BindExpression {
+    let left = try word("path")
+    let sign = try bindOperator()
+    let right = try word("path")
+    var transformers: [TransformerCall] = []
+    while try isAnotherTransformer() { transformers.append(try transformer()) }
+    return BindExpression(left: left, sign, right: right, transformers)
+  }
+
+  private mutating func bindOperator() throws(BindFault) -> BindOperator {
+    skipSpace()
+    let start = i
+    let sign = run(of: isSign)
+    if let known = BindOperator(rawValue: sign) { return known }
+    guard sign.isEmpty else { throw .unknownOperator(sign, at: start + 1) }
+    throw .syntax(BindOperator.allCases.map(\.rawValue), at: start + 1, found: found(at: start))
+  }
+
+  private mutating func isAnotherTransformer() throws(BindFault) -> Bool {
+    skipSpace()
+    guard i < scalars.count else { return false }
+    try take("|", or: ["|", "end"])
+    return true
+  }
+
+  private mutating func transformer() throws(BindFault) -> TransformerCall {
+    skipSpace()
+    let isSwapped = found(at: i) == "!"
+    if isSwapped { i += 1 }
+    let (name, column) = try word("transformer")
+    skipSpace()
+    guard peek == "(" else {
+      return TransformerCall(name, [], isSwapped: isSwapped, column: column)
+    }
+    return TransformerCall(name, try arguments(), isSwapped: isSwapped, column: column)
+  }
+
+  private mutating func arguments() throws(BindFault) -> [BindArgument] {
+    i += 1
+    skipSpace()
+    var arguments: [BindArgument] = []
+    if peek != ")" {
+      arguments.append(try argument())
+      while peek == "," {
+        i += 1
+        arguments.append(try argument())
+      }
+    }
+    try take(")", or: arguments.isEmpty ? ["argument", ")"] : [",", ")"])
+    return arguments
+  }
+
+  private mutating func argument() throws(BindFault) -> BindArgument {
+    skipSpace()
+    let start = i
+    let value: BindArgument.Value?
+    if peek == "\"" {
+      var literal = StringLiteral(scalars, at: i)
+      value = .string(try literal.read())
+      i = literal.end
+    } else {
+      value = literal(run(of: isWord))
+    }
+    guard let value else {
+      throw .syntax(
+        ["string", "number", "true", "false", "null"], at: start + 1, found: found(at: start))
+    }
+    skipSpace()
+    return BindArgument(value, column: start + 1)
+  }
+
+  private func literal(_ word: String) -> BindArgument.Value? {
+    switch word {
+    case "true": .bool(true)
+    case "false": .bool(false)
+    case "null": .null
+    default: isNumber(word) ? .number(word) : nil
+    }
+  }
+
+  // MARK: Parts.
+
+  private mutating func word(_ expected: String) throws(BindFault) -> (text: String, column: Int) {
+    skipSpace()
+    let start = i
+    let word = run(of: isWord)
+    guard !word.isEmpty else {
+      throw .syntax([expected], at: start + 1, found: found(at: start))
+    }
+    return (word, start + 1)
+  }
+
+  private mutating func take(
+    _ scalar: Unicode.Scalar, or expected: [String]
+  ) throws(BindFault) {
+    guard peek == scalar else { throw .syntax(expected, at: i + 1, found: found(at: i)) }
+    i += 1
+  }
+
+  private var peek: Unicode.Scalar? { i < scalars.count ? scalars[i] : nil }
+
+  private mutating func skipSpace() {
+    while let scalar = peek, scalar.properties.isWhitespace { i += 1 }
+  }
+
+  private mutating func run(of belongs: (Unicode.Scalar) -> Bool) -> String {
+    let start = i
+    while let scalar = peek, belongs(scalar) { i += 1 }
+    return text(start..<i)
+  }
+
+  /// The part that starts there, or as much of it as a message needs.
+  private func found(at start: Int) -> String {
+    guard start < scalars.count else { return "" }
+    let belongs = isSign(scalars[start]) ? isSign : isWord
+    var end = start + 1
+    if belongs(scalars[start]) {
+      while end < scalars.count, end < start + 40, belongs(scalars[end]) { end += 1 }
+    }
+    return text(start..<end)
+  }
+
+  private func text(_ range: Range<Int>) -> String {
+    var text = String.UnicodeScalarView()
+    text.append(contentsOf: scalars[range])
+    return String(text)
+  }
+}
+
+/// What operators and `!` are made of.
+private func isSign(_ scalar: Unicode.Scalar) -> Bool {
+  switch scalar {
+  case "~", "<", ">", "!": true
+  default: false
+  }
+}
+
+/// What paths, names and numbers are made of.
+private func isWord(_ scalar: Unicode.Scalar) -> Bool {
+  switch scalar {
+  case "|", "(", ")", ",", "\"": false
+  default:
+    !isSign(scalar) && !scalar.properties.isWhitespace
+      && scalar.properties.generalCategory != .control
+  }
+}
+
+/// Whether a word is a number as JSON writes it.
+private func isNumber(_ word: String) -> Bool {
+  var rest = word.utf8[...]
+  func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+  func takeDigits() -> Int {
+    let digits = rest.prefix(while: isDigit)
+    rest = rest[digits.endIndex...]
+    return digits.count
+  }
+  if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
+  let startsWithZero = rest.first == UInt8(ascii: "0")
+  let whole = takeDigits()
+  guard whole > 0, whole == 1 || !startsWithZero else { return false }
+  if rest.first == UInt8(ascii: ".") {
+    rest = rest.dropFirst()
+    guard takeDigits() > 0 else { return false }
+  }
+  if let e = rest.first, e == UInt8(ascii: "e") || e == UInt8(ascii: "E") {
+    rest = rest.dropFirst()
+    if let sign = rest.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") {
+      rest = rest.dropFirst()
+    }
+    guard takeDigits() > 0 else { return false }
+  }
+  return rest.isEmpty
+}

@@ -1,0 +1,207 @@
+import Signals
+import Testing
+
+struct BindExpressionTests {
+  @Test(arguments: BindOperator.allCases)
+  func `white space between the parts means nothing`(sign: BindOperator) throws {
+    for text in [
+      "keyPath1\(sign.rawValue)keyPath2", "keyPath1 \(sign.rawValue) keyPath2",
+      "  keyPath1     \(sign.rawValue)\t\r\n keyPath2 ",
+    ] {
+      let expression = try BindExpression(text)
+      #expect(expression.left == "keyPath1")
+      #expect(expression.operator == sign)
+      #expect(expression.right == "keyPath2")
+      #expect(expression.transformers.isEmpty)
+    }
+  }
+
+  @Test
+  func `the six operators say where values go and whether one goes at once`() {
+    let table: [BindOperator: [Bool]] = [
+      .leftToRight: [true, false, true], .leftToRightLater: [true, false, false],
+      .rightToLeft: [false, true, true], .rightToLeftLater: [false, true, false],
+      .both: [true, true, true], .bothLater: [true, true, false],
+    ]
+    for sign in BindOperator.allCases {
+      #expect([sign.goesRight, sign.goesLeft, sign.assignsAtOnce] == table[sign])
+    }
+    #expect(BindOperator.allCases.map(\.rawValue) == ["~>", "<~", "<>", "!~>", "<~!", "<!>"])
+  }
+
+  @Test
+  func `a path is any text without signs`() throws {
+    let expression = try BindExpression("lists/a/b-c:d ~> näme.first_2.@count")
+    #expect(expression.left == "lists/a/b-c:d")
+    #expect(expression.right == "näme.first_2.@count")
+    #expect([expression.leftColumn, expression.rightColumn] == [1, 18])
+  }
+
+  @Test
+  func `several transformers are kept in their order, each with its direction and arguments`()
+    throws
+  {
+    let expression = try BindExpression(
+      #"a<>b|round(2)| !scale( -0.5e+3 ) |format("a \"b\", \u00e4\ud83d\ude00\n") | default(null, true,false,0)|not()"#
+    )
+    #expect(expression.transformers.map(\.name) == ["round", "scale", "format", "default", "not"])
+    #expect(expression.transformers.map(\.isSwapped) == [false, true, false, false, false])
+    #expect(expression.transformers.map(\.column) == [6, 17, 35, 77, 105])
+    #expect(
+      expression.transformers.map { $0.arguments.map(\.value) } == [
+        [.number("2")], [.number("-0.5e+3")], [.string("a \"b\", ä😀\n")],
+        [.null, .bool(true), .bool(false), .number("0")], [],
+      ])
+    #expect(expression.transformers[1].arguments[0].number == -500)
+    #expect(expression.transformers[0].arguments[0].integer == 2)
+    #expect(expression.transformers[1].arguments[0].column == 24)
+  }
+
+  @Test(arguments: [
+    "a ~> b", "cells/lamp <!> x.y | !t | u(1, \"two\", null)",
+    #"a <~! b | format("\"\\\n\u0001")"#,
+  ])
+  func `an expression is written as it is read`(text: String) throws {
+    let expression = try BindExpression(text)
+    #expect(expression.description == text)
+  }
+
+  @Test(arguments: [
+    // The four that BIND refuses, and the first example of the protocol.
+    ("keyPath1~keyPath2", "unknown operator '~' at column 9"),
+    ("keyPath1~>", "expected path, found the end at column 11"),
+    ("~>keyPath2", "expected path, found '~>' at column 1"),
+    ("a/x ~~> b/y", "unknown operator '~~>' at column 5"),
+    // What BIND took, to fail later or to do something else.
+    ("a ~> b | T!", "expected '|' or end, found '!' at column 11"),
+    ("a ~> b | !!T", "expected transformer, found '!!' at column 10"),
+    ("a <~ !b", "expected path, found '!' at column 6"),
+    ("a ~> !b", "expected path, found '!' at column 6"),
+    ("a|T ~> b", "expected '~>' or '<~' or '<>' or '!~>' or '<~!' or '<!>', found '|' at column 2"),
+    ("a ~> b <> c", "expected '|' or end, found '<>' at column 8"),
+    ("a ~> b ~> c", "expected '|' or end, found '~>' at column 8"),
+    ("a <~> b", "unknown operator '<~>' at column 3"),
+    ("x<-y~>z", "unknown operator '<' at column 2"),
+    ("a!<>b", "unknown operator '!<>' at column 2"),
+    ("a ~> b |", "expected transformer, found the end at column 9"),
+    // The others.
+    ("", "expected path, found the end at column 1"),
+    ("a", "expected '~>' or '<~' or '<>' or '!~>' or '<~!' or '<!>', found the end at column 2"),
+    ("a b ~> c", "expected '~>' or '<~' or '<>' or '!~>' or '<~!' or '<!>', found 'b' at column 3"),
+    ("a ~> b c", "expected '|' or end, found 'c' at column 8"),
+    ("a ~> b || c", "expected transformer, found '|' at column 9"),
+    (
+      "a ~> b | f(",
+      "expected string or number or true or false or null, found the end at column 12"
+    ),
+    ("a ~> b | f(1", "expected ',' or ')', found the end at column 13"),
+    (
+      "a ~> b | f(1,)", "expected string or number or true or false or null, found ')' at column 14"
+    ),
+    ("a ~> b | f(1 2)", "expected ',' or ')', found '2' at column 14"),
+    (
+      "a ~> b | f(01)",
+      "expected string or number or true or false or null, found '01' at column 12"
+    ),
+    (
+      "a ~> b | f(1.)",
+      "expected string or number or true or false or null, found '1.' at column 12"
+    ),
+    ("a ~> b | f(x)", "expected string or number or true or false or null, found 'x' at column 12"),
+    (#"a ~> b | f("x)"#, "expected '\"', found the end at column 15"),
+    (#"a ~> b | f("\x")"#, "an unknown escape at column 13"),
+    (#"a ~> b | f("\ud800")"#, "half a surrogate pair at column 13"),
+    (#"a ~> b | f("\udc00\ud800")"#, "half a surrogate pair at column 13"),
+    (#"a ~> b | f("\u00g0")"#, "no four hexadecimal digits at column 13"),
+    ("a ~> b | f(\"\u{1}\")", "a control character in a string at column 13"),
+    ("a ~> b\u{0}", "expected '|' or end, found '\u{0}' at column 7"),
+    ("ä😀e\u{301} ~> ", "expected path, found the end at column 9"),
+  ])
+  func `a fault says where it is, what is there and what could be`(text: String, message: String) {
+    let fault = #expect(throws: BindFault.self) { try BindExpression(text) }
+    #expect(fault?.description == message)
+  }
+
+  @Test
+  func `a fault keeps its parts`() {
+    let fault = #expect(throws: BindFault.self) { try BindExpression("a/x ~~> b/y") }
+    #expect(fault?.kind == .unknownOperator)
+    #expect(fault?.column == 5)
+    #expect(fault?.found == "~~>")
+    #expect(fault?.expected == ["~>", "<~", "<>", "!~>", "<~!", "<!>"])
+  }
+
+  @Test
+  func `a text that is cut anywhere is an expression or has a fault within or after it`() {
+    let whole = #"cells/ä <!> x.y | !round(-1.5e3, "a\ud83d\ude00\n\"") | default(null) | 😀"#
+    let bytes = Array(whole.utf8)
+    for count in 0...bytes.count {
+      let text = String(decoding: bytes[..<count], as: UTF8.self)
+      #expect(isSound(text))
+    }
+    #expect(throws: Never.self) { try BindExpression(whole) }
+  }
+
+  @Test
+  func `no text does harm`() {
+    var random = Random(1)
+    let parts = [
+      "a", "b/c", "x.y", "~>", "<~", "<>", "!~>", "<~!", "<!>", "|", "!", "(", ")", ",", "\"",
+      "\\", "\\u", "d83d", "1", "-", ".", "e", " ", "\t", "\n", "null", "😀", "\u{301}", "\u{0}",
+      "~", "<", ">",
+    ]
+    var sound = 0
+    for _ in 0..<5_000 {
+      let text = (0..<random.below(16)).map { _ in parts[random.below(parts.count)] }.joined()
+      #expect(isSound(text), "\(text.debugDescription)")
+      if (try? BindExpression(text)) != nil { sound += 1 }
+    }
+    #expect(sound > 20)
+  }
+
+  @Test
+  func `an expression that is changed in one place is still read`() {
+    var random = Random(2)
+    let whole = Array(#"cells/a <> x.y | !round(2, "a\u00e4") | default(null)"#.utf8)
+    for _ in 0..<5_000 {
+      var bytes = whole
+      for _ in 0...random.below(3) {
+        let i = random.below(bytes.count)
+        switch random.below(3) {
+        case 0: bytes[i] = UInt8(random.below(256))
+        case 1: bytes.remove(at: i)
+        default: bytes.insert(bytes[random.below(bytes.count)], at: i)
+        }
+      }
+      let text = String(decoding: bytes, as: UTF8.self)
+      #expect(isSound(text), "\(text.debugDescription)")
+    }
+  }
+
+  @Test
+  func `a text of a million parts is read in a loop`() throws {
+    let text = "a ~> b" + String(repeating: " | !t(1)", count: 50_000)
+    #expect(try BindExpression(text).transformers.count == 50_000)
+    let arguments = "a ~> b | t(0" + String(repeating: ",1", count: 50_000) + ")"
+    #expect(try BindExpression(arguments).transformers[0].arguments.count == 50_001)
+    let open = "a ~> b | t" + String(repeating: "(", count: 50_000)
+    #expect(!isExpression(open))
+  }
+
+  private func isExpression(_ text: String) -> Bool {
+    (try? BindExpression(text)) != nil
+  }
+
+  /// Whether a text is an expression that is read again as the same, or has a fault in a place.
+  private func isSound(_ text: String) -> Bool {
+    do {
+      let expression = try BindExpression(text)
+      let again = try BindExpression(expression.description)
+      return again.description == expression.description
+        && again.transformers.map(\.name) == expression.transformers.map(\.name)
+    } catch {
+      let end = text.unicodeScalars.count + 1
+      return (1...end).contains(error.column) && (error.column == end) == error.found.isEmpty
+    }
+  }
+}
