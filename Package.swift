@@ -28,7 +28,7 @@ let package = Package(
 
     // Ground: no other layer.
     .target(name: "JSON"),
-    .target(name: "Signals"),
+    .target(name: "Signals", exclude: ["README.md"]),
     .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv"]),
 
     // The language of the socket, shared with the client.

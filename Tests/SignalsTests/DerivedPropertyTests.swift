@@ -206,6 +206,24 @@ struct DerivedPropertyTests {
   }
 
   @Test
+  func
+    `what is derived while a change is told hears the next, and the others do not miss this one`()
+  {
+    let source = Property(1)
+    let (first, second) = (Recorder<Int, Never>(), Recorder<Int, Never>())
+    source.map { $0 }.observe(with: first.tell).dispose(in: bag)
+    source.dropFirst(1).first().observeNext { [bag] _ in
+      source.map { $0 }.observe(with: second.tell).dispose(in: bag)
+    }
+    .dispose(in: bag)
+    source.value = 2
+    source.value = 3
+    #expect(first.elements == [1, 2, 3])
+    #expect(second.elements == [2, 3])
+    bag.dispose()
+  }
+
+  @Test
   func `random nets of properties never tell a mixture and tell once a turn`() {
     var random = Random(7)
     for _ in 0..<300 {

@@ -3,7 +3,7 @@
 package func combineLatest<A: DerivableProperty, B: DerivableProperty, Output>(
   _ a: A, _ b: B, combine: @escaping (A.Element, B.Element) -> Output
 ) -> AnyProperty<Output> {
-  derived(a, b, combine: combine)
+  a.combineLatest(with: b, combine: combine)
 }
 
 /// The property that is always the values of two.
@@ -11,7 +11,7 @@ package func combineLatest<A: DerivableProperty, B: DerivableProperty, Output>(
 package func combineLatest<A: DerivableProperty, B: DerivableProperty>(
   _ a: A, _ b: B
 ) -> AnyProperty<(A.Element, B.Element)> {
-  derived(a, b) { ($0, $1) }
+  a.combineLatest(with: b)
 }
 
 /// The property that is always made of the values of three.

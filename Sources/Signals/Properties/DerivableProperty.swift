@@ -21,7 +21,9 @@ extension DerivableProperty {
   package func combineLatest<Other: DerivableProperty, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
   ) -> AnyProperty<Output> {
-    derived(self, other, combine: combine)
+    let (first, second) = (DerivedInput(node), DerivedInput(other.node))
+    let derived = DerivedNode([first, second]) { combine(first.value, second.value) }
+    return AnyProperty(derived, from: [self, other])
   }
 
   /// The property that is always the values of two.
@@ -29,7 +31,7 @@ extension DerivableProperty {
   package func combineLatest<Other: DerivableProperty>(
     with other: Other
   ) -> AnyProperty<(Element, Other.Element)> {
-    derived(self, other) { ($0, $1) }
+    combineLatest(with: other) { ($0, $1) }
   }
 }
 

@@ -62,6 +62,15 @@ final class Derivation {
     if pending == 1 { node.mark() }
   }
 
+  /// Computes and tells the value, if it has changed and nothing else that it depends on may change.
+  func tellChange() {
+    guard pending == 0 else { return }
+    refresh()
+    guard told != node.version else { return }
+    told = node.version
+    tell(node)
+  }
+
   /// That value is now what it will be.
   func sourceSettled() {
     guard pending > 0 else { return }  // it came back during the turn

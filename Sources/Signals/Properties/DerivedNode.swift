@@ -31,7 +31,7 @@ final class DerivedNode<Value>: ValueNode<Value> {
 
   @inlinable
   override func willSend(_ event: Event) {
-    if !links.isEmpty { mark() }
+    if links.count > 1 { mark() }
   }
 
   @usableFromInline

@@ -26,12 +26,12 @@ package class ValueNode<Value>: Subject<Value, Never> {
       stored = element
       version &+= 1
     }
-    if !links.isEmpty { mark() }
+    if links.count > 1 { mark() }
   }
 
   @inlinable
   override func didSend() {
-    if !marked.isEmpty { settle() }
+    if !links.isEmpty { settle() }
     if isTerminated { endDerived() }
   }
 

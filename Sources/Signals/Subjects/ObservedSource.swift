@@ -2,7 +2,8 @@
 ///
 /// A change goes in two steps, so that nothing derived is computed twice or from a mixture of old
 /// and new: first all that hangs on the value is marked, then each is computed when all it depends
-/// on has settled. Who reads a marked one meanwhile has it computed at once.
+/// on has settled. Who reads a marked one meanwhile has it computed at once. Where one value hangs
+/// on it alone, ways part further on, if at all: it is told at once.
 ///
 /// It is not generic, so that a turn runs no generic code besides what is computed and told.
 @usableFromInline
@@ -36,9 +37,13 @@ package class ObservedSource {
     for link in marked { link.dependent?.sourceMayChange() }
   }
 
-  /// Tells those that were marked that the value has settled.
+  /// Tells those that were marked, or else the only one, that the value has settled.
   @usableFromInline
   final func settle() {
+    if marked.isEmpty {
+      guard links.count > 1 else { return links.first?.dependent?.tellChange() ?? () }
+      mark()  // another came during the delivery
+    }
     let settled = marked
     marked = []
     for link in settled { link.dependent?.sourceSettled() }
