@@ -42,13 +42,14 @@ public struct JSONNumber: Sendable {
 
   /// The exact sum.
   ///
-  /// - Returns: `nil` when the sum needs more than 64 digits.
+  /// - Returns: `nil` when the sum is no number here: it needs more than 64 digits, or is out of the
+  ///   range of doubles.
   public func adding(_ other: JSONNumber) -> JSONNumber? {
     if let left = Int64(text), let right = Int64(other.text) {
       let (sum, overflow) = left.addingReportingOverflow(right)
       if !overflow { return JSONNumber(sum) }
     }
-    return Decimal(self).adding(Decimal(other))?.number
+    return Decimal(self).adding(Decimal(other)).flatMap { JSONNumber($0.number.text) }
   }
 }
 
@@ -92,8 +93,8 @@ struct Decimal: Hashable {
       case UInt8(ascii: "-"): isNegative = true
       case UInt8(ascii: "."): isFraction = true
       case UInt8(ascii: "e"), UInt8(ascii: "E"):
-        // Scanned numbers are finite as doubles; an exponent beyond Int belongs to a zero.
-        exponent += Int(Substring(rest)) ?? 0
+        // A double holds what was scanned: an exponent beyond these belongs to a zero.
+        exponent += min(max(Int(Substring(rest)) ?? 0, -1000), 1000)
         rest = rest[rest.endIndex...]
       default:
         digits.append(byte & 15)

@@ -1,8 +1,8 @@
 extension JSONScanner {
   /// Passes a number.
   ///
-  /// - Throws: ``JSONFault`` when it is malformed, has more than 64 digits, or is so large that a
-  ///   double could not hold it.
+  /// - Throws: ``JSONFault`` when it is malformed, has more than 64 digits, or is so large, or so near
+  ///   to 0, that a double could not hold it.
   public mutating func number() throws(JSONFault) {
     let start = position
     if position < bytes.count, bytes[position] == UInt8(ascii: "-") { position += 1 }
@@ -38,10 +38,8 @@ extension JSONScanner {
     guard digits <= JSONLimits.digits else {
       throw JSONFault(offset: start, reason: .tooManyDigits)
     }
-    // Sixty-four digits without an exponent are far below what a double can hold.
-    guard !hasExponent || isFinite(start..<position) else {
-      throw JSONFault(offset: start, reason: .numberOverflow)
-    }
+    // Sixty-four digits without an exponent are far within what a double can hold.
+    if hasExponent { try checkRange(start..<position) }
   }
 
   @inline(__always)
@@ -51,9 +49,18 @@ extension JSONScanner {
     return position - start
   }
 
+  /// - Throws: A fault when a number with an exponent is out of the range of doubles.
   @inline(never)
-  private func isFinite(_ range: Range<Int>) -> Bool {
-    Double(String(validUTF8: bytes.extracting(range)))?.isFinite ?? false
+  private func checkRange(_ range: Range<Int>) throws(JSONFault) {
+    let double = Double(String(validUTF8: bytes.extracting(range))) ?? .infinity
+    guard double.isFinite else {
+      throw JSONFault(offset: range.lowerBound, reason: .numberOverflow)
+    }
+    guard double == 0 else { return }
+    let digits = range.prefix { bytes[$0] | 0x20 != UInt8(ascii: "e") }
+    guard digits.allSatisfy({ !(0x31...0x39 ~= bytes[$0]) }) else {
+      throw JSONFault(offset: range.lowerBound, reason: .numberUnderflow)
+    }
   }
 
   /// The integer that a scanned number stands for; `nil` when it is none or no `Int64`.

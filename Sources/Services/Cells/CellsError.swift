@@ -25,7 +25,8 @@ package enum CellsError: ServiceError, Equatable {
       "a value has at most \(CellsService.maxBytes) bytes, this has \(bytes)"
     case .notANumber(let name): "cell '\(name)' holds no number"
     case .notABoolean(let name): "cell '\(name)' holds neither true nor false"
-    case .outOfRange(let name): "the sum for cell '\(name)' needs more than 64 digits"
+    case .outOfRange(let name):
+      "the sum for cell '\(name)' needs more than 64 digits or is beyond a double"
     case .differs(let name): "cell '\(name)' holds another value"
     }
   }
