@@ -68,6 +68,9 @@ package final class SQLiteStore: EventStore {
     let longReader: Worker<Reading>
     let reports: Mailbox<SQLiteWriter.Report>
     let results: Mailbox<Delivery>
+
+    /// Whether the readers are to end.
+    let isStopped = Lock(false)
   }
 
   /// From how many events on a batch goes to the writer before the turn is over: then both threads
@@ -138,6 +141,7 @@ package final class SQLiteStore: EventStore {
     guard let threads else { return }
     submit()
     self.threads = nil
+    threads.isStopped.withLock { $0 = true }
     syncTimer?.close()
     threads.writer?.finish()
     threads.checkpointer?.finish()
@@ -268,9 +272,12 @@ package final class SQLiteStore: EventStore {
       let slot = threads.results.slot
       let worker = pace == .prompt ? threads.promptReader : threads.longReader
       let address = receipt.address
+      let isStopped = threads.isStopped
       worker.post(
         Reading { reader in
-          let result = Swift.Result { () throws(JournalError) in try job(reader) }
+          let result = Swift.Result { () throws(JournalError) in
+            try job(StoppableReader(base: reader, isStopped: isStopped))
+          }
           slot.post(Delivery { address.deliver(result) })
         })
       return BlockDisposable { receipt.cancel() }

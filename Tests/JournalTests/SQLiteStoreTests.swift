@@ -300,4 +300,22 @@ struct SQLiteStoreTests {
     #expect(times.totalNanoseconds > 0)
     #expect(journal.store.takeCommitTimes().commits == 0)
   }
+
+  @Test
+  func `a reading that would go on for ever ends with the store`() throws {
+    let directory = try TemporaryDirectory()
+    let journal = try SQLiteJournal(directory.journal)
+    var error: JournalError?
+    let observation = journal.store.reading(.long) { reader throws(JournalError) in
+      while true { _ = try reader.bounds() }
+    }
+    .observeFailed { (failure: JournalError) in error = failure }
+    journal.store.close()
+    journal.loop.run()
+    observation.dispose()
+    #expect(error == .unavailable(detail: "the journal is closed") || error == nil)
+    #expect(throws: JournalError.self) {
+      try journal.read { reader throws(JournalError) in try reader.bounds().last }
+    }
+  }
 }

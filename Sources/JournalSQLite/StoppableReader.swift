@@ -1,0 +1,36 @@
+internal import EventLoop
+internal import Journal
+
+/// A reader that reads no further once its store closes, so that no reading holds up the end.
+struct StoppableReader: JournalReader {
+  let base: any JournalReader
+  let isStopped: Lock<Bool>
+
+  /// The base, as long as it may be read.
+  private func open() throws(JournalError) -> any JournalReader {
+    guard !isStopped.withLock({ $0 }) else { throw .unavailable(detail: "the journal is closed") }
+    return base
+  }
+
+  func records(after seq: UInt64, limit: Int) throws(JournalError) -> [Record] {
+    try open().records(after: seq, limit: limit)
+  }
+
+  func records(
+    ofStream stream: String, from seq: UInt64, limit: Int
+  ) throws(JournalError) -> [Record] {
+    try open().records(ofStream: stream, from: seq, limit: limit)
+  }
+
+  func snapshot(of service: String, upTo seq: UInt64) throws(JournalError) -> Snapshot? {
+    try open().snapshot(of: service, upTo: seq)
+  }
+
+  func position(at time: Int64) throws(JournalError) -> UInt64 {
+    try open().position(at: time)
+  }
+
+  func bounds() throws(JournalError) -> (first: UInt64, last: UInt64) {
+    try open().bounds()
+  }
+}
