@@ -25,14 +25,14 @@ package func bindHistory(_ interface: Interface) {
 
 private struct History: DocumentedParameters {
   struct At: Decodable {
-    let seq: UInt64?
+    let seq: Position?
     let time: String?
   }
 
   let source: String
   let at: At?
-  let after: UInt64?
-  let before: UInt64?
+  let after: Position?
+  let before: Position?
   let limit: Int?
   let filter: Filter?
 
@@ -59,7 +59,7 @@ extension Interface {
     else { throw .unusable("at", "after, before, limit and filter are for events") }
     let kind = sources.kind(of: source)
     switch (history.at?.seq, history.at?.time.map { Timestamp($0) }) {
-    case (let seq?, nil): readValue(of: source, kind, at: seq, call)
+    case (let position?, nil): readValue(of: source, kind, at: position.seq, call)
     case (nil, let time??):
       host.position(at: time.microseconds).answer(call) { [self] seq in
         readValue(of: source, kind, at: seq, call)
@@ -109,7 +109,7 @@ extension Interface {
         JSONDecodingError(path: "/limit", expected: "1 to 1000", got: "another number"))
     }
     let filter = try history.filter?.eventFilter() ?? EventFilter()
-    if let after = history.after {
+    if let after = history.after?.seq {
       host.readEvents(after: after, limit: limit, filter).answer(call) { [host] page in
         call.answer {
           page.write(
@@ -118,7 +118,8 @@ extension Interface {
         }
       }
     } else {
-      host.readEvents(before: history.before, limit: limit, filter).answer(call) { [host] page in
+      host.readEvents(before: history.before?.seq, limit: limit, filter).answer(call) {
+        [host] page in
         call.answer {
           page.write(
             after: page.events.last?.seq ?? 0, isMore: page.events.count == limit, host,

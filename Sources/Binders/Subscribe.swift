@@ -12,7 +12,7 @@ struct Subscribe: DocumentedParameters {
   let epoch: String?
   let filter: Filter?
   let mode: String?
-  let min_interval_ms: UInt64?
+  let min_interval_ms: Interval?
   let distinct: Bool?
 
   static let docs = [
@@ -22,7 +22,7 @@ struct Subscribe: DocumentedParameters {
     "epoch": "The journal that `from` is a position of.",
     "filter": "For events: types and streams that are wanted, as patterns.",
     "mode": #""every" shows each change, none is left out for a slow reader."#,
-    "min_interval_ms": "Milliseconds between what is shown, at least.",
+    "min_interval_ms": "Milliseconds between what is shown, at least; a day at the most.",
     "distinct": "Whether a value equal to the last one shown is not shown; true when left out.",
   ]
 }
@@ -67,7 +67,7 @@ extension Interface {
       changes: sources.changes(name).map(StateChange.init))
     let subscription = StateSubscription(
       handle, to: source, on: connection, isDistinct: subscribe.distinct ?? true,
-      everyMilliseconds: subscribe.min_interval_ms ?? 0)
+      everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
     let value = subscription.value
     call.answer { buffer in
       writeHead(subscribe, handle, isJournaled: sources.isJournaled, &buffer)
@@ -96,7 +96,7 @@ extension Interface {
     let subscription = PatternSubscription(
       handle, to: changes, value: { [unowned self] in service(of: $0)?.sources?.value($0) },
       on: connection, isDistinct: subscribe.distinct ?? true,
-      everyMilliseconds: subscribe.min_interval_ms ?? 0)
+      everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
     call.answer { buffer in
       writeHead(subscribe, handle, isJournaled: true, &buffer)
       buffer.append(values)

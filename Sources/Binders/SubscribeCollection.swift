@@ -18,7 +18,7 @@ extension Interface {
       steps: sources.changes(name).compactMap(CollectionStep.init))
     let subscription = CollectionSubscription(
       handle, to: source, at: host.durable, on: call.connection,
-      everyMilliseconds: subscribe.min_interval_ms ?? 0)
+      everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
     call.answer { buffer in
       writeHead(subscribe, handle, kind: sources.kind(of: name), isJournaled: true, &buffer)
       subscription.writeValue(&buffer)

@@ -121,11 +121,13 @@ private struct Kept: JournalReader, Sendable {
   var snapshots: [Snapshot] = []
 
   func records(after seq: UInt64, limit: Int) -> [Record] {
-    Array(records.dropFirst(Int(seq)).prefix(limit))
+    Array(records.dropFirst(Int(clamping: seq)).prefix(limit))
   }
 
   func records(ofStream stream: String, from seq: UInt64, limit: Int) -> [Record] {
-    Array(records.prefix(Int(seq)).reversed().lazy.filter { $0.stream == stream }.prefix(limit))
+    Array(
+      records.prefix(Int(clamping: seq)).reversed().lazy.filter { $0.stream == stream }.prefix(
+        limit))
   }
 
   func snapshot(of service: String, upTo seq: UInt64) -> Snapshot? {

@@ -28,6 +28,7 @@ final class SQLiteReader: JournalReader {
   // MARK: Events
 
   func records(after seq: UInt64, limit: Int) throws(JournalError) -> [Record] {
+    guard seq < Int64.max else { return [] }
     var records: [Record] = []
     var expected = seq + 1
     do throws(SQLiteError) {

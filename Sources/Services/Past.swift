@@ -18,7 +18,7 @@ struct Past: Sendable {
 
   func read(_ reader: any JournalReader) throws(JournalError) -> PastValue {
     let bounds = try reader.bounds()
-    guard seq <= bounds.last, seq + 1 >= bounds.first else {
+    guard seq <= bounds.last, seq >= bounds.first - 1 else {
       throw .outOfRange(first: bounds.first, last: bounds.last)
     }
     let time = seq == 0 ? nil : try reader.records(after: seq - 1, limit: 1).first?.time

@@ -55,7 +55,7 @@ extension ServiceHost {
   package func readEvents(
     before seq: UInt64?, limit: Int, _ filter: EventFilter
   ) -> Signal<EventPage, JournalFault> {
-    let end = seq.map { $0 - 1 } ?? durable
+    let end = seq.map { $0 - min($0, 1) } ?? durable
     let head = filter.onlyStream.map { self.head(of: $0).seq }
     return reading(.long) { reader throws(JournalError) in
       if let stream = filter.onlyStream, let head {
@@ -87,9 +87,9 @@ extension ServiceHost {
   private static func last(
     _ reader: any JournalReader, upTo end: UInt64, limit: Int, _ filter: EventFilter
   ) throws(JournalError) -> EventPage {
-    let first = try reader.bounds().first
+    let (first, last) = try reader.bounds()
     var events: [JournalEvent] = []
-    var end = end
+    var end = min(end, last)
     while end >= first, events.count < limit {
       let size = min(UInt64(512), end - first + 1)
       let records = try reader.records(after: end - size, limit: Int(size))

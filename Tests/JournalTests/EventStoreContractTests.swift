@@ -174,6 +174,19 @@ struct EventStoreContractTests {
   }
 
   @Test(arguments: Kind.allCases)
+  func `behind the last position there is nothing, however far`(kind: Kind) throws {
+    let subject = try Subject(kind)
+    _ = try subject.store.append([draft("a")])
+    try subject.settle()
+    for seq in [1, UInt64(Int64.max) - 1, UInt64(Int64.max), .max] {
+      #expect(
+        try subject.read { reader throws(JournalError) in
+          try reader.records(after: seq, limit: 10)
+        }.isEmpty)
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
   func `times never go back, and a position is found by time`(kind: Kind) throws {
     let subject = try Subject(kind)
     for time: Int64 in [1_000, 3_000, 2_000, 5_000] {

@@ -1,0 +1,161 @@
+import Binders
+import Connections
+import JSON
+import Services
+import Testing
+import Wire
+
+/// Numbers at the edges of what the parameters hold, in every place where a number may stand.
+struct NumberTests {
+  private static let edges = [
+    "0", "-0", "1", "-1", "9223372036854775807", "9223372036854775808", "18446744073709551615",
+    "18446744073709551616", "-9223372036854775808", "1e18", "1e19", "1e308", "1e-300", "0.5",
+    "0e-9223372036854775808", "1e-9223372036854775808", "0.1e-9223372036854775808",
+    "0.0e-9223372036854775808", "1e-99999999999999999999", "1e99999999999999999999",
+  ]
+
+  /// What makes a call complete beside the number that is tried.
+  private static let others: [String: [String]] = [
+    "name": [#""x""#], "source": [#""cells/x""#, #""events""#], "value": ["1"],
+    "expected": ["1"], "values": ["[1]"], "key": [#""k""#], "sub": [#""s""#],
+    "at": ["0"], "from": ["0"], "to": ["0"],
+  ]
+
+  let bench: Bench
+
+  init() throws {
+    bench = try Bench { interface, host in
+      bindLists(interface, to: ListsService(in: host))
+      bindMaps(interface, to: MapsService(in: host))
+    }
+    let client = bench.connect()
+    _ = client.call(#"{"id":1,"method":"cells.set","params":["x",1]}"#)
+    _ = client.call(#"{"id":1,"method":"lists.append","params":["x",1]}"#)
+  }
+
+  /// The texts that a value of a schema may have with a number somewhere in it.
+  private func texts(_ schema: JSONValue, _ number: String) -> [String] {
+    guard case .object(let schema) = schema else {
+      // Anything: `from` of a subscription, an expected value.
+      return [
+        number, "[\(number)]", #"{"after":\#(number)}"#, #"{"last":\#(number)}"#,
+        #"{"x":\#(number)}"#,
+      ]
+    }
+    switch (schema["type"], schema["properties"]) {
+    case (.string("object"), .object(let properties)?):
+      return properties.members.flatMap { member in
+        texts(member.value, number).map { #"{"\#(member.name)":\#($0)}"# }
+      }
+    case (.string("object"), _):
+      return texts(schema["additionalProperties"] ?? .bool(true), number).map { #"{"k":\#($0)}"# }
+    case (.string("array"), _):
+      return texts(schema["items"] ?? .bool(true), number).map { "[\($0)]" }
+    default: return [number]
+    }
+  }
+
+  private func check(_ request: String) throws {
+    let client = bench.connect()
+    client.send(request)
+    let answers = client.settle()
+    #expect(answers.count >= 1, "\(request)")
+    client.send(#"{"id":"still here","method":"ping"}"#)
+    #expect(client.settle().contains { $0.contains("still here") }, "\(request)")
+    client.connection.close(.shutdown)
+  }
+
+  @Test
+  func `no number in any parameter of any method ends the daemon`() throws {
+    let document = try #require(bench.connect().result(#"{"id":1,"method":"rpc.discover"}"#))
+    guard case .array(let methods)? = document["methods"] else {
+      Issue.record("no methods")
+      return
+    }
+    var count = 0
+    for case .object(let method) in methods {
+      guard case .string(let name)? = method["name"],
+        case .array(let parameters)? = method["params"]
+      else { continue }
+      let all = parameters.compactMap { parameter -> (String, JSONValue, Bool)? in
+        guard case .object(let parameter) = parameter, case .string(let name)? = parameter["name"]
+        else { return nil }
+        return (name, parameter["schema"] ?? .bool(true), parameter["required"] == .bool(true))
+      }
+      for (tried, schema, _) in all {
+        let sources = all.contains { $0.0 == "source" } && tried != "source" ? 2 : 1
+        for source in 0..<sources {
+          let rest = all.filter { $0.2 && $0.0 != tried }.map { other, _, _ in
+            let values = Self.others[other] ?? [#""x""#]
+            return #""\#(other)":\#(values[min(source, values.count - 1)]),"#
+          }.joined()
+          for number in Self.edges {
+            for text in texts(schema, number) {
+              count += 1
+              try check(
+                #"{"id":1,"method":"\#(name)","params":{\#(rest)"\#(tried)":\#(text)}}"#)
+            }
+          }
+        }
+      }
+    }
+    #expect(count > 1000)
+    for number in Self.edges {
+      try check(
+        #"{"id":1,"method":"cells.set","params":{"name":"x","value":1,"_meta":{"expect":{"cells/x":\#(number)}}}}"#
+      )
+      try check(#"{"id":\#(number),"method":"ping"}"#)
+    }
+  }
+
+  @Test
+  func `positions and intervals have a range`() throws {
+    let client = bench.connect()
+    func path(_ method: String, _ params: String) -> JSONValue? {
+      let error = client.error(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
+      return error?.name == .invalidParams ? error?.data["path"] : nil
+    }
+    for number in ["-1", "9223372036854775808", "18446744073709551615"] {
+      for member in ["after", "before"] {
+        #expect(
+          path("history", #"{"source":"events","\#(member)":\#(number)}"#) == .string("/\(member)"))
+      }
+      #expect(
+        path("history", #"{"source":"cells/x","at":{"seq":\#(number)}}"#) == .string("/at/seq"))
+    }
+    for number in ["-1", "86400001", "18446744073709551615"] {
+      #expect(
+        path("subscribe", #"{"source":"cells/x","min_interval_ms":\#(number)}"#)
+          == .string("/min_interval_ms"))
+    }
+    #expect(
+      client.result(
+        #"{"id":1,"method":"subscribe","params":{"source":"cells/x","min_interval_ms":86400000}}"#)
+        != nil)
+  }
+
+  @Test(arguments: ["0", "1", "9223372036854775807"])
+  func `the last events before a position are there, wherever it is`(before: String) throws {
+    let page = bench.connect().result(
+      #"{"id":1,"method":"history","params":{"source":"events","before":\#(before)}}"#)
+    guard case .array(let items)? = page?["items"] else {
+      Issue.record("no items")
+      return
+    }
+    #expect(items.count == (before.count > 1 ? 2 : 0))
+  }
+
+  @Test
+  func `a number too small for a double is refused, not taken for another`() throws {
+    let client = bench.connect()
+    for (method, params) in [
+      ("cells.add", #"{"name":"x","by":1e-99999999999999999999}"#),
+      ("cells.compareAndSet", #"{"name":"x","expected":1e-99999999999999999999,"value":2}"#),
+    ] {
+      let error = client.error(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
+      #expect(error?.name == .parseError)
+      #expect(error?.data["offset"] != nil)
+    }
+    #expect(bench.cells.ledger.value(of: "cells/x")?.text == "1")
+  }
+}
