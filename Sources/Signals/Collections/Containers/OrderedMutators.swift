@@ -1,0 +1,105 @@
+extension MutableChangesetContainerProtocol
+where Changeset: OrderedCollectionChangesetProtocol, Changeset.Collection: MutableCollection {
+  /// The element at an index.
+  @inlinable
+  package subscript(index: Int) -> Collection.Element {
+    get { collection[index] }
+    set {
+      change {
+        $0[index] = newValue
+        return (.one(.update(at: index, newElement: newValue)), ())
+      }
+    }
+  }
+}
+
+extension MutableChangesetContainerProtocol
+where
+  Changeset: OrderedCollectionChangesetProtocol, Changeset.Collection: RangeReplaceableCollection
+{
+  /// Adds an element at the end; O(1) on average.
+  @inlinable
+  package func append(_ newElement: Collection.Element) {
+    change {
+      let index = $0.endIndex
+      $0.append(newElement)
+      return (.one(.insert(newElement, at: index)), ())
+    }
+  }
+
+  /// Inserts an element at an index.
+  @inlinable
+  package func insert(_ newElement: Collection.Element, at index: Int) {
+    change {
+      $0.insert(newElement, at: index)
+      return (.one(.insert(newElement, at: index)), ())
+    }
+  }
+
+  /// Inserts elements at an index.
+  package func insert(contentsOf newElements: [Collection.Element], at index: Int) {
+    guard !newElements.isEmpty else { return }
+    change {
+      $0.insert(contentsOf: newElements, at: index)
+      return (.patch(zip(newElements, index...).map { .insert($0, at: $1) }), ())
+    }
+  }
+
+  /// Takes the element at `fromIndex` out and inserts it at `toIndex` in what is left.
+  @inlinable
+  package func move(from fromIndex: Int, to toIndex: Int) {
+    guard fromIndex != toIndex else { return }
+    change {
+      $0.move(from: fromIndex, to: toIndex)
+      return (.one(.move(from: fromIndex, to: toIndex)), ())
+    }
+  }
+
+  /// Takes the elements at `fromIndices` out and inserts them, in this order, at `toIndex` in what
+  /// is left.
+  package func move(from fromIndices: [Int], to toIndex: Int) {
+    precondition(Set(fromIndices).count == fromIndices.count, "an element is moved twice")
+    change {
+      $0.move(from: fromIndices, to: toIndex)
+      let moves = zip(fromIndices, toIndex...).map { (from: $0, to: $1) }
+      let patch = OrderedCollectionDiff(moves: moves).generatePatch(to: $0)
+      return (patch.isEmpty ? nil : .patch(patch), ())
+    }
+  }
+
+  /// Removes and returns the element at an index.
+  @inlinable
+  @discardableResult
+  package func remove(at index: Int) -> Collection.Element {
+    change { (.one(.delete(at: index)), $0.remove(at: index)) }
+  }
+
+  /// Removes and returns the last element.
+  @inlinable
+  @discardableResult
+  package func removeLast() -> Collection.Element {
+    remove(at: collection.endIndex - 1)
+  }
+
+  /// Removes the elements at indices that follow each other.
+  package func removeSubrange(_ range: Range<Int>) {
+    guard !range.isEmpty else { return }
+    change {
+      $0.removeSubrange(range)
+      return (.patch(range.reversed().map { .delete(at: $0) }), ())
+    }
+  }
+
+  /// Removes all elements.
+  package func removeAll() {
+    removeSubrange(collection.startIndex..<collection.endIndex)
+  }
+
+  /// Takes a step.
+  package func apply(_ operation: Operation) {
+    change {
+      $0.apply(operation)
+      return (.one(operation), ())
+    }
+  }
+}
