@@ -1,6 +1,9 @@
 package import Journal
 
-/// Reads every record of a journal that no daemon has open, and goes on after what is damaged.
+/// Reads every record of a journal, and goes on after what is damaged.
+///
+/// A daemon may write it meanwhile: what it had at the beginning is checked, and nothing is held for
+/// longer than a page is read.
 package struct JournalCheck {
   /// What was found.
   package struct Report: Equatable {
@@ -18,9 +21,9 @@ package struct JournalCheck {
   private static let maxDamages = 100
   private let files: JournalFiles
 
-  /// - Throws: ``JournalError`` when the journal cannot be opened, or a daemon has it.
+  /// - Throws: ``JournalError`` when the journal cannot be opened.
   package init(path: String) throws(JournalError) {
-    files = try JournalFiles(path: path, durability: nil)
+    files = try JournalFiles(path: path, for: .checking)
   }
 
   package func run() throws(JournalError) -> Report {

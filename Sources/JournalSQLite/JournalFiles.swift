@@ -16,26 +16,46 @@ final class JournalFiles {
   /// Reads on the thread that opens the journal.
   let reader: SQLiteReader
 
+  /// What a journal is opened for.
+  enum Purpose {
+    case writing(SQLiteStore.Durability)
+    /// Reading while nobody writes it.
+    case serving
+    /// Reading, whoever else has it.
+    case checking
+  }
+
   private let path: String
   private let lock: JournalLock
   private let synchronous: String
-  private let mode: Database.Mode
 
-  /// - Parameter durability: `nil` for reading only.
-  init(path: String, durability: SQLiteStore.Durability?) throws(JournalError) {
+  init(path: String, for purpose: Purpose) throws(JournalError) {
     self.path = path
-    synchronous = durability == .always ? "FULL" : "NORMAL"
-    mode = durability == nil ? .readOnly : .readWrite
-    lock = try JournalLock(path: path + ".lock")
+    let lockPath = path + ".lock"
+    let isWritten: Bool
+    switch purpose {
+    case .writing(let durability):
+      isWritten = true
+      synchronous = durability == .always ? "FULL" : "NORMAL"
+      lock = try JournalLock(writing: lockPath)
+    case .serving, .checking:
+      isWritten = false
+      synchronous = "NORMAL"
+      var mayBeWritten = false
+      if case .checking = purpose { mayBeWritten = true }
+      lock = try JournalLock(reading: lockPath, mayBeWritten: mayBeWritten)
+    }
     let found = try Schema.look(at: path)
     switch found {
     case .other: throw .notAJournal(path: path)
     case .journal(let version) where version > Schema.version:
       throw .newerFormat(found: version, supported: Int(Schema.version))
+    case .nothing where !isWritten: throw .unavailable(detail: "no journal at \(path)")
     case .journal, .nothing: break
     }
     do throws(SQLiteError) {
-      let database = try Database(path: path, found == .nothing ? .create : mode)
+      let database = try Database(
+        path: path, !isWritten ? .readOnly : found == .nothing ? .create : .readWrite)
       if found == .nothing, try database.integer("PRAGMA application_id") == 0 {
         try Schema.create(on: database, epoch: Schema.makeEpoch())
         lock.mark = 0
@@ -47,7 +67,7 @@ final class JournalFiles {
       self.last = UInt64(last)
       first = UInt64(try database.integer("SELECT ifnull(min(seq), 1) FROM event") ?? 1)
       lostEvents = lock.mark > self.last ? lock.mark - self.last : 0
-      if lostEvents > 0, mode == .readWrite {
+      if lostEvents > 0, isWritten {
         let renewed = Schema.makeEpoch()
         try database.execute("UPDATE journal SET value = '\(renewed)' WHERE key = 'epoch'")
         lock.mark = self.last

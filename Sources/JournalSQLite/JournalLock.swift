@@ -7,17 +7,24 @@ internal import Journal
 /// started and the boot. At byte 256 stands the last position that was acknowledged, in eight
 /// bytes, little-endian: written to memory that the kernel keeps when the process is killed, so that
 /// a journal that has lost acknowledged events is known by it.
+///
+/// Whoever only reads makes no such file and changes none: it may be on a disk that takes no writes.
 final class JournalLock {
   private static let size = 264
   private static let markOffset = 256
 
   private let file: CInt
-  private let memory: UnsafeMutableRawPointer
 
-  /// Takes the lock.
+  /// The file as the one who writes it sees it.
+  private let memory: UnsafeMutableRawPointer?
+
+  /// The mark that whoever only reads has found.
+  private let foundMark: UInt64
+
+  /// Takes the lock for writing: nobody else has it.
   ///
   /// - Throws: ``JournalError/locked(owner:)``, or ``JournalError/unavailable(detail:)``.
-  init(path: String) throws(JournalError) {
+  init(writing path: String) throws(JournalError) {
     file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw Self.failure(path) }
     guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
@@ -36,23 +43,51 @@ final class JournalLock {
       throw error
     }
     self.memory = memory
-    writeOwner()
+    foundMark = 0
+    writeOwner(to: memory)
+  }
+
+  /// Takes the lock for reading, where there is a file that can be locked.
+  ///
+  /// - Parameter mayBeWritten: Whether it does not matter that somebody writes meanwhile; nothing is
+  ///   locked then.
+  /// - Throws: ``JournalError/locked(owner:)``.
+  init(reading path: String, mayBeWritten: Bool) throws(JournalError) {
+    memory = nil
+    file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    var mark: UInt64 = 0
+    if file >= 0 {
+      if !mayBeWritten, flock(file, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK {
+        let owner = Self.owner(file)
+        _ = close(file)
+        throw .locked(owner: owner)
+      }
+      if pread(file, &mark, 8, off_t(Self.markOffset)) != 8 { mark = 0 }
+    }
+    foundMark = UInt64(littleEndian: mark)
   }
 
   deinit {
-    munmap(memory, Self.size)
-    _ = close(file)
+    if let memory { munmap(memory, Self.size) }
+    if file >= 0 { _ = close(file) }
   }
 
   /// The last position that was acknowledged; 0 for none.
+  ///
+  /// Set by the one who writes only.
   var mark: UInt64 {
-    get { UInt64(littleEndian: memory.load(fromByteOffset: Self.markOffset, as: UInt64.self)) }
+    get {
+      guard let memory else { return foundMark }
+      return UInt64(
+        littleEndian: memory.load(fromByteOffset: Self.markOffset, as: UInt64.self))
+    }
     set {
+      guard let memory else { preconditionFailure("a mark is set by who only reads") }
       memory.storeBytes(of: newValue.littleEndian, toByteOffset: Self.markOffset, as: UInt64.self)
     }
   }
 
-  private func writeOwner() {
+  private func writeOwner(to memory: UnsafeMutableRawPointer) {
     let text = "pid \(getpid()) started \(time(nil)) boot \(Self.bootID)\n"
     let line = UnsafeMutableRawBufferPointer(start: memory, count: Self.markOffset)
     line.copyBytes(from: repeatElement(UInt8(ascii: " "), count: Self.markOffset - 1))
@@ -68,7 +103,11 @@ final class JournalLock {
     var line = [UInt8](repeating: 0, count: markOffset)
     let count = max(0, pread(file, &line, line.count, 0))
     let text = String(decoding: line[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-    return text.isEmpty ? "another process" : text
+    // Whoever only reads does not write its name there.
+    guard let pid = text.split(separator: " ").dropFirst().first.flatMap({ pid_t($0) }),
+      kill(pid, 0) == 0 || errno == EPERM
+    else { return "another process" }
+    return text
   }
 
   private static func text(of path: String, count: Int) -> String {

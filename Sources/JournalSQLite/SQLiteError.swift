@@ -33,6 +33,12 @@ struct SQLiteError: Error, Equatable {
     code & 0xFF == SQLITE_FULL || [ENOSPC, EDQUOT, EFBIG].contains(systemCode)
   }
 
+  /// Whether somebody else wrote for longer than is waited.
+  var isBusy: Bool { code & 0xFF == SQLITE_BUSY || code & 0xFF == SQLITE_LOCKED }
+
+  /// Whether a transaction that failed so has certainly changed nothing.
+  var hasNoOutcome: Bool { isNoSpace || isBusy }
+
   /// Whether what was read is damaged.
   var isCorrupt: Bool {
     code & 0xFF == SQLITE_CORRUPT || code & 0xFF == SQLITE_NOTADB
@@ -44,11 +50,19 @@ struct SQLiteError: Error, Equatable {
       ENOSPC: "ENOSPC", EDQUOT: "EDQUOT", EFBIG: "EFBIG", EIO: "EIO", EROFS: "EROFS",
       EACCES: "EACCES",
     ]
-    let reason = names[systemCode] ?? (isNoSpace ? "ENOSPC" : isInputOutput ? "EIO" : "SQLITE")
-    return .readOnly(reason: reason, outcome: isNoSpace ? .none : .unknown)
+    return .readOnly(
+      reason: names[systemCode] ?? general, outcome: hasNoOutcome ? .none : .unknown)
   }
 
-  private var isInputOutput: Bool { code & 0xFF == SQLITE_IOERR }
+  /// The reason where the system has given none.
+  private var general: String {
+    switch code & 0xFF {
+    case SQLITE_FULL: "ENOSPC"
+    case SQLITE_IOERR: "EIO"
+    case SQLITE_BUSY, SQLITE_LOCKED: "BUSY"
+    default: "SQLITE"
+    }
+  }
 }
 
 extension SQLiteError: CustomStringConvertible {

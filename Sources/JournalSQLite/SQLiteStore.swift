@@ -39,6 +39,9 @@ package final class SQLiteStore: EventStore {
   /// How many acknowledged events were missing when the journal was opened; ``epoch`` is new then.
   package let lostEvents: UInt64
 
+  /// Snapshots that the writer has not dealt with yet.
+  package private(set) var waitingSnapshots = 0
+
   /// Told once when a snapshot could not be kept, and why.
   package var onSnapshotFailure: ((String) -> Void)?
 
@@ -79,18 +82,18 @@ package final class SQLiteStore: EventStore {
 
   // MARK: Opening
 
-  /// Opens a journal, or makes one where none is.
+  /// Opens a journal; makes one where none is, unless it is for reading.
   ///
   /// - Parameters:
   ///   - path: The SQLite file; `path.lock` beside it is locked.
-  ///   - durability: See ``Durability``; `nil` opens for reading only, changes nothing and refuses
-  ///     every append.
+  ///   - durability: See ``Durability``; `nil` opens for reading only, makes and changes nothing and
+  ///     refuses every append.
   ///   - clock: The clock, in microseconds since 1970.
   /// - Throws: ``JournalError``.
   package init(
     path: String, durability: Durability?, on loop: Loop, clock: @escaping () -> Int64
   ) throws(JournalError) {
-    files = try JournalFiles(path: path, durability: durability)
+    files = try JournalFiles(path: path, for: durability.map { .writing($0) } ?? .serving)
     self.loop = loop
     self.clock = clock
     start = files.reader
@@ -201,8 +204,10 @@ package final class SQLiteStore: EventStore {
       refusal = error
       discard()
       committedSubject.on(.failed(error))
-    case .saved: break
-    case .notSaved(let reason): onSnapshotFailure?(reason)
+    case .saved: waitingSnapshots -= 1
+    case .notSaved(let reason):
+      waitingSnapshots -= 1
+      onSnapshotFailure?(reason)
     }
   }
 
@@ -249,7 +254,9 @@ package final class SQLiteStore: EventStore {
   }
 
   package func save(_ snapshot: Snapshot) {
-    threads?.writer?.post(.save(snapshot))
+    guard let writer = threads?.writer else { return }
+    waitingSnapshots += 1
+    writer.post(.save(snapshot))
   }
 
   package func reading<Result: Sendable>(

@@ -121,7 +121,7 @@ final class SQLiteWriter {
 
   private func fail(_ error: SQLiteError) {
     generation += 1
-    report(error.isNoSpace ? .rejected(error.refusal) : .failed(error.refusal, "\(error)"))
+    report(error.hasNoOutcome ? .rejected(error.refusal) : .failed(error.refusal, "\(error)"))
   }
 
   // MARK: Checkpoints
@@ -162,7 +162,7 @@ final class SQLiteWriter {
         }
       }
       try thin(snapshot.service)
-      report(.saved(service: snapshot.service, seq: snapshot.seq))
+      report(.saved)
     } catch {
       report(.notSaved("\(error)"))
     }
@@ -227,7 +227,7 @@ extension SQLiteWriter {
     case rejected(JournalError)
     /// It may have been written; the journal is at its end.
     case failed(JournalError, String)
-    case saved(service: String, seq: UInt64)
+    case saved
     case notSaved(String)
   }
 }

@@ -33,8 +33,10 @@ struct Options {
       --durability POLICY  always: an answer means that the disk has it (default)
                            interval[=MS]: the disk has it MS milliseconds later, 1000 by default
                            os: the disk has it when the kernel pleases
-      --read-only          serves what the journal holds, as far as it is readable, and takes nothing
-      --verify             reads the whole journal, says what is damaged, and exits 1 if anything is
+      --read-only          serves what the journal holds, as far as it is readable, and takes nothing;
+                           the disk may be one that takes no writes
+      --verify             reads the whole journal, says what is damaged, and exits 1 if anything is;
+                           a daemon may write it meanwhile
 
     exit: 0 ended by a signal · 64 misuse · 69 no socket · 74 the journal failed while running ·
           78 the journal cannot be used (see the message; restarting does not help)

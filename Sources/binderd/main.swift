@@ -9,7 +9,7 @@ import Signals
 ///
 /// - Returns: The exit code.
 func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
-  makeDirectory(of: options.journalPath)
+  if options.durability != nil { makeDirectory(of: options.journalPath) }
   let daemon = try Daemon(options, log)
   do {
     try daemon.start(options, log, manager)

@@ -55,6 +55,11 @@ final class TemporaryMount {
     _ = try run(["mount", "-o", "remount,size=\(size)k", path])
   }
 
+  /// Refuses every write from now on.
+  func makeReadOnly() throws {
+    _ = try run(["mount", "-o", "remount,ro", path])
+  }
+
   deinit {
     if isMounted { _ = try? run(["umount", "-l", path]) }
   }

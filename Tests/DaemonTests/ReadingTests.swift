@@ -1,0 +1,101 @@
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+/// Journals that are only read: checked, or served without being changed.
+struct ReadingTests {
+  private func verify(_ journal: String, _ code: CInt = 0) throws -> String {
+    try run([DaemonProcess.executable, "--verify", "--journal", journal], code)
+  }
+
+  private func fill(_ daemon: DaemonProcess, _ count: Int) throws {
+    let client = try TestSocket(daemon.socket)
+    for i in 0..<count {
+      #expect(
+        try client.call(#"{"id":1,"method":"cells.set","params":["n\#(i)",1]}"#).contains("seq"))
+    }
+  }
+
+  @Test
+  func `where no journal is none is made by reading`() throws {
+    let directory = try TemporaryDirectory()
+    for name in ["missing.db", "missing/journal.db", "empty.db"] {
+      let journal = directory.path + "/" + name
+      if name == "empty.db" { close(open(journal, O_CREAT | O_WRONLY, 0o600)) }
+      #expect(try verify(journal, 78).contains("no journal at \(journal)"))
+      let daemon = try DaemonProcess(["--journal", journal, "--read-only"], waits: false)
+      #expect(daemon.waitForEnd() == 78)
+      #expect(daemon.log.contains("no journal at \(journal)"))
+    }
+    #expect(Files.names(in: directory.path) == ["empty.db"])
+  }
+
+  @Test
+  func `a journal is checked while a daemon writes it`() throws {
+    let daemon = try DaemonProcess()
+    try fill(daemon, 20)
+    #expect(try verify(daemon.journal).contains("20 of 20 events read back"))
+    try fill(daemon, 5)
+    #expect(try verify(daemon.journal).contains("25 of 25 events read back"))
+    #expect(daemon.end() == 0)
+  }
+
+  @Test
+  func `a journal that a daemon writes is not served by a second one`() throws {
+    let daemon = try DaemonProcess()
+    let other = try DaemonProcess(
+      ["--socket", daemon.directory + "/other.sock", "--journal", daemon.journal, "--read-only"],
+      waits: false)
+    #expect(other.waitForEnd() == 78)
+    #expect(other.log.contains("the journal is in use by pid \(daemon.pid) started "))
+  }
+
+  @Test
+  func `a journal that is served for reading is not written by a second daemon`() throws {
+    let daemon = try DaemonProcess()
+    try fill(daemon, 3)
+    daemon.end()
+    try daemon.start(["--read-only"])
+    let other = try DaemonProcess(
+      ["--socket", daemon.directory + "/other.sock", "--journal", daemon.journal], waits: false)
+    #expect(other.waitForEnd() == 78)
+    #expect(other.log.contains("the journal is in use by "))
+  }
+
+  @Test(arguments: [SIGTERM, SIGKILL])
+  func `a journal on a disk that takes no writes is checked and served`(end: CInt) throws {
+    let mount = try TemporaryMount(kibibytes: 4096)
+    guard mount.isMounted else { return }  // not as root
+    let writer = try DaemonProcess(in: mount.path)
+    try fill(writer, 10)
+    writer.end(end)
+    try mount.makeReadOnly()
+    #expect(try verify(writer.journal).contains("10 of 10 events read back"))
+
+    let reader = try DaemonProcess(["--journal", writer.journal, "--read-only"])
+    let client = try TestSocket(reader.socket)
+    #expect(
+      try client.call(#"{"id":1,"method":"get","params":["cells/n9"]}"#).contains(#""value":1"#))
+    #expect(
+      try client.call(#"{"id":1,"method":"history","params":{"source":"events","after":9}}"#)
+        .contains(#""stream":"cells/n9""#))
+    #expect(
+      try client.call(#"{"id":1,"method":"cells.set","params":["a",1]}"#)
+        .contains(#""reason":"read-only","outcome":"none""#))
+    client.close()
+    #expect(reader.end() == 0)
+  }
+
+  @Test
+  func `a journal without its lock file is read, and gets none`() throws {
+    let daemon = try DaemonProcess()
+    try fill(daemon, 3)
+    daemon.end()
+    unlink(daemon.journal + ".lock")
+    #expect(try verify(daemon.journal).contains("3 of 3"))
+    try daemon.start(["--read-only"])
+    #expect(daemon.end() == 0)
+    #expect(access(daemon.journal + ".lock", F_OK) != 0)
+  }
+}
