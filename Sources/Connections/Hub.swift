@@ -243,10 +243,12 @@ package final class Hub {
     waiting = []
   }
 
-  /// Whether some client waits for an answer, or for output to be taken.
+  /// Whether some client waits for an answer, or for output to be taken, or something that it has
+  /// asked waits for its turn.
   package var hasUnfinished: Bool {
     connections.values.contains {
       !$0.held.isEmpty || !$0.heldLate.isEmpty || $0.lateCalls > 0 || $0.outputBytes > 0
+        || $0.parked != nil
     }
   }
 }

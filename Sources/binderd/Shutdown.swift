@@ -8,14 +8,18 @@ import Services
 /// Ends the daemon in order: no new clients, no new requests, answers, `closing`, a snapshot, the
 /// journal.
 ///
-/// A second signal leaves out what takes time, a third ends the process at once.
+/// The disk gets the time that it needs, clients that do not take their answers a short one. After
+/// a second signal nobody is answered any more; a third ends the process at once.
 final class Shutdown {
+  /// For how long answers wait for clients to take them.
   private static let graceMilliseconds: UInt64 = 2_000
+
+  /// How often the service manager is asked for more time.
+  private static let extensionMilliseconds: UInt64 = 1_000
 
   private let daemon: Daemon
   private let manager: ServiceManager
   private var signals = 0
-  private var deadline: UInt64 = 0
 
   init(_ daemon: Daemon, _ manager: ServiceManager) {
     self.daemon = daemon
@@ -27,7 +31,6 @@ final class Shutdown {
     signals += 1
     guard signals == 1 else {
       if signals > 2 { exit(EXIT_FAILURE) }
-      deadline = 0
       return
     }
     manager.notify("STOPPING=1")
@@ -38,20 +41,39 @@ final class Shutdown {
   func finish() {
     daemon.server.stopListening()
     daemon.hub.stopReading()
-    deadline = daemon.loop.milliseconds + Self.graceMilliseconds
-    wait { [daemon] in !daemon.hub.hasUnfinished && daemon.store.durable == daemon.store.last }
+    var deadline = daemon.loop.milliseconds + Self.graceMilliseconds
+    wait { [self] in
+      // The time of the disk is not that of the clients.
+      if isWriting { deadline = daemon.loop.milliseconds + Self.graceMilliseconds }
+      return signals > 1 || daemon.loop.milliseconds >= deadline
+        || !isWriting && !daemon.hub.hasUnfinished
+    }
     daemon.hub.closeAll(.shutdown)
-    if signals == 1, daemon.store.refusal == nil {
+    if signals < 2, daemon.store.refusal == nil {
       daemon.host.saveSnapshots()
     }
+    wait { [self] in !isWriting }
     daemon.store.close()
   }
 
-  /// Runs the loop until a condition holds, or the time is over.
+  /// Whether the disk does not have all yet that it is to have.
+  private var isWriting: Bool {
+    daemon.store.refusal == nil
+      && (daemon.store.durable < daemon.store.last || daemon.store.waitingSnapshots > 0)
+  }
+
+  /// Runs the loop until a condition holds; meanwhile the service manager hears that it takes a
+  /// while.
   private func wait(until isDone: () -> Bool) {
     guard let tick = try? EventLoop.Timer(on: daemon.loop, onFire: {}) else { return }
     tick.start(afterMilliseconds: 5, everyMilliseconds: 5)
-    while !isDone(), daemon.loop.milliseconds < deadline { daemon.loop.runOnce() }
+    var told = daemon.loop.milliseconds
+    while !isDone() {
+      daemon.loop.runOnce()
+      guard daemon.loop.milliseconds - told >= Self.extensionMilliseconds else { continue }
+      told = daemon.loop.milliseconds
+      manager.notify("EXTEND_TIMEOUT_USEC=10000000", "STATUS=waiting for the disk")
+    }
     tick.close()
   }
 }

@@ -1,0 +1,121 @@
+import Glibc
+import JSON
+import Testing
+
+/// How a daemon ends while it has something in hand.
+struct ShutdownTests {
+  private func set(_ name: String) -> String {
+    #"{"id":"\#(name)","method":"cells.set","params":["\#(name)",1]}"#
+  }
+
+  /// Waits until the daemon has taken what was sent, and the disk has not.
+  private func waitUntilInFlight(_ daemon: DaemonProcess, events: Int) throws {
+    let other = try TestSocket(daemon.socket)
+    for _ in 0..<2_000 {
+      guard
+        case .object(let stats)? = try other.result(#"{"id":1,"method":"stats"}"#)["stats"]
+      else { break }
+      if stats["waitingEvents"] == .number(JSONNumber(events)) { return }
+      usleep(1_000)
+    }
+    Issue.record("it does not come to that")
+  }
+
+  @Test
+  func `what was asked before the end is answered, however slow the disk is`() throws {
+    guard let wrapper = Disturbance.slowDisk(milliseconds: 3_000) else { return }
+    let daemon = try DaemonProcess()
+    daemon.end()
+    let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
+    let client = try TestSocket(slow.socket)
+    let watcher = try TestSocket(slow.socket)
+    _ = try watcher.call(#"{"id":1,"method":"subscribe","params":{"source":"cells/**","sub":"w"}}"#)
+    try client.send(set("a"), set("b"), #"{"method":"cells.set","params":["c",1]}"#)
+    try client.send(#"{"id":"d","method":"get","params":["cells/c"]}"#)
+    try waitUntilInFlight(slow, events: 3)
+    #expect(slow.end() == 0)
+    let answers = try client.lines()
+    try #require(answers.count == 4)
+    #expect(answers[0].contains(#""id":"a","result":{"value":1,"seq":1"#))
+    #expect(answers[1].contains(#""id":"b","result":{"value":1,"seq":2"#))
+    #expect(answers[2].contains(#""id":"d","result""#) && answers[2].contains(#""value":1"#))
+    #expect(answers[3].contains(#""reason":"shutdown""#) && answers[3].contains(#""last":3"#))
+    let frames = try watcher.lines()
+    #expect(frames.count == 4)
+    #expect(frames.last?.contains(#""last":3"#) == true)
+  }
+
+  @Test
+  func `what only notifications have written is waited for, and what waits behind them is run`()
+    throws
+  {
+    guard let wrapper = Disturbance.slowDisk(milliseconds: 500) else { return }
+    let daemon = try DaemonProcess()
+    daemon.end()
+    let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
+    let client = try TestSocket(slow.socket)
+    try client.send(
+      #"{"method":"cells.set","params":["c",1]}"#,
+      #"{"id":"d","method":"get","params":["cells/c"]}"#)
+    try waitUntilInFlight(slow, events: 1)
+    #expect(slow.end() == 0)
+    let lines = try client.lines()
+    #expect(lines.first?.contains(#""id":"d","result""#) == true)
+    #expect(lines.count == 2)
+  }
+
+  @Test
+  func `a second signal does not wait for the disk`() throws {
+    guard let wrapper = Disturbance.slowDisk(milliseconds: 3_000) else { return }
+    let daemon = try DaemonProcess()
+    daemon.end()
+    let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
+    let client = try TestSocket(slow.socket)
+    try client.send(set("a"))
+    try waitUntilInFlight(slow, events: 1)
+    kill(slow.pid, SIGTERM)
+    #expect(client.isSilent(for: 200))
+    kill(slow.pid, SIGTERM)
+    let start = milliseconds()
+    #expect(try client.line()?.contains(#""reason":"shutdown""#) == true)
+    #expect(milliseconds() - start < 1_500)
+    #expect(slow.waitForEnd() == 0)
+    let again = try DaemonProcess(in: daemon.directory)
+    let reader = try TestSocket(again.socket)
+    #expect(try reader.result(#"{"id":1,"method":"ping"}"#)["last"] == .number(JSONNumber(1)))
+  }
+
+  @Test
+  func `a third signal ends it at once`() throws {
+    guard let wrapper = Disturbance.slowDisk(milliseconds: 4_000) else { return }
+    let daemon = try DaemonProcess()
+    daemon.end()
+    let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
+    let client = try TestSocket(slow.socket)
+    try client.send(set("a"))
+    try waitUntilInFlight(slow, events: 1)
+    kill(slow.pid, SIGTERM)
+    #expect(client.isSilent(for: 200))
+    kill(slow.pid, SIGTERM)
+    #expect(try client.lines().count == 1)
+    kill(slow.pid, SIGTERM)
+    #expect(slow.waitForEnd() == 1)
+  }
+
+  @Test
+  func `a client that does not read what it asked for delays the end by the grace only`() throws {
+    let daemon = try DaemonProcess()
+    let client = try TestSocket(daemon.socket)
+    let text = String(repeating: "x", count: 50_000)
+    _ = try client.call(#"{"id":1,"method":"cells.set","params":["big","\#(text)"]}"#)
+    try client.send(
+      #"{"id":2,"method":"subscribe","params":{"source":"events","sub":"e","from":"start"}}"#)
+    let asks = String(
+      repeating: #"{"id":3,"method":"get","params":["cells/big"]}"# + "\n", count: 20)
+    try client.send(bytes: Array(asks.utf8))
+    usleep(100_000)
+    let start = milliseconds()
+    #expect(daemon.end() == 0)
+    #expect(1_500..<10_000 ~= milliseconds() - start)
+  }
+}
