@@ -210,9 +210,9 @@ extension WireError {
 extension Connection {
   /// What has become of a subscription that is not there.
   fileprivate func fate(of handle: Handle) -> String {
-    if case .number(let number) = handle, 1...max(1, lastHandle) ~= number, lastHandle > 0 {
-      return "ended"
+    switch handle {
+    case .name(let name): endedNames.contains(name) ? "ended" : "unknown"
+    case .number(let number): number > 0 && number <= lastHandle ? "ended" : "unknown"
     }
-    return "unknown"
   }
 }

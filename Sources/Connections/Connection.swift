@@ -20,6 +20,8 @@ package final class Connection: DisposeBagProvider {
   /// Everything that lives as long as the client.
   package private(set) lazy var bag = DisposeBag()
 
+  private static let endedNamesKept = 64
+
   /// Who runs the requests; set by the binder.
   package var onRequest: Handler?
 
@@ -33,6 +35,9 @@ package final class Connection: DisposeBagProvider {
   package var lineOut: Int
 
   package private(set) var subscriptions: [Subscription] = []
+
+  /// The names of subscriptions that have ended, the last of them last; some, not all.
+  package private(set) var endedNames: [String] = []
 
   /// The last number that was given as a handle.
   package private(set) var lastHandle = 0
@@ -147,8 +152,19 @@ package final class Connection: DisposeBagProvider {
     guard let i = subscriptions.firstIndex(where: { $0 === subscription }) else { return }
     subscriptions.remove(at: i)
     hub.subscriptionCount -= 1
+    noteEnded(subscription.handle)
     subscription.end()
     hub.list(self)  // it may have been all that kept the connection
+  }
+
+  private func noteEnded(_ handle: Handle) {
+    guard case .name(let name) = handle else { return }
+    if let i = endedNames.firstIndex(of: name) {
+      endedNames.remove(at: i)
+    } else if endedNames.count == Self.endedNamesKept {
+      endedNames.removeFirst()
+    }
+    endedNames.append(name)
   }
 
   // MARK: Ending

@@ -189,4 +189,20 @@ struct SourcesTests {
     #expect(was("7") == .string("unknown"))
     #expect(was(#""x""#) == .string("unknown"))
   }
+
+  @Test
+  func `of the names that have ended the last ones are known`() {
+    func was(_ sub: String) -> JSONValue? {
+      client.result(#"{"id":1,"method":"unsubscribe","params":{"sub":"\#(sub)"}}"#)?["was"]
+    }
+    for i in [0, 1, 2] + Array(1...65) {
+      _ = client.call(
+        #"{"id":1,"method":"subscribe","params":{"source":"cells/a","sub":"n\#(i)"}}"#)
+      #expect(was("n\(i)") == .string("active"))
+    }
+    #expect(was("n0") == .string("unknown"))
+    #expect(was("n1") == .string("unknown"))
+    #expect(was("n2") == .string("ended"))
+    #expect(was("n65") == .string("ended"))
+  }
 }
