@@ -34,6 +34,14 @@ package struct BindExpression: Equatable, Sendable {
     self.transformers = transformers
   }
 
+  /// An expression that binds a path to nothing: its values are only observed.
+  init(observing path: String) {
+    self.init(left: (path, 1), .leftToRightLater, right: ("", 1), [])
+  }
+
+  /// Whether the values are only observed.
+  var isObservation: Bool { right.isEmpty }
+
   /// The expression that a text is.
   ///
   /// Any text may be given; it is read once, from left to right, without recursion.

@@ -1,0 +1,13 @@
+/// Whether two values are equal; `nil` when values of their type cannot be compared.
+///
+/// Objects that are not `Equatable` are compared by their identity.
+func areSame(_ a: Any, _ b: Any) -> Bool? {
+  if let a = a as? any Equatable { return isEqual(a, b) }
+  // What is no object would be put into a new one by the cast, each time.
+  guard type(of: a) is AnyObject.Type, type(of: b) is AnyObject.Type else { return nil }
+  return a as AnyObject === b as AnyObject
+}
+
+private func isEqual<Value: Equatable>(_ a: Value, _ b: Any) -> Bool {
+  (b as? Value).map { $0 == a } ?? false
+}

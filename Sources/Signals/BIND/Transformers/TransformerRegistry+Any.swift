@@ -1,0 +1,81 @@
+/// A value has not the type that is needed there.
+package struct BindTypeError: Error, Equatable, CustomStringConvertible {
+  /// The type of the value.
+  package let found: String
+  /// The type that is needed.
+  package let expected: String
+
+  init(_ value: Any, expected: Any.Type) {
+    found = "\(type(of: value))"
+    self.expected = "\(expected)"
+  }
+
+  package var description: String { "a value of type \(found) is no \(expected)" }
+}
+
+/// The value as one of a type, optional or not.
+func cast<Value>(_ value: Any, to type: Value.Type) throws(BindTypeError) -> Value {
+  guard let cast = value as? Value else { throw BindTypeError(value, expected: type) }
+  return cast
+}
+
+extension TransformerStep {
+  /// The same for values whose types are known only when they come.
+  package var erased: TransformerStep<Any, Any> {
+    switch self {
+    case .now(let step): .now { try step(cast($0, to: Input.self)) }
+    case .later(let step):
+      .later { value in
+        do {
+          return step(try cast(value, to: Input.self)).map { $0 as Any }
+        } catch {
+          return .failed(error)
+        }
+      }
+    }
+  }
+}
+
+extension Transformer {
+  /// The same for values whose types are known only when they come.
+  package var erased: Transformer<Any, Any> {
+    Transformer<Any, Any>(forward: forward?.erased, reverse: reverse?.erased)
+  }
+}
+
+extension TransformerRegistry where Value == Any {
+  /// Registers a closure.
+  package mutating func register<Input, Output>(
+    _ name: String, _ forward: @escaping (Input) throws -> Output
+  ) {
+    register(name, Transformer(forward).erased)
+  }
+
+  /// Registers a closure and its reverse.
+  package mutating func register<Input, Output>(
+    _ name: String, _ forward: @escaping (Input) throws -> Output,
+    reverse: @escaping (Output) throws -> Input
+  ) {
+    register(name, Transformer(forward, reverse: reverse).erased)
+  }
+
+  /// Registers a type by its name, or another.
+  package mutating func register<Type: ValueTransformer>(_ type: Type.Type, as name: String? = nil)
+  {
+    register(name ?? "\(type)", Transformer(Type()).erased)
+  }
+
+  /// Registers a type by its name, or another.
+  package mutating func register<Type: ReversibleValueTransformer>(
+    _ type: Type.Type, as name: String? = nil
+  ) {
+    register(name ?? "\(type)", Transformer(Type()).erased)
+  }
+
+  /// Registers a type by its name, or another.
+  package mutating func register<Type: AsyncValueTransformer>(
+    _ type: Type.Type, as name: String? = nil
+  ) {
+    register(name ?? "\(type)", Transformer(Type()).erased)
+  }
+}

@@ -1,0 +1,118 @@
+/// The transformers of an expression language, by their names.
+///
+/// - Note: `Value` is what all of them take and give: JSON values on the wire, `Any` between
+///   objects.
+package struct TransformerRegistry<Value> {
+  /// What a transformer takes in its parentheses.
+  package enum Parameter: String, Sendable {
+    case integer
+    case number
+    case string
+    /// Any of what JSON calls a value and is no array and no object.
+    case value
+
+    fileprivate func accepts(_ argument: BindArgument) -> Bool {
+      switch self {
+      case .integer: argument.integer != nil
+      case .number: argument.number != nil
+      case .string: argument.string != nil
+      case .value: true
+      }
+    }
+  }
+
+  /// A registered transformer.
+  package struct Entry {
+    /// Its name.
+    package let name: String
+    /// What it takes, all of it needed.
+    package let parameters: [Parameter]
+    fileprivate let make: ([BindArgument]) -> Transformer<Value, Value>
+  }
+
+  private var entries: [String: Entry] = [:]
+
+  package init() {}
+
+  /// All there is, by name.
+  package var all: [Entry] { entries.values.sorted { $0.name < $1.name } }
+
+  /// Registers a transformer; one of the same name is replaced.
+  package mutating func register(_ name: String, _ transformer: Transformer<Value, Value>) {
+    entries[name] = Entry(name: name, parameters: []) { _ in transformer }
+  }
+
+  /// Registers a transformer with arguments; one of the same name is replaced.
+  ///
+  /// - Parameter make: Called with as many arguments as there are parameters, each of its kind.
+  package mutating func register(
+    _ name: String, _ parameters: [Parameter],
+    make: @escaping ([BindArgument]) -> Transformer<Value, Value>
+  ) {
+    entries[name] = Entry(name: name, parameters: parameters, make: make)
+  }
+
+  /// The transformer that an expression names: all of its transformers, from left to right.
+  ///
+  /// - Throws: Of which transformer there is none, which argument it does not take, or why it
+  ///   cannot go the way of the expression.
+  package func transformer(
+    for expression: BindExpression
+  ) throws(BindFault) -> Transformer<Value, Value> {
+    var all = Transformer<Value, Value>.identity
+    for call in expression.transformers {
+      let one = try transformer(for: call)
+      try check(one, of: call, for: expression.operator)
+      all = all.then(one)
+    }
+    return all
+  }
+
+  private func transformer(
+    for call: TransformerCall
+  ) throws(BindFault) -> Transformer<Value, Value> {
+    guard let entry = entries[call.name] else {
+      throw BindFault(
+        .unknownTransformer, "unknown transformer '\(call.name)'", at: call.column,
+        found: call.name, expected: entries.keys.sorted())
+    }
+    guard call.arguments.count == entry.parameters.count else {
+      throw BindFault(
+        .argument, "'\(call.name)' takes \(counted(entry.parameters)), not \(call.arguments.count)",
+        at: call.column, found: "\(call)", expected: entry.parameters.map(\.rawValue))
+    }
+    for (argument, parameter) in zip(call.arguments, entry.parameters)
+    where !parameter.accepts(argument) {
+      throw BindFault(
+        .argument, "expected \(parameter.rawValue), found \(argument)", at: argument.column,
+        found: "\(argument)", expected: [parameter.rawValue])
+    }
+    let transformer = entry.make(call.arguments)
+    return call.isSwapped ? transformer.swapped : transformer
+  }
+
+  private func counted(_ parameters: [Parameter]) -> String {
+    switch parameters.count {
+    case 0: "no argument"
+    case 1: "1 argument"
+    case let count: "\(count) arguments"
+    }
+  }
+
+  private func check(
+    _ transformer: Transformer<Value, Value>, of call: TransformerCall, for sign: BindOperator
+  ) throws(BindFault) {
+    let missing: String? =
+      if sign.goesRight, transformer.forward == nil {
+        "'\(call)' has no way from left to right"
+      } else if sign.goesLeft, transformer.reverse == nil {
+        "'\(call)' has no way from right to left"
+      } else if sign.goesBothWays, !transformer.goesBothWays {
+        "'\(call)' answers later and cannot go both ways"
+      } else {
+        nil
+      }
+    guard let missing else { return }
+    throw BindFault(.notBindable, missing, at: call.column, found: "\(call)")
+  }
+}
