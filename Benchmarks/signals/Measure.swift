@@ -1,3 +1,4 @@
+import CMallocs
 import Glibc
 
 /// CPU time of this thread, in ns.
@@ -22,24 +23,27 @@ struct Row {
 
 /// Measures all rows in turn, so that a slow moment of the machine touches all alike.
 func measure(_ rows: [Row], samples: Int = 15, events: Int = 200_000) {
-  var times = rows.map { _ in (floor: [Double](), ours: [Double]()) }
+  var times = rows.map { _ in (floor: [Double](), ours: [Double](), mallocs: 0) }
   for sample in 0...samples {
     for (i, row) in rows.enumerated() {
       let a = now()
       row.floor(events)
-      let b = now()
+      let (mallocs, b) = (malloc_count(), now())
       row.ours(events)
       let c = now()
       guard sample > 0 else { continue }  // the first warms up
       times[i].floor.append((b - a) / Double(events))
       times[i].ours.append((c - b) / Double(events))
+      times[i].mallocs += malloc_count() - mallocs
     }
   }
-  print(padded("work", 36), "   floor    ours   times   at most")
+  print(padded("work", 36), "   floor    ours   times mallocs  at most")
   for (row, time) in zip(rows, times) {
     let (floor, ours) = (time.floor.median, time.ours.median)
     let times = ours / floor
+    let mallocs = Double(time.mallocs) / Double(samples * events)
     var line = "\(padded(row.name, 36)) \(number(floor)) \(number(ours)) \(number(times))"
+    line += " \(number(mallocs))"
     if let limit = row.limit {
       line += "  \(number(limit))  \(times <= limit ? "" : "missed")"
     }
@@ -51,7 +55,7 @@ func padded(_ text: String, _ width: Int) -> String {
   text + String(repeating: " ", count: max(0, width - text.count))
 }
 
-/// With one or two digits after the point.
+/// With two digits after the point.
 func number(_ value: Double) -> String {
   let hundredths = Int((value * 100).rounded())
   let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)

@@ -36,6 +36,16 @@ struct BidirectionalTests {
   }
 
   @Test
+  func `what the right side told before is overruled`() {
+    let (left, right) = (Property(0), ReplaySubject<Int, Never>(bufferSize: 2))
+    right.send(7)
+    left.bidirectionalBind(to: right)
+    #expect(left.value == 0)
+    right.send(8)
+    #expect(left.value == 8)
+  }
+
+  @Test
   func `values without equality are kept the same by a test`() {
     struct Size { var width = 0 }
     let (left, right) = (Property(Size()), Property(Size()))

@@ -93,18 +93,23 @@ struct FlatteningTests {
 
   @Test
   func `an inner signal that switches while it starts is replaced`() {
-    let outer = PassthroughSubject<Int, Never>()
+    var outer: AtomicObserver<Int, Never>?
     var log: [Int] = []
-    outer.flatMapLatest { number in
+    SafeSignal<Int> { observer in
+      outer = observer
+      return NonDisposable.instance
+    }
+    .flatMapLatest { number in
       SafeSignal<Int> { observer in
-        if number == 1 { outer.send(2) }
+        if number == 1 { outer?.receive(2) }
         observer.receive(number)
         return NonDisposable.instance
       }
     }
     .observeNext { log.append($0) }.dispose(in: bag)
-    outer.send(1)
+    outer?.receive(1)
     bag.dispose()
-    #expect(log == [1, 2])
+    outer = nil
+    #expect(log == [2])
   }
 }

@@ -1,16 +1,18 @@
 /// First in, first out, both O(1) on average.
 @usableFromInline
 struct Queue<Element> {
-  private var items: ContiguousArray<Element?> = []
-  private var head = 0
-
   @usableFromInline
+  var items: ContiguousArray<Element?> = []
+  @usableFromInline
+  var head = 0
+
+  @inlinable
   init() {}
 
   @usableFromInline
   var count: Int { items.count - head }
 
-  @usableFromInline
+  @inlinable
   var isEmpty: Bool { head == items.count }
 
   @usableFromInline

@@ -8,8 +8,7 @@ package func inOneTurn<each Property: DerivableProperty>(
   repeat turns.append((each property).node)
   let held = turns.filter { $0.hold() }
   change()
-  for turn in held { turn.deliver() }
-  for turn in held { turn.settleTurn() }
+  for turn in held { turn.release() }
 }
 
 /// What can wait with its changes.
@@ -17,11 +16,8 @@ private protocol TurnTaking {
   /// Keeps what is sent from now on; `false` when it does already.
   func hold() -> Bool
 
-  /// Tells its observers what was kept.
-  func deliver()
-
-  /// Tells what hangs on it.
-  func settleTurn()
+  /// Tells its observers what was kept, and what hangs on it that it has settled.
+  func release()
 }
 
 extension ValueNode: TurnTaking {
@@ -32,11 +28,8 @@ extension ValueNode: TurnTaking {
     return true
   }
 
-  fileprivate func deliver() {
+  fileprivate func release() {
     endDelivery()
-  }
-
-  fileprivate func settleTurn() {
     didSend()
   }
 }

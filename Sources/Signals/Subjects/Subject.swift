@@ -35,7 +35,7 @@ package class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProto
   final var isDelivering = false
   /// Sent during a delivery, each with the number of entries it is for.
   @usableFromInline
-  final var waiting: ContiguousArray<(event: Event, audience: Int)> = []
+  final var waiting = Queue<(event: Event, audience: Int)>()
   @usableFromInline
   final var terminal: Event?
   @usableFromInline
@@ -98,8 +98,6 @@ package class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProto
     return observation
   }
 
-  // MARK: What subclasses add.
-
   /// Called with each event when it is sent, before anybody is told.
   @usableFromInline
   func willSend(_ event: Event) {}
@@ -111,93 +109,4 @@ package class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProto
   /// Tells a new observer what it missed, without the terminal event.
   @usableFromInline
   func replay(to observer: Observer<Element, Error>) {}
-
-  // MARK: Delivery.
-
-  @inlinable
-  final func deliver(_ event: Event, to audience: Int) {
-    var i = 0
-    while i < audience {
-      // Each time anew: the array may grow during the call, and whoever left is `nil`.
-      if let observer = entries[i].observer { observer(event) }
-      i += 1
-    }
-  }
-
-  /// Delivers what was sent meanwhile, and takes away the entries of those who left.
-  @inlinable
-  final func endDelivery() {
-    if !waiting.isEmpty { deliverWaiting() }
-    isDelivering = false
-    if isTerminated { removeAll() } else if gaps > 0 { closeGaps() }
-  }
-
-  @usableFromInline
-  final func deliverWaiting() {
-    var i = 0
-    while i < waiting.count {
-      precondition(i < 200_000, "an observer of \(Self.self) answers itself without end")
-      let (event, audience) = waiting[i]
-      i += 1
-      deliver(event, to: audience)
-    }
-    waiting = []
-  }
-
-  /// Tells of the end in a `deinit`, where nobody may come back to the subject.
-  @usableFromInline
-  final func completeInDeinit() {
-    guard !isTerminated else { return }
-    isTerminated = true
-    for entry in entries { entry.observation.source = nil }
-    for entry in entries where entry.observation.isLive { entry.observer?(.completed) }
-  }
-
-  @usableFromInline
-  final func observeEnded(with observer: Observer<Element, Error>) -> any Disposable {
-    replay(to: observer)
-    if let terminal { observer(terminal) }
-    return EndedDisposable()
-  }
-
-  // MARK: Leaving.
-
-  @inlinable
-  final func remove(at index: Int) {
-    let observer = entries[index].observer
-    entries[index].observer = nil
-    gaps += 1
-    if !isDelivering { closeGaps() }
-    observersChanged()
-    // Last, because what the observer held may end with it and come back here.
-    withExtendedLifetime(observer) {}
-  }
-
-  /// Whoever was observed to the end lets go of what it held.
-  @usableFromInline
-  final func removeAll() {
-    guard !entries.isEmpty else { return }
-    let ended = entries
-    entries = []
-    gaps = 0
-    for entry in ended { entry.observation.end() }
-    observersChanged()
-  }
-
-  /// Gaps at the end go at once, the others when they are the half: so leaving is O(1) on average.
-  @inlinable
-  final func closeGaps() {
-    while let last = entries.last, last.observer == nil {
-      entries.removeLast()
-      gaps -= 1
-    }
-    if gaps > 0, gaps >= entries.count / 2 { compact() }
-  }
-
-  @usableFromInline
-  final func compact() {
-    entries.removeAll { $0.observer == nil }
-    gaps = 0
-    for i in entries.indices { entries[i].observation.index = i }
-  }
 }
