@@ -1,6 +1,14 @@
-/// What a signal can be bound to: an object, not retained, and what is done to it.
-package struct Bond<Element>: BindableProtocol {
-  private let start: (SafeSignal<Element>) -> any Disposable
+/// What a signal can be bound to: something that is done with each element.
+///
+/// It is done to an object, which is not retained, for as long as that lives; or, when it is made of
+/// a listener only, for as long as the bond itself lives. The first is ReactiveKit's bond, the second
+/// the first Bond's.
+package class Bond<Element>: BindableProtocol, DisposeBagProvider {
+  private let start: ((SafeSignal<Element>) -> any Disposable)?
+  /// What is done with each element; `nil` for a bond with a target.
+  package var listener: ((Element) -> Void)?
+  /// What is bound to a bond without a target.
+  package private(set) lazy var bag = DisposeBag(isReusable: true)
 
   /// - Parameter setter: Called with the target and each element, for as long as the target lives.
   package init<Target: Deallocatable>(
@@ -13,8 +21,14 @@ package struct Bond<Element>: BindableProtocol {
     }
   }
 
+  /// - Parameter listener: Called with each element, for as long as the bond lives.
+  package init(_ listener: @escaping (Element) -> Void) {
+    start = nil
+    self.listener = listener
+  }
+
   package func bind(signal: SafeSignal<Element>) -> any Disposable {
-    start(signal)
+    start?(signal) ?? signal.bind(to: self) { $0.listener?($1) }
   }
 }
 
