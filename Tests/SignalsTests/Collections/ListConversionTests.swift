@@ -9,7 +9,7 @@ struct ListConversionTests {
   @Test
   func `a patch made of the diff of a patch leads to the same list`() {
     var random = Random(1)
-    for round in 0..<20_000 {
+    for round in 0..<10_000 {
       let script = ListScript(size: 8, length: 12, &random)
       let diff = ListDiff(from: script.patch)
       var list = script.source
@@ -22,7 +22,7 @@ struct ListConversionTests {
   @Test
   func `a diff made of the patch of a diff is the same`() {
     var random = Random(2)
-    for round in 0..<20_000 {
+    for round in 0..<10_000 {
       let script = ListScript(size: 12, length: 12, &random)
       let diff = ListDiff(from: script.patch).sorted
       let again = ListDiff(from: diff.generatePatch(to: script.final)).sorted
@@ -34,7 +34,7 @@ struct ListConversionTests {
   @Test
   func `a diff says of a list what its definition says`() {
     var random = Random(3)
-    for round in 0..<20_000 {
+    for round in 0..<10_000 {
       let script = ListScript(size: 8, length: 8, &random)
       let diff = ListDiff(from: script.patch)
       let list = diff.taken(by: script.source, to: script.final)

@@ -89,8 +89,17 @@ package final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
   @inlinable
   func tell(_ changes: Changes<Changeset.Operation, Changeset.Diff>) {
     guard batch == nil else { return collect(changes) }
-    guard hasObservers else { return }
-    on(.next(Changeset(collection: stored, changes: changes)))
+    // As `on` does it, without what that does for a collection from outside.
+    let audience = entries.count
+    guard audience > 0 else { return }
+    let event = Event.next(Changeset(collection: stored, changes: changes))
+    guard !isDelivering else {
+      if !isTerminated { waiting.append((event, audience)) }
+      return
+    }
+    isDelivering = true
+    deliver(event, to: audience)
+    endDelivery()
   }
 
   @usableFromInline

@@ -1,0 +1,129 @@
+extension MutableChangesetContainerProtocol
+where Changeset: TreeChangesetProtocol, Changeset.Collection: Array2DProtocol {
+  package typealias SectionMetadata = Collection.SectionMetadata
+  package typealias Item = Collection.Item
+  package typealias Section = Array2D<SectionMetadata, Item>.Section
+
+  /// The item at a path of two.
+  package subscript(itemAt indexPath: IndexPath) -> Item {
+    get { collection.asArray2D[itemAt: indexPath] }
+    set { apply(.update(at: indexPath, newElement: .item(newValue))) }
+  }
+
+  /// The section at an index.
+  package subscript(sectionAt index: Int) -> Section {
+    get { collection.asArray2D[sectionAt: index] }
+    set { apply(.update(at: [index], newElement: .section(newValue))) }
+  }
+
+  /// Adds a section at the end.
+  package func appendSection(_ section: Section) {
+    insert(section: section, at: collection.asArray2D.sections.count)
+  }
+
+  /// Adds a section without items at the end.
+  package func appendSection(_ metadata: SectionMetadata) {
+    appendSection(Section(metadata: metadata, items: []))
+  }
+
+  /// Adds an item at the end of a section.
+  package func appendItem(_ item: Item, toSectionAt sectionIndex: Int) {
+    insert(item: item, at: [sectionIndex, self[sectionAt: sectionIndex].items.count])
+  }
+
+  /// Inserts a section.
+  package func insert(section: Section, at index: Int) {
+    insert(.section(section), at: [index])
+  }
+
+  /// Inserts a section without items.
+  package func insert(section metadata: SectionMetadata, at index: Int) {
+    insert(section: Section(metadata: metadata, items: []), at: index)
+  }
+
+  /// Inserts an item.
+  package func insert(item: Item, at indexPath: IndexPath) {
+    insert(.item(item), at: indexPath)
+  }
+
+  /// Inserts items of one section.
+  package func insert(contentsOf items: [Item], at indexPath: IndexPath) {
+    insert(contentsOf: items.map { .item($0) }, at: indexPath)
+  }
+
+  /// Takes a section out and inserts it in what is left.
+  package func moveSection(from fromIndex: Int, to toIndex: Int) {
+    move(from: [fromIndex], to: [toIndex])
+  }
+
+  /// Takes an item out and inserts it in what is left.
+  package func moveItem(from fromIndexPath: IndexPath, to toIndexPath: IndexPath) {
+    move(from: fromIndexPath, to: toIndexPath)
+  }
+
+  /// Removes and returns a section.
+  @discardableResult
+  package func removeSection(at index: Int) -> Section {
+    change { (.one(.delete(at: [index])), $0.asArray2D.removeSection(at: index)) }
+  }
+
+  /// Removes and returns an item.
+  @discardableResult
+  package func removeItem(at indexPath: IndexPath) -> Item {
+    change { (.one(.delete(at: indexPath)), $0.asArray2D.removeItem(at: indexPath)) }
+  }
+
+  /// Removes all items and keeps the sections.
+  package func removeAllItems() {
+    change {
+      let patch = $0.asArray2D.sections.enumerated().flatMap { i, section in
+        section.items.indices.reversed().map { Operation.delete(at: [i, $0]) }
+      }
+      $0.asArray2D.removeAllItems()
+      return (patch.isEmpty ? nil : .patch(patch), ())
+    }
+  }
+
+  /// Removes all.
+  package func removeAllItemsAndSections() {
+    removeAll()
+  }
+
+  /// Puts other items in the place of those of a section, and does not say what is different.
+  package func replaceItems(ofSectionAt sectionIndex: Int, with newItems: [Item]) {
+    self[sectionAt: sectionIndex] = Section(
+      metadata: self[sectionAt: sectionIndex].metadata, items: newItems)
+  }
+
+  /// Sorts the items of a section; those that are equal keep their order.
+  package func sortItems(
+    ofSectionAt sectionIndex: Int, by areInIncreasingOrder: (Item, Item) -> Bool
+  ) {
+    change {
+      let items = $0.asArray2D.sections[sectionIndex].items
+      let order = items.indices.sorted {
+        areInIncreasingOrder(items[$0], items[$1])
+          || (!areInIncreasingOrder(items[$1], items[$0]) && $0 < $1)
+      }
+      $0.asArray2D.sections[sectionIndex].items = order.map { items[$0] }
+      let moves = order.enumerated().map { (from: $1, to: $0) }
+      let patch = OrderedCollectionDiff(moves: moves).generatePatch(to: order)
+      let steps = patch.map { step in
+        step.mapElement { Collection.Children.Element.item(items[$0]) }
+          .mapIndex { IndexPath(item: $0, section: sectionIndex) }
+      }
+      return (steps.isEmpty ? nil : .patch(steps), ())
+    }
+  }
+}
+
+extension MutableChangesetContainerProtocol
+where
+  Changeset: TreeChangesetProtocol, Changeset.Collection: Array2DProtocol,
+  Changeset.Collection.Item: Comparable
+{
+  /// Sorts the items of a section; those that are equal keep their order.
+  package func sortItems(ofSectionAt sectionIndex: Int) {
+    sortItems(ofSectionAt: sectionIndex, by: <)
+  }
+}

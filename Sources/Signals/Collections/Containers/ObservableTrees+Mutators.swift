@@ -1,0 +1,75 @@
+extension MutableChangesetContainerProtocol
+where Changeset: TreeChangesetProtocol, Changeset.Collection: RangeReplaceableTreeProtocol {
+  package typealias ChildNode = Collection.Children.Element
+
+  /// The tree at a path that is not empty.
+  package subscript(childAt indexPath: IndexPath) -> ChildNode {
+    get { collection[childAt: indexPath] }
+    set { apply(.update(at: indexPath, newElement: newValue)) }
+  }
+
+  /// Adds a tree after the children of the root.
+  package func append(_ newNode: ChildNode) {
+    insert(newNode, at: [collection.children.count])
+  }
+
+  /// Inserts a tree at a path.
+  package func insert(_ newNode: ChildNode, at index: IndexPath) {
+    apply(.insert(newNode, at: index))
+  }
+
+  /// Inserts trees at a path, as siblings.
+  package func insert(contentsOf newNodes: [ChildNode], at indexPath: IndexPath) {
+    guard !newNodes.isEmpty else { return }
+    change {
+      $0.insert(contentsOf: newNodes, at: indexPath)
+      let patch = newNodes.enumerated().map {
+        Operation.insert($1, at: indexPath.advanced(by: $0))
+      }
+      return (.patch(patch), ())
+    }
+  }
+
+  /// Takes the tree at `fromIndex` out and inserts it at `toIndex` in what is left.
+  package func move(from fromIndex: IndexPath, to toIndex: IndexPath) {
+    guard fromIndex != toIndex else { return }
+    apply(.move(from: fromIndex, to: toIndex))
+  }
+
+  /// Takes the trees at `fromIndices` out and inserts them at `toIndex` in what is left, in the
+  /// order of the tree; none is inside of another.
+  package func move(from fromIndices: [IndexPath], to toIndex: IndexPath) {
+    change {
+      $0.move(from: fromIndices, to: toIndex)
+      let moves = fromIndices.sorted().enumerated().map {
+        (from: $1, to: toIndex.advanced(by: $0))
+      }
+      let patch = OrderedCollectionDiff(moves: moves).generatePatch(to: $0)
+      return (patch.isEmpty ? nil : .patch(patch), ())
+    }
+  }
+
+  /// Removes and returns the tree at a path.
+  @discardableResult
+  package func remove(at index: IndexPath) -> ChildNode {
+    change { (.one(.delete(at: index)), $0.remove(at: index)) }
+  }
+
+  /// Removes all but the root.
+  package func removeAll() {
+    guard !collection.children.isEmpty else { return }
+    change { tree in
+      let patch = tree.children.indices.reversed().map { Operation.delete(at: [$0]) }
+      tree.removeAll()
+      return (.patch(patch), ())
+    }
+  }
+
+  /// Takes a step.
+  package func apply(_ operation: Operation) {
+    change {
+      $0.apply(operation)
+      return (.one(operation), ())
+    }
+  }
+}

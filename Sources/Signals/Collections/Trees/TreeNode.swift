@@ -1,0 +1,75 @@
+/// A tree with a value at its root.
+package protocol TreeNodeWithValueProtocol<Value>: TreeProtocol {
+  associatedtype Value
+
+  /// The value of the root.
+  var value: Value { get set }
+
+  /// A leaf.
+  init(_ value: Value)
+}
+
+/// A tree of values, as a value.
+package struct TreeNode<Value>: TreeNodeWithValueProtocol, RangeReplaceableTreeProtocol {
+  package var value: Value
+  package var children: [TreeNode]
+
+  package init(_ value: Value) {
+    self.init(value, [])
+  }
+
+  package init(_ value: Value, _ children: [TreeNode]) {
+    self.value = value
+    self.children = children
+  }
+
+  /// The tree at a path; the empty path is that of this one.
+  package subscript(indexPath: IndexPath) -> TreeNode {
+    get { indexPath.isEmpty ? self : self[childAt: indexPath] }
+    set { if indexPath.isEmpty { self = newValue } else { self[childAt: indexPath] = newValue } }
+  }
+
+  /// The same as objects.
+  package var asObject: ObjectTreeNode<Value> {
+    ObjectTreeNode(value, children.map(\.asObject))
+  }
+}
+
+extension TreeNode: Equatable where Value: Equatable {}
+extension TreeNode: Hashable where Value: Hashable {}
+
+extension TreeNode: CustomDebugStringConvertible {
+  package var debugDescription: String {
+    "(\(value): \(children.isEmpty ? "-" : children.map(\.debugDescription).joined(separator: ", ")))"
+  }
+}
+
+/// A tree of values, as an object: whoever has it sees its changes.
+package final class ObjectTreeNode<Value>: TreeNodeWithValueProtocol, RangeReplaceableTreeProtocol {
+  package var value: Value
+  package var children: [ObjectTreeNode]
+
+  package init(_ value: Value) {
+    self.value = value
+    children = []
+  }
+
+  package init(_ value: Value, _ children: [ObjectTreeNode]) {
+    self.value = value
+    self.children = children
+  }
+
+  /// The tree at a path; the empty path is that of this one.
+  package subscript(indexPath: IndexPath) -> ObjectTreeNode {
+    indexPath.isEmpty ? self : self[childAt: indexPath]
+  }
+
+  /// The same as a value.
+  package var asTreeNode: TreeNode<Value> {
+    TreeNode(value, children.map(\.asTreeNode))
+  }
+}
+
+extension ObjectTreeNode: CustomDebugStringConvertible {
+  package var debugDescription: String { asTreeNode.debugDescription }
+}
