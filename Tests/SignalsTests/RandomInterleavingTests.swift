@@ -134,7 +134,7 @@ struct RandomInterleavingTests {
 
   @Test(arguments: 0..<8)
   func `a subject tells whom the model tells`(part: Int) {
-    for seed in 0..<250 {
+    for seed in 0..<100 {
       let script = Script(random: Random(part * 1000 + seed))
       let model = Model(script, tellsPresent: false)
       model.run()
@@ -146,7 +146,7 @@ struct RandomInterleavingTests {
 
   @Test(arguments: 0..<8)
   func `a property tells whom the model tells`(part: Int) {
-    for seed in 0..<250 {
+    for seed in 0..<100 {
       let script = Script(random: Random(part * 1000 + seed))
       let model = Model(script, tellsPresent: true)
       model.run()
