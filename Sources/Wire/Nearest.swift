@@ -4,15 +4,19 @@ public func nearest(to name: String, among names: some Sequence<String>) -> Stri
   let limit = max(1, min(3, wanted.count / 2))
   var best: (name: String, distance: Int)?
   for candidate in names.prefix(2000) {
-    let distance = distance(wanted, Array(candidate.utf8))
-    if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
+    // Each edit changes the length by one at the most.
+    let nearest = best.map { $0.distance - 1 } ?? limit
+    guard abs(candidate.utf8.count - wanted.count) <= nearest,
+      let distance = distance(wanted, Array(candidate.utf8), upTo: nearest)
+    else { continue }
+    best = (candidate, distance)
   }
   return best?.name
 }
 
 /// How many bytes have to be added, dropped, changed or swapped with the next one: the distance of
-/// Damerau 1964, in which no byte is edited twice.
-private func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+/// Damerau 1964, in which no byte is edited twice; `nil` when it is above a limit.
+private func distance(_ a: [UInt8], _ b: [UInt8], upTo limit: Int) -> Int? {
   var before: [Int] = []
   var row = Array(0...b.count)
   for i in 0..<a.count {
@@ -24,6 +28,10 @@ private func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
     }
     before = row
     row = next
+    // What was this far away twice in a row comes no nearer: a swap reaches back two rows.
+    guard before.contains(where: { $0 <= limit }) || row.contains(where: { $0 <= limit }) else {
+      return nil
+    }
   }
-  return row[b.count]
+  return row[b.count] <= limit ? row[b.count] : nil
 }
