@@ -12,7 +12,21 @@ final class DaemonMeasures {
   private let store: SQLiteStore
   private let loop: Loop
   private let started: UInt64
+
+  /// What the rates were last time, and when: all who ask within a second see the same.
+  private var rates = Rates()
   private var measured: UInt64
+
+  private struct Rates {
+    var commitsPerSecond = 0.0
+    var eventsPerSecond = 0.0
+    var commitMeanMilliseconds = 0.0
+    var commitMaxMilliseconds = 0.0
+  }
+
+  /// Milliseconds from one measurement of the rates to the next: a little less than the second after
+  /// which those who watch are shown the next.
+  private static let interval: UInt64 = 900
 
   init(hub: Hub, host: ServiceHost, store: SQLiteStore, loop: Loop) {
     (self.hub, self.host, self.store, self.loop) = (hub, host, store, loop)
@@ -28,23 +42,34 @@ final class DaemonMeasures {
 
   var now: DaemonStats {
     var stats = DaemonStats()
-    let times = store.takeCommitTimes()
-    let seconds = Double(max(1, loop.milliseconds - measured)) / 1000
-    measured = loop.milliseconds
+    measureRates()
     stats.connections = hub.connections.count
     stats.subscriptions = hub.subscriptionCount
     stats.requests = hub.requests
     stats.first = host.first
     stats.last = host.durable
-    stats.commitsPerSecond = (Double(times.commits) / seconds).rounded()
-    stats.eventsPerSecond = (Double(times.events) / seconds).rounded()
-    stats.commitMeanMilliseconds = times.meanMilliseconds
-    stats.commitMaxMilliseconds = times.maxMilliseconds
+    stats.commitsPerSecond = rates.commitsPerSecond
+    stats.eventsPerSecond = rates.eventsPerSecond
+    stats.commitMeanMilliseconds = rates.commitMeanMilliseconds
+    stats.commitMaxMilliseconds = rates.commitMaxMilliseconds
     stats.waitingEvents = host.last - host.durable
     stats.outputBytes = hub.outputBytes
     stats.residentBytes = LinuxProbe().residentBytes
     stats.uptimeSeconds = (Double(loop.milliseconds - started) / 1000).rounded()
     return stats
+  }
+
+  private func measureRates() {
+    let elapsed = loop.milliseconds - measured
+    guard elapsed >= Self.interval else { return }
+    measured = loop.milliseconds
+    let times = store.takeCommitTimes()
+    let seconds = Double(elapsed) / 1000
+    rates = Rates(
+      commitsPerSecond: (Double(times.commits) / seconds).rounded(),
+      eventsPerSecond: (Double(times.events) / seconds).rounded(),
+      commitMeanMilliseconds: times.meanMilliseconds,
+      commitMaxMilliseconds: times.maxMilliseconds)
   }
 
   var connections: [ConnectionInfo] {

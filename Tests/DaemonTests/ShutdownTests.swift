@@ -15,7 +15,7 @@ struct ShutdownTests {
       guard
         case .object(let stats)? = try other.result(#"{"id":1,"method":"stats"}"#)["stats"]
       else { break }
-      if stats["waitingEvents"] == .number(JSONNumber(events)) { return }
+      if stats["waiting_events"] == .number(JSONNumber(events)) { return }
       usleep(1_000)
     }
     Issue.record("it does not come to that")

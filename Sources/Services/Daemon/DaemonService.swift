@@ -29,11 +29,11 @@ package struct DaemonStats: Codable, Equatable {
   package var first: UInt64 = 0
   package var last: UInt64 = 0
 
-  /// Per second, since the last measurement.
+  /// Per second, over the last second or, when nobody asked meanwhile, longer.
   package var commitsPerSecond = 0.0
   package var eventsPerSecond = 0.0
 
-  /// Milliseconds that a commit takes, since the last measurement.
+  /// Milliseconds that a commit takes, over the same time.
   package var commitMeanMilliseconds = 0.0
   package var commitMaxMilliseconds = 0.0
 
@@ -50,6 +50,18 @@ package struct DaemonStats: Codable, Equatable {
   package var uptimeSeconds = 0.0
 
   package init() {}
+
+  private enum CodingKeys: String, CodingKey {
+    case connections, subscriptions, requests, first, last
+    case commitsPerSecond = "commits_per_second"
+    case eventsPerSecond = "events_per_second"
+    case commitMeanMilliseconds = "commit_mean_ms"
+    case commitMaxMilliseconds = "commit_max_ms"
+    case waitingEvents = "waiting_events"
+    case outputBytes = "output_bytes"
+    case residentBytes = "resident_bytes"
+    case uptimeSeconds = "uptime_s"
+  }
 }
 
 /// One client.
@@ -72,5 +84,10 @@ package struct ConnectionInfo: Codable, Equatable {
     self.client = client
     self.subscriptions = subscriptions
     self.outputBytes = outputBytes
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case id, uid, pid, client, subscriptions
+    case outputBytes = "output_bytes"
   }
 }

@@ -42,6 +42,12 @@ package struct Memory: Codable, Equatable {
     self.swapTotal = swapTotal
     self.swapFree = swapFree
   }
+
+  private enum CodingKeys: String, CodingKey {
+    case total, available
+    case swapTotal = "swap_total"
+    case swapFree = "swap_free"
+  }
 }
 
 /// Processor time of all cores together, in ticks of any unit.

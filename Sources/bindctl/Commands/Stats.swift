@@ -26,8 +26,8 @@ var statsCommand: Command {
 /// What a line of `--every` shows.
 private let shown: [(heading: String, member: String)] = [
   ("CLIENTS", "connections"), ("SUBS", "subscriptions"), ("REQUESTS", "requests"),
-  ("LAST", "last"), ("EVENTS/S", "eventsPerSecond"), ("COMMITS/S", "commitsPerSecond"),
-  ("COMMIT MS", "commitMeanMilliseconds"), ("MEMORY", "residentBytes"),
+  ("LAST", "last"), ("EVENTS/S", "events_per_second"), ("COMMITS/S", "commits_per_second"),
+  ("COMMIT MS", "commit_mean_ms"), ("MEMORY", "resident_bytes"),
 ]
 
 /// Shows a line each time, as vmstat does.

@@ -1,0 +1,59 @@
+import Glibc
+import JSON
+import Testing
+
+/// What the daemon says of itself.
+struct StatsTests {
+  let daemon: DaemonProcess
+  let client: TestSocket
+
+  init() throws {
+    daemon = try DaemonProcess()
+    client = try TestSocket(daemon.socket)
+  }
+
+  private func stats() throws -> JSONObject {
+    guard
+      case .object(let stats)? = try client.result(#"{"id":1,"method":"stats"}"#)["stats"]
+    else { return [:] }
+    return stats
+  }
+
+  private func rate(_ stats: JSONObject) -> Double {
+    guard case .number(let rate)? = stats["events_per_second"] else { return -1 }
+    return rate.double
+  }
+
+  @Test
+  func `whoever asks sees the same measurement`() throws {
+    let watcher = try TestSocket(daemon.socket)
+    _ = try watcher.call(#"{"id":1,"method":"subscribe","params":["daemon/stats"]}"#)
+    for i in 0..<50 {
+      _ = try client.call(#"{"id":1,"method":"cells.set","params":["a",\#(i)]}"#)
+    }
+    var measured = try stats()
+    for _ in 0..<500 where rate(measured) <= 0 {
+      usleep(5_000)
+      measured = try stats()
+    }
+    #expect(rate(measured) > 0)
+    for _ in 0..<5 { #expect(try rate(stats()) == rate(measured)) }
+    // Who watches sees it as well, although others ask.
+    var shown = 0.0
+    for _ in 0..<5 where shown == 0 {
+      guard let line = try watcher.line(),
+        case .object(let frame) = try JSONValue(parsing: line),
+        case .object(let params)? = frame["params"], case .object(let value)? = params["value"]
+      else { continue }
+      shown = rate(value)
+    }
+    #expect(shown > 0)
+  }
+
+  @Test(arguments: ["daemon/stats", "daemon/connections", "system/memory"])
+  func `members are spelled as everywhere else`(source: String) throws {
+    let answer = try client.call(#"{"id":1,"method":"get","params":["\#(source)"]}"#)
+    #expect(answer.contains("_"))
+    #expect(answer.utf8.allSatisfy { !(UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0) })
+  }
+}
