@@ -62,20 +62,20 @@ var transformers: TransformerRegistry<Any> {
   registry.register("NegateBoolean", { (value: Bool) in !value }, reverse: { !$0 })
   registry.register("uppercase") { (text: String) in text.uppercased() }
   registry.register("text", { (number: Double) in "\(number)" }, reverse: numberOfText)
-  registry.register("round", [.integer]) { arguments in
+  registry.register("round", [.integer], isReversible: true) { arguments in
     let digits = arguments[0].integer ?? 0
     let unit = (0..<digits).reduce(1.0) { unit, _ in unit * 10 }
     return Transformer({ (x: Double) in (x * unit).rounded() / unit }, reverse: { $0 }).erased
   }
-  registry.register("scale", [.number]) { arguments in
+  registry.register("scale", [.number], isReversible: true) { arguments in
     let factor = arguments[0].number ?? 1
     return Transformer({ (x: Double) in x * factor }, reverse: { $0 / factor }).erased
   }
-  registry.register("format", [.string]) { arguments in
+  registry.register("format", [.string], isReversible: false) { arguments in
     let format = arguments[0].string ?? ""
     return Transformer { (value: Any) in format.replacing("%", with: "\(value)") }.erased
   }
-  registry.register("default", [.value]) { arguments in
+  registry.register("default", [.value], isReversible: false) { arguments in
     let replacement = arguments[0].number ?? 0
     return Transformer { (value: Double?) in value ?? replacement }.erased
   }

@@ -116,6 +116,30 @@ struct ObjectBindingTests {
     binding.unbind()
   }
 
+  @Test
+  func `what is set while something on the path is missing is left out, without a failure`() throws
+  {
+    final class Garage { let car = Property<Car?>(nil) }
+    let garage = Garage()
+    try bind("speed <> car.speed", car, garage)
+    var problems = 0
+    binding.failed { _ in problems += 1 }
+    car.speed.value = 5
+    car.speed.value = 6
+    #expect(problems == 0)
+    let parked = Car()
+    parked.speed.value = 5
+    garage.car.value = parked
+    #expect(car.speed.value == 5)
+    car.speed.value = 7
+    #expect(parked.speed.value == 7)
+    garage.car.value = nil
+    parked.speed.value = 8
+    #expect(car.speed.value == 7)
+    #expect(!parked.speed.hasObservers)
+    binding.unbind()
+  }
+
   // MARK: Binding, unbinding, binding again.
 
   @Test
@@ -352,7 +376,10 @@ struct ObjectBindingTests {
   func `a registered name stands for a type or a closure`() throws {
     var registry = transformers
     registry.register(RPMToSpeedTransformer.self, as: "RPMToSpeedTransformerName")
-    #expect(registry.all.map(\.name).contains("RPMToSpeedTransformer"))
+    let all = registry.all.map { "\($0.name) \($0.parameters.map(\.rawValue)) \($0.isReversible)" }
+    #expect(all.first == #"NegateBoolean [] true"#)
+    #expect(all.contains(#"format ["string"] false"#))
+    #expect(all.contains("RPMToSpeedTransformer [] true"))
     try binding.define("rpm ~> speed | RPMToSpeedTransformerName", transformers: registry)
     engine.rpm.value = 500
     try binding.bind(left: engine, right: car)

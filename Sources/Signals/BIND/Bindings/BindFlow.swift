@@ -103,10 +103,10 @@ final class BindFlow<Source, Target> {
     willWrite(value)
     do {
       try write(value)
+      didWrite()
     } catch {
       didRefuse()
-      throw error
+      if !(error is BindEndIsMissing) { throw error }
     }
-    didWrite()
   }
 }

@@ -3,7 +3,8 @@ package struct BindEnd<Value> {
   /// The newest value, which is the one that was written last even if nobody was told of it yet;
   /// `nil` when there is none.
   package let read: () -> Value?
-  /// Sets the value; `nil` when the end is only read.
+  /// Sets the value, or throws why it does not, ``BindEndIsMissing`` to say nothing of it; `nil` when
+  /// the end is only read.
   package let write: ((Value) throws -> Void)?
   /// The present value at once, if there is one, then each later one.
   ///

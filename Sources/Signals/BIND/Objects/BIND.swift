@@ -49,3 +49,23 @@ package func BINDO(_ object: AnyObject?, _ path: String) throws(BindFault) -> Ob
   try binding.bind(left: object, right: object)
   return binding
 }
+
+/// Binds a path of an object to a path of another, both known to the compiler.
+///
+/// The right value, or the left one when values go left only, is not held; the other is.
+@discardableResult
+package func BIND<Left, LeftValue: BindTarget, Right, RightValue: BindTarget>(
+  _ left: Left, _ leftPath: KeyPath<Left, LeftValue>, _ sign: BindSign, _ right: Right,
+  _ rightPath: KeyPath<Right, RightValue>
+) -> EndBinding<LeftValue.BindValue, LeftValue.BindValue>
+where LeftValue.BindValue == RightValue.BindValue {
+  let (left, right) = (left[keyPath: leftPath], right[keyPath: rightPath])
+  return switch sign(.left, .right) {
+  case .leftToRight: left ~> right
+  case .rightToLeft: left <~ right
+  case .both: left <> right
+  case .leftToRightLater: left !~> right
+  case .rightToLeftLater: left <~! right
+  case .bothLater: left <!> right
+  }
+}

@@ -69,8 +69,7 @@ package struct ObjectPath {
   }
 
   private func write(_ new: Any, in object: AnyObject?) throws {
-    // Where something on the way is not there, there is nothing to set.
-    guard let object, let member = try lastMember(in: object) else { return }
+    guard let object, let member = try lastMember(in: object) else { throw BindEndIsMissing() }
     guard case .end(let end) = member, let write = end.write else {
       throw BindFault(
         .notBindable, "'\(keys[keys.count - 1])' cannot be set", at: column,

@@ -27,6 +27,8 @@ package struct TransformerRegistry<Value> {
     package let name: String
     /// What it takes, all of it needed.
     package let parameters: [Parameter]
+    /// Whether it can go back.
+    package let isReversible: Bool
     fileprivate let make: ([BindArgument]) -> Transformer<Value, Value>
   }
 
@@ -39,17 +41,22 @@ package struct TransformerRegistry<Value> {
 
   /// Registers a transformer; one of the same name is replaced.
   package mutating func register(_ name: String, _ transformer: Transformer<Value, Value>) {
-    entries[name] = Entry(name: name, parameters: []) { _ in transformer }
+    let isReversible = transformer.reverse != nil
+    entries[name] = Entry(name: name, parameters: [], isReversible: isReversible) { _ in
+      transformer
+    }
   }
 
   /// Registers a transformer with arguments; one of the same name is replaced.
   ///
+  /// - Parameter isReversible: Whether what `make` makes can go back, for those who read ``all``.
   /// - Parameter make: Called with as many arguments as there are parameters, each of its kind.
   package mutating func register(
-    _ name: String, _ parameters: [Parameter],
+    _ name: String, _ parameters: [Parameter], isReversible: Bool,
     make: @escaping ([BindArgument]) -> Transformer<Value, Value>
   ) {
-    entries[name] = Entry(name: name, parameters: parameters, make: make)
+    entries[name] = Entry(
+      name: name, parameters: parameters, isReversible: isReversible, make: make)
   }
 
   /// The transformer that an expression names: all of its transformers, from left to right.

@@ -1,0 +1,42 @@
+/// The way to a value in what is a value itself: `car.engine.path(\.rpm)`.
+///
+/// It is taken again each time the one on the way is replaced.
+package struct BindPath<Root: BindSource, Next: BindSource>: BindSource {
+  package typealias BindValue = Next.BindValue
+
+  fileprivate let root: Root
+  private let keyPath: KeyPath<Root.BindValue, Next>
+
+  fileprivate init(_ root: Root, _ keyPath: KeyPath<Root.BindValue, Next>) {
+    self.root = root
+    self.keyPath = keyPath
+  }
+
+  package func bindEnd(isHeld: Bool) -> BindEnd<Next.BindValue> {
+    let root = root.bindEnd(isHeld: isHeld)
+    // Not of `self`, which holds the root.
+    let next = { [keyPath] (value: Root.BindValue) in value[keyPath: keyPath].bindEnd(isHeld: false)
+    }
+    return BindEnd(
+      read: { root.read().flatMap { next($0).read() } },
+      write: { value in
+        guard let present = root.read() else { throw BindEndIsMissing() }
+        try next(present).write?(value)
+      },
+      values: root.values?.flatMapLatest { next($0).values ?? .never() },
+      gone: root.gone, isGone: root.isGone)
+  }
+}
+
+extension BindPath: BindTarget where Root: BindTarget, Next: BindTarget {
+  package var disposeBag: DisposeBag { root.disposeBag }
+}
+
+extension BindSource {
+  /// The way from the value to one in it.
+  package func path<Next: BindSource>(
+    _ keyPath: KeyPath<BindValue, Next>
+  ) -> BindPath<Self, Next> {
+    BindPath(self, keyPath)
+  }
+}
