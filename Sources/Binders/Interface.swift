@@ -29,6 +29,10 @@ package final class Interface {
   private(set) var services: [Service] = []
   private(set) var methods = MethodTable()
 
+  /// The bindings that live, and what they may name.
+  let bindings = LiveBindings()
+  let transformers = JSONTransformers.all
+
   let decoder = JSONDecoder()
   let encoder = JSONEncoder()
 
@@ -61,6 +65,7 @@ package final class Interface {
     offered?.writer = write
     offered?.sources = SourceProvider(
       descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
+      newest: { ledger.newest.value(of: $0) },
       collection: ledger.collection(of:), names: ledger.sources(where:),
       changes: { ledger.changes(of: $0).map(SourceProvider.Change.init) },
       changesWhere: { ledger.changes(where: $0).map(SourceProvider.Change.init) })

@@ -151,6 +151,7 @@ extension Limits {
     return .object([
       "line_in": number(lineIn), "line_out": number(lineOut), "depth": number(JSONLimits.depth),
       "members": number(JSONLimits.members), "batch": number(batch), "subs": number(subscriptions),
+      "bindings": number(bindings),
       "inflight": number(inFlight), "held": number(held), "output_soft": number(outputSoft),
       "output_hard": number(outputHard), "connections": number(connections),
       "partial_line_ms": number(partialLineMilliseconds), "stall_ms": number(stallMilliseconds),

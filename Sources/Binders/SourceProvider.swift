@@ -47,6 +47,9 @@ package final class SourceProvider {
   /// The value now; `nil` when there is none.
   let value: (_ source: String) -> JSONText?
 
+  /// The value with all that was decided and is not durable yet; `nil` when there is none.
+  let newest: (_ source: String) -> JSONText?
+
   /// What a list or a map holds; `nil` for all other sources.
   let collection: (_ source: String) -> SourceCollection?
 
@@ -59,7 +62,7 @@ package final class SourceProvider {
 
   init(
     descriptions: [Description], isJournaled: Bool, exists: @escaping (String) -> Bool,
-    value: @escaping (String) -> JSONText?,
+    value: @escaping (String) -> JSONText?, newest: ((String) -> JSONText?)? = nil,
     collection: @escaping (String) -> SourceCollection? = { _ in nil },
     names: @escaping ((String) -> Bool) -> [String],
     changes: @escaping (String) -> Signal<Change, Never>,
@@ -69,6 +72,7 @@ package final class SourceProvider {
     self.isJournaled = isJournaled
     self.exists = exists
     self.value = value
+    self.newest = newest ?? value
     self.collection = collection
     self.names = names
     self.changes = changes

@@ -36,6 +36,9 @@ package final class Connection: DisposeBagProvider {
 
   package private(set) var subscriptions: [Subscription] = []
 
+  /// Bindings that end with this client.
+  var bindings: [Handle: any Disposable] = [:]
+
   /// The names of subscriptions that have ended, the last of them last; some, not all.
   package private(set) var endedNames: [String] = []
 
@@ -185,6 +188,8 @@ package final class Connection: DisposeBagProvider {
     subscriptions = []
     hub.subscriptionCount -= ended.count
     for subscription in ended { subscription.end() }
+    for binding in bindings.values { binding.dispose() }
+    bindings = [:]
     bag.dispose()
     onRequest = nil
     held = HeldAnswers()
@@ -203,7 +208,7 @@ package final class Connection: DisposeBagProvider {
   func endIfDone() {
     guard isAtEnd, !isEnded, !input.isParked, held.isEmpty, heldLate.isEmpty, lateCalls == 0,
       outputBytes == 0,
-      subscriptions.isEmpty
+      subscriptions.isEmpty, bindings.isEmpty
     else { return }
     end()
   }

@@ -24,6 +24,9 @@ public struct Limits: Equatable, Sendable {
   /// Subscriptions of one connection.
   public var subscriptions = 256
 
+  /// Bindings of one connection.
+  public var bindings = 64
+
   /// Bytes of output that wait for a client before it is read no further.
   public var outputSoft = 1 << 20
 

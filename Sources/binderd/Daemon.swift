@@ -17,6 +17,8 @@ final class Daemon {
   let host: ServiceHost
   let hub: Hub
   let server: SocketServer
+  private let interface: Interface
+  private let bindings: BindingsService
   private let bag = DisposeBag()
 
   init(_ options: Options, _ log: Log) throws {
@@ -34,6 +36,7 @@ final class Daemon {
     let cells = CellsService(in: host)
     let lists = ListsService(in: host)
     let maps = MapsService(in: host)
+    bindings = BindingsService(in: host)
     let system = SystemService(LinuxProbe(), on: scheduler)
     let daemon = DaemonService(
       on: scheduler, stats: { stats.now }, connections: { stats.connections })
@@ -43,9 +46,11 @@ final class Daemon {
     bindCells(interface, to: cells)
     bindLists(interface, to: lists)
     bindMaps(interface, to: maps)
+    bindBindings(interface, to: bindings)
     bindSystem(interface, to: system)
     bindDaemon(interface, to: daemon)
 
+    self.interface = interface
     (self.loop, self.store, self.host, self.hub) = (loop, store, host, hub)
     server = SocketServer(hub, on: loop, log: log, descriptors: descriptors) { connection in
       let caller = Caller(uid: connection.peer.uid, pid: connection.peer.pid)
@@ -59,6 +64,7 @@ final class Daemon {
   func start(_ options: Options, _ log: Log, _ manager: ServiceManager) throws {
     try replay(options, log, manager)
     bindHub(hub, to: host, bag: bag)
+    restoreBindings(interface, bindings) { log.write(.warning, $0) }
     // Requests that waited for the disk are run at the end of a turn; what they write goes at once.
     loop.onTurnEnd { [unowned store] in store.submit() }
   }

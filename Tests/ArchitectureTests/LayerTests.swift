@@ -79,7 +79,7 @@ struct LayerTests {
   func `no layer uses Foundation, and none runs async code`(layer: String) throws {
     for file in try sources(of: layer) {
       #expect(!file.imports.contains { $0.hasPrefix("Foundation") }, "\(layer)/\(file.name)")
-      for word in [" async ", " await ", "Task {", "Task.detached", "actor "] {
+      for word in [" async ", " await ", "Task {", "Task.detached", " actor "] {
         let code = file.code
         #expect(!code.contains(word), "\(layer)/\(file.name) says \(word)")
       }

@@ -1,0 +1,50 @@
+/// Why the list of bindings is not changed.
+package enum BindingError: ServiceError, Equatable {
+  case exists(name: String)
+  case unknown(name: String)
+  case tooMany(max: Int)
+
+  package var kind: ServiceErrorKind {
+    switch self {
+    case .exists(let name): .alreadyExists(what: "binding", id: name)
+    case .unknown(let name): .notFound(what: "binding", id: name)
+    case .tooMany: .rejected(reason: "too_many")
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .exists(let name): "there is a binding '\(name)' already"
+    case .unknown(let name): "there is no binding '\(name)'"
+    case .tooMany(let max): "the daemon keeps at most \(max) bindings"
+    }
+  }
+}
+
+/// The bindings that the daemon keeps over a restart: their names and expressions.
+///
+/// It keeps what is bound; who binds makes it live.
+package final class BindingsService {
+  /// How many bindings there may be.
+  package static let maxCount = 1000
+
+  package let ledger: Ledger<DeclaredBindings>
+
+  package init(in host: ServiceHost) {
+    ledger = Ledger("bindings", in: host)
+  }
+
+  /// Keeps a binding.
+  package func add(_ name: String, _ expression: String) throws(BindingError) {
+    let all = ledger.newest.expressions
+    guard all["bindings/\(name)"] == nil else { throw .exists(name: name) }
+    guard all.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
+    ledger.record(.bound(expression: expression), in: "bindings/\(name)")
+  }
+
+  /// Forgets a binding.
+  package func remove(_ name: String) throws(BindingError) {
+    guard ledger.newest.expressions["bindings/\(name)"] != nil else { throw .unknown(name: name) }
+    ledger.record(.unbound, in: "bindings/\(name)")
+  }
+}

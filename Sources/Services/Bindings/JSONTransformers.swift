@@ -1,0 +1,231 @@
+package import JSON
+package import Signals
+
+/// Why a transformer makes nothing of a value.
+package struct TransformerFault: ServiceError, Equatable {
+  package let description: String
+
+  package var kind: ServiceErrorKind { .rejected(reason: "transformer") }
+
+  fileprivate init(_ name: String, _ wanted: String, _ value: JSONValue) {
+    let text = value.text.text
+    let shown = text.utf8.count <= 40 ? text : "\(text.prefix(40))…"
+    description = "'\(name)' takes \(wanted), not \(shown)"
+  }
+}
+
+/// The transformers that bindings between sources may name.
+package enum JSONTransformers {
+  package static var all: TransformerRegistry<JSONValue> {
+    var all = TransformerRegistry<JSONValue>()
+    all.registerLogic()
+    all.registerNumbers()
+    all.registerText()
+    all.registerStructure()
+    return all
+  }
+}
+
+extension TransformerRegistry where Value == JSONValue {
+  fileprivate mutating func registerLogic() {
+    register(reversible: "not") {
+      .bool(try !bool($0, "not"))
+    } reverse: {
+      .bool(try !bool($0, "not"))
+    }
+    register("default", [.value]) { arguments in
+      let fallback = JSONValue(arguments[0])
+      return Transformer({ $0 == .null ? fallback : $0 }, reverse: { $0 })
+    }
+  }
+
+  fileprivate mutating func registerNumbers() {
+    register(reversible: "negate") {
+      try calculate($0, "negate", -)
+    } reverse: {
+      try calculate($0, "negate", -)
+    }
+    register("scale", [.number]) { arguments in
+      let factor = arguments[0].number ?? 1
+      return Transformer(
+        { try calculate($0, "scale") { $0 * factor } },
+        reverse: { try calculate($0, "scale") { $0 / factor } })
+    }
+    register("offset", [.number]) { arguments in
+      let offset = arguments[0].number ?? 0
+      return Transformer(
+        { try calculate($0, "offset") { $0 + offset } },
+        reverse: { try calculate($0, "offset") { $0 - offset } })
+    }
+    register("round", [.integer]) { arguments in
+      let factor = power(of10: arguments[0].integer ?? 0)
+      return Transformer { try calculate($0, "round") { ($0 * factor).rounded() / factor } }
+    }
+    register(reversible: "celsiusToFahrenheit") {
+      try calculate($0, "celsiusToFahrenheit") { $0 * 9 / 5 + 32 }
+    } reverse: {
+      try calculate($0, "celsiusToFahrenheit") { ($0 - 32) * 5 / 9 }
+    }
+  }
+
+  fileprivate mutating func registerText() {
+    register(reversible: "toString", text, reverse: scalar)
+    register(reversible: "toNumber", number, reverse: text)
+    register("uppercase", Transformer { .string(try string($0, "uppercase").uppercased()) })
+    register("lowercase", Transformer { .string(try string($0, "lowercase").lowercased()) })
+    register("trim", Transformer { .string(trimmed(try string($0, "trim"))) })
+    register("format", [.string]) { arguments in
+      let format = arguments[0].string ?? ""
+      return Transformer { value in
+        let shown = if case .string(let string) = value { string } else { value.text.text }
+        return .string(replacing("{}", in: format, with: shown))
+      }
+    }
+  }
+
+  fileprivate mutating func registerStructure() {
+    register("length", Transformer { .number(JSONNumber(try length($0))) })
+    register(reversible: "json") {
+      .string($0.text.text)
+    } reverse: {
+      try parsed($0, "json")
+    }
+    register(reversible: "parseJson") {
+      try parsed($0, "parseJson")
+    } reverse: {
+      .string($0.text.text)
+    }
+    register("pick", [.string]) { arguments in
+      let pointer = arguments[0].string ?? ""
+      return Transformer { $0.member(at: pointer) ?? .null }
+    }
+  }
+
+  fileprivate mutating func register(
+    reversible name: String, _ forward: @escaping (JSONValue) throws -> JSONValue,
+    reverse: @escaping (JSONValue) throws -> JSONValue
+  ) {
+    register(name, Transformer(forward, reverse: reverse))
+  }
+}
+
+// MARK: What they do
+
+private func bool(_ value: JSONValue, _ name: String) throws -> Bool {
+  guard case .bool(let bool) = value else { throw TransformerFault(name, "true or false", value) }
+  return bool
+}
+
+private func string(_ value: JSONValue, _ name: String) throws -> String {
+  guard case .string(let string) = value else { throw TransformerFault(name, "a string", value) }
+  return string
+}
+
+private func calculate(
+  _ value: JSONValue, _ name: String, _ body: (Double) -> Double
+) throws -> JSONValue {
+  guard case .number(let number) = value else { throw TransformerFault(name, "a number", value) }
+  let result = body(number.double)
+  // What is whole is written so: 4, not 4.0.
+  if let integer = Int64(exactly: result) { return .number(JSONNumber(integer)) }
+  guard let number = JSONNumber(result) else {
+    throw TransformerFault(name, "a number that does not grow too large", value)
+  }
+  return .number(number)
+}
+
+private func power(of10 exponent: Int) -> Double {
+  var power = 1.0
+  for _ in 0..<min(abs(exponent), 15) { power *= 10 }
+  return exponent < 0 ? 1 / power : power
+}
+
+/// A number, a boolean or null as the text that JSON has for it; a string as it is.
+private func text(_ value: JSONValue) throws -> JSONValue {
+  switch value {
+  case .string: value
+  case .number, .bool, .null: .string(value.text.text)
+  case .array, .object: throw TransformerFault("toString", "no array and no object", value)
+  }
+}
+
+/// What ``text(_:)`` has made a string of; a text that is none of these is not known again.
+private func scalar(_ value: JSONValue) throws -> JSONValue {
+  switch value {
+  case .string("true"): .bool(true)
+  case .string("false"): .bool(false)
+  case .string("null"): .null
+  default: try number(value)
+  }
+}
+
+private func number(_ value: JSONValue) throws -> JSONValue {
+  switch value {
+  case .number: return value
+  case .string(let string):
+    guard let number = JSONNumber(trimmed(string)) else { fallthrough }
+    return .number(number)
+  default: throw TransformerFault("toNumber", "the text of a number", value)
+  }
+}
+
+private func trimmed(_ string: String) -> String {
+  let rest = string.drop { $0.isWhitespace }
+  let end = rest.lastIndex { !$0.isWhitespace }
+  return end.map { String(rest[...$0]) } ?? ""
+}
+
+private func replacing(_ place: String, in format: String, with text: String) -> String {
+  var result = ""
+  var rest = Substring(format)
+  while let start = rest.firstRange(of: place) {
+    result += rest[..<start.lowerBound] + text
+    rest = rest[start.upperBound...]
+  }
+  return result + rest
+}
+
+private func length(_ value: JSONValue) throws -> Int {
+  switch value {
+  case .string(let string): string.count
+  case .array(let elements): elements.count
+  case .object(let object): object.members.count
+  default: throw TransformerFault("length", "a string, an array or an object", value)
+  }
+}
+
+private func parsed(_ value: JSONValue, _ name: String) throws -> JSONValue {
+  guard let value = try? JSONValue(parsing: string(value, name)) else {
+    throw TransformerFault(name, "the text of a JSON value", value)
+  }
+  return value
+}
+
+extension JSONValue {
+  fileprivate init(_ argument: BindArgument) {
+    switch argument.value {
+    case .string(let string): self = .string(string)
+    case .number(let text): self = JSONNumber(text).map { .number($0) } ?? .null
+    case .bool(let bool): self = .bool(bool)
+    case .null: self = .null
+    }
+  }
+
+  /// The value that a JSON Pointer names (RFC 6901); `nil` when there is none.
+  fileprivate func member(at pointer: String) -> JSONValue? {
+    var value = self
+    for token in pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+      let name = replacing("~0", in: replacing("~1", in: String(token), with: "/"), with: "~")
+      switch value {
+      case .object(let object):
+        guard let member = object[name] else { return nil }
+        value = member
+      case .array(let elements):
+        guard let index = Int(name), elements.indices ~= index else { return nil }
+        value = elements[index]
+      default: return nil
+      }
+    }
+    return value
+  }
+}

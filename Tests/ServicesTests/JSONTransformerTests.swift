@@ -1,0 +1,57 @@
+import JSON
+import Services
+import Signals
+import Testing
+
+struct JSONTransformerTests {
+  private func run(_ call: String, _ input: String, reversed: Bool = false) -> String? {
+    guard let expression = try? BindExpression("a \(reversed ? "<~" : "~>") b | \(call)"),
+      let all = try? JSONTransformers.all.transformer(for: expression),
+      let value = try? JSONValue(parsing: input)
+    else { return "no transformer" }
+    guard case .now(let step)? = reversed ? all.reverse : all.forward else { return "no way" }
+    return (try? step(value))?.text.text
+  }
+
+  @Test(arguments: [
+    ("not", "true", "false"), ("negate", "2.5", "-2.5"), ("toString", "1.50", #""1.50""#),
+    ("toString", "true", #""true""#), ("toNumber", #"" 7 ""#, "7"),
+    ("scale(0.5)", "3", "1.5"), ("scale(2)", "3", "6"), ("offset(-1)", "3", "2"),
+    ("json", #"{"a":1}"#, #""{\"a\":1}""#), ("celsiusToFahrenheit", "100", "212"),
+  ])
+  func `a transformer with a reverse leads there and back`(
+    call: String, input: String, output: String
+  ) {
+    #expect(run(call, input) == output)
+    let back = run(call, output, reversed: true)
+    #expect(run(call, back ?? "") == output)
+  }
+
+  @Test(arguments: [
+    ("uppercase", #""añ""#, #""AÑ""#), ("lowercase", #""AB""#, #""ab""#),
+    ("trim", #""  a b ""#, #""a b""#), ("trim", #""  ""#, #""""#), ("round(1)", "2.349", "2.3"),
+    ("round(0)", "2.5", "3"), ("round(-2)", "1234", "1200"),
+    (#"format("{} °C")"#, "20.5", #""20.5 °C""#), (#"format("{}/{}")"#, #""x""#, #""x/x""#),
+    ("default(0)", "null", "0"), ("default(0)", "false", "false"), ("length", #""héé""#, "3"),
+    ("length", "[1,2]", "2"), ("length", #"{"a":1}"#, "1"), ("parseJson", #""[1, 2]""#, "[1,2]"),
+    (#"pick("/a/1")"#, #"{"a":[1,{"b":2}]}"#, #"{"b":2}"#), (#"pick("/x~1y")"#, #"{"x/y":1}"#, "1"),
+    (#"pick("/none")"#, #"{"a":1}"#, "null"), (#"pick("")"#, "1", "1"),
+  ])
+  func `a transformer makes of a value what it says`(call: String, input: String, output: String) {
+    #expect(run(call, input) == output)
+  }
+
+  @Test(arguments: [
+    ("not", "1"), ("negate", #""1""#), ("toNumber", #""warm""#), ("uppercase", "1"),
+    ("scale(2)", "null"), ("scale(1e300)", "1e300"), ("length", "1"), ("parseJson", #""{""#),
+    ("toString", "[]"),
+  ])
+  func `a value that does not fit is refused`(call: String, input: String) {
+    #expect(run(call, input) == nil)
+  }
+
+  @Test(arguments: ["uppercase", "lowercase", "trim", "round(1)", "length"])
+  func `what has no reverse cannot go both ways`(call: String) {
+    #expect(run(call, "1", reversed: true) == "no transformer")
+  }
+}
