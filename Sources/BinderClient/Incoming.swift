@@ -16,11 +16,21 @@ struct Incoming: Decodable {
     let source: String?
     let value: JSONText?
     let gone: Bool?
+    let changes: JSONText?
+    let part: Part?
     let skipped: UInt64?
     let event: JSONText?
     let error: JSONText?
     let reason: String?
     let reconnect_ms: UInt64?
+  }
+}
+
+extension Incoming.Params {
+  /// More of a list or a map that did not fit into a line.
+  struct Part: Decodable {
+    let value: JSONValue
+    let last: Bool
   }
 }
 

@@ -18,6 +18,9 @@ struct TopicState {
   /// What was told of each source, to tell the differences after a pause; for newest values.
   private var told: [String: JSONText] = [:]
 
+  /// The lists and maps, as they are by what was told.
+  private var collections: [String: CollectionValue] = [:]
+
   private var hasBegun = false
   private var hasCaughtUp = false
 
@@ -82,6 +85,10 @@ struct TopicState {
       values = [(topic.source, answer.value ?? .null)]
     }
     let before = told
+    collections = [:]
+    for (source, text) in values where text.isCollection {
+      collections[source] = CollectionValue(value: text.value)
+    }
     func value(_ source: String, _ value: JSONText?) -> Update {
       .value(
         SourceValue(
@@ -116,14 +123,34 @@ struct TopicState {
       return
     }
     let source = params.source ?? topic.source
+    if let part = params.part {
+      collections[source]?.append(part.value)
+      guard part.last else { return }
+    }
     // A value `null` decodes like a missing one.
-    let value = params.gone == true ? nil : params.value ?? .null
+    let value =
+      params.gone == true
+      ? nil
+      : params.changes.map { change(source, $0) }
+        ?? (params.part == nil ? params.value ?? .null : collections[source]?.value.text ?? .null)
     if !isLog { told[source] = value }
     tell(
       .value(
         SourceValue(
           source: source, seq: params.seq, value: value, skipped: params.skipped ?? 0,
           isPresent: false)))
+  }
+
+  /// The list or map after its steps; the steps themselves when it is not known what they change.
+  private mutating func change(_ source: String, _ changes: JSONText) -> JSONText {
+    // What was not there is empty.
+    let isMap = changes.text.contains(#""key":"#)
+    var known =
+      collections[source]
+      ?? CollectionValue(value: topic.from == nil ? isMap ? .object([:]) : .array([]) : .null)
+    guard known.apply(changes) else { return changes }
+    collections[source] = known
+    return known.value.text
   }
 
   private mutating func advance(to seq: UInt64?) {
@@ -135,5 +162,12 @@ struct TopicState {
     guard !hasCaughtUp else { return }
     hasCaughtUp = true
     tell(.caughtUp(topic: index, seq: seq))
+  }
+}
+
+extension JSONText {
+  /// Whether it may be a list or a map.
+  fileprivate var isCollection: Bool {
+    text.utf8.first == UInt8(ascii: "[") || text.utf8.first == UInt8(ascii: "{")
   }
 }

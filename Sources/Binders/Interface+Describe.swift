@@ -1,4 +1,5 @@
 internal import JSON
+internal import Signals
 internal import Wire
 
 /// `describe` and `rpc.discover`, made from the table that dispatch uses.
@@ -26,7 +27,16 @@ extension Interface {
     for method in methods.methods where !method.name.contains(".") {
       own[method.name] = .string(method.doc)
     }
-    return ["services": .object(described), "methods": .object(own)]
+    let known = transformers.all.map { transformer in
+      JSONValue.object([
+        "name": .string(transformer.name),
+        "params": .array(transformer.parameters.map { .string($0.rawValue) }),
+        "reversible": .bool(transformer.isReversible),
+      ])
+    }
+    return [
+      "services": .object(described), "methods": .object(own), "transformers": .array(known),
+    ]
   }
 
   private func describe(_ service: Service) -> JSONObject {

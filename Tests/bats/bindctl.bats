@@ -611,3 +611,36 @@ types() { tmux -S "$directory/tmux" send-keys -t test "$1" Enter; }
     types 'echo ended $?'
     eventually shows '^ended 5$'
 }
+
+@test "bind: values follow each other, for the daemon over a restart" {
+    run bindctl bind --daemon --name warm 'cells/c ~> cells/f | celsiusToFahrenheit | round(1)'
+    [ "$status" = 0 ]
+    [ "$output" = 'binding warm' ]
+    bindctl set cells/c 20
+    bindctl wait cells/f 68 -t 10
+    kill_daemon
+    start_daemon
+    bindctl set cells/c 21
+    bindctl wait cells/f 69.8 -t 10
+    run bindctl bindings -j
+    [ "$(jq -r .expr <<<"$output")" = 'cells/c ~> cells/f | celsiusToFahrenheit | round(1)' ]
+    run bindctl unbind warm
+    [ "$status" = 0 ]
+    run bindctl unbind warm
+    [ "$status" = 1 ]
+    run bindctl bind 'cells/c -> cells/f'
+    [ "$status" = 5 ]
+    [[ $output == *'at column 9'* ]]
+}
+
+@test "watch shows a list as its steps make it" {
+    bindctl call lists.append name=todo value=milk > /dev/null
+    beside bindctl watch lists/todo -n 3
+    eventually grep -q live "$directory/out"
+    bindctl call lists.append name=todo value=bread > /dev/null
+    bindctl call lists.move name=todo from:=1 to:=0 > /dev/null
+    bindctl call lists.remove name=todo at:=1 > /dev/null
+    eventually has out $'lists/todo\t["bread"]'
+    is "$(grep -v live "$directory/out" | cut -f2 | tr '\n' ' ')" \
+        '["milk"] ["milk","bread"] ["bread","milk"] ["bread"] '
+}

@@ -33,7 +33,7 @@ extension TransformerRegistry where Value == JSONValue {
     } reverse: {
       .bool(try !bool($0, "not"))
     }
-    register("default", [.value]) { arguments in
+    register("default", [.value], isReversible: true) { arguments in
       let fallback = JSONValue(arguments[0])
       return Transformer({ $0 == .null ? fallback : $0 }, reverse: { $0 })
     }
@@ -45,19 +45,19 @@ extension TransformerRegistry where Value == JSONValue {
     } reverse: {
       try calculate($0, "negate", -)
     }
-    register("scale", [.number]) { arguments in
+    register("scale", [.number], isReversible: true) { arguments in
       let factor = arguments[0].number ?? 1
       return Transformer(
         { try calculate($0, "scale") { $0 * factor } },
         reverse: { try calculate($0, "scale") { $0 / factor } })
     }
-    register("offset", [.number]) { arguments in
+    register("offset", [.number], isReversible: true) { arguments in
       let offset = arguments[0].number ?? 0
       return Transformer(
         { try calculate($0, "offset") { $0 + offset } },
         reverse: { try calculate($0, "offset") { $0 - offset } })
     }
-    register("round", [.integer]) { arguments in
+    register("round", [.integer], isReversible: false) { arguments in
       let factor = power(of10: arguments[0].integer ?? 0)
       return Transformer { try calculate($0, "round") { ($0 * factor).rounded() / factor } }
     }
@@ -74,7 +74,7 @@ extension TransformerRegistry where Value == JSONValue {
     register("uppercase", Transformer { .string(try string($0, "uppercase").uppercased()) })
     register("lowercase", Transformer { .string(try string($0, "lowercase").lowercased()) })
     register("trim", Transformer { .string(trimmed(try string($0, "trim"))) })
-    register("format", [.string]) { arguments in
+    register("format", [.string], isReversible: false) { arguments in
       let format = arguments[0].string ?? ""
       return Transformer { value in
         let shown = if case .string(let string) = value { string } else { value.text.text }
@@ -95,7 +95,7 @@ extension TransformerRegistry where Value == JSONValue {
     } reverse: {
       .string($0.text.text)
     }
-    register("pick", [.string]) { arguments in
+    register("pick", [.string], isReversible: false) { arguments in
       let pointer = arguments[0].string ?? ""
       return Transformer { $0.member(at: pointer) ?? .null }
     }

@@ -127,7 +127,7 @@ private struct Description {
 
 extension JSONObject {
   /// A member that is an object; empty when it is none.
-  fileprivate func object(_ name: String) -> JSONObject { self[name]?.object ?? [:] }
+  func object(_ name: String) -> JSONObject { self[name]?.object ?? [:] }
 
   /// A member that is an array; empty when it is none.
   fileprivate func array(_ name: String) -> [JSONValue] {
