@@ -75,7 +75,6 @@ package final class Interface {
   package func offerSource<Value: Codable>(
     _ name: String, _ doc: String, _ sampled: Sampled<Value>
   ) {
-    let service = String(name.prefix { $0 != "/" })
     let encoder = encoder
     func text(_ value: Value) -> JSONText { (try? encoder.text(value)) ?? .null }
     let source = SampledSource(
@@ -83,7 +82,12 @@ package final class Interface {
       changes: sampled.changes.map {
         SourceProvider.Change(source: name, seq: 0, value: text($0), step: nil, isRepeat: false)
       })
-    let description = SourceProvider.Description(name, doc, Shape(of: Value.self))
+    offer(SourceProvider.Description(name, doc, Shape(of: Value.self)), source)
+  }
+
+  /// Offers a source that is not journaled.
+  func offer(_ description: SourceProvider.Description, _ source: SampledSource) {
+    let service = String(description.name.prefix { $0 != "/" })
     sampledSources[service, default: []].append((description, source))
     self.service(named: service)?.sources = SourceProvider(
       sampled: sampledSources[service] ?? [])

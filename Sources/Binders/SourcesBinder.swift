@@ -132,8 +132,7 @@ extension Interface {
         buffer.append(#","seq":"#)
         buffer.append(integer: host.durable)
       }
-      buffer.append(#","value":"#)
-      buffer.append(value.text)
+      write(value, sources.kind(of: name), &buffer)
       buffer.append("}")
     }
   }

@@ -62,16 +62,18 @@ extension Interface {
     let connection = call.connection
     let handle = try connection.reserveHandle(subscribe.sub)
     try checkSize(sources.value(name), call)
+    let kind = sources.kind(of: name)
     let source = StateSource(
-      name: name, isJournaled: sources.isJournaled, value: { sources.value(name) },
+      name: name, isJournaled: sources.isJournaled, isLoading: kind == .loading,
+      value: { sources.value(name) },
       changes: sources.changes(name).map(StateChange.init))
     let subscription = StateSubscription(
       handle, to: source, on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
     let value = subscription.value
     call.answer { buffer in
-      writeHead(subscribe, handle, isJournaled: sources.isJournaled, &buffer)
-      write(value, &buffer)
+      writeHead(subscribe, handle, kind: kind, isJournaled: sources.isJournaled, &buffer)
+      write(value, kind, &buffer)
       buffer.append("}")
     }
     connection.add(subscription)
@@ -135,8 +137,11 @@ extension Interface {
     }
   }
 
-  func write(_ value: JSONText?, _ buffer: inout ByteBuffer) {
-    if let value {
+  func write(_ value: JSONText?, _ kind: SourceKind, _ buffer: inout ByteBuffer) {
+    if let value, kind == .loading {
+      buffer.append(UInt8(ascii: ","))
+      buffer.append(value.text.utf8.span.extracting(1..<value.text.utf8.count - 1))
+    } else if let value {
       buffer.append(#","value":"#)
       buffer.append(value.text)
     } else {

@@ -189,7 +189,7 @@ extension Interface {
         if let values {
           buffer.append(values)
         } else {
-          write(value, &buffer)
+          write(value, .state, &buffer)
         }
         buffer.append("}")
       }

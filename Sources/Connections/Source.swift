@@ -9,6 +9,9 @@ package struct StateSource {
   /// Whether its changes are events in the journal and so have positions.
   package let isJournaled: Bool
 
+  /// Whether its values are objects whose members stand in the frames themselves: what is loading.
+  package let isLoading: Bool
+
   /// The value now; `nil` when there is none.
   package let value: () -> JSONText?
 
@@ -16,11 +19,12 @@ package struct StateSource {
   package let changes: Signal<StateChange, Never>
 
   package init(
-    name: String, isJournaled: Bool, value: @escaping () -> JSONText?,
+    name: String, isJournaled: Bool, isLoading: Bool = false, value: @escaping () -> JSONText?,
     changes: Signal<StateChange, Never>
   ) {
     self.name = name
     self.isJournaled = isJournaled
+    self.isLoading = isLoading
     self.value = value
     self.changes = changes
   }

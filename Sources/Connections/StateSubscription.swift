@@ -56,7 +56,9 @@ package final class StateSubscription: Subscription {
       buffer.append(integer: feed.seq)
       buffer.append(UInt8(ascii: ","))
     }
-    if let value = feed.value {
+    if let value = feed.value, feed.source.isLoading {
+      buffer.append(value.text.utf8.span.extracting(1..<value.text.utf8.count - 1))
+    } else if let value = feed.value {
       buffer.append(#""value":"#)
       buffer.append(value.text)
     } else {

@@ -1,0 +1,56 @@
+internal import JSON
+package import Services
+package import Signals
+internal import Wire
+
+extension Interface {
+  /// Offers something that is loaded: it is observed while somebody watches it.
+  ///
+  /// What clients see is `loading`, `loaded` with the value, `reloading` with the value of before, or
+  /// `failed` with the error; that is a value as well, and the source may load again.
+  package func offerLoadingSource<Value: Codable, Failure: ServiceError>(
+    _ name: String, _ doc: String, _ signal: LoadingSignal<Value, Failure>
+  ) {
+    let state = LoadingText()
+    let encoder = encoder
+    let changes = Signal<SourceProvider.Change, Never> { observer in
+      signal.observeNext { loading in
+        switch loading {
+        case .loading: state.startLoading()
+        case .loaded(let value): state.load((try? encoder.text(value)) ?? .null)
+        case .failed(let error): state.fail(WireError(Refusal.service(error)))
+        }
+        observer.receive(
+          SourceProvider.Change(
+            source: name, seq: 0, value: state.text, step: nil, isRepeat: false))
+      }
+    }
+    let description = SourceProvider.Description(
+      name, doc, Shape(of: Value.self), kind: .loading)
+    offer(description, SampledSource(value: { state.text }, changes: changes))
+  }
+}
+
+/// What loading has come to, as clients see it: an object whose members stand in the frame.
+private final class LoadingText {
+  private(set) var text = JSONText(kept: #"{"state":"loading"}"#)
+  private var value: JSONText?
+
+  func startLoading() {
+    text = JSONText(
+      kept: value.map { #"{"state":"reloading","value":\#($0.text)}"# } ?? #"{"state":"loading"}"#)
+  }
+
+  func load(_ value: JSONText) {
+    self.value = value
+    text = JSONText(kept: #"{"state":"loaded","value":\#(value.text)}"#)
+  }
+
+  func fail(_ error: WireError) {
+    var buffer = ByteBuffer()
+    buffer.append(#"{"state":"failed","error":"#)
+    error.write(to: &buffer)
+    buffer.append(UInt8(ascii: "}"))
+    text = JSONText(kept: buffer.string)
+  }
+}

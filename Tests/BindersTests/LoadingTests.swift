@@ -1,0 +1,49 @@
+import Binders
+import Services
+import Signals
+import Testing
+
+/// Something that is loaded while somebody watches it.
+struct LoadingTests {
+  private enum Failure: ServiceError {
+    case timedOut
+    var kind: ServiceErrorKind { .rejected(reason: "upstream_timeout") }
+    var description: String { "upstream timed out" }
+  }
+
+  @Test
+  func `a client sees loading, loaded, reloading and failed, and the source goes on`() throws {
+    let friends = PassthroughSubject<LoadingState<[String], Failure>, Never>()
+    let bench = try Bench { interface, _ in
+      interface.offer("user", "Somebody.")
+      interface.offerLoadingSource("user/friends", "Who they know.", friends.toSignal())
+    }
+    let client = bench.connect()
+    #expect(!friends.hasObservers)
+    #expect(
+      client.call(#"{"id":1,"method":"subscribe","params":{"source":"user/friends","sub":"l"}}"#)
+        == #"{"jsonrpc":"2.0","id":1,"result":{"sub":"l","source":"user/friends","kind":"loading","state":"loading"}}"#
+    )
+    func next(_ state: LoadingState<[String], Failure>) -> String {
+      friends.send(state)
+      return client.settle().joined(separator: "\n")
+    }
+    func frame(_ members: String) -> String {
+      #"{"jsonrpc":"2.0","method":"next","params":{"sub":"l",\#(members)}}"#
+    }
+    #expect(next(.loaded(["kim"])) == frame(#""state":"loaded","value":["kim"]"#))
+    #expect(next(.loading) == frame(#""state":"reloading","value":["kim"]"#))
+    #expect(
+      next(.failed(.timedOut))
+        == frame(
+          #""state":"failed","error":{"code":1000,"message":"upstream timed out","data":{"name":"rejected","retry":false,"reason":"upstream_timeout"}}"#
+        ))
+    #expect(next(.loaded([])) == frame(#""state":"loaded","value":[]"#))
+    #expect(
+      client.call(#"{"id":2,"method":"get","params":["user/friends"]}"#)
+        == #"{"jsonrpc":"2.0","id":2,"result":{"source":"user/friends","kind":"loading","state":"loaded","value":[]}}"#
+    )
+    _ = client.call(#"{"id":3,"method":"unsubscribe","params":["l"]}"#)
+    #expect(!friends.hasObservers)
+  }
+}
