@@ -140,6 +140,16 @@ struct BindEchoTests {
   }
 
   @Test
+  func `what was assigned at binding time has come back before the next value comes`() throws {
+    let right = PassthroughSubject<Double, Never>()
+    a.value = 1.4
+    let binding = try a.bind(.both, right, through: rounding)
+    right.send(1)
+    #expect(a.value == 1)
+    binding.dispose()
+  }
+
+  @Test
   func `an equal value is not assigned`() throws {
     var log: [Double] = []
     b.observeNext { log.append($0) }.dispose(in: bag)
