@@ -90,7 +90,7 @@ extension Interface {
         }
       } catch {
         binding.dispose()
-        throw WireError(error)
+        throw self.error(error)
       }
       bindings.kept[name] = binding
     } else {
@@ -101,8 +101,8 @@ extension Interface {
         throw error
       }
       connection.add(binding, as: handle)
-      binding.failures.observeNext { [weak connection] in
-        connection?.fail(binding: handle, WireError(binding: $0))
+      binding.failures.observeNext { [weak connection, unowned self] failure in
+        connection?.fail(binding: handle, bindingError(failure))
       }
       .dispose(in: connection.bag)
     }
@@ -139,7 +139,7 @@ extension Interface {
           return nil
         }
       } catch {
-        throw WireError(error)
+        throw self.error(error)
       }
       bindings.kept[unbind.binding.name] = nil
       call.connection.writtenPosition = max(call.connection.writtenPosition, host.last)
@@ -153,6 +153,15 @@ extension Interface {
       buffer.append(ended == nil ? #","was":"unknown""# : #","was":"active","transferred":"#)
       if let ended { buffer.append(integer: ended.transferred) }
       buffer.append("}")
+    }
+  }
+
+  /// Why a binding has passed a value on to nobody.
+  private func bindingError(_ error: any Error) -> WireError {
+    switch error {
+    case let refusal as Refusal: self.error(refusal)
+    case let error as any ServiceError: self.error(.service(error))
+    default: internalError("the binding has failed", "\(error)")
     }
   }
 
@@ -261,14 +270,5 @@ extension WireError {
     self.init(
       .notBindable, error.description,
       ["side": .string(side), "why": .string(error.description)])
-  }
-
-  /// Why a binding has passed a value on to nobody.
-  fileprivate init(binding error: any Error) {
-    switch error {
-    case let refusal as Refusal: self.init(refusal)
-    case let error as any ServiceError: self.init(Refusal.service(error))
-    default: self.init(.internalError, "the binding has failed")
-    }
   }
 }

@@ -1,6 +1,6 @@
+internal import Connections
 internal import JSON
 package import Services
-internal import Wire
 
 /// Binds clients to the cells.
 package func bindCells(_ interface: Interface, to cells: CellsService) {
@@ -11,7 +11,7 @@ package func bindCells(_ interface: Interface, to cells: CellsService) {
     of: cells.ledger,
     [.init("cells/**", "The value of the cell of that name.", .any, isWritable: true)],
     exists: CellsService.isCell,
-    write: { source, value in try cells.set(cellName(source), to: value) })
+    write: { source, value throws(CellsError) in try cells.set(cellName(source), to: value) })
 
   interface.command(
     "cells.set", "Sets a cell, new or not; returns the value.", SetCell.self,
@@ -44,9 +44,12 @@ package func bindCells(_ interface: Interface, to cells: CellsService) {
     try cells.compareAndSet(cell.name, expected: cell.expected, to: cell.value)
   }
   interface.query(
-    "cells.list", "The cells whose names begin with a prefix, by name.", ListCells.self
-  ) { (list: ListCells) throws(WireError) in
-    cells.list(prefix: list.prefix ?? "")
+    "cells.list", "The cells whose names begin with a prefix, by name.", ListCells.self,
+    Shape(of: [String: JSONText].self)
+  ) { interface, call, list in
+    // What is longer than a line is refused, so that there is no need to collect it all.
+    let room = call.connection.lineOut
+    interface.answer(call, with: cells.list(prefix: list.prefix ?? "", maxBytes: room))
   }
 }
 

@@ -14,13 +14,14 @@ package func bindConnection(_ connection: Connection, _ session: Session, to int
 
 /// Binds the hub of all connections to the journal: what is durable may be sent, what is lost must
 /// be told.
-package func bindHub(_ hub: Hub, to host: ServiceHost, bag: DisposeBag) {
+package func bindHub(_ hub: Hub, to interface: Interface, bag: DisposeBag) {
+  let host = interface.host
   hub.epoch = host.epoch
   hub.advance(to: host.durable)
   host.progress.observeNext { hub.advance(to: $0) }.dispose(in: bag)
-  host.rejected.observeNext { hub.reject(WireError($0)) }.dispose(in: bag)
+  host.rejected.observeNext { hub.reject(interface.error($0)) }.dispose(in: bag)
   host.failed.observeNext { fault in
-    hub.reject(WireError(fault))
+    hub.reject(interface.error(fault))
     hub.flush()
     hub.closeAll(.journalFailed)
   }

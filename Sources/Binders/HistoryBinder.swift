@@ -59,9 +59,11 @@ extension Interface {
     else { throw .unusable("at", "after, before, limit and filter are for events") }
     let kind = sources.kind(of: source)
     switch (history.at?.seq, history.at?.time.map { Timestamp($0) }) {
-    case (let position?, nil): readValue(of: source, kind, at: position.seq, call)
+    case (let position?, nil):
+      try check(position.seq)
+      readValue(of: source, kind, at: position.seq, call)
     case (nil, let time??):
-      host.position(at: time.microseconds).answer(call) { [self] seq in
+      host.position(at: time.microseconds).answer(call, self) { [self] seq in
         readValue(of: source, kind, at: seq, call)
       }
     default:
@@ -74,7 +76,7 @@ extension Interface {
   private func readValue(
     of source: String, _ kind: SourceKind, at seq: UInt64, _ call: Call
   ) {
-    host.value(of: source, at: seq).answer(call) { past in
+    host.value(of: source, at: seq).answer(call, self) { past in
       call.answer { buffer in
         buffer.append(#"{"source":"#)
         buffer.append(quoted: source)
@@ -110,21 +112,17 @@ extension Interface {
     }
     let filter = try history.filter?.eventFilter() ?? EventFilter()
     if let after = history.after?.seq {
-      host.readEvents(after: after, limit: limit, filter).answer(call) { [host] page in
-        call.answer {
+      host.readEvents(after: after, limit: limit, filter).answer(call, self) { [host] page in
+        call.answer { buffer in
           page.write(
             after: page.end, isMore: page.end < host.durable, host,
-            limit: call.connection.lineOut, to: &$0)
+            limit: call.connection.lineOut, to: &buffer)
         }
       }
     } else {
-      host.readEvents(before: history.before?.seq, limit: limit, filter).answer(call) {
+      host.readEvents(before: history.before?.seq, limit: limit, filter).answer(call, self) {
         [host] page in
-        call.answer {
-          page.write(
-            after: page.events.last?.seq ?? 0, isMore: page.events.count == limit, host,
-            limit: call.connection.lineOut, to: &$0)
-        }
+        call.answer { page.writeLast(host, limit: call.connection.lineOut, to: &$0) }
       }
     }
   }
@@ -143,12 +141,43 @@ extension EventPage {
       buffer.append(i > 0 ? ",{" : "{")
       event.write(to: &buffer)
       buffer.append("}")
-      if i > 0, buffer.count - start > limit - 512 {
+      if i > 0, buffer.count - start > limit - Self.roomForRest {
         buffer.truncate(to: before)
         (end, isMore) = (events[i - 1].seq, true)
         break
       }
     }
+    writeRest(after: end, isMore: isMore, host, to: &buffer)
+  }
+
+  /// Appends the answer for the last events; those that make the line too long are the oldest.
+  fileprivate func writeLast(_ host: ServiceHost, limit: Int, to buffer: inout ByteBuffer) {
+    var items: [[UInt8]] = []
+    var size = 0
+    for event in events.reversed() {
+      var item = ByteBuffer()
+      event.write(to: &item)
+      size += item.count + 3
+      if !items.isEmpty, size > limit - Self.roomForRest { break }
+      items.append(item.array)
+    }
+    buffer.append(#"{"items":["#)
+    for (i, item) in items.reversed().enumerated() {
+      buffer.append(i > 0 ? ",{" : "{")
+      buffer.append(item.span)
+      buffer.append("}")
+    }
+    writeRest(
+      after: events.last?.seq ?? 0, isMore: items.count < events.count || end > host.first, host,
+      to: &buffer)
+  }
+
+  /// What stands around the events.
+  private static var roomForRest: Int { 512 }
+
+  private func writeRest(
+    after end: UInt64, isMore: Bool, _ host: ServiceHost, to buffer: inout ByteBuffer
+  ) {
     buffer.append(#"],"after":"#)
     buffer.append(integer: end)
     buffer.append(isMore ? #","more":true,"first":"# : #","more":false,"first":"#)
@@ -161,11 +190,11 @@ extension EventPage {
 
 extension SignalProtocol where Error == JournalFault {
   /// Answers a call with what is read; a failure refuses it.
-  func answer(_ call: Call, _ onResult: @escaping (Element) -> Void) {
+  func answer(_ call: Call, _ interface: Interface, _ onResult: @escaping (Element) -> Void) {
     observe { event in
       switch event {
       case .next(let element): onResult(element)
-      case .failed(let fault): call.refuse(WireError(fault))
+      case .failed(let fault): call.refuse(interface.error(fault))
       case .completed: break
       }
     }

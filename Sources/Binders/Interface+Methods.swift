@@ -29,28 +29,6 @@ extension Interface {
     }
   }
 
-  /// Offers a method that reads what is durable.
-  func query<Parameters: Decodable, Value: Codable>(
-    _ name: String, _ doc: String, _ parameters: Parameters.Type,
-    body: @escaping (Parameters) throws(WireError) -> Value
-  ) {
-    query(name, doc, parameters, Shape(of: Value.self)) { interface, call, parameters in
-      do throws(WireError) {
-        let value = try body(parameters)
-        guard let text = try? interface.encoder.text(value) else {
-          throw WireError(.internalError, "the result does not encode")
-        }
-        call.answer { buffer in
-          buffer.append(#"{"value":"#)
-          buffer.append(text.text)
-          buffer.append("}")
-        }
-      } catch {
-        call.refuse(error)
-      }
-    }
-  }
-
   /// Offers a method that writes its own answer.
   func query<Parameters: Decodable>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: Shape?,
@@ -85,6 +63,21 @@ extension Interface {
       Method(
         name: name, doc: doc, kind: kind, parameters: described, result: result, writes: writes,
         errors: errors, run: run))
+  }
+
+  /// Answers a call with a value.
+  func answer(_ call: Call, with value: some Encodable) {
+    let text: JSONText
+    do {
+      text = try encoder.text(value)
+    } catch {
+      return call.refuse(internalError("the result does not encode", "\(error)"))
+    }
+    call.answer { buffer in
+      buffer.append(#"{"value":"#)
+      buffer.append(text.text)
+      buffer.append("}")
+    }
   }
 
   // MARK: Running
@@ -143,11 +136,21 @@ extension Interface {
       if let seq = accepted.seq {
         call.connection.writtenPosition = max(call.connection.writtenPosition, seq)
       }
-      let room = call.connection.lineOut - Self.answerBytes
-      call.answer(after: host.last) { accepted.write(to: &$0, room: room) }
+      answer(call, with: accepted)
     } catch {
       // What it was refused for may not be durable yet.
-      call.refuse(WireError(error), after: host.last)
+      call.refuse(self.error(error), after: host.last)
+    }
+  }
+
+  private func answer(_ call: Call, with accepted: Accepted) {
+    let room = call.connection.lineOut - Self.answerBytes
+    guard accepted.isValueInJournal else {
+      return call.answer(after: host.last) { accepted.write(to: &$0, room: room) }
+    }
+    guard let call = call.later() else { return }
+    host.withValue(accepted).answer(call, self) { accepted in
+      call.answer { accepted.write(to: &$0, room: room) }
     }
   }
 
@@ -279,15 +282,5 @@ extension Accepted {
     }
     if isReplayed { buffer.append(#","replayed":true"#) }
     buffer.append("}")
-  }
-}
-
-extension Request {
-  /// The parameters as compact text, without one member.
-  fileprivate func parameters(in line: Span<UInt8>, except name: String) -> String {
-    guard let params, case .object(var object) = JSONText(scanned: line.extracting(params)).value
-    else { return "" }
-    object[name] = nil
-    return JSONValue.object(object).text.text
   }
 }

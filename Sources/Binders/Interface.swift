@@ -10,12 +10,15 @@ internal import Wire
 /// Binders of services fill it once. What none of them has bound does not exist for the clients it
 /// is given to.
 package final class Interface {
+  /// Sets a source.
+  typealias Writer = (_ source: String, _ value: JSONText) throws(NotWritable) -> JSONText
+
   /// One service as it is offered.
   final class Service {
     let name: String
     let doc: String
     var sources: SourceProvider?
-    var writer: ((_ source: String, _ value: JSONText) throws -> JSONText)?
+    var writer: Writer?
     var events: [String] = []
 
     init(name: String, doc: String) {
@@ -32,6 +35,12 @@ package final class Interface {
   /// The bindings that live, and what they may name.
   let bindings = LiveBindings()
   let transformers = JSONTransformers.all
+
+  /// Told what is wrong within, and the ref by which a client was told that something is.
+  package var onInternalError: (_ ref: String, _ detail: String) -> Void = { _, _ in }
+
+  /// How many there were.
+  var internalErrors = 0
 
   let decoder = JSONDecoder()
   let encoder = JSONEncoder()
@@ -53,22 +62,35 @@ package final class Interface {
 
   /// Offers the sources of a ledger: journaled, and read from what is durable.
   ///
-  /// - Parameters:
-  ///   - exists: Whether a name can be watched that has no value now.
-  ///   - write: Sets a source; `nil` for sources that are not writable.
+  /// - Parameter exists: Whether a name can be watched that has no value now.
   package func offerSources<State>(
     of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
-    exists: @escaping (String) -> Bool,
-    write: ((_ source: String, _ value: JSONText) throws -> JSONText)? = nil
+    exists: @escaping (String) -> Bool
   ) {
-    let offered = service(named: ledger.service)
-    offered?.writer = write
-    offered?.sources = SourceProvider(
+    service(named: ledger.service)?.sources = SourceProvider(
       descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
       newest: { ledger.newest.value(of: $0) },
-      collection: ledger.collection(of:), names: ledger.sources(where:),
+      collection: ledger.collection(of:), names: ledger.sources(upTo:where:),
       changes: { ledger.changes(of: $0).map(SourceProvider.Change.init) },
       changesWhere: { ledger.changes(where: $0).map(SourceProvider.Change.init) })
+  }
+
+  /// Offers the sources of a ledger that are writable.
+  ///
+  /// - Parameter write: Sets a source.
+  package func offerSources<State, Failure: ServiceError>(
+    of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
+    exists: @escaping (String) -> Bool,
+    write: @escaping (_ source: String, _ value: JSONText) throws(Failure) -> JSONText
+  ) {
+    offerSources(of: ledger, descriptions, exists: exists)
+    service(named: ledger.service)?.writer = { source, value throws(NotWritable) in
+      do throws(Failure) {
+        return try write(source, value)
+      } catch {
+        throw .refused(error)
+      }
+    }
   }
 
   /// Offers a value that is measured: not journaled.
@@ -148,7 +170,8 @@ extension SourceProvider {
     let sources = byName
     self.init(
       descriptions: sampled.map(\.0), isJournaled: false, exists: { sources[$0] != nil },
-      value: { sources[$0]?.value() }, names: { sources.keys.filter($0) },
+      value: { sources[$0]?.value() },
+      names: { limit, isWanted in Array(sources.keys.lazy.filter(isWanted).prefix(limit)) },
       changes: { source in
         sources[source]?.changes ?? Signal { _ in NonDisposable.instance }
       },

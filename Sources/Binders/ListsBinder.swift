@@ -11,8 +11,8 @@ package func bindLists(_ interface: Interface, to lists: ListsService) {
     of: lists.ledger,
     [.init("lists/**", "The list of that name.", .array(.any), kind: .list, isWritable: true)],
     exists: ListsService.isList,
-    write: { source, value in
-      guard let values = value.elements else { throw NotACollection.list }
+    write: { source, value throws(CollectionError) in
+      guard let values = value.elements else { throw .notAnArray }
       _ = try lists.replace(with: values, in: String(source.dropFirst("lists/".count)))
       return value
     })
@@ -57,21 +57,6 @@ package func bindLists(_ interface: Interface, to lists: ListsService) {
     writes: ["lists.cleared"]
   ) { (list: NamedList) throws(CollectionError) in
     try lists.clear(list.name)
-  }
-}
-
-/// A source of one kind is set to a value of another.
-enum NotACollection: ServiceError {
-  case list
-  case map
-
-  var kind: ServiceErrorKind { .invalid(parameter: "value", expected: description) }
-
-  var description: String {
-    switch self {
-    case .list: "the value of a list is an array"
-    case .map: "the value of a map is an object"
-    }
   }
 }
 

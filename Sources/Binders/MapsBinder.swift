@@ -10,8 +10,8 @@ package func bindMaps(_ interface: Interface, to maps: MapsService) {
     of: maps.ledger,
     [.init("maps/**", "The map of that name.", .object([]), kind: .map, isWritable: true)],
     exists: MapsService.isMap,
-    write: { source, value in
-      guard let values = value.members else { throw NotACollection.map }
+    write: { source, value throws(CollectionError) in
+      guard let values = value.members else { throw .notAnObject }
       _ = try maps.replace(with: values, in: String(source.dropFirst("maps/".count)))
       return value
     })

@@ -53,8 +53,8 @@ package final class SourceProvider {
   /// What a list or a map holds; `nil` for all other sources.
   let collection: (_ source: String) -> SourceCollection?
 
-  /// The names of the sources that have a value now and are wanted.
-  let names: (_ isWanted: (String) -> Bool) -> [String]
+  /// The names of sources that have a value now and are wanted, as many as there are or as asked for.
+  let names: (_ limit: Int, _ isWanted: (String) -> Bool) -> [String]
 
   /// Every change from now on of one source, or of all that are wanted.
   let changes: (_ source: String) -> Signal<Change, Never>
@@ -64,7 +64,7 @@ package final class SourceProvider {
     descriptions: [Description], isJournaled: Bool, exists: @escaping (String) -> Bool,
     value: @escaping (String) -> JSONText?, newest: ((String) -> JSONText?)? = nil,
     collection: @escaping (String) -> SourceCollection? = { _ in nil },
-    names: @escaping ((String) -> Bool) -> [String],
+    names: @escaping (Int, (String) -> Bool) -> [String],
     changes: @escaping (String) -> Signal<Change, Never>,
     changesWhere: @escaping (@escaping (String) -> Bool) -> Signal<Change, Never>
   ) {

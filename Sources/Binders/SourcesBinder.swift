@@ -143,19 +143,16 @@ extension Interface {
     }
     guard let write = service.writer else { throw .fixed(set.source) }
     guard sources.exists(set.source) || set.source.contains("/") else { throw .missing(set.source) }
-    do {
-      return try write(set.source, set.value)
-    } catch let error as any ServiceError {
-      throw .refused(error)
-    } catch {
-      preconditionFailure("a service has thrown what is no ServiceError: \(error)")
-    }
+    return try write(set.source, set.value)
   }
+
+  /// How many names are looked at to guess which one was meant.
+  private static let guesses = 1000
 
   /// The error for a source that is not there.
   func notFound(_ source: String) -> WireError {
     let sources = services.compactMap(\.sources)
-    let names = sources.flatMap { $0.names { _ in true }.prefix(1000) }
+    let names = sources.flatMap { $0.names(Self.guesses) { _ in true } }
     return .notFound("source", source, didYouMean: nearest(to: source, among: names))
   }
 
@@ -169,29 +166,34 @@ extension Interface {
 
   /// The member `values` of an answer: every source of a pattern with its present value.
   ///
-  /// - Throws: `result_too_large` when they do not fit into a line.
+  /// - Throws: `result_too_large` when they do not fit into a line; as soon as that is known.
   func values(of pattern: Pattern, limit: Int) throws(WireError) -> String {
-    var buffer = ByteBuffer()
-    buffer.append(#","values":{"#)
-    var isFirst = true
+    var values: [(name: String, value: JSONText)] = []
+    // What stands around the values takes some bytes as well.
+    var size = 512
     for sources in providers(of: pattern) {
-      for name in sources.names(pattern.matches).sorted() {
+      // Each takes several bytes, so that more of them are too many in any case.
+      for name in sources.names(limit, pattern.matches) {
         guard let value = sources.value(name) else { continue }
-        if !isFirst { buffer.append(UInt8(ascii: ",")) }
-        isFirst = false
-        buffer.append(quoted: name)
-        buffer.append(UInt8(ascii: ":"))
-        buffer.append(value.text)
+        size += name.utf8.count + value.text.utf8.count + 4
+        guard size <= limit else {
+          throw WireError(
+            .resultTooLarge,
+            "the values take \(size) bytes and more, this client takes \(limit) a line",
+            ["size": .number(JSONNumber(size)), "max": .number(JSONNumber(limit))])
+        }
+        values.append((name, value))
       }
     }
-    buffer.append("}")
-    // What stands around the values takes some bytes as well.
-    let size = buffer.count + 512
-    guard size <= limit else {
-      throw WireError(
-        .resultTooLarge, "the values take \(size) bytes, this client takes \(limit) a line",
-        ["size": .number(JSONNumber(size)), "max": .number(JSONNumber(limit))])
+    var buffer = ByteBuffer()
+    buffer.append(#","values":{"#)
+    for (i, entry) in values.sorted(by: { $0.name < $1.name }).enumerated() {
+      if i > 0 { buffer.append(UInt8(ascii: ",")) }
+      buffer.append(quoted: entry.name)
+      buffer.append(UInt8(ascii: ":"))
+      buffer.append(entry.value.text)
     }
+    buffer.append("}")
     return buffer.string
   }
 }

@@ -130,7 +130,7 @@ extension Interface {
       position: { [host] in host.durable },
       read: { [host] seq in
         host.readEvents(after: seq, limit: 1000, filter).map(LogBatch.init)
-          .mapError(WireError.init)
+          .mapError { [unowned self] in error($0) }
       })
   }
 
@@ -204,7 +204,7 @@ extension Interface {
       position: { [host] in host.durable },
       read: { [host] seq in
         host.readChanges(in: service, after: seq, where: pattern.matches)
-          .map { LogBatch($0, isLiteral) }.mapError(WireError.init)
+          .map { LogBatch($0, isLiteral) }.mapError { [unowned self] in error($0) }
       })
   }
 
@@ -227,7 +227,7 @@ extension Interface {
       add(call, handle, max(host.first - 1, before))
     case .time(let time):
       guard let call = call.later() else { return }
-      host.position(at: time.microseconds - 1).answer(call) { seq in
+      host.position(at: time.microseconds - 1).answer(call, self) { seq in
         do throws(WireError) {
           add(call, try call.connection.reserveHandle(subscribe.sub), seq)
         } catch {
@@ -237,13 +237,14 @@ extension Interface {
     }
   }
 
-  private func check(_ seq: UInt64) throws(WireError) {
+  /// - Throws: `seq_future` or `seq_expired` for a position that is not one of those that are kept.
+  func check(_ seq: UInt64) throws(WireError) {
     if seq > host.durable {
       throw WireError(
         .seqFuture, "the journal ends at \(host.durable)",
         ["last": .number(JSONNumber(host.durable))])
     }
-    if seq + 1 < host.first { throw WireError(.outOfRange(first: host.first, last: host.durable)) }
+    if seq + 1 < host.first { throw .seqExpired(first: host.first, last: host.durable) }
   }
 }
 

@@ -2,33 +2,9 @@ internal import JSON
 internal import Services
 internal import Wire
 
-/// The one place where what services say becomes what the wire says.
+// What services say, in the words of the wire.
 extension WireError {
-  init(_ refusal: Refusal) {
-    switch refusal {
-    case .service(let error): self.init(error)
-    case .conflict(let stream, let expected, let actual):
-      let wanted =
-        switch expected {
-        case .version(let version): "version \(version)"
-        case .none: "no events"
-        case .exists: "some events"
-        case .any: "anything"
-        }
-      self.init(
-        .conflict, "stream '\(stream)' is at version \(actual), expected \(wanted)",
-        [
-          "stream": .string(stream), "expected": expected.json,
-          "actual": .number(JSONNumber(actual)),
-        ])
-    case .reused(let seq):
-      self.init(
-        .cmdReused, "this cmd belonged to another call", ["seq": .number(JSONNumber(seq))])
-    case .journal(let fault): self.init(fault)
-    }
-  }
-
-  private init(_ error: any ServiceError) {
+  init(_ error: any ServiceError) {
     let message = "\(error)"
     switch error.kind {
     case .invalid(let parameter, let expected):
@@ -47,21 +23,36 @@ extension WireError {
     }
   }
 
-  init(_ fault: JournalFault) {
-    switch fault {
-    case .readOnly(let reason, let mayBeWritten):
-      self.init(
-        .readOnly, "\(fault)",
-        [
-          "reason": .string(reason),
-          "outcome": .string(mayBeWritten ? "unknown" : "none"),
-        ])
-    case .outOfRange(let first, let last):
-      self.init(
-        .seqExpired, "\(fault)",
-        ["first": .number(JSONNumber(first)), "last": .number(JSONNumber(last))])
-    case .damaged, .unavailable:
-      self.init(.internalError, "\(fault)", ["ref": .string("journal")])
-    }
+  /// A stream that is not where the client expects it.
+  static func conflict(
+    _ stream: String, expected: Services.Expectation, actual: UInt64
+  ) -> WireError {
+    let wanted =
+      switch expected {
+      case .version(let version): "version \(version)"
+      case .none: "no events"
+      case .exists: "some events"
+      case .any: "anything"
+      }
+    return WireError(
+      .conflict, "stream '\(stream)' is at version \(actual), expected \(wanted)",
+      [
+        "stream": .string(stream), "expected": expected.json,
+        "actual": .number(JSONNumber(actual)),
+      ])
+  }
+
+  /// A `cmd` of another call, whose last event has this position.
+  static func reused(_ seq: UInt64?) -> WireError {
+    var data = JSONObject()
+    if let seq { data["seq"] = .number(JSONNumber(seq)) }
+    return WireError(.cmdReused, "this cmd belonged to another call", data)
+  }
+
+  /// A position before the first that is kept.
+  static func seqExpired(first: UInt64, last: UInt64) -> WireError {
+    WireError(
+      .seqExpired, "\(JournalFault.outOfRange(first: first, last: last))",
+      ["first": .number(JSONNumber(first)), "last": .number(JSONNumber(last))])
   }
 }

@@ -10,7 +10,7 @@ package final class MemoryStore: EventStore {
   private var kept = Kept()
   private var appender = Appender(last: 0, time: 0)
   private var pending: [Record] = []
-  private var readings: [() -> Void] = []
+  private var readings: [(_ fault: JournalError?) -> Void] = []
   private let committedSubject = PassthroughSubject<[Record], JournalError>()
   private let rejectedSubject = PassthroughSubject<JournalError, Never>()
   package private(set) var refusal: JournalError?
@@ -63,9 +63,10 @@ package final class MemoryStore: EventStore {
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
   ) -> Signal<Result, JournalError> {
     Signal { [self] observer in
-      readings.append { [self] in
+      readings.append { [self] fault in
         guard !observer.isDisposed else { return }
         do throws(JournalError) {
+          if let fault { throw fault }
           observer.receive(try job(kept))
           observer.complete()
         } catch {
@@ -111,7 +112,14 @@ package final class MemoryStore: EventStore {
   package func read() {
     let readings = readings
     self.readings = []
-    for reading in readings { reading() }
+    for reading in readings { reading(nil) }
+  }
+
+  /// Fails the readings that were asked for.
+  package func failReadings(_ error: JournalError) {
+    let readings = readings
+    self.readings = []
+    for reading in readings { reading(error) }
   }
 }
 

@@ -74,13 +74,18 @@ package struct Accepted: Equatable {
   /// Whether it had been run before, under the same identity.
   package var isReplayed = false
 
+  /// Whether the value has to be read in the journal; see ``ServiceHost/withValue(_:)``.
+  package var isValueInJournal = false
+
   package init(
-    value: JSONText?, seq: UInt64? = nil, version: UInt64? = nil, isReplayed: Bool = false
+    value: JSONText?, seq: UInt64? = nil, version: UInt64? = nil, isReplayed: Bool = false,
+    isValueInJournal: Bool = false
   ) {
     self.value = value
     self.seq = seq
     self.version = version
     self.isReplayed = isReplayed
+    self.isValueInJournal = isValueInJournal
   }
 }
 
@@ -92,11 +97,15 @@ package enum Refusal: Error {
   /// A stream is not where it should be.
   case conflict(stream: String, expected: Expectation, actual: UInt64)
 
-  /// The command's identity belonged to another command, whose event has this position.
-  case reused(seq: UInt64)
+  /// The command's identity belonged to another command, whose event has this position; `nil` when
+  /// it caused none.
+  case reused(seq: UInt64?)
 
   /// The journal takes no writes.
   case journal(JournalFault)
+
+  /// The method has failed in a way that its service does not know; for the log.
+  case unexpected(detail: String)
 }
 
 /// What a service answers when it says no: a closed enum of each service conforms.

@@ -6,8 +6,10 @@ internal import Journal
 struct CommandWindow: Codable, Sendable {
   /// One command that was run.
   struct Entry: Codable, Equatable, Sendable {
-    /// Its last event.
+    /// Its last event; of a command that recorded nothing, the last event that it was decided on.
     let seq: UInt64
+
+    /// The place of its last event in its stream; 0 when it recorded nothing.
     let version: UInt64
 
     /// Microseconds since 1970.
@@ -16,12 +18,34 @@ struct CommandWindow: Codable, Sendable {
     /// What was asked; see ``fingerprint(_:_:)``.
     let call: String
 
-    /// What was answered.
-    let value: JSONText?
+    /// What was answered, unless that ``isInJournal``.
+    private(set) var value: JSONText?
+
+    /// Whether what was answered is to be read in the journal, beside the last event.
+    private(set) var isInJournal = false
+
+    init(seq: UInt64, version: UInt64, time: Int64, call: String, value: JSONText?) {
+      (self.seq, self.version, self.time) = (seq, version, time)
+      (self.call, self.value) = (call, value)
+    }
+
+    var hasRecorded: Bool { version > 0 }
+
+    fileprivate var isLong: Bool { CommandWindow.isLong(value) }
+
+    /// Lets a long answer go, which is durable.
+    fileprivate mutating func leaveToJournal() {
+      guard isLong else { return }
+      value = nil
+      isInJournal = true
+    }
   }
 
   private static let maxCount = 100_000
   private static let maxAge: Int64 = 24 * 3600 * 1_000_000
+
+  /// Bytes of an answer that is kept in memory.
+  private static let maxBytes = 256
 
   private var entries: [String: Entry] = [:]
 
@@ -29,11 +53,22 @@ struct CommandWindow: Codable, Sendable {
   private var order: [String] = []
   private var oldest = 0
 
+  /// Those with a long answer that is not durable yet, in order.
+  private var long: [String] = []
+
+  private enum CodingKeys: CodingKey {
+    case entries, order, oldest
+  }
+
+  /// Whether an answer is too long to be kept in memory.
+  static func isLong(_ value: JSONText?) -> Bool { value?.text.utf8.count ?? 0 > maxBytes }
+
   subscript(id: String) -> Entry? { entries[id] }
 
   mutating func note(_ id: String, _ entry: Entry) {
     entries[id] = entry
     order.append(id)
+    if entry.isLong { long.append(id) }
     while oldest < order.count, let first = entries[order[oldest]],
       entries.count > Self.maxCount || entry.time - first.time > Self.maxAge
     {
@@ -51,16 +86,36 @@ struct CommandWindow: Codable, Sendable {
     guard let id = record.command, let meta = record.meta,
       let meta = coder.value(Meta.self, of: JSONText(kept: meta)), let call = meta.call
     else { return }
-    let entry = Entry(
+    var entry = Entry(
       seq: record.seq, version: record.version, time: record.time, call: call, value: meta.value)
+    entry.leaveToJournal()
     note(id, entry)
   }
 
-  /// Forgets the commands whose events are lost.
+  /// Leaves the long answers that have become durable to the journal.
+  mutating func settle(upTo seq: UInt64) {
+    guard !long.isEmpty else { return }
+    let durable = long.prefix { entries[$0].map { $0.seq <= seq } ?? true }
+    for id in durable { entries[id]?.leaveToJournal() }
+    long.removeFirst(durable.count)
+  }
+
+  /// Forgets the commands whose events, or those that they were decided on, are lost.
   mutating func discard(after seq: UInt64) {
-    let lost = entries.filter { $0.value.seq > seq }.keys
-    for id in lost { entries[id] = nil }
-    order.removeAll { entries[$0] == nil }
+    keep { $0.seq <= seq }
+    long = []
+  }
+
+  /// What is durable and follows from the journal alone.
+  var kept: CommandWindow {
+    var kept = self
+    kept.keep { $0.hasRecorded }
+    return kept
+  }
+
+  private mutating func keep(_ isKept: (Entry) -> Bool) {
+    entries = entries.filter { isKept($0.value) }
+    order = order[oldest...].filter { entries[$0] != nil }
     oldest = 0
   }
 

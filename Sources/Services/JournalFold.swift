@@ -8,7 +8,7 @@ internal import Journal
 final class JournalFold: Fold {
   /// The name under which it is kept.
   static let service = "journal"
-  private static let schema = 1
+  private static let schema = 2
 
   private(set) var heads = StreamHeads()
   private(set) var window = CommandWindow()
@@ -24,16 +24,38 @@ final class JournalFold: Fold {
 
   func start(from snapshot: Snapshot?) -> UInt64 {
     guard let snapshot, snapshot.schema == Self.schema else { return 0 }
-    let isRead = JSONText(kept: snapshot.data).forEachMember { name, part in
+    guard read(JSONText(kept: snapshot.data)) else {
+      // Without what it holds commands would be run twice, and versions begin anew.
+      (heads, window) = (StreamHeads(), CommandWindow())
+      return 0
+    }
+    return snapshot.seq
+  }
+
+  /// Takes over what was kept.
+  ///
+  /// - Returns: Whether all of it reads back.
+  private func read(_ kept: JSONText) -> Bool {
+    var (heads, window): (JSONText?, CommandWindow?)
+    let isObject = kept.forEachMember { name, part in
       switch name {
-      case "heads":
-        heads.reserveCapacity(part.text.utf8.count / 32)
-        _ = part.forEachMember { heads.restore($0, to: Head(kept: $1)) }
-      case "window": window = coder.value(of: part) ?? window
+      case "heads": heads = part
+      case "window": window = coder.value(of: part)
       default: break
       }
     }
-    return isRead ? snapshot.seq : 0
+    guard isObject, let heads, let window else { return false }
+    self.window = window
+    self.heads.reserveCapacity(heads.text.utf8.count / 32)
+    var isWhole = true
+    let isRead = heads.forEachMember { stream, part in
+      guard let head = Head(kept: part) else {
+        isWhole = false
+        return
+      }
+      self.heads.restore(stream, to: head)
+    }
+    return isRead && isWhole
   }
 
   @discardableResult
@@ -59,17 +81,19 @@ final class JournalFold: Fold {
 extension Head {
   fileprivate var kept: JSONText { JSONText(kept: "[\(seq),\(version)]") }
 
-  fileprivate init(kept text: JSONText) {
+  fileprivate init?(kept text: JSONText) {
     self = .none
-    var number: UInt64 = 0
+    var (number, place): (UInt64, Int) = (0, 0)
     for byte in text.text.utf8 {
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"):
         number = number &* 10 &+ UInt64(byte - UInt8(ascii: "0"))
-      case UInt8(ascii: ","): (seq, number) = (number, 0)
-      case UInt8(ascii: "]"): version = number
-      default: break
+      case UInt8(ascii: "[") where place == 0: place = 1
+      case UInt8(ascii: ",") where place == 1: (seq, number, place) = (number, 0, 2)
+      case UInt8(ascii: "]") where place == 2: (version, place) = (number, 3)
+      default: return nil
       }
     }
+    guard place == 3, seq > 0, version > 0 else { return nil }
   }
 }

@@ -73,9 +73,18 @@ package final class Ledger<State: ServiceState> {
     shown.value.collection(of: source)
   }
 
-  /// The names of the sources that have a durable value and are wanted.
-  package func sources(where isWanted: (String) -> Bool) -> [String] {
-    shown.value.sources(where: isWanted)
+  /// The names of sources that have a durable value and are wanted.
+  ///
+  /// O(n) in the sources that there are, until there are `limit` of them.
+  package func sources(
+    upTo limit: Int = .max, where isWanted: (String) -> Bool
+  ) -> [String] {
+    var names: [String] = []
+    for source in shown.value.sources {
+      guard names.count < limit else { break }
+      if isWanted(source) { names.append(source) }
+    }
+    return names
   }
 
   /// Every change of a source from now on, each once.
@@ -110,9 +119,10 @@ extension Ledger {
   }
 
   private func finishReplay() {
-    guard let state = start?.state else { return }
+    guard var state = start?.state else { return }
     start = nil
     newest = state
+    state.unshare()
     shown.value = state
   }
 

@@ -51,7 +51,8 @@ extension ServiceHost {
   /// Reads the last events before a position that are wanted.
   ///
   /// - Parameter seq: The first event not to be read; `nil` for the end of the journal.
-  /// - Returns: A signal of one page, oldest first, of `limit` events unless there are fewer.
+  /// - Returns: A signal of one page, oldest first, of `limit` events unless there are fewer, or they
+  ///   are long. Its end is 0 when there are none before it.
   package func readEvents(
     before seq: UInt64?, limit: Int, _ filter: EventFilter
   ) -> Signal<EventPage, JournalFault> {
@@ -70,17 +71,15 @@ extension ServiceHost {
     _ reader: any JournalReader, of stream: String, from head: UInt64, upTo end: UInt64,
     limit: Int, _ filter: EventFilter
   ) throws(JournalError) -> EventPage {
-    var events: [JournalEvent] = []
+    var page = BackwardPage(limit: limit, filter)
     var next = head
-    while next > 0, events.count < limit {
+    while next > 0, !page.isFull {
       let records = try reader.records(ofStream: stream, from: next, limit: chunk)
       guard let oldest = records.last else { break }
-      for record in records where record.seq <= end && events.count < limit {
-        if filter.matches(record) { events.append(JournalEvent(record)) }
-      }
+      for record in records where record.seq <= end { page.add(record) }
       next = oldest.previous
     }
-    return EventPage(events: events.reversed(), end: events.last?.seq ?? 0)
+    return page.page
   }
 
   /// Reads the journal backward, a chunk at a time.
@@ -88,17 +87,54 @@ extension ServiceHost {
     _ reader: any JournalReader, upTo end: UInt64, limit: Int, _ filter: EventFilter
   ) throws(JournalError) -> EventPage {
     let (first, last) = try reader.bounds()
-    var events: [JournalEvent] = []
+    var page = BackwardPage(limit: limit, filter)
     var end = min(end, last)
-    while end >= first, events.count < limit {
-      let size = min(UInt64(512), end - first + 1)
+    while end >= first, !page.isFull {
+      let size = min(UInt64(chunk), end - first + 1)
       let records = try reader.records(after: end - size, limit: Int(size))
-      for record in records.reversed() where events.count < limit {
-        if filter.matches(record) { events.append(JournalEvent(record)) }
-      }
+      for record in records.reversed() { page.add(record) }
       end -= size
     }
-    return EventPage(events: events.reversed(), end: events.last?.seq ?? 0)
+    return page.page
+  }
+
+  /// The wanted ones of the events that are shown to it, newest first, until there are enough.
+  private struct BackwardPage {
+    private let limit: Int
+    private let filter: EventFilter
+    private var events: [JournalEvent] = []
+    private var bytes = 0
+
+    init(limit: Int, _ filter: EventFilter) {
+      self.limit = limit
+      self.filter = filter
+    }
+
+    var isFull: Bool { events.count >= limit || bytes >= pageBytes }
+
+    mutating func add(_ record: Record) {
+      guard !isFull, filter.matches(record) else { return }
+      events.append(JournalEvent(record))
+      bytes += record.data.utf8.count
+    }
+
+    var page: EventPage {
+      EventPage(events: events.reversed(), end: isFull ? events.last?.seq ?? 0 : 0)
+    }
+  }
+
+  /// The answer of a command that was run before, with the value that is in the journal.
+  ///
+  /// - Parameter accepted: One whose value ``Accepted/isValueInJournal``.
+  package func withValue(_ accepted: Accepted) -> Signal<Accepted, JournalFault> {
+    let seq = accepted.seq ?? 1
+    return reading(.prompt) { reader throws(JournalError) in
+      let meta = try reader.records(after: seq - 1, limit: 1).first?.meta
+      return meta.flatMap { EventCoder().value(Meta.self, of: JSONText(kept: $0)) }?.value
+    }
+    .map { value in
+      Accepted(value: value, seq: seq, version: accepted.version, isReplayed: true)
+    }
   }
 
   /// The newest position whose time is not after a time, in microseconds since 1970.

@@ -16,6 +16,12 @@ package final class ServiceHost {
   /// The journal is at its end: a write has failed in a way that cannot be trusted again.
   package let failed = PassthroughSubject<JournalFault, Never>()
 
+  /// Told when a snapshot could not be made.
+  package var onSnapshotFailure: (JournalFault) -> Void {
+    get { snapshotting.onFailure }
+    set { snapshotting.onFailure = newValue }
+  }
+
   private let store: any EventStore
   private var ledgers: [LedgerLink] = []
   private let coder = EventCoder()
@@ -154,7 +160,7 @@ package final class ServiceHost {
       switch error {
       case let refusal as Refusal: throw refusal
       case let error as any ServiceError: throw .service(error)
-      default: preconditionFailure("a service has thrown what is no ServiceError: \(error)")
+      default: throw .unexpected(detail: "\(command.method): \(error)")
       }
     }
   }
@@ -163,14 +169,20 @@ package final class ServiceHost {
   private func repetition(of command: Command) throws(Refusal) -> Accepted? {
     guard let id = command.id, let entry = window[id] else { return nil }
     guard entry.call == CommandWindow.fingerprint(command.method, command.parameters) else {
-      throw .reused(seq: entry.seq)
+      throw .reused(seq: entry.hasRecorded ? entry.seq : nil)
     }
-    return Accepted(value: entry.value, seq: entry.seq, version: entry.version, isReplayed: true)
+    guard entry.hasRecorded else { return Accepted(value: entry.value, isReplayed: true) }
+    return Accepted(
+      value: entry.value, seq: entry.seq, version: entry.version, isReplayed: true,
+      isValueInJournal: entry.isInJournal)
   }
 
   /// Ends what a command has recorded.
   private func seal(_ command: Command, value: JSONText?) -> Accepted {
-    guard let record = lastRecord else { return Accepted(value: value) }
+    guard let record = lastRecord else {
+      noteUnrecorded(command, value)
+      return Accepted(value: value)
+    }
     lastRecord = nil
     guard let id = command.id else {
       store.seal(meta: nil)
@@ -187,6 +199,16 @@ package final class ServiceHost {
       .init(
         seq: record.seq, version: record.version, time: record.time, call: call, value: value))
     return Accepted(value: value, seq: record.seq, version: record.version)
+  }
+
+  /// Remembers the answer of a command that recorded nothing, in memory only.
+  ///
+  /// A long one is not: it could not be left to the journal.
+  private func noteUnrecorded(_ command: Command, _ value: JSONText?) {
+    guard let id = command.id, let running, !CommandWindow.isLong(value) else { return }
+    let call = CommandWindow.fingerprint(command.method, command.parameters)
+    window.note(
+      id, .init(seq: store.last, version: 0, time: running.time, call: call, value: value))
   }
 
   /// Undoes what a command had recorded when it failed.
@@ -233,6 +255,7 @@ package final class ServiceHost {
       recorders.removeFirst(settled)
       settled = 0
     }
+    window.settle(upTo: durable)
     committed.send(records)
     snapshotting.advance(to: durable)
   }
@@ -281,6 +304,6 @@ package final class ServiceHost {
   package func saveSnapshots() {
     guard durable > snapshotting.saved, durable == store.last else { return }
     for ledger in ledgers { store.save(ledger.snapshot(durable)) }
-    store.save(JournalFold(store.heads, window).snapshot(at: durable))
+    store.save(JournalFold(store.heads, window.kept).snapshot(at: durable))
   }
 }

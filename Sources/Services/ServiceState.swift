@@ -7,6 +7,7 @@ internal import Journal
 /// and end in the same state.
 package protocol ServiceState: Codable, Sendable {
   associatedtype Event: ServiceEvent
+  associatedtype Sources: Sequence<String>
 
   /// The state before the first event.
   init()
@@ -22,14 +23,18 @@ package protocol ServiceState: Codable, Sendable {
   /// others.
   func collection(of source: String) -> SourceCollection?
 
-  /// The names of the sources that have a value now and are wanted, in any order.
-  func sources(where isWanted: (String) -> Bool) -> [String]
+  /// The names of the sources that have a value now, in any order; not all of them may be asked for.
+  var sources: Sources { get }
 
   /// The sources that an event may have given another value.
   static func sources(changedBy event: Event, at place: Place) -> [String]
 
   /// What an event alone says of the sources that it changes; `nil` when the state has to be known.
   static func changes(givenBy event: Event, at place: Place) -> [SourceChange]?
+
+  /// Makes what is large its own: a copy of a state is only made when one of the two changes, which
+  /// would be in the middle of the first command.
+  mutating func unshare()
 
   /// The state as it is kept in a snapshot.
   func kept(by coder: EventCoder) -> JSONText
@@ -51,6 +56,9 @@ extension ServiceState {
 
   /// No source is a list or a map.
   package func collection(of source: String) -> SourceCollection? { nil }
+
+  /// It is small.
+  package mutating func unshare() {}
 
   /// As the compiler encodes it.
   package func kept(by coder: EventCoder) -> JSONText { coder.text(self) }

@@ -6,12 +6,18 @@ internal import Signals
 /// A snapshot is folded from the journal itself, on another thread: the loop does not stop for it,
 /// however large the state is.
 final class Snapshotting {
+  /// Told when a snapshot could not be made; the next is tried as if it had been.
+  var onFailure: (JournalFault) -> Void = { _ in }
+
   private let store: any EventStore
   private let interval: UInt64
   private var makeFolds: [String: @Sendable () -> any Fold] = [:]
 
   /// The position of the last snapshot.
   private(set) var saved: UInt64 = 0
+
+  /// The position of the last one that was tried.
+  private var tried: UInt64 = 0
 
   /// How far the journal has gone on while the last snapshot was made: under load the next one
   /// waits for several times as many events, so that making them never takes most of a processor.
@@ -31,32 +37,35 @@ final class Snapshotting {
   func start(ledgers: [LedgerLink], from seq: UInt64) {
     for ledger in ledgers { makeFolds[ledger.service] = ledger.makeFold }
     makeFolds[JournalFold.service] = { JournalFold() }
-    saved = seq
+    (saved, tried) = (seq, seq)
   }
 
   /// The journal is durable up to a position.
   func advance(to seq: UInt64) {
     reached = seq
-    guard seq - saved >= interval else { return }
-    let since = seq - saved
+    let since = seq - tried
+    guard since >= interval else { return }
     if since >= min(4 * cost, Self.longestTail) { save(at: seq) }
   }
 
   /// Saves the state as of a position, unless that is done or being done.
   private func save(at seq: UInt64) {
-    guard !isSaving, seq > saved else { return }
+    guard !isSaving, seq > tried else { return }
     let makeFolds = makeFolds
     let reading = store.reading(.long) { reader throws(JournalError) in
       try Self.fold(makeFolds, reader, upTo: seq)
     }
     isSaving = true
-    (startedAt, reached) = (seq, seq)
+    (tried, startedAt, reached) = (seq, seq, seq)
     reading.observe { [unowned self] event in
       switch event {
       case .next(let snapshots):
         for snapshot in snapshots { store.save(snapshot) }
         saved = seq
-      case .failed, .completed:
+      case .failed(let error):
+        isSaving = false
+        onFailure(JournalFault(error))
+      case .completed:
         isSaving = false
         cost = reached - startedAt
       }

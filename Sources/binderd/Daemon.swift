@@ -31,6 +31,8 @@ final class Daemon {
     let hub = Hub(limits: Limits(), now: { loop.milliseconds }, scheduler: scheduler)
     let stats = DaemonMeasures(hub: hub, host: host, store: store, loop: loop)
     let interface = Interface(over: host)
+    interface.onInternalError = { ref, detail in log.write(.error, "\(ref): \(detail)") }
+    host.onSnapshotFailure = { log.write(.warning, "a snapshot was not made: \($0)") }
 
     // Services, and who binds clients to them: a new one is a line in each part.
     let cells = CellsService(in: host)
@@ -63,7 +65,7 @@ final class Daemon {
   /// - Throws: ``JournalFault`` when an event cannot be read and the journal may be written.
   func start(_ options: Options, _ log: Log, _ manager: ServiceManager) throws {
     try replay(options, log, manager)
-    bindHub(hub, to: host, bag: bag)
+    bindHub(hub, to: interface, bag: bag)
     restoreBindings(interface, bindings) { log.write(.warning, $0) }
     // Requests that waited for the disk are run at the end of a turn; what they write goes at once.
     loop.onTurnEnd { [unowned store] in store.submit() }

@@ -1,3 +1,4 @@
+import Binders
 import JSON
 import Journal
 import Services
@@ -94,6 +95,50 @@ struct CallTests {
     #expect(bench.host.last == 1)
   }
 
+  @Test
+  func `the same call is known however its members are ordered`() {
+    let value = #"{"b":[{"d":1,"c":2}],"a":1.0}"#
+    _ = client.call(set(1, "a", value, #","_meta":{"cmd":"c-1"}"#))
+    let again = client.result(
+      #"{"id":2,"method":"cells.set","params":{"_meta":{"cmd":"c-1"},"value":{"a":1.0,"b":[{"c":2,"d":1}]},"name":"a"}}"#
+    )
+    #expect(again?["replayed"] == .bool(true))
+    for other in [#"{"b":[{"d":1,"c":2}],"a":1}"#, #"{"b":[{"d":2,"c":1}],"a":1.0}"#] {
+      #expect(client.error(set(3, "a", other, #","_meta":{"cmd":"c-1"}"#))?.name == .cmdReused)
+    }
+  }
+
+  @Test
+  func `a cmd that has written nothing is answered as the first time`() {
+    let unset = #"{"id":1,"method":"cells.unset","params":{"name":"q","_meta":{"cmd":"c-1"}}}"#
+    #expect(client.call(unset) == #"{"jsonrpc":"2.0","id":1,"result":{"value":false}}"#)
+    _ = client.call(set(2, "q", "5"))
+    #expect(
+      client.call(unset) == #"{"jsonrpc":"2.0","id":1,"result":{"value":false,"replayed":true}}"#)
+    #expect(bench.cells.ledger.value(of: "cells/q")?.text == "5")
+    let other = client.error(set(3, "q", "6", #","_meta":{"cmd":"c-1"}"#))
+    #expect(other?.name == .cmdReused)
+    #expect(other?.data["seq"] == nil)
+  }
+
+  @Test
+  func `a long answer is given again from the journal`() {
+    let value = "\"" + String(repeating: "x", count: 5_000) + "\""
+    let first = client.result(set(1, "a", value, #","_meta":{"cmd":"c-1"}"#))
+    let again = client.result(set(2, "a", value, #","_meta":{"cmd":"c-1"}"#))
+    #expect(again?["value"] == first?["value"])
+    #expect(again?["seq"] == .number(JSONNumber(1)))
+    #expect(again?["version"] == .number(JSONNumber(1)))
+    #expect(again?["replayed"] == .bool(true))
+    // Not durable yet: there is nothing to read in the journal.
+    client.send(
+      set(3, "b", value, #","_meta":{"cmd":"c-2"}"#), set(4, "b", value, #","_meta":{"cmd":"c-2"}"#)
+    )
+    let answers = client.settle()
+    #expect(answers.count == 2)
+    #expect(answers.allSatisfy { $0.contains(value) && $0.contains(#""seq":2"#) })
+  }
+
   @Test(arguments: [
     (#"{"cmd":""}"#, "/_meta/cmd"), (#"{"cmd":5}"#, "/_meta/cmd"),
     (#"{"cmd":"a\u0000"}"#, "/_meta/cmd"), (#"{"expect":{"cells/a":-1}}"#, "/_meta/expect/cells/a"),
@@ -143,5 +188,37 @@ struct CallTests {
     #expect(lines[0].contains(#""outcome":"unknown""#))
     #expect(lines[1].contains(#""reason":"journal_failed""#))
     #expect(client.isClosed)
+  }
+
+  @Test
+  func `a fault within is told by a ref, and the log has the rest`() throws {
+    struct Unsayable: Codable {
+      init() {}
+      init(from decoder: any Decoder) throws {}
+      func encode(to encoder: any Encoder) throws {
+        throw EncodingError.invalidValue(0, .init(codingPath: [], debugDescription: "secret"))
+      }
+    }
+    let bench = try Bench { interface, _ in
+      interface.command("odd.one", "Fails.", SetCell.self, writes: []) {
+        (_: SetCell) throws(CellsError) in Unsayable()
+      }
+    }
+    var log: [String] = []
+    bench.interface.onInternalError = { log.append("\($0): \($1)") }
+    let client = bench.connect()
+    for i in 1...2 {
+      let error = client.error(#"{"id":1,"method":"odd.one","params":{"name":"a"}}"#)
+      #expect(error?.name == .internalError)
+      #expect(error?.data == ["ref": .string("E-\(i)")])
+      #expect(log.count == i)
+      #expect(log.last?.hasPrefix("E-\(i): odd.one: ") == true)
+      #expect(log.last?.contains("secret") == true)
+    }
+    #expect(client.call(#"{"id":1,"method":"ping"}"#).contains("last"))
+  }
+
+  private struct SetCell: Decodable {
+    let name: String
   }
 }

@@ -1,5 +1,6 @@
 import Connections
 import JSON
+import Signals
 import Testing
 import Wire
 
@@ -125,7 +126,7 @@ struct EventsTests {
     func name(_ params: String) -> ErrorName? {
       client.error(#"{"id":1,"method":"history","params":\#(params)}"#)?.name
     }
-    #expect(name(#"{"source":"cells/a","at":{"seq":9}}"#) == .seqExpired)
+    #expect(name(#"{"source":"cells/a","at":{"seq":9}}"#) == .seqFuture)
     #expect(name(#"{"source":"cells/a"}"#) == .invalidParams)
     #expect(
       name(#"{"source":"cells/a","at":{"seq":1,"time":"2026-01-02T03:04Z"}}"#) == .invalidParams)
@@ -148,5 +149,40 @@ struct EventsTests {
     #expect(items.count == 3)
     #expect(page?["more"] == .bool(true))
     #expect(page?["after"] == .number(JSONNumber(6)))
+  }
+
+  @Test
+  func `of the last events the oldest are left out when the line is full`() {
+    let text = String(repeating: "x", count: 20_000)
+    for i in 0..<5 { _ = client.call(#"{"method":"cells.set","params":["big\#(i)","\#(text)"]}"#) }
+    func page(_ params: String) -> (seqs: [Int64], isMore: Bool) {
+      let page = client.result(
+        #"{"id":1,"method":"history","params":{"source":"events"\#(params)}}"#)
+      guard case .array(let items)? = page?["items"] else { return ([], false) }
+      let seqs = items.compactMap { item -> Int64? in
+        guard case .object(let item) = item, case .number(let seq)? = item["seq"] else {
+          return nil
+        }
+        return seq.int64
+      }
+      return (seqs, page?["more"] == .bool(true))
+    }
+    #expect(page("") == ([6, 7, 8], true))
+    #expect(page(#","before":6"#) == ([1, 2, 3, 4, 5], false))
+    #expect(page(#","before":3"#) == ([1, 2], false))
+    #expect(page(#","limit":2,"before":3"#) == ([1, 2], false))
+    #expect(page(#","limit":1,"before":3"#) == ([2], true))
+    #expect(page(#","filter":{"streams":["cells/a"]}"#) == ([1, 3], false))
+  }
+
+  @Test
+  func `reading the past leaves nothing with the connection`() {
+    for _ in 0..<200 {
+      _ = client.call(#"{"id":1,"method":"history","params":{"source":"events"}}"#)
+      _ = client.call(
+        #"{"id":1,"method":"history","params":{"source":"cells/a","at":{"time":"2026-01-02T03:05Z"}}}"#
+      )
+    }
+    #expect(client.connection.bag.count < 40)
   }
 }

@@ -66,6 +66,27 @@ struct SourcesTests {
     #expect(error("cells")?.name == .notFound)
   }
 
+  @Test(arguments: [
+    #"{"id":1,"method":"get","params":{"source":"cells/**"}}"#,
+    #"{"id":1,"method":"subscribe","params":{"source":"cells/**"}}"#,
+    #"{"id":1,"method":"subscribe","params":{"source":"cells/**","mode":"every"}}"#,
+    #"{"id":1,"method":"cells.list"}"#,
+  ])
+  func `what does not fit into a line is found out without collecting it all`(request: String)
+    throws
+  {
+    let value = "\"" + String(repeating: "x", count: 20_000) + "\""
+    for i in 0..<100 { set("c\(i)", value) }
+    let error = try #require(client.error(request))
+    #expect(error.name == .resultTooLarge)
+    guard case .number(let size)? = error.data["size"], let size = size.int64 else {
+      Issue.record("no size")
+      return
+    }
+    #expect((65_536..<120_000).contains(size))
+    #expect(client.connection.subscriptions.isEmpty)
+  }
+
   // MARK: Subscribe
 
   @Test

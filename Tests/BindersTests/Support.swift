@@ -41,7 +41,7 @@ final class Bench {
     bindSystem(interface, to: SystemService(FixedProbe(), on: time))
     bind(interface, host)
     try host.start()
-    bindHub(hub, to: host, bag: bag)
+    bindHub(hub, to: interface, bag: bag)
   }
 
   deinit {

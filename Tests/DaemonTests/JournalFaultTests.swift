@@ -149,7 +149,47 @@ struct JournalFaultTests {
         .contains(#""seq":9"#), "what comes after the damage is not dropped")
     #expect(
       try client.call(#"{"id":1,"method":"history","params":{"source":"events","after":7}}"#)
-        .contains("event 8 of the journal is damaged"))
+        .contains(#""message":"event 8 of the journal is damaged","#))
+    let refused = try client.result(
+      #"{"id":1,"method":"history","params":{"source":"events","after":7}}"#)
+    guard case .object(let data)? = refused["data"], case .string(let ref)? = data["ref"] else {
+      Issue.record("no ref")
+      return
+    }
+    #expect(daemon.log.contains("\(ref): event 8 of the journal is damaged: its checksum"))
+  }
+
+  @Test
+  func `17: what a snapshot holds is not read again, however many cells it holds`() throws {
+    let daemon = try DaemonProcess()
+    let client = try TestSocket(daemon.socket)
+    let count = JSONLimits.members + 100
+    for start in stride(from: 0, to: count, by: 100) {
+      let block = start..<min(start + 100, count)
+      for i in block {
+        try client.send(#"{"id":\#(i),"method":"cells.set","params":["n\#(i)",\#(i)]}"#)
+      }
+      for _ in block { #expect(try client.line()?.contains(#""seq":"#) == true) }
+    }
+    client.close()
+    #expect(daemon.end() == 0)
+    _ = try sqlite(daemon, "UPDATE event SET data = '{\"value\":2}' WHERE seq = 8")
+    try daemon.start()
+    let again = try TestSocket(daemon.socket)
+    for i in [7, count - 1] {
+      #expect(
+        try again.call(#"{"id":1,"method":"get","params":["cells/n\#(i)"]}"#)
+          .contains(#""value":\#(i)"#))
+    }
+    #expect(
+      try again.call(#"{"id":1,"method":"cells.set","params":["n7",1]}"#)
+        .contains(#""version":2"#))
+    again.close()
+    // Without the snapshots the damage is met.
+    daemon.end(SIGKILL)
+    _ = try sqlite(daemon, "DELETE FROM snapshot")
+    try daemon.start(waits: false)
+    #expect(daemon.waitForEnd() == 78)
   }
 
   // MARK: 18: no room

@@ -71,6 +71,20 @@ struct ServiceHostTests {
   }
 
   @Test
+  func `no more names are looked at than are wanted`() throws {
+    for i in 0..<100 { try bench.set("c\(i)", "1") }
+    bench.store.commit()
+    var looks = 0
+    let names = bench.cells.ledger.sources(upTo: 7) { _ in
+      looks += 1
+      return true
+    }
+    #expect(names.count == 7)
+    #expect(looks == 7)
+    #expect(bench.cells.ledger.sources { $0.hasSuffix("5") }.count == 10)
+  }
+
+  @Test
   func `the host tells of a write after the services have taken it in`() throws {
     var seen: [String?] = []
     bench.host.progress.observeNext { [bench] _ in seen.append(bench.value("cells/a")) }
@@ -143,6 +157,26 @@ struct ServiceHostTests {
   }
 
   @Test
+  func `a command that fails in an unknown way is refused, leaves nothing, and others run`() throws
+  {
+    struct Surprise: Error {}
+    guard
+      case .unexpected(let detail)? = refusal({ () throws(Refusal) in
+        try bench.run {
+          _ = try bench.tally.add(1)
+          throw Surprise()
+        }
+      })
+    else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(detail.hasPrefix("test.run: Surprise"))
+    #expect(bench.host.last == 0)
+    #expect(try bench.run { try bench.tally.add(2) }.seq == 1)
+  }
+
+  @Test
   func `an event outside of a command traps`() async {
     await #expect(processExitsWith: .failure) {
       let bench = try Bench()
@@ -211,8 +245,7 @@ struct ServiceHostTests {
   }
 
   @Test
-  func `an identity whose write is lost, or that has recorded nothing, is free again`() throws {
-    try bench.run("c-1") { nil }
+  func `an identity whose write is lost is free again`() throws {
     try bench.run("c-1") { try bench.tally.add(2) }
     bench.store.reject(.readOnly(reason: "ENOSPC", outcome: .none))
     let again = try bench.run("c-1") { try bench.tally.add(2) }
@@ -293,6 +326,26 @@ struct ServiceHostTests {
   }
 
   @Test
+  func `a snapshot that cannot be made is told, and tried again later`() throws {
+    let bench = try Bench(snapshotEvery: 5)
+    var faults: [JournalFault] = []
+    bench.host.onSnapshotFailure = { faults.append($0) }
+    for i in 0..<5 { try bench.set("a", "\(i)") }
+    bench.store.commit()
+    bench.store.failReadings(.unavailable(detail: "no memory"))
+    #expect(faults == [.unavailable(detail: "no memory")])
+    try bench.set("a", "5")
+    bench.store.commit()
+    bench.store.read()
+    #expect(bench.store.snapshot(of: "cells") == nil, "not again at once")
+    for i in 6..<10 { try bench.set("a", "\(i)") }
+    bench.store.commit()
+    bench.store.read()
+    #expect(bench.store.snapshot(of: "cells")?.seq == 10)
+    #expect(faults.count == 1)
+  }
+
+  @Test
   func `the state can be saved as soon as it is there`() throws {
     try bench.set("a", "1")
     bench.store.commit()
@@ -312,7 +365,7 @@ struct ServiceHostTests {
     bench.store.save(Snapshot(service: "cells", seq: 1, schema: 2, data: "{\(kept)}"))
     bench.store.save(
       Snapshot(
-        service: "journal", seq: 1, schema: 1,
+        service: "journal", seq: 1, schema: 2,
         data: "{\"heads\":{\(heads)},\"window\":{\"entries\":{},\"order\":[],\"oldest\":0}}"))
     let reborn = try Bench(bench.store)
     #expect(reborn.cells.list(prefix: "").count == count)

@@ -60,7 +60,7 @@ struct Tally: ServiceState {
 
   func value(of source: String) -> JSONText? { source == "tally/total" ? JSONText(total) : nil }
 
-  func sources(where isWanted: (String) -> Bool) -> [String] { ["tally/total"].filter(isWanted) }
+  var sources: [String] { ["tally/total"] }
 
   static func sources(changedBy event: Event, at place: Place) -> [String] { ["tally/total"] }
 }

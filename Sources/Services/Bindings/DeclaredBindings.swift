@@ -24,9 +24,7 @@ package struct DeclaredBindings: ServiceState {
     expressions[source].map { JSONText(string: $0) }
   }
 
-  package func sources(where isWanted: (String) -> Bool) -> [String] {
-    expressions.keys.filter(isWanted)
-  }
+  package var sources: some Sequence<String> { expressions.keys }
 
   package static func sources(changedBy event: BindingEvent, at place: Place) -> [String] {
     [place.stream]

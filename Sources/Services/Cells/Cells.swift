@@ -28,9 +28,10 @@ package struct Cells: ServiceState {
 
   package func value(of source: String) -> JSONText? { values[source] }
 
-  package func sources(where isWanted: (String) -> Bool) -> [String] {
-    values.keys.filter(isWanted)
-  }
+  package var sources: some Sequence<String> { values.keys }
+
+  // To ask a dictionary for the room that it has copies it if it is shared.
+  package mutating func unshare() { values.reserveCapacity(values.count) }
 
   package static func sources(changedBy event: CellEvent, at place: Place) -> [String] {
     [place.stream]

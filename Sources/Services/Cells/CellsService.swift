@@ -79,11 +79,18 @@ package final class CellsService {
   }
 
   /// The durable cells whose names begin with a prefix, by name without `cells/`.
-  package func list(prefix: String) -> [String: JSONText] {
+  ///
+  /// - Parameter maxBytes: When names and values take more than that, not all are there.
+  package func list(prefix: String, maxBytes: Int = .max) -> [String: JSONText] {
     let prefix = "cells/\(prefix)"
     var cells: [String: JSONText] = [:]
-    for source in ledger.sources(where: { $0.utf8.starts(with: prefix.utf8) }) {
-      cells[String(source.dropFirst("cells/".count))] = ledger.value(of: source)
+    var bytes = 0
+    // None takes less than a byte, so that more of them are too many in any case.
+    let names = ledger.sources(upTo: maxBytes) { $0.utf8.starts(with: prefix.utf8) }
+    for source in names where bytes <= maxBytes {
+      let value = ledger.value(of: source)
+      cells[String(source.dropFirst("cells/".count))] = value
+      bytes += source.utf8.count + (value?.text.utf8.count ?? 0)
     }
     return cells
   }

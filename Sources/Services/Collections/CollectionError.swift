@@ -1,6 +1,10 @@
 /// Why a list or a map is not changed.
 package enum CollectionError: ServiceError, Equatable {
   case badName(rule: String)
+  /// Something else is to be set as a whole list.
+  case notAnArray
+  /// Something else is to be set as a whole map.
+  case notAnObject
   case tooLarge(bytes: Int)
   case tooMany(max: Int)
   /// `max` is -1 for an empty list.
@@ -11,6 +15,7 @@ package enum CollectionError: ServiceError, Equatable {
   package var kind: ServiceErrorKind {
     switch self {
     case .badName(let rule): .invalid(parameter: "name", expected: rule)
+    case .notAnArray, .notAnObject: .invalid(parameter: "value", expected: description)
     case .tooLarge:
       .invalid(parameter: "value", expected: "at most \(ListsService.maxElementBytes) bytes")
     case .tooMany: .rejected(reason: "too_many")
@@ -24,6 +29,8 @@ package enum CollectionError: ServiceError, Equatable {
   package var description: String {
     switch self {
     case .badName(let rule): rule
+    case .notAnArray: "the value of a list is an array"
+    case .notAnObject: "the value of a map is an object"
     case .tooLarge(let bytes):
       "an element has at most \(ListsService.maxElementBytes) bytes, this has \(bytes)"
     case .tooMany(let max): "there are at most \(max) elements"

@@ -32,9 +32,10 @@ package struct Lists: ServiceState {
 
   package func collection(of source: String) -> SourceCollection? { .list(self[source]) }
 
-  package func sources(where isWanted: (String) -> Bool) -> [String] {
-    lists.keys.filter(isWanted)
-  }
+  package var sources: some Sequence<String> { lists.keys }
+
+  // To ask a dictionary for the room that it has copies it if it is shared.
+  package mutating func unshare() { lists.reserveCapacity(lists.count) }
 
   package static func sources(changedBy event: ListEvent, at place: Place) -> [String] {
     [place.stream]

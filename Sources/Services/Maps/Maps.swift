@@ -29,9 +29,10 @@ package struct Maps: ServiceState {
 
   package func collection(of source: String) -> SourceCollection? { .map(self[source]) }
 
-  package func sources(where isWanted: (String) -> Bool) -> [String] {
-    maps.keys.filter(isWanted)
-  }
+  package var sources: some Sequence<String> { maps.keys }
+
+  // To ask a dictionary for the room that it has copies it if it is shared.
+  package mutating func unshare() { maps.reserveCapacity(maps.count) }
 
   package static func sources(changedBy event: MapEvent, at place: Place) -> [String] {
     [place.stream]

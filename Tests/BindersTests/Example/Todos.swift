@@ -25,9 +25,7 @@ struct Todos: ServiceState {
     Int(source.dropFirst("todo/".count)).flatMap { titles[$0] }.map { JSONText(string: $0) }
   }
 
-  func sources(where isWanted: (String) -> Bool) -> [String] {
-    titles.keys.map { "todo/\($0)" }.filter(isWanted)
-  }
+  var sources: some Sequence<String> { titles.keys.lazy.map { "todo/\($0)" } }
 
   static func sources(changedBy event: TodoEvent, at place: Place) -> [String] {
     switch event {

@@ -1,0 +1,43 @@
+internal import JSON
+internal import Services
+internal import Wire
+
+/// The one place where what services say becomes what the wire says.
+extension Interface {
+  /// What a client is told of a refusal.
+  func error(_ refusal: Refusal) -> WireError {
+    switch refusal {
+    case .service(let error): WireError(error)
+    case .conflict(let stream, let expected, let actual):
+      .conflict(stream, expected: expected, actual: actual)
+    case .reused(let seq): .reused(seq)
+    case .journal(let fault): error(fault)
+    case .unexpected(let detail): internalError("the method has failed", detail)
+    }
+  }
+
+  /// What a client is told of a fault of the journal.
+  func error(_ fault: JournalFault) -> WireError {
+    switch fault {
+    case .readOnly(let reason, let mayBeWritten):
+      WireError(
+        .readOnly, "\(fault)",
+        [
+          "reason": .string(reason),
+          "outcome": .string(mayBeWritten ? "unknown" : "none"),
+        ])
+    case .outOfRange(let first, let last): .seqExpired(first: first, last: last)
+    case .damaged(let seq, _):
+      internalError("event \(seq) of the journal is damaged", "\(fault)")
+    case .unavailable: internalError("the journal cannot be read", "\(fault)")
+    }
+  }
+
+  /// What a client is told of a fault within: a ref, under which the log has the detail.
+  func internalError(_ message: String, _ detail: String) -> WireError {
+    internalErrors += 1
+    let ref = "E-\(internalErrors)"
+    onInternalError(ref, detail)
+    return WireError(.internalError, message, ["ref": .string(ref)])
+  }
+}

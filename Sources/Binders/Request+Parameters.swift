@@ -1,0 +1,29 @@
+internal import JSON
+internal import Wire
+
+extension Request {
+  /// The parameters as compact text, without one member: the same for the same parameters, however
+  /// their members are ordered.
+  func parameters(in line: Span<UInt8>, except name: String) -> String {
+    guard let params, case .object(var object) = JSONText(scanned: line.extracting(params)).value
+    else { return "" }
+    object[name] = nil
+    return JSONValue.object(object).inOrder.text.text
+  }
+}
+
+extension JSONValue {
+  /// The value with the members of all its objects ordered by name; numbers stay as written.
+  fileprivate var inOrder: JSONValue {
+    switch self {
+    case .null, .bool, .number, .string: return self
+    case .array(let elements): return .array(elements.map(\.inOrder))
+    case .object(let object):
+      var ordered = JSONObject()
+      for member in object.members.sorted(by: { $0.name < $1.name }) {
+        ordered[member.name] = member.value.inOrder
+      }
+      return .object(ordered)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import JSON
+import Journal
+import Services
+import Signals
+import Testing
+
+/// What is remembered of the commands that were run under an identity.
+struct CommandWindowTests {
+  let bench: Bench
+
+  init() throws {
+    bench = try Bench()
+  }
+
+  // MARK: Commands that record nothing
+
+  @Test
+  func `a command that has recorded nothing is answered as the first time as well`() throws {
+    let first = try bench.run("c-1") { JSONText(try bench.cells.unset("q")) }
+    #expect(first == Accepted(value: JSONText(false)))
+    try bench.set("q", "5")
+    bench.store.commit()
+    let again = try bench.run("c-1") { JSONText(try bench.cells.unset("q")) }
+    #expect(again == Accepted(value: JSONText(false), isReplayed: true))
+    #expect(bench.cells.ledger.newest["cells/q"]?.text == "5")
+  }
+
+  @Test
+  func `it is forgotten at a restart, in whatever way the journal is read`() throws {
+    try bench.run("c-1") { JSONText(try bench.cells.unset("q")) }
+    try bench.set("q", "5")
+    bench.store.commit()
+    #expect(try !Bench(bench.store).run("c-1") { nil }.isReplayed)
+    bench.host.saveSnapshots()
+    #expect(bench.store.snapshot(of: "journal")?.seq == 1)
+    #expect(try !Bench(bench.store).run("c-1") { nil }.isReplayed)
+  }
+
+  @Test
+  func `what was decided on a write that is lost is forgotten with it`() throws {
+    try bench.set("q", "5")
+    try bench.run("c-1") { nil }
+    bench.store.reject(.readOnly(reason: "ENOSPC", outcome: .none))
+    #expect(try !bench.run("c-1") { try bench.tally.add(2) }.isReplayed)
+  }
+
+  @Test
+  func `what records nothing and answers much is not remembered`() throws {
+    let long = JSONText(string: String(repeating: "x", count: 300))
+    try bench.run("c-1") { long }
+    #expect(try !bench.run("c-1") { long }.isReplayed)
+  }
+
+  // MARK: Long answers
+
+  @Test
+  func `long answers are not kept in memory`() throws {
+    let long = JSONText(string: String(repeating: "x", count: 10_000))
+    for i in 0..<50 {
+      try bench.run("c-\(i)", parameters: "\(i)") { try bench.cells.set("a", to: long) }
+      bench.store.commit()
+    }
+    bench.host.saveSnapshots()
+    let kept = try #require(bench.store.snapshot(of: "journal")).data.utf8.count
+    #expect(kept < 50 * 300)
+    let reborn = try Bench(bench.store)
+    #expect(try reborn.run("c-7", parameters: "7") { nil }.seq == 8)
+  }
+
+  // MARK: Snapshots that do not read
+
+  @Test(
+    arguments: [
+      #""window":{}"#, #""window":[]"#, #""window":{"entries":5,"order":[],"oldest":0}"#,
+      #""heads":5"#, #""heads":{"tally":"x"}"#, #""heads":{"tally":[0,0]}"#,
+      #""heads":{"tally":[1]}"#, #""other":{}"#,
+    ])
+  func `of a snapshot that does not read nothing is taken over`(part: String) throws {
+    try bench.run("c-1") { try bench.tally.add(2) }
+    bench.store.commit()
+    bench.host.saveSnapshots()
+    let good = try #require(bench.store.snapshot(of: "journal"))
+    guard case .object(var object) = JSONText(kept: good.data).value,
+      case .object(let bad) = try JSONValue(parsing: "{\(part)}")
+    else { return }
+    try bench.set("q", "5")
+    bench.store.commit()
+    if part.contains("other") { object["window"] = nil }
+    for member in bad.members { object[member.name] = member.value }
+    bench.store.save(
+      Snapshot(
+        service: "journal", seq: 2, schema: good.schema,
+        data: JSONValue.object(object).text.text))
+    let reborn = try Bench(bench.store)
+    #expect(reborn.host.version(of: "tally") == 1)
+    #expect(try reborn.run("c-1") { try reborn.tally.add(2) }.isReplayed)
+  }
+}
