@@ -313,6 +313,24 @@ struct ServiceHostTests {
   }
 
   @Test
+  func `what is shown shares nothing with what is decided, once the start is over`() throws {
+    struct Lonely: ServiceState {
+      enum Event: ServiceEvent, Codable { case happened }
+      var isAlone = false
+      mutating func apply(_ event: Event, at place: Place) {}
+      mutating func unshare() { isAlone = true }
+      func value(of source: String) -> JSONText? { nil }
+      var sources: [String] { [] }
+      static func sources(changedBy event: Event, at place: Place) -> [String] { [] }
+    }
+    let host = ServiceHost(store: MemoryStore())
+    let ledger = Ledger<Lonely>("lonely", in: host)
+    try host.start()
+    #expect(ledger.shown.value.isAlone)
+    #expect(!ledger.newest.isAlone)
+  }
+
+  @Test
   func `a long replay is followed by a snapshot`() throws {
     for i in 0..<5 { try bench.set("a", "\(i)") }
     bench.store.commit()
