@@ -7,7 +7,7 @@ measure([
   works.chainRow(),
   works.combineLatestRow(),
   works.derivedRow(),
-    // Rows of observable collections go here.
 ])
 
 measureSubscription()
+measureAppend()

@@ -1,0 +1,73 @@
+extension MutableChangesetContainerProtocol where Changeset: OrderedCollectionChangesetProtocol {
+  /// Puts another collection in its place, and says what is different if `performDiff`; if nothing
+  /// is then, nobody is told.
+  package func replace(
+    with newCollection: Collection, performDiff: Bool,
+    areEqual: (Collection.Element, Collection.Element) -> Bool
+  ) {
+    replace(
+      with: newCollection, performDiff: performDiff,
+      generateDiff: { $0.diff($1, areEqual: areEqual) })
+  }
+}
+
+extension MutableChangesetContainerProtocol
+where Changeset: OrderedCollectionChangesetProtocol, Changeset.Collection.Element: Equatable {
+  /// Puts another collection in its place, and says what is different if `performDiff`; if nothing
+  /// is then, nobody is told.
+  package func replace(with newCollection: Collection, performDiff: Bool) {
+    replace(with: newCollection, performDiff: performDiff, generateDiff: { $0.diff($1) })
+  }
+}
+
+extension MutableChangesetContainerProtocol
+where Changeset: OrderedCollectionChangesetProtocol, Changeset.Collection.Element: Hashable {
+  /// Puts another collection in its place, and says what is different if `performDiff`; if nothing
+  /// is then, nobody is told.
+  package func replace(with newCollection: Collection, performDiff: Bool) {
+    replace(with: newCollection, performDiff: performDiff, generateDiff: { $0.diff($1) })
+  }
+}
+
+extension MutableChangesetContainerProtocol where Changeset: TreeChangesetProtocol {
+  /// Puts another tree in its place, and says what is different if `performDiff`; if nothing is
+  /// then, nobody is told.
+  package func replace(
+    with newCollection: Collection, performDiff: Bool,
+    areEqual: (Collection.Children.Element, Collection.Children.Element) -> Bool
+  ) {
+    replace(
+      with: newCollection, performDiff: performDiff,
+      generateDiff: { $0.diff($1, areEqual: areEqual) })
+  }
+}
+
+extension MutableChangesetContainerProtocol
+where Changeset: TreeChangesetProtocol, Changeset.Collection.Children.Element: RootEquatable {
+  /// Puts another tree in its place, and says what is different if `performDiff`; if nothing is
+  /// then, nobody is told.
+  package func replace(with newCollection: Collection, performDiff: Bool) {
+    replace(with: newCollection, performDiff: performDiff, areEqual: { $0.hasEqualRoot(to: $1) })
+  }
+}
+
+extension MutableChangesetContainerProtocol
+where
+  Changeset: TreeChangesetProtocol, Changeset.Collection: Array2DProtocol,
+  Changeset.Collection.Item: Equatable
+{
+  /// Puts other items in the place of those of a section, and says what is different if
+  /// `performDiff`; if nothing is then, nobody is told.
+  package func replaceItems(
+    ofSectionAt sectionIndex: Int, with newItems: [Item], performDiff: Bool
+  ) {
+    guard performDiff else { return replaceItems(ofSectionAt: sectionIndex, with: newItems) }
+    change {
+      let diff = $0.asArray2D.sections[sectionIndex].items.diff(newItems)
+      $0.asArray2D.sections[sectionIndex].items = newItems
+      return (
+        diff.isEmpty ? nil : .diff(diff.map { IndexPath(item: $0, section: sectionIndex) }), ()
+      )
+    }
+  }
+}

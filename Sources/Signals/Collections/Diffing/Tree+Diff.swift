@@ -1,0 +1,54 @@
+/// A tree that can be compared without what is below its root.
+package protocol RootEquatable {
+  /// Whether the root is equal to that of another.
+  func hasEqualRoot(to other: Self) -> Bool
+}
+
+extension TreeNode: RootEquatable where Value: Equatable {
+  package func hasEqualRoot(to other: TreeNode) -> Bool { value == other.value }
+}
+
+extension ObjectTreeNode: RootEquatable where Value: Equatable {
+  package func hasEqualRoot(to other: ObjectTreeNode) -> Bool { value == other.value }
+}
+
+extension Array2D.Node: RootEquatable where SectionMetadata: Equatable, Item: Equatable {
+  package func hasEqualRoot(to other: Array2D.Node) -> Bool {
+    switch (self, other) {
+    case (.section(let a), .section(let b)): a.metadata == b.metadata
+    case (.item(let a), .item(let b)): a == b
+    default: false
+    }
+  }
+}
+
+extension TreeProtocol {
+  /// What is different in another tree, level by level: below nodes that are equal the comparison
+  /// goes on, so that `areEqual` need not look there; what is equal at another place below the
+  /// same parent has moved.
+  package func diff(
+    _ other: Self, areEqual: (Children.Element, Children.Element) -> Bool
+  ) -> OrderedCollectionDiff<IndexPath> {
+    var diff = OrderedCollectionDiff<IndexPath>()
+    compare(children, other.children, at: [], [], areEqual, &diff)
+    return diff
+  }
+}
+
+private func compare<Children: Collection>(
+  _ old: Children, _ new: Children, at oldPath: IndexPath, _ newPath: IndexPath,
+  _ areEqual: (Children.Element, Children.Element) -> Bool,
+  _ diff: inout OrderedCollectionDiff<IndexPath>
+)
+where Children.Index == Int, Children.Element: TreeProtocol, Children.Element.Children == Children {
+  let level = old.diff(new, areEqual: areEqual)
+  diff.inserts += level.inserts.map(newPath.appending)
+  diff.deletes += level.deletes.map(oldPath.appending)
+  diff.moves += level.moves.map { (from: oldPath.appending($0.from), to: newPath.appending($0.to)) }
+  for (index, origin) in level.origins(of: old.count, in: new.count).enumerated() {
+    guard let origin else { continue }
+    compare(
+      old[origin].children, new[index].children, at: oldPath.appending(origin),
+      newPath.appending(index), areEqual, &diff)
+  }
+}

@@ -1,0 +1,120 @@
+extension SignalProtocol where Element: OrderedCollectionChangesetProtocol {
+  /// Emits the collection of the elements that are wanted; a change of others is not emitted.
+  ///
+  /// Each element is asked for once, and again when it is updated. A single step costs what it
+  /// costs in an array, several at once O(n).
+  package func filterCollection(
+    _ isIncluded: @escaping (Element.Collection.Element) -> Bool
+  ) -> Signal<OrderedCollectionChangeset<[Element.Collection.Element]>, Error> {
+    followed { FilteredCollection<Element>(isIncluded: isIncluded) }
+  }
+}
+
+private struct FilteredCollection<Input: OrderedCollectionChangesetProtocol>: CollectionFollower {
+  typealias Element = Input.Collection.Element
+  typealias Output = OrderedCollectionChangeset<[Element]>
+
+  let isIncluded: (Element) -> Bool
+  private(set) var collection: [Element] = []
+  /// For each element of the source whether it is wanted.
+  private var flags: [Bool] = []
+
+  init(isIncluded: @escaping (Element) -> Bool) {
+    self.isIncluded = isIncluded
+  }
+
+  mutating func reset(to source: Input.Collection) {
+    precondition(source.startIndex == 0, "a collection is followed whose indices begin at 0")
+    flags = source.map(isIncluded)
+    collection = zip(source, flags).filter(\.1).map(\.0)
+  }
+
+  mutating func take(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
+    if case .one(let operation) = changeset.changes {
+      guard let filtered = filter(operation) else { return nil }
+      collection.apply(filtered)
+      return .one(filtered)
+    }
+    let diff = filter(changeset)
+    return diff.isEmpty ? nil : .diff(diff)
+  }
+
+  /// How many elements before an index are wanted, counted from the nearer end.
+  private func rank(_ index: Int) -> Int {
+    index <= flags.count / 2
+      ? flags[..<index].count { $0 } : collection.count - flags[index...].count { $0 }
+  }
+
+  /// What a step means for the wanted elements.
+  private mutating func filter(_ operation: Output.Operation) -> Output.Operation? {
+    switch operation {
+    case .insert(let element, let index):
+      let (rank, isIncluded) = (rank(index), isIncluded(element))
+      flags.insert(isIncluded, at: index)
+      return isIncluded ? .insert(element, at: rank) : nil
+    case .delete(let index):
+      let rank = rank(index)
+      return flags.remove(at: index) ? .delete(at: rank) : nil
+    case .update(let index, let element):
+      let (rank, was, isIncluded) = (rank(index), flags[index], isIncluded(element))
+      flags[index] = isIncluded
+      return switch (was, isIncluded) {
+      case (true, true): .update(at: rank, newElement: element)
+      case (true, false): .delete(at: rank)
+      case (false, true): .insert(element, at: rank)
+      case (false, false): nil
+      }
+    case .move(let from, let to):
+      let fromRank = rank(from)
+      let isIncluded = flags.remove(at: from)
+      flags.insert(isIncluded, at: to)
+      guard isIncluded else { return nil }
+      let toRank = rank(to)
+      return fromRank == toRank ? nil : .move(from: fromRank, to: toRank)
+    }
+  }
+
+  /// What several steps mean for the wanted elements.
+  private mutating func filter(_ changeset: Input) -> Output.Diff {
+    let (diff, source) = (changeset.diff, changeset.collection)
+    let (updates, moved) = (Set(diff.updates), Set(diff.moves.map(\.from)))
+    let origins = diff.origins(of: flags.count, in: source.count)
+    let (old, oldRanks) = (flags, flags.ranks)
+    flags = origins.enumerated().map { index, origin in
+      if let origin, !updates.contains(origin) { return old[origin] }
+      return isIncluded(source[index])
+    }
+    let newRanks = flags.ranks
+    var filtered = Output.Diff()
+    filtered.deletes = diff.deletes.filter { old[$0] }.map { oldRanks[$0] }
+    for (index, origin) in origins.enumerated() {
+      let (isWanted, rank) = (flags[index], newRanks[index])
+      guard let origin, old[origin] else {
+        if isWanted { filtered.inserts.append(rank) }
+        continue
+      }
+      switch (isWanted, updates.contains(origin), moved.contains(origin)) {
+      case (true, true, true):
+        filtered.deletes.append(oldRanks[origin])
+        filtered.inserts.append(rank)
+      case (true, true, false): filtered.updates.append(oldRanks[origin])
+      case (true, false, true): filtered.moves.append((from: oldRanks[origin], to: rank))
+      case (true, false, false): break
+      case (false, _, _): filtered.deletes.append(oldRanks[origin])
+      }
+    }
+    collection = flags.indices.filter { flags[$0] }.map { source[$0] }
+    return filtered
+  }
+}
+
+extension [Bool] {
+  /// For each index how many before it are true.
+  fileprivate var ranks: [Int] {
+    var rank = 0
+    return map { flag in
+      defer { rank += flag ? 1 : 0 }
+      return rank
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/// Elements in ascending order; equal ones in the order in which they came.
+struct SortedItems<Element> {
+  /// An element, with a number that no other has.
+  typealias Item = (element: Element, id: Int)
+
+  private let areInIncreasingOrder: (Element, Element) -> Bool
+  private(set) var elements: [Element] = []
+  private var ids: [Int] = []
+  private var nextID = 0
+
+  init(by areInIncreasingOrder: @escaping (Element, Element) -> Bool) {
+    self.areInIncreasingOrder = areInIncreasingOrder
+  }
+
+  /// An element as one that comes now.
+  mutating func item(_ element: Element) -> Item {
+    nextID += 1
+    return (element, nextID)
+  }
+
+  /// Takes all out and puts these in; O(n log n).
+  mutating func reset(to items: [Item]) {
+    let sorted = items.sorted(by: isBefore)
+    elements = sorted.map(\.element)
+    ids = sorted.map(\.id)
+  }
+
+  /// Puts one in and returns its index.
+  mutating func insert(_ item: Item) -> Int {
+    let index = index(of: item)
+    elements.insert(item.element, at: index)
+    ids.insert(item.id, at: index)
+    return index
+  }
+
+  /// Takes one out and returns the index it had.
+  mutating func remove(_ item: Item) -> Int {
+    let index = index(of: item)
+    precondition(ids[index] == item.id, "a sorted element has changed its order by itself")
+    elements.remove(at: index)
+    ids.remove(at: index)
+    return index
+  }
+
+  /// Puts another in the place of one.
+  mutating func update(
+    _ item: Item, to new: Item
+  ) -> Changes<OrderedCollectionOperation<Element, Int>, OrderedCollectionDiff<Int>> {
+    let from = remove(item)
+    let to = insert(new)
+    return from == to
+      ? .one(.update(at: to, newElement: new.element))
+      : .patch([.delete(at: from), .insert(new.element, at: to)])
+  }
+
+  /// Takes some out and puts others in; O(n), and O(k log k) in their number.
+  mutating func replace(_ gone: Set<Int>, with new: [Item]) -> OrderedCollectionDiff<Int> {
+    var diff = OrderedCollectionDiff<Int>()
+    diff.deletes = ids.indices.filter { gone.contains(ids[$0]) }
+    let kept = ids.indices.lazy.filter { [ids] in !gone.contains(ids[$0]) }
+    var merged: [Item] = []
+    var rest = new.sorted(by: isBefore)[...]
+    for index in kept {
+      let item = (elements[index], ids[index])
+      while let first = rest.first, isBefore(first, item) {
+        diff.inserts.append(merged.count)
+        merged.append(first)
+        rest.removeFirst()
+      }
+      merged.append(item)
+    }
+    diff.inserts += merged.count..<merged.count + rest.count
+    merged += rest
+    elements = merged.map(\.element)
+    ids = merged.map(\.id)
+    return diff
+  }
+
+  private func isBefore(_ a: Item, _ b: Item) -> Bool {
+    if areInIncreasingOrder(a.element, b.element) { return true }
+    return a.id < b.id && !areInIncreasingOrder(b.element, a.element)
+  }
+
+  private func index(of item: Item) -> Int {
+    var (low, high) = (0, ids.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isBefore((elements[middle], ids[middle]), item) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
