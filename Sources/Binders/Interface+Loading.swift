@@ -18,7 +18,7 @@ extension Interface {
         switch loading {
         case .loading: state.startLoading()
         case .loaded(let value): state.load((try? encoder.text(value)) ?? .null)
-        case .failed(let error): state.fail(WireError(Refusal.service(error)))
+        case .failed(let error): state.fail(WireError(error))
         }
         observer.receive(
           SourceProvider.Change(
