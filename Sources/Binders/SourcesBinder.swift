@@ -172,8 +172,8 @@ extension Interface {
     // What stands around the values takes some bytes as well.
     var size = 512
     for sources in providers(of: pattern) {
-      // Each takes several bytes, so that more of them are too many in any case.
-      for name in sources.names(limit, pattern.matches) {
+      // Each takes eight bytes at least, so that more of them are too many in any case.
+      for name in sources.names(limit / 8 + 1, pattern.matches) {
         guard let value = sources.value(name) else { continue }
         size += name.utf8.count + value.text.utf8.count + 4
         guard size <= limit else {

@@ -17,6 +17,9 @@ public func nearest(to name: String, among names: some Sequence<String>) -> Stri
 /// How many bytes have to be added, dropped, changed or swapped with the next one: the distance of
 /// Damerau 1964, in which no byte is edited twice; `nil` when it is above a limit.
 private func distance(_ a: [UInt8], _ b: [UInt8], upTo limit: Int) -> Int? {
+  // What both begin with needs no edit.
+  let common = zip(a, b).prefix { $0 == $1 }.count
+  let (a, b) = (Array(a.dropFirst(common)), Array(b.dropFirst(common)))
   var before: [Int] = []
   var row = Array(0...b.count)
   for i in 0..<a.count {

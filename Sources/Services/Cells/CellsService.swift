@@ -85,8 +85,8 @@ package final class CellsService {
     let prefix = "cells/\(prefix)"
     var cells: [String: JSONText] = [:]
     var bytes = 0
-    // None takes less than a byte, so that more of them are too many in any case.
-    let names = ledger.sources(upTo: maxBytes) { $0.utf8.starts(with: prefix.utf8) }
+    // Each takes eight bytes at least, so that more of them are too many in any case.
+    let names = ledger.sources(upTo: maxBytes / 8 + 1) { $0.utf8.starts(with: prefix.utf8) }
     for source in names where bytes <= maxBytes {
       let value = ledger.value(of: source)
       cells[String(source.dropFirst("cells/".count))] = value
