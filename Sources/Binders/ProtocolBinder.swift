@@ -51,6 +51,19 @@ package func bindProtocol(
   }
 
   interface.query(
+    "sync", "Answers once every frame up to a position has been sent.", Sync.self, nil,
+    isLate: true
+  ) { interface, call, sync in
+    let host = interface.host
+    let position = sync.seq ?? host.last
+    guard position <= host.last else {
+      return call.refuse(.seqFuture(last: host.last))
+    }
+    guard let call = call.later() else { return }
+    call.connection.sync(call, at: position)
+  }
+
+  interface.query(
     "stats", "What the daemon has and does, and its limits.", NoParameters.self, nil
   ) { interface, call, _ in
     let stats = try? interface.encoder.text(stats())
@@ -157,4 +170,10 @@ extension Limits {
       "partial_line_ms": number(partialLineMilliseconds), "stall_ms": number(stallMilliseconds),
     ])
   }
+}
+
+private struct Sync: DocumentedParameters {
+  let seq: UInt64?
+
+  static let docs = ["seq": "The position; left out, the last one that was given."]
 }

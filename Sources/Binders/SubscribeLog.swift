@@ -239,11 +239,7 @@ extension Interface {
 
   /// - Throws: `seq_future` or `seq_expired` for a position that is not one of those that are kept.
   func check(_ seq: UInt64) throws(WireError) {
-    if seq > host.durable {
-      throw WireError(
-        .seqFuture, "the journal ends at \(host.durable)",
-        ["last": .number(JSONNumber(host.durable))])
-    }
+    if seq > host.durable { throw .seqFuture(last: host.durable) }
     if seq + 1 < host.first { throw .seqExpired(first: host.first, last: host.durable) }
   }
 }

@@ -49,6 +49,12 @@ extension WireError {
     return WireError(.cmdReused, "this cmd belonged to another call", data)
   }
 
+  /// A position after the last that there is.
+  static func seqFuture(last: UInt64) -> WireError {
+    WireError(
+      .seqFuture, "the journal ends at \(last)", ["last": .number(JSONNumber(last))])
+  }
+
   /// A position before the first that is kept.
   static func seqExpired(first: UInt64, last: UInt64) -> WireError {
     WireError(

@@ -55,6 +55,8 @@ package final class CollectionSubscription: Subscription {
     pace.end()
   }
 
+  override func hasShown(_ position: UInt64) -> Bool { !isDirty && parts == nil }
+
   override func fill(_ buffer: inout ByteBuffer) -> Bool {
     while parts != nil {
       guard buffer.count < Hub.chunkSize else { return false }

@@ -134,6 +134,7 @@ extension Connection {
       sendScratch()
     }
     guard !isEnded else { return }
+    if !syncs.isEmpty { answerSyncs() }
     if !held.isEmpty || !heldLate.isEmpty { hub.await(self) }
     resume()
     updateReading()

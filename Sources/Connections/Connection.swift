@@ -68,6 +68,9 @@ package final class Connection: DisposeBagProvider {
   /// The last event that this client has caused.
   package var writtenPosition: UInt64 = 0
 
+  /// Calls that are answered when the client has been sent everything up to a position.
+  var syncs: [(position: UInt64, call: Call)] = []
+
   /// Calls that are answered in a later turn.
   var lateCalls = 0
 
@@ -190,6 +193,7 @@ package final class Connection: DisposeBagProvider {
     for subscription in ended { subscription.end() }
     for binding in bindings.values { binding.dispose() }
     bindings = [:]
+    syncs = []
     bag.dispose()
     onRequest = nil
     held = HeldAnswers()

@@ -52,6 +52,11 @@ package final class LogSubscription: Subscription {
     reading?.dispose()
   }
 
+  override func hasShown(_ position: UInt64) -> Bool {
+    if case .live = state { return !isDirty }
+    return cursor >= position
+  }
+
   override func fill(_ buffer: inout ByteBuffer) -> Bool {
     while !isOver {
       guard buffer.count < Hub.chunkSize else { return false }

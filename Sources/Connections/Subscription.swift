@@ -32,6 +32,9 @@ package class Subscription {
   /// - Returns: Whether nothing is left.
   func fill(_ buffer: inout ByteBuffer) -> Bool { true }
 
+  /// Whether the client has been sent everything up to a position that is durable.
+  func hasShown(_ position: UInt64) -> Bool { !isDirty }
+
   /// Watches no longer.
   func end() {}
 

@@ -1,0 +1,32 @@
+internal import JSON
+internal import Wire
+
+extension Connection {
+  /// Answers a call once every frame up to a position has been put before its answer.
+  ///
+  /// - Parameter call: One that is answered later.
+  package func sync(_ call: Call, at position: UInt64) {
+    syncs.append((position, call))
+    hub.list(self)
+  }
+
+  /// Answers those whose position is reached; when all that was to be sent has been written.
+  func answerSyncs() {
+    let waiting = syncs
+    syncs = []
+    for (position, call) in waiting {
+      guard position <= hub.position, held.isEmpty,
+        subscriptions.allSatisfy({ $0.hasShown(position) })
+      else {
+        syncs.append((position, call))
+        continue
+      }
+      call.answer { buffer in
+        buffer.append(#"{"seq":"#)
+        buffer.append(integer: hub.position)
+        buffer.append("}")
+      }
+    }
+    if !syncs.isEmpty { hub.await(self) }
+  }
+}

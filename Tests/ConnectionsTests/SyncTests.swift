@@ -1,0 +1,64 @@
+import Connections
+import JSON
+import Signals
+import Testing
+import Wire
+
+struct SyncTests {
+  let bench = Bench()
+  let changes = PassthroughSubject<StateChange, Never>()
+
+  init() {
+    bench.offerCommands()
+    bench.methods["sync"] = { call in
+      if let late = call.later() { call.connection.sync(late, at: 1) }
+      return .done
+    }
+  }
+
+  private func watch() {
+    let source = StateSource(
+      name: "a", isJournaled: true, value: { nil }, changes: changes.toSignal())
+    bench.connection.add(StateSubscription(.number(1), to: source, on: bench.connection))
+  }
+
+  @Test
+  func `the answer comes behind every frame up to the position`() {
+    watch()
+    bench.receive(request(1, "sync"))
+    #expect(bench.lines() == [])
+    changes.send(StateChange(source: "a", seq: 1, value: JSONText(1)))
+    bench.hub.advance(to: 1)
+    let lines = bench.lines()
+    #expect(lines.count == 2)
+    #expect(lines.first?.contains(#""method":"next""#) == true)
+    #expect(lines.last == result(1, #"{"seq":1}"#))
+  }
+
+  @Test
+  func `for a client that does not read it waits until it does`() {
+    watch()
+    bench.transport.room = 0
+    changes.send(StateChange(source: "a", seq: 1, value: JSONText(1)))
+    bench.hub.advance(to: 1)
+    #expect(bench.lines() == [])
+    bench.receive(request(1, "sync"))
+    #expect(bench.lines() == [])
+    bench.transport.room = .max
+    bench.connection.becameWritable()
+    let lines = bench.lines()
+    #expect(lines.count == 2)
+    #expect(lines.last == result(1, #"{"seq":1}"#))
+  }
+
+  @Test
+  func `a client that has nothing open is answered when the position is durable`() {
+    bench.receive(request(1, "sync"))
+    bench.connection.receiveEnd()
+    #expect(bench.lines() == [])
+    #expect(bench.transport.closes == 0)
+    bench.hub.advance(to: 1)
+    #expect(bench.lines() == [result(1, #"{"seq":1}"#)])
+    #expect(bench.transport.closes == 1)
+  }
+}
