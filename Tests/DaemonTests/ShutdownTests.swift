@@ -102,6 +102,49 @@ struct ShutdownTests {
     #expect(slow.waitForEnd() == 1)
   }
 
+  // MARK: 25: signals at bad times
+
+  /// A journal that takes a while to replay, and what starts a daemon on it.
+  private func longReplay(_ manager: ServiceManagerSocket) throws -> (DaemonProcess, [String])? {
+    guard let wrapper = Disturbance.wrapper("pread64:delay_enter=30000") else { return nil }
+    let daemon = try DaemonProcess()
+    let client = try TestSocket(daemon.socket)
+    let text = String(repeating: "x", count: 3_000)
+    for i in 0..<100 {
+      try client.send(#"{"id":\#(i),"method":"cells.set","params":["n\#(i)","\#(text)"]}"#)
+    }
+    for _ in 0..<100 { #expect(try client.line()?.contains(#""seq""#) == true) }
+    client.close()
+    daemon.end(SIGKILL)
+    return (daemon, manager.wrapper + wrapper)
+  }
+
+  @Test
+  func `25: a signal to read the configuration again does not end a replay`() throws {
+    let manager = try ServiceManagerSocket()
+    guard let (daemon, wrapper) = try longReplay(manager) else { return }
+    let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory, waits: false)
+    #expect(manager.wait(for: "STATUS=replaying 0/100"))
+    kill(slow.pid, SIGHUP)
+    #expect(manager.wait(for: "STATUS=serving"))
+    let client = try TestSocket(slow.socket)
+    #expect(try client.call(#"{"id":1,"method":"ping"}"#).contains(#""last":100"#))
+  }
+
+  @Test
+  func `25: a replay that is ended can be begun again`() throws {
+    let manager = try ServiceManagerSocket()
+    guard let (daemon, wrapper) = try longReplay(manager) else { return }
+    for _ in 0..<2 {
+      let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory, waits: false)
+      #expect(manager.wait(for: "STATUS=replaying 0/100"))
+      #expect(slow.end() == -SIGTERM, "nothing is in hand yet")
+    }
+    try daemon.start()
+    let client = try TestSocket(daemon.socket)
+    #expect(try client.call(#"{"id":1,"method":"ping"}"#).contains(#""last":100"#))
+  }
+
   @Test
   func `a client that does not read what it asked for delays the end by the grace only`() throws {
     let daemon = try DaemonProcess()

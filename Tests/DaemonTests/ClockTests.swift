@@ -1,0 +1,112 @@
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+/// Fault 21: a clock that jumps.
+struct ClockTests {
+  /// A library that stands before the C library and moves the clock of the day by the seconds that a
+  /// file holds.
+  private static let clock = #"""
+    #define _GNU_SOURCE
+    #include <fcntl.h>
+    #include <stdlib.h>
+    #include <sys/syscall.h>
+    #include <time.h>
+    #include <unistd.h>
+
+    int clock_gettime(clockid_t clock, struct timespec *time) {
+      int status = syscall(SYS_clock_gettime, clock, time);
+      if (status != 0 || clock != CLOCK_REALTIME) return status;
+      char text[32] = {0};
+      int file = open(getenv("TEST_CLOCK"), O_RDONLY | O_CLOEXEC);
+      if (file < 0) return status;
+      if (read(file, text, sizeof text - 1) > 0) time->tv_sec += atol(text);
+      close(file);
+      return status;
+    }
+    """#
+
+  private let directory: TemporaryDirectory
+  private var offset: String { directory.path + "/offset" }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private func write(_ text: String, to path: String) {
+    let file = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0o600)
+    _ = Glibc.write(file, text, text.utf8.count)
+    close(file)
+  }
+
+  private func makeClock() throws -> [String] {
+    write(Self.clock, to: directory.path + "/clock.c")
+    _ = try run(
+      ["gcc", "-shared", "-fPIC", "-o", directory.path + "/clock.so", directory.path + "/clock.c"])
+    return [
+      "env", "LD_PRELOAD=\(directory.path)/clock.so", "TEST_CLOCK=\(offset)",
+      "ASAN_OPTIONS=verify_asan_link_order=0",
+    ]
+  }
+
+  @Test
+  func `21: order is that of positions, times never go back, and timers go on`() throws {
+    guard isThere("gcc") else { return }
+    let daemon = try DaemonProcess(wrapper: makeClock())
+    let client = try TestSocket(daemon.socket)
+    let watcher = try TestSocket(daemon.socket)
+    _ = try watcher.call(
+      #"{"id":1,"method":"subscribe","params":{"source":"cells/n","min_interval_ms":50}}"#)
+    let jumps = [0, -3_600, 0, 315_360_000, -3_600, 0]
+    for (i, jump) in jumps.enumerated() {
+      write("\(jump)", to: offset)
+      #expect(
+        try client.call(#"{"id":1,"method":"cells.set","params":["n",\#(i)]}"#)
+          .contains(#""seq":\#(i + 1),"#))
+      #expect(try watcher.line()?.contains(#""value":\#(i)"#) == true)
+    }
+    let times = try times(client)
+    #expect(times.count == jumps.count)
+    #expect(times == times.sorted())
+    #expect(times[0].prefix(4) == times[2].prefix(4))
+    #expect(Int(times[3].prefix(4)) ?? 0 >= (Int(times[0].prefix(4)) ?? 0) + 9)
+    // The times of all that came after the jump forward are that of the jump, until it is reached.
+    #expect(Set(times[3...]).count == 1)
+
+    // Where a time is asked for, the highest one so far counts.
+    func value(at time: String) throws -> JSONValue? {
+      try client.result(
+        #"{"id":1,"method":"history","params":{"source":"cells/n","at":{"time":"\#(time)"}}}"#)[
+          "value"]
+    }
+    #expect(try value(at: times[2]) == .number(JSONNumber(2)))
+    #expect(try value(at: times[3]) == .number(JSONNumber(5)))
+    try client.send(
+      #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"e","from":{"time":"\#(times[3])"}}}"#
+    )
+    #expect(try client.line()?.contains(#""after":3}"#) == true)
+
+    // After a restart it goes on so.
+    client.close()
+    watcher.close()
+    #expect(daemon.end() == 0)
+    try daemon.start()
+    let again = try TestSocket(daemon.socket)
+    _ = try again.call(#"{"id":1,"method":"cells.set","params":["n",9]}"#)
+    #expect(try self.times(again).last == times.last)
+  }
+
+  private func times(_ client: TestSocket) throws -> [String] {
+    guard
+      case .array(let items)? = try client.result(
+        #"{"id":1,"method":"history","params":{"source":"events","after":0}}"#)["items"]
+    else { return [] }
+    return items.compactMap { item in
+      guard case .object(let item) = item, case .object(let event)? = item["event"],
+        case .string(let time)? = event["time"]
+      else { return nil }
+      return time
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import Glibc
+import Testing
+
+/// Fault 2: clients that never come to the end of a line.
+struct PatienceTests {
+  @Test
+  func `2: clients that send a byte now and then are hung up on, and cost next to nothing`() throws
+  {
+    let daemon = try DaemonProcess()
+    let other = try TestSocket(daemon.socket)
+    _ = try other.call(#"{"id":1,"method":"ping"}"#)
+    let start = milliseconds()
+    var clients: [TestSocket] = []
+    for _ in 0..<200 { clients.append(try TestSocket(daemon.socket)) }
+    for client in clients { try client.send(bytes: [UInt8(ascii: "{")]) }
+    let memory = daemon.residentBytes
+    var isOver = false
+    while !isOver, milliseconds() - start < 60_000 {
+      isOver = !clients[0].isSilent(for: 5_000)
+      // A byte is no progress: only the end of the line is.
+      for client in clients { _ = client.sendNow([UInt8(ascii: " ")]) }
+      #expect(try other.call(#"{"id":1,"method":"ping"}"#).contains(#""id":1"#))
+    }
+    #expect(milliseconds() - start >= 29_000)
+    for client in clients {
+      let lines = try client.lines()
+      #expect(lines.count == 1)
+      #expect(lines.first?.contains(#""reason":"line_timeout""#) == true)
+    }
+    #expect(DaemonProcess.isSanitized || daemon.residentBytes - memory < 4 << 20)
+    #expect(daemon.processorSeconds < 2)
+    #expect(try other.call(#"{"id":1,"method":"ping"}"#).contains(#""id":1"#))
+  }
+}

@@ -1,0 +1,88 @@
+import Glibc
+import Testing
+
+/// Fault 20: system calls that take long, do half of what they should, or are interrupted.
+struct SlowDiskTests {
+  @Test
+  func `20: while the disk is slow answers come late, and everybody else is served`() throws {
+    let manager = try ServiceManagerSocket()
+    guard let wrapper = Disturbance.slowDisk(milliseconds: 2_000) else { return }
+    let daemon = try DaemonProcess()
+    daemon.end()
+    let slow = try DaemonProcess(
+      wrapper: manager.wrapper + ["WATCHDOG_USEC=200000"] + wrapper, in: daemon.directory)
+    let writer = try TestSocket(slow.socket)
+    let other = try TestSocket(slow.socket)
+    #expect(manager.wait(for: "READY=1"))
+    try writer.send(#"{"id":"w","method":"cells.set","params":["a",1]}"#)
+    let start = milliseconds()
+    var pings = 0
+    var answers = 0
+    while writer.isSilent(for: 50) {
+      let before = milliseconds()
+      let answer = try other.call(#"{"id":1,"method":"get","params":["cells/a"]}"#)
+      answers += answer.contains(#""not_found""#) ? 1 : 0
+      #expect(milliseconds() - before < 1_000)
+      while manager.told(within: 0)?.contains("WATCHDOG=1") == true { pings += 1 }
+    }
+    #expect(milliseconds() - start >= 1_900)
+    #expect(answers > 5, "what is not durable is not seen")
+    #expect(pings > 5)
+    #expect(try writer.line()?.contains(#""id":"w","result":{"value":1,"seq":1"#) == true)
+    #expect(
+      try other.call(#"{"id":1,"method":"get","params":["cells/a"]}"#).contains(#""value":1"#))
+  }
+
+  @Test
+  func `20: the commands that come while the disk is busy are one more write`() throws {
+    guard let wrapper = Disturbance.slowDisk(milliseconds: 300) else { return }
+    let daemon = try DaemonProcess()
+    daemon.end()
+    let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
+    let start = milliseconds()
+    var clients: [TestSocket] = []
+    for i in 0..<20 {
+      clients.append(try TestSocket(slow.socket))
+      try clients[i].send(#"{"id":\#(i),"method":"cells.set","params":["n\#(i)",1]}"#)
+      usleep(20_000)
+    }
+    for (i, client) in clients.enumerated() {
+      #expect(try client.line()?.contains(#""id":\#(i),"result""#) == true)
+    }
+    #expect(milliseconds() - start < 20 * 300)
+  }
+
+  @Test
+  func `20: interrupted calls are made again, and a full socket is waited for`() throws {
+    let wrapper = Disturbance.wrapper(
+      "pread64:error=EINTR:when=3+3", "pwrite64:error=EINTR:when=2+2",
+      "recvfrom:error=EINTR:when=2+2", "sendto:error=EAGAIN:when=3+3",
+      "accept4:error=EINTR:when=1+2", "epoll_pwait:error=EINTR:when=5+5")
+    guard let wrapper else { return }
+    let daemon = try DaemonProcess(wrapper: wrapper)
+    let client = try TestSocket(daemon.socket)
+    let watcher = try TestSocket(daemon.socket)
+    _ = try watcher.call(
+      #"{"id":1,"method":"subscribe","params":{"source":"events","from":"start"}}"#)
+    for i in 1...200 {
+      try client.send(
+        #"{"id":\#(i),"method":"cells.set","params":["n",\#(i)]}"#,
+        #"{"id":"g","method":"get","params":["cells/n"]}"#)
+      #expect(
+        try client.line()?.contains(#""id":\#(i),"result":{"value":\#(i),"seq":\#(i)"#) == true)
+      #expect(try client.line()?.contains(#""value":\#(i)"#) == true)
+    }
+    var last = 0
+    while last < 200, let line = try watcher.line() {
+      guard line.contains(#""next""#) else { continue }
+      last += 1
+      #expect(line.contains(#""seq":\#(last),"#))
+    }
+    client.close()
+    watcher.close()
+    #expect(daemon.end() == 0)
+    #expect(
+      try run([DaemonProcess.executable, "--verify", "--journal", daemon.journal])
+        .contains("200 of 200"))
+  }
+}
