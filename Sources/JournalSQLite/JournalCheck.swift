@@ -34,7 +34,8 @@ package struct JournalCheck {
     var position = files.first - 1
     while position < files.last, report.damages.count < Self.maxDamages {
       do throws(JournalError) {
-        let records = try files.reader.records(after: position, limit: 1000)
+        let records = try files.reader.records(
+          after: position, limit: 1000, bytes: PageQueue.pageBytes)
         guard let last = records.last else {
           throw .corrupt(seq: position + 1, detail: "it is missing")
         }

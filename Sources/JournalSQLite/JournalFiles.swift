@@ -121,9 +121,15 @@ final class JournalFiles {
     }
   }
 
-  // MARK: Replay
+  fileprivate static func open(_ path: String) throws(JournalError) -> SQLiteReader {
+    do throws(SQLiteError) {
+      return try SQLiteReader(Database(path: path, .readOnly))
+    } catch {
+      throw .unavailable(detail: "\(path): \(error)")
+    }
+  }
 
-  private static let pageSize = 512
+  // MARK: Replay
 
   /// Reads everything while the caller works on what was read before.
   func replay(
@@ -133,11 +139,14 @@ final class JournalFiles {
     let path = path
     let worker: Worker<Void>
     do throws(SystemError) {
-      worker = try Worker({ FailingReader.open(path) }) { reader, _ in
+      worker = try Worker({ Result { () throws(JournalError) in try Self.open(path) } }) {
+        reader, _ in
         var position = seq
         do throws(JournalError) {
+          let reader = try reader.get()
           while position < last {
-            let page = try reader.records(after: position, limit: Self.pageSize)
+            let page = try reader.records(
+              after: position, limit: PageQueue.pageSize, bytes: PageQueue.pageBytes)
             guard let end = page.last?.seq else {
               throw .corrupt(seq: position + 1, detail: "it is missing")
             }
@@ -168,10 +177,10 @@ final class JournalFiles {
 /// A reader that could not be opened says so at each reading.
 private enum FailingReader {
   static func open(_ path: String) -> any JournalReader {
-    do throws(SQLiteError) {
-      return try SQLiteReader(Database(path: path, .readOnly))
+    do throws(JournalError) {
+      return try JournalFiles.open(path)
     } catch {
-      return Closed(error: .unavailable(detail: "\(path): \(error)"))
+      return Closed(error: error)
     }
   }
 
@@ -187,44 +196,6 @@ private enum FailingReader {
     }
     func position(at time: Int64) throws(JournalError) -> UInt64 { throw error }
     func bounds() throws(JournalError) -> (first: UInt64, last: UInt64) { throw error }
-  }
-}
-
-/// A few pages on their way from the reading thread to the replaying one.
-private final class PageQueue: Sendable {
-  typealias Page = Result<[Record], JournalError>
-
-  private struct State {
-    var pages: [Page] = []
-    var isClosed = false
-  }
-
-  private static let capacity = 16
-  private let state = Lock(State())
-
-  /// Waits for room.
-  ///
-  /// - Returns: `false` when nobody takes pages any more.
-  func put(_ page: Page) -> Bool {
-    let isTaken = state.waitWithLock(until: { $0.pages.count < Self.capacity || $0.isClosed }) {
-      state in
-      if !state.isClosed { state.pages.append(page) }
-      return !state.isClosed
-    }
-    state.signal()
-    return isTaken
-  }
-
-  /// Waits for a page.
-  func take() -> Page {
-    let page = state.waitWithLock(until: { !$0.pages.isEmpty }) { $0.pages.removeFirst() }
-    state.signal()
-    return page
-  }
-
-  func close() {
-    state.withLock { $0.isClosed = true }
-    state.signal()
   }
 }
 

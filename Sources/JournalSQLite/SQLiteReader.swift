@@ -28,20 +28,31 @@ final class SQLiteReader: JournalReader {
   // MARK: Events
 
   func records(after seq: UInt64, limit: Int) throws(JournalError) -> [Record] {
+    try records(after: seq, limit: limit, bytes: .max)
+  }
+
+  /// Records after a position, oldest first, as ``records(after:limit:)`` reads them.
+  ///
+  /// - Parameter bytes: No more are read once they weigh so much.
+  func records(
+    after seq: UInt64, limit: Int, bytes: Int
+  ) throws(JournalError) -> [Record] {
     guard seq < Int64.max else { return [] }
     var records: [Record] = []
     var expected = seq + 1
+    var weight = 0
     do throws(SQLiteError) {
       defer { forward.reset() }
       forward.bind(Int64(clamping: seq), at: 1)
       forward.bind(Int64(limit), at: 2)
-      while try forward.step() {
+      while weight < bytes, try forward.step() {
         guard let record = read(forward), try isNext(record.seq, expected) else {
           // What was read before the damage is returned now, the damage at the next call.
           if !records.isEmpty { return records }
           throw SQLiteReader.damaged
         }
         expected = record.seq + 1
+        weight += record.weight
         records.append(record)
       }
     } catch {
