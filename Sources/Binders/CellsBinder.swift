@@ -10,7 +10,7 @@ package func bindCells(_ interface: Interface, to cells: CellsService) {
   interface.offerSources(
     of: cells.ledger,
     [.init("cells/**", "The value of the cell of that name.", .any, isWritable: true)],
-    exists: CellsService.isCell,
+    exists: CellsService.isCell, writes: ["cells.set"],
     write: { source, value throws(CellsError) in try cells.set(cellName(source), to: value) })
 
   interface.command(

@@ -68,6 +68,9 @@ extension Interface {
     ]
   }
 
+  /// The types of events that writable sources may record.
+  private var writtenBySources: [String] { Set(services.flatMap(\.writes)).sorted() }
+
   private func describe(_ method: Method) -> JSONObject {
     let parameters = method.parameters.map { parameter in
       var described: JSONObject = [
@@ -80,7 +83,7 @@ extension Interface {
     return [
       "doc": .string(method.doc), "params": .array(parameters),
       "result": .string(method.result?.name ?? "object"), "async": .bool(method.kind == .late),
-      "writes": .array(method.writes.map { .string($0) }),
+      "writes": .array((method.writes ?? writtenBySources).map { .string($0) }),
       "errors": .array(method.errors.map { .string($0) }),
     ]
   }

@@ -11,12 +11,12 @@ extension Interface {
   /// - Parameters:
   ///   - name: The whole name, for example `"cells.set"`.
   ///   - parameters: Decoded by name or, in the order of the type's members, by position.
-  ///   - writes: The types of events that it may record.
+  ///   - writes: The types of events that it may record; `nil` for those of all writable sources.
   ///   - errors: The `reason` of each `rejected` that it may answer.
   ///   - direct: Reads the parameters in their usual form; see ``DirectReader``.
   ///   - body: Calls the service.
   package func command<Parameters: Decodable, Value: Codable, Failure: ServiceError>(
-    _ name: String, _ doc: String, _ parameters: Parameters.Type, writes: [String],
+    _ name: String, _ doc: String, _ parameters: Parameters.Type, writes: [String]?,
     errors: [String] = [], direct: DirectReader<Parameters>? = nil,
     body: @escaping (Parameters) throws(Failure) -> Value
   ) {
@@ -51,7 +51,7 @@ extension Interface {
 
   private func offer<Parameters: Decodable>(
     _ name: String, _ doc: String, _ kind: Method.Kind, _ parameters: Parameters.Type,
-    _ result: Shape?, _ writes: [String], _ errors: [String],
+    _ result: Shape?, _ writes: [String]?, _ errors: [String],
     run: @escaping Method.Runner
   ) {
     let docs = (parameters as? any DocumentedParameters.Type)?.docs ?? [:]

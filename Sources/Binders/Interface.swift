@@ -21,6 +21,9 @@ package final class Interface {
     var writer: Writer?
     var events: [String] = []
 
+    /// The types of events that ``writer`` may record.
+    var writes: [String] = []
+
     init(name: String, doc: String) {
       self.name = name
       self.doc = doc
@@ -77,13 +80,16 @@ package final class Interface {
 
   /// Offers the sources of a ledger that are writable.
   ///
-  /// - Parameter write: Sets a source.
+  /// - Parameters:
+  ///   - writes: The types of events that `write` may record.
+  ///   - write: Sets a source.
   package func offerSources<State, Failure: ServiceError>(
     of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
-    exists: @escaping (String) -> Bool,
+    exists: @escaping (String) -> Bool, writes: [String],
     write: @escaping (_ source: String, _ value: JSONText) throws(Failure) -> JSONText
   ) {
     offerSources(of: ledger, descriptions, exists: exists)
+    service(named: ledger.service)?.writes = writes
     service(named: ledger.service)?.writer = { source, value throws(NotWritable) in
       do throws(Failure) {
         return try write(source, value)

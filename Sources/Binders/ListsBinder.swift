@@ -10,7 +10,7 @@ package func bindLists(_ interface: Interface, to lists: ListsService) {
   interface.offerSources(
     of: lists.ledger,
     [.init("lists/**", "The list of that name.", .array(.any), kind: .list, isWritable: true)],
-    exists: ListsService.isList,
+    exists: ListsService.isList, writes: ["lists.replaced"],
     write: { source, value throws(CollectionError) in
       guard let values = value.elements else { throw .notAnArray }
       _ = try lists.replace(with: values, in: String(source.dropFirst("lists/".count)))

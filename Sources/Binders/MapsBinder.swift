@@ -9,7 +9,7 @@ package func bindMaps(_ interface: Interface, to maps: MapsService) {
   interface.offerSources(
     of: maps.ledger,
     [.init("maps/**", "The map of that name.", .object([]), kind: .map, isWritable: true)],
-    exists: MapsService.isMap,
+    exists: MapsService.isMap, writes: ["maps.replaced"],
     write: { source, value throws(CollectionError) in
       guard let values = value.members else { throw .notAnObject }
       _ = try maps.replace(with: values, in: String(source.dropFirst("maps/".count)))

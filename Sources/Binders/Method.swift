@@ -21,8 +21,8 @@ final class Method {
   let parameters: [Parameter]
   let result: Shape?
 
-  /// The types of events that it may record.
-  let writes: [String]
+  /// The types of events that it may record; `nil` for those of all writable sources.
+  let writes: [String]?
 
   /// The `reason` of each `rejected` that it may answer.
   let errors: [String]
@@ -35,7 +35,7 @@ final class Method {
 
   init(
     name: String, doc: String, kind: Kind, parameters: [Parameter], result: Shape?,
-    writes: [String], errors: [String], run: @escaping Runner
+    writes: [String]?, errors: [String], run: @escaping Runner
   ) {
     self.name = name
     self.doc = doc

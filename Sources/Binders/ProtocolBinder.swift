@@ -13,10 +13,16 @@ package struct ServerInfo {
   /// Milliseconds since the start.
   package let uptime: () -> UInt64
 
-  package init(version: String, now: @escaping () -> Int64, uptime: @escaping () -> UInt64) {
+  /// The user that the daemon runs as.
+  let user: UInt32
+
+  package init(
+    version: String, now: @escaping () -> Int64, uptime: @escaping () -> UInt64, user: UInt32
+  ) {
     self.version = version
     self.now = now
     self.uptime = uptime
+    self.user = user
   }
 }
 
@@ -115,6 +121,7 @@ private func writeHello(
   _ connection: Connection, _ host: ServiceHost, _ server: ServerInfo, _ buffer: inout ByteBuffer
 ) {
   let peer = connection.peer
+  let isOwner = peer.uid == server.user || peer.uid == 0
   let hello: JSONObject = [
     "protocol": .number(JSONNumber(1)),
     "server": .object(["name": .string("binderd"), "version": .string(server.version)]),
@@ -126,7 +133,7 @@ private func writeHello(
     "limits": connection.limits.json(lineOut: connection.lineOut),
     "peer": .object([
       "uid": .number(JSONNumber(peer.uid)), "gid": .number(JSONNumber(peer.gid)),
-      "pid": .number(JSONNumber(peer.pid)), "role": .string("owner"),
+      "pid": .number(JSONNumber(peer.pid)), "role": .string(isOwner ? "owner" : "user"),
     ]),
   ]
   JSONValue.object(hello).write(to: &buffer)

@@ -18,7 +18,7 @@ package func bindSources(_ interface: Interface) {
   }
 
   interface.command(
-    "set", "Sets a writable source; returns the value.", SetSource.self, writes: []
+    "set", "Sets a writable source; returns the value.", SetSource.self, writes: nil
   ) { [unowned interface] (set: SetSource) throws(NotWritable) in
     try interface.set(set)
   }
@@ -93,8 +93,14 @@ enum NotWritable: ServiceError {
     switch self {
     case .missing(let source): .notFound(what: "source", id: source)
     case .fixed: .rejected(reason: "not_writable")
-    case .refused(let error): error.kind
+    case .refused(let error): Self.kind(of: error)
     }
+  }
+
+  /// What a service calls the name of its value is the source here.
+  private static func kind(of error: any ServiceError) -> ServiceErrorKind {
+    guard case .invalid("name", let expected) = error.kind else { return error.kind }
+    return .invalid(parameter: "source", expected: expected)
   }
 
   var description: String {

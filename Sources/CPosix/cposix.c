@@ -116,6 +116,18 @@ int cposix_raise_descriptor_limit(void) {
   return limit.rlim_cur > 1 << 20 ? 1 << 20 : (int)limit.rlim_cur;
 }
 
+int cposix_socket_path(int fd, char *text, size_t count) {
+  struct sockaddr_un address;
+  socklen_t size = sizeof address;
+  if (getsockname(fd, (struct sockaddr *)&address, &size) != 0) return -errno;
+  size_t length = size > offsetof(struct sockaddr_un, sun_path) ? size - offsetof(struct sockaddr_un, sun_path) : 0;
+  int is_abstract = length > 0 && address.sun_path[0] == 0;
+  if (is_abstract) address.sun_path[0] = '@';
+  // The kernel may leave out the final zero of a path.
+  snprintf(text, count, "%.*s", (int)length, address.sun_path);
+  return 0;
+}
+
 int cposix_identity(int fd, char *text, size_t count) {
   struct stat status;
   if (fstat(fd, &status) != 0) return -errno;

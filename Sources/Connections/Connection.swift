@@ -176,9 +176,9 @@ package final class Connection: DisposeBagProvider {
   // MARK: Ending
 
   /// Says why, as the last line, and hangs up.
-  package func close(_ reason: Closing, reconnectMilliseconds: Int? = nil) {
+  package func close(_ reason: Closing) {
     guard !isEnded else { return }
-    hub.writeClosing(reason, reconnectMilliseconds, &output)
+    hub.writeClosing(reason, &output)
     _ = sendOutput()
     end()
   }
@@ -216,17 +216,4 @@ package final class Connection: DisposeBagProvider {
     else { return }
     end()
   }
-}
-
-/// Why the daemon hangs up.
-package enum Closing: String, CaseIterable {
-  case shutdown
-  case restart
-  case stalled
-  case outQueueFull = "out_queue_full"
-  case tooManyConnections = "too_many_connections"
-  case permissionDenied = "permission_denied"
-  case lineTimeout = "line_timeout"
-  case protocolAbuse = "protocol_abuse"
-  case journalFailed = "journal_failed"
 }

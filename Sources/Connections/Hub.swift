@@ -205,17 +205,15 @@ package final class Hub {
   /// The line that says why a client is hung up on.
   package func closingLine(_ reason: Closing) -> [UInt8] {
     var buffer = ByteBuffer()
-    writeClosing(reason, nil, &buffer)
+    writeClosing(reason, &buffer)
     return buffer.array
   }
 
-  func writeClosing(
-    _ reason: Closing, _ reconnectMilliseconds: Int?, _ buffer: inout ByteBuffer
-  ) {
+  func writeClosing(_ reason: Closing, _ buffer: inout ByteBuffer) {
     Frame.beginNotification("closing", &buffer)
     buffer.append(#""reason":"#)
     buffer.append(quoted: reason.rawValue)
-    if let reconnectMilliseconds {
+    if let reconnectMilliseconds = reason.reconnectMilliseconds {
       buffer.append(#","reconnect_ms":"#)
       buffer.append(integer: reconnectMilliseconds)
     }
@@ -233,10 +231,8 @@ package final class Hub {
   }
 
   /// Hangs up on every client, with the reason.
-  package func closeAll(_ reason: Closing, reconnectMilliseconds: Int? = nil) {
-    for connection in connections.values {
-      connection.close(reason, reconnectMilliseconds: reconnectMilliseconds)
-    }
+  package func closeAll(_ reason: Closing) {
+    for connection in connections.values { connection.close(reason) }
     sweep?.dispose()
     sweep = nil
     monitored = []

@@ -17,6 +17,8 @@ package enum Process {
     sigprocmask(SIG_SETMASK, &none, nil)
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
+    // Until somebody listens to it: to read the configuration again is no reason to end.
+    signal(SIGHUP, SIG_IGN)
     return Int(max(0, cposix_raise_descriptor_limit()))
   }
 

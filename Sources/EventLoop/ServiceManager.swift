@@ -10,8 +10,11 @@ package struct ServiceManager {
   /// not ask.
   package let watchdogMilliseconds: UInt64?
 
-  /// Sockets that the manager has bound for this process.
-  package let listeners: [CInt]
+  /// The socket that the manager has bound for this process, the first if there are several.
+  package let listener: CInt?
+
+  /// How many more there were: they are closed, so that nobody waits for an answer there.
+  package let surplusListeners: Int
 
   /// Whether standard error goes to the journal, where `<N>` before a line is its priority.
   package let isLoggedByJournal: Bool
@@ -26,9 +29,12 @@ package struct ServiceManager {
     if Self.environment("LISTEN_PID") == pid,
       let count = Self.environment("LISTEN_FDS").flatMap({ CInt($0) }), count > 0
     {
-      listeners = Array(3..<3 + count)
+      listener = 3
+      surplusListeners = Int(count) - 1
+      for surplus in 4..<3 + max(1, count) { close(surplus) }
     } else {
-      listeners = []
+      listener = nil
+      surplusListeners = 0
     }
     var identity = [CChar](repeating: 0, count: 64)
     let isKnown = cposix_identity(STDERR_FILENO, &identity, identity.count) == 0

@@ -28,6 +28,9 @@ package final class SocketListener {
   /// How long the listener rests when it cannot even turn clients away.
   private static let restMilliseconds: UInt64 = 100
 
+  /// Where clients connect; an abstract name has an `@` before it.
+  package let path: String
+
   private let descriptor: CInt
   private let file: SocketFile?
   private var onAccept: ((CInt) -> Void)?
@@ -84,6 +87,7 @@ package final class SocketListener {
   ) throws(SystemError) {
     self.descriptor = descriptor
     self.file = file
+    path = Self.path(of: descriptor)
     self.onAccept = onAccept
     do {
       let handle = try Handle<uv_poll_t>("uv_poll_init", owner: self) {
@@ -97,6 +101,12 @@ package final class SocketListener {
       _ = Glibc.close(reserve)
       throw error
     }
+  }
+
+  private static func path(of descriptor: CInt) -> String {
+    var text = [CChar](repeating: 0, count: 128)
+    _ = cposix_socket_path(descriptor, &text, text.count)
+    return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   private func watch() {

@@ -31,6 +31,9 @@ package final class SocketServer {
     loop.onTurnEnd { [unowned hub] in hub.flush() }
   }
 
+  /// Where clients connect; empty while they cannot.
+  package var path: String { listener?.path ?? "" }
+
   /// Listens at a path, for the processes of this user.
   package func listen(at path: String) throws(SocketListener.PathError) {
     listener = try SocketListener(path: path, mode: 0o600, on: loop) { [unowned self] in

@@ -57,12 +57,6 @@ public struct Request: Sendable {
 
 /// The requests of a batch, in order.
 public enum Batch {
-  /// Whether a line is an array, so a batch or nothing that can be run.
-  public static func isBatch(_ line: Span<UInt8>) -> Bool {
-    var scanner = JSONScanner(line)
-    return scanner.peek() == UInt8(ascii: "[")
-  }
-
   /// Reads the requests of a batch.
   ///
   /// - Returns: For each element the request, or why it is none.

@@ -30,6 +30,8 @@ public struct Timestamp: Comparable, Hashable, Sendable {
       1...12 ~= month, 1...31 ~= day, hour < 24, minute < 60, second < 61
     else { return nil }
     let days = Self.days(year, month, day)
+    // A day that its month does not have is one of the next.
+    guard Self.date(days) == (year, month, day) else { return nil }
     let seconds = ((days * 24 + hour) * 60 + minute - offset) * 60 + second
     microseconds = Int64(seconds) * 1_000_000 + Int64(fraction)
   }

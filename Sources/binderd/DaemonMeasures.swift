@@ -37,7 +37,7 @@ final class DaemonMeasures {
   var server: ServerInfo {
     ServerInfo(
       version: Daemon.version, now: { Process.now },
-      uptime: { [loop, started] in loop.milliseconds - started })
+      uptime: { [loop, started] in loop.milliseconds - started }, user: Process.user)
   }
 
   var now: DaemonStats {

@@ -54,14 +54,18 @@ struct Options {
         }
         return value
       }
+      func flag<Meaning>(_ meaning: Meaning) throws(Misuse) -> Meaning {
+        guard parts.count == 1 else { throw Misuse(message: "\(parts[0]) takes no value") }
+        return meaning
+      }
       switch parts.first ?? "" {
       case "--socket": socket = try value()
       case "--journal": journal = try value()
       case "--durability": durability = try Self.durability(value())
-      case "--read-only": durability = nil
-      case "--verify": request = .verify
-      case "--version": request = .version
-      case "--help", "-h": request = .help
+      case "--read-only": durability = try flag(nil)
+      case "--verify": request = try flag(.verify)
+      case "--version": request = try flag(.version)
+      case "--help", "-h": request = try flag(.help)
       default: throw Misuse(message: "unknown argument '\(argument)'; see binderd --help")
       }
     }

@@ -13,7 +13,7 @@ func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CI
   let daemon = try Daemon(options, log)
   do {
     try daemon.start(options, log, manager)
-    try listen(daemon, options, manager)
+    try listen(daemon, options, log, manager)
   } catch {
     daemon.abandon()
     throw error
@@ -22,8 +22,15 @@ func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CI
 }
 
 /// Takes the socket that the service manager gives, or makes one.
-private func listen(_ daemon: Daemon, _ options: Options, _ manager: ServiceManager) throws {
-  if let listener = manager.listeners.first {
+private func listen(
+  _ daemon: Daemon, _ options: Options, _ log: Log, _ manager: ServiceManager
+) throws {
+  if manager.surplusListeners > 0 {
+    log.write(
+      .warning, "one socket is served; \(manager.surplusListeners) more from the manager are closed"
+    )
+  }
+  if let listener = manager.listener {
     try daemon.server.listen(on: listener)
   } else {
     makeDirectory(of: options.socketPath)
@@ -57,7 +64,7 @@ private func serve(
   }
   log.write(
     .notice,
-    "binderd \(Daemon.version) serves \(options.socketPath), journal at \(daemon.host.durable)")
+    "binderd \(Daemon.version) serves \(daemon.server.path), journal at \(daemon.host.durable)")
   manager.notify("READY=1", "STATUS=serving")
   loop.run()
   shutdown.finish()

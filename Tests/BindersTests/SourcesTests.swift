@@ -63,6 +63,7 @@ struct SourcesTests {
     #expect(error("system/load")?.data["reason"] == .string("not_writable"))
     #expect(error("nobody/x")?.name == .notFound)
     #expect(error("cells/a b")?.name == .invalidParams)
+    #expect(error("cells/a b")?.data["path"] == .string("/source"))
     #expect(error("cells")?.name == .notFound)
   }
 

@@ -33,7 +33,8 @@ final class Bench {
     hub = Hub(limits: Limits(), now: { time.milliseconds }, scheduler: time)
     interface = Interface(over: host)
     cells = CellsService(in: host)
-    let server = ServerInfo(version: "0.0.0", now: { 1_767_323_045_678_901 }, uptime: { 5 })
+    let server = ServerInfo(
+      version: "0.0.0", now: { 1_767_323_045_678_901 }, uptime: { 5 }, user: 500)
     bindProtocol(interface, server, stats: { DaemonStats() })
     bindSources(interface)
     bindHistory(interface)
@@ -49,7 +50,7 @@ final class Bench {
     hub.flush()
   }
 
-  func connect() -> TestClient { TestClient(self) }
+  func connect(uid: UInt32 = 1000) -> TestClient { TestClient(self, uid: uid) }
 }
 
 /// The socket of a client that takes everything.
@@ -74,10 +75,10 @@ final class TestClient {
 
   var isClosed: Bool { transport.isClosed }
 
-  init(_ bench: Bench) {
+  init(_ bench: Bench, uid: UInt32) {
     self.bench = bench
-    connection = bench.hub.connect(PeerIdentity(uid: 1000, gid: 100, pid: 42))
-    let session = Session(caller: Caller(uid: 1000, pid: 42), host: bench.host)
+    connection = bench.hub.connect(PeerIdentity(uid: uid, gid: 100, pid: 42))
+    let session = Session(caller: Caller(uid: uid, pid: 42), host: bench.host)
     bindConnection(connection, session, to: bench.interface)
     connection.start(transport)
   }

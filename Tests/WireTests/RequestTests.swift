@@ -73,8 +73,6 @@ struct RequestTests {
   @Test
   func `a batch is read element by element`() throws {
     let line = Array(#" [{"id":1,"method":"a"}, 1 ,{"method":"b","params":[2]},[]]"#.utf8)
-    let isBatch = Batch.isBatch(line.span)
-    #expect(isBatch)
     let requests = try Batch.parse(line.span, limits: Limits())
     let read = requests.map { request in
       switch request {

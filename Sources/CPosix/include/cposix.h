@@ -36,6 +36,9 @@ ssize_t cposix_write_now(int fd, const void *bytes, size_t count);
 // Raises the limit of descriptors to what is allowed, and returns it.
 int cposix_raise_descriptor_limit(void);
 
+// The path that a Unix socket is bound to, or its abstract name after '@'; 0, or -errno.
+int cposix_socket_path(int fd, char *text, size_t count);
+
 // The device and inode of a descriptor, as "device:inode"; 0, or -errno.
 int cposix_identity(int fd, char *text, size_t count);
 

@@ -1,0 +1,56 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// What binderd is told when it is started.
+struct CommandLineTests {
+  @Test(arguments: ["--read-only=no", "--verify=x", "--version=1", "--help=all", "--nothing"])
+  func `a word that is not understood is refused`(word: String) throws {
+    let daemon = try DaemonProcess([word], waits: false)
+    #expect(daemon.waitForEnd() == 64)
+    #expect(daemon.log.contains(word.split(separator: "=")[0]))
+    #expect(!Files.names(in: daemon.directory).contains("journal.db"))
+  }
+
+  /// What starts a daemon as a service manager does that has bound sockets for it.
+  private func activation(_ sockets: String...) -> [String] {
+    [
+      "python3", "-c",
+      """
+      import os, socket, sys
+      split = sys.argv.index("--")
+      listeners = []
+      for path in sys.argv[1:split]:
+          listener = socket.socket(socket.AF_UNIX)
+          listener.bind(path)
+          listener.listen()
+          listeners.append(os.dup2(listener.detach(), 20 + len(listeners)))
+      for i, listener in enumerate(listeners):
+          os.dup2(listener, 3 + i)
+          os.close(listener)
+      os.environ["LISTEN_PID"] = str(os.getpid())
+      os.environ["LISTEN_FDS"] = str(len(listeners))
+      os.execv(sys.argv[split + 1], sys.argv[split + 1:])
+      """,
+    ] + sockets + ["--"]
+  }
+
+  @Test
+  func `of the sockets of a service manager the first is served and named, the others are closed`()
+    throws
+  {
+    let directory = try TemporaryDirectory()
+    let (first, second) = (directory.path + "/a.sock", directory.path + "/b.sock")
+    let daemon = try DaemonProcess(wrapper: activation(first, second), waits: false)
+    var client: TestSocket?
+    for _ in 0..<2_000 where client == nil {
+      client = try? TestSocket(first)
+      if client == nil { usleep(5_000) }
+    }
+    #expect(try client?.call(#"{"id":1,"method":"ping"}"#).contains(#""id":1"#) == true)
+    #expect(daemon.log.contains("serves \(first), "))
+    #expect(throws: TestSocket.Failure.self, "nobody listens there") { try TestSocket(second) }
+    #expect(daemon.log.contains("1 more"))
+    #expect(daemon.end() == 0)
+  }
+}
