@@ -11,14 +11,36 @@ import Signals
 func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
   if options.durability != nil { makeDirectory(of: options.journalPath) }
   let daemon = try Daemon(options, log)
+  let shutdown = Shutdown(daemon, manager)
+  var signals: [ProcessSignal] = []
   do {
     try daemon.start(options, log, manager)
+    // Before the first client: from then on every end is in order.
+    signals = try watchSignals(on: daemon.loop, shutdown, manager)
     try listen(daemon, options, log, manager)
   } catch {
+    for signal in signals { signal.close() }
     daemon.abandon()
     throw error
   }
-  return try serve(daemon, options, log, manager)
+  defer {
+    for signal in signals { signal.close() }
+    daemon.loop.run()
+  }
+  return try serve(daemon, shutdown, log, manager)
+}
+
+private func watchSignals(
+  on loop: Loop, _ shutdown: Shutdown, _ manager: ServiceManager
+) throws -> [ProcessSignal] {
+  try [
+    ProcessSignal(SIGTERM, on: loop) { shutdown.request() },
+    ProcessSignal(SIGINT, on: loop) { shutdown.request() },
+    ProcessSignal(SIGHUP, on: loop) {
+      manager.notify("RELOADING=1", "MONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
+      manager.notify("READY=1")
+    },
+  ]
 }
 
 /// Takes the socket that the service manager gives, or makes one.
@@ -40,18 +62,9 @@ private func listen(
 
 /// Runs the loop of a started daemon.
 private func serve(
-  _ daemon: Daemon, _ options: Options, _ log: Log, _ manager: ServiceManager
+  _ daemon: Daemon, _ shutdown: Shutdown, _ log: Log, _ manager: ServiceManager
 ) throws -> CInt {
   let loop = daemon.loop
-  let shutdown = Shutdown(daemon, manager)
-  let signals = try [
-    ProcessSignal(SIGTERM, on: loop) { shutdown.request() },
-    ProcessSignal(SIGINT, on: loop) { shutdown.request() },
-    ProcessSignal(SIGHUP, on: loop) {
-      manager.notify("RELOADING=1", "MONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
-      manager.notify("READY=1")
-    },
-  ]
   let watchdog = try EventLoop.Timer(on: loop) { manager.notify("WATCHDOG=1") }
   if let limit = manager.watchdogMilliseconds {
     watchdog.start(afterMilliseconds: 0, everyMilliseconds: max(1, limit / 2))
@@ -70,8 +83,6 @@ private func serve(
   shutdown.finish()
   failure.dispose()
   watchdog.close()
-  for signal in signals { signal.close() }
-  loop.run()
   return code
 }
 
