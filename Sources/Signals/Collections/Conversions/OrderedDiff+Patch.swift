@@ -12,6 +12,7 @@ extension OrderedCollectionDiff where Index == Int {
   private init(from patch: some Sequence<AnyOrderedCollectionOperation<Int>>) {
     self.init()
     let list = TrackedNode(isRoot: true)
+    defer { list.dismantle() }
     for operation in patch { list.take(operation) }
     var index = 0
     for piece in list.settle() {

@@ -84,6 +84,19 @@ final class TrackedNode {
     return pieces
   }
 
+  /// Lets all nodes go, when they are needed no more.
+  ///
+  /// What has moved below what was its child holds it, and is held by it.
+  func dismantle() {
+    var rest = [self]
+    while let node = rest.popLast() {
+      rest += node.touched
+      rest += node.children?.pieces.compactMap(\.node) ?? []
+      node.touched = []
+      node.children = nil
+    }
+  }
+
   /// For each piece where in the source the next begins that stayed.
   private func starts(of pieces: [Rope<TrackedNode>.Piece]) -> [Int] {
     var starts = Array(repeating: Int.max, count: pieces.count)

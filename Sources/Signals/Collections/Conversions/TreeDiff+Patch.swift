@@ -12,6 +12,7 @@ extension OrderedCollectionDiff where Index == IndexPath {
   private init(from patch: some Sequence<AnyOrderedCollectionOperation<IndexPath>>) {
     self.init()
     let root = TrackedNode(isRoot: true)
+    defer { root.dismantle() }
     for operation in patch { root.take(operation) }
     root.findKept(at: []) { _ in }
     root.findLost(isLost: false)

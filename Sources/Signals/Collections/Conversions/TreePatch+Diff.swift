@@ -7,6 +7,7 @@ extension OrderedCollectionDiff where Index == IndexPath {
     to tree: Tree
   ) -> [OrderedCollectionOperation<Tree.Children.Element, IndexPath>] {
     let root = TreePlan()
+    defer { root.dismantle() }
     let leaving = deletes.sorted(by: >).map(root.willLeave)
     let moving = moves.map { (node: root.willLeave($0.from), to: $0.to) }
     let arriving =

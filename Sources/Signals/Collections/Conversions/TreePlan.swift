@@ -81,6 +81,19 @@ final class TreePlan {
     hasArrived = true
   }
 
+  /// Lets all nodes go, when they are needed no more.
+  ///
+  /// What has moved below what was its child holds it, and is held by it.
+  func dismantle() {
+    var rest = [self]
+    while let node = rest.popLast() {
+      rest += node.known.values
+      rest += node.arriving.values
+      node.known = [:]
+      node.arriving = [:]
+    }
+  }
+
   private func source(_ index: Int) -> TreePlan {
     if let node = known[index] { return node }
     let node = TreePlan(sourceParent: self, sourceIndex: index)
