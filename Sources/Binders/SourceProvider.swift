@@ -38,6 +38,9 @@ package final class SourceProvider {
 
   let descriptions: [Description]
 
+  /// The kind of all of them, when they are of one: then no name is looked for.
+  private let commonKind: SourceKind?
+
   /// Whether the changes are events in the journal.
   let isJournaled: Bool
 
@@ -69,6 +72,8 @@ package final class SourceProvider {
     changesWhere: @escaping (@escaping (String) -> Bool) -> Signal<Change, Never>
   ) {
     self.descriptions = descriptions
+    let kinds = Set(descriptions.map(\.kind))
+    commonKind = kinds.count == 1 ? kinds.first : nil
     self.isJournaled = isJournaled
     self.exists = exists
     self.value = value
@@ -80,5 +85,7 @@ package final class SourceProvider {
   }
 
   /// The kind of one of the sources.
-  func kind(of source: String) -> SourceKind { description(of: source)?.kind ?? .state }
+  func kind(of source: String) -> SourceKind {
+    commonKind ?? description(of: source)?.kind ?? .state
+  }
 }
