@@ -13,16 +13,14 @@ extension Interface {
   ) {
     let state = LoadingText()
     let encoder = encoder
-    let changes = Signal<SourceProvider.Change, Never> { observer in
+    let changes = Signal<SourceChange, Never> { observer in
       signal.observeNext { loading in
         switch loading {
         case .loading: state.startLoading()
         case .loaded(let value): state.load((try? encoder.text(value)) ?? .null)
         case .failed(let error): state.fail(WireError(error))
         }
-        observer.receive(
-          SourceProvider.Change(
-            source: name, seq: 0, value: state.text, step: nil, isRepeat: false))
+        observer.receive(SourceChange(source: name, seq: 0, value: state.text))
       }
     }
     let description = SourceProvider.Description(

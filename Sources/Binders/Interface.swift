@@ -74,8 +74,7 @@ package final class Interface {
       descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
       newest: { ledger.newest.value(of: $0) },
       collection: ledger.collection(of:), names: ledger.sources(upTo:where:),
-      changes: { ledger.changes(of: $0).map(SourceProvider.Change.init) },
-      changesWhere: { ledger.changes(where: $0).map(SourceProvider.Change.init) })
+      changes: ledger.changes(of:), changesWhere: ledger.changes(where:))
   }
 
   /// Offers the sources of a ledger that are writable.
@@ -108,7 +107,7 @@ package final class Interface {
     let source = SampledSource(
       value: { text(sampled.value) },
       changes: sampled.changes.map {
-        SourceProvider.Change(source: name, seq: 0, value: text($0), step: nil, isRepeat: false)
+        SourceChange(source: name, seq: 0, value: text($0))
       })
     offer(SourceProvider.Description(name, doc, Shape(of: Value.self)), source)
   }
@@ -165,7 +164,7 @@ package struct Nothing: Codable {}
 /// One measured source.
 struct SampledSource {
   let value: () -> JSONText
-  let changes: Signal<SourceProvider.Change, Never>
+  let changes: Signal<SourceChange, Never>
 }
 
 extension SourceProvider {
@@ -190,13 +189,5 @@ extension SourceProvider {
           return bag
         }
       })
-  }
-}
-
-extension SourceProvider.Change {
-  fileprivate init(_ change: SourceChange) {
-    self.init(
-      source: change.source, seq: change.seq, value: change.value, step: change.step,
-      isRepeat: change.isRepeat)
   }
 }

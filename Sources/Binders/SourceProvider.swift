@@ -25,17 +25,6 @@ package final class SourceProvider {
     }
   }
 
-  /// A source has another value.
-  package struct Change {
-    let source: String
-    let seq: UInt64
-    let value: JSONText?
-
-    /// How a list or a map has changed; its value is not told then.
-    let step: CollectionChange?
-    let isRepeat: Bool
-  }
-
   let descriptions: [Description]
 
   /// The kind of all of them, when they are of one: then no name is looked for.
@@ -60,16 +49,16 @@ package final class SourceProvider {
   let names: (_ limit: Int, _ isWanted: (String) -> Bool) -> [String]
 
   /// Every change from now on of one source, or of all that are wanted.
-  let changes: (_ source: String) -> Signal<Change, Never>
-  let changesWhere: (_ isWanted: @escaping (String) -> Bool) -> Signal<Change, Never>
+  let changes: (_ source: String) -> Signal<SourceChange, Never>
+  let changesWhere: (_ isWanted: @escaping (String) -> Bool) -> Signal<SourceChange, Never>
 
   init(
     descriptions: [Description], isJournaled: Bool, exists: @escaping (String) -> Bool,
     value: @escaping (String) -> JSONText?, newest: ((String) -> JSONText?)? = nil,
     collection: @escaping (String) -> SourceCollection? = { _ in nil },
     names: @escaping (Int, (String) -> Bool) -> [String],
-    changes: @escaping (String) -> Signal<Change, Never>,
-    changesWhere: @escaping (@escaping (String) -> Bool) -> Signal<Change, Never>
+    changes: @escaping (String) -> Signal<SourceChange, Never>,
+    changesWhere: @escaping (@escaping (String) -> Bool) -> Signal<SourceChange, Never>
   ) {
     self.descriptions = descriptions
     let kinds = Set(descriptions.map(\.kind))

@@ -160,7 +160,7 @@ extension WireError {
 }
 
 extension StateChange {
-  init(_ change: SourceProvider.Change) {
+  init(_ change: SourceChange) {
     self.init(
       source: change.source, seq: change.seq, value: change.value, isAsked: change.step != nil,
       isRepeat: change.isRepeat)

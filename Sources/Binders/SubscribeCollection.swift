@@ -42,7 +42,7 @@ extension SourceCollection {
 }
 
 extension CollectionStep {
-  fileprivate init?(_ change: SourceProvider.Change) {
+  fileprivate init?(_ change: SourceChange) {
     guard let step = change.step else { return nil }
     var buffer = ByteBuffer()
     step.write(to: &buffer)
