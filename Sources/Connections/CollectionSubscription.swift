@@ -11,7 +11,7 @@ package final class CollectionSubscription: Subscription {
   private var pace: Pace
 
   /// How many steps the client has, or will have with the parts.
-  private var sent: UInt64
+  private var sent: Int
 
   /// What of the whole has not been sent yet, and as of which position it is; `nil` when nothing.
   private var parts: CollectionParts?
@@ -25,7 +25,7 @@ package final class CollectionSubscription: Subscription {
     everyMilliseconds interval: UInt64 = 0
   ) {
     let hub = connection.hub
-    feed = hub.feed(CollectionFeed.key(source.name)) { CollectionFeed(source, hub) }
+    feed = hub.feed("collection " + source.name) { CollectionFeed(source, $0, hub) }
     pace = Pace(everyMilliseconds: interval)
     sent = feed.count
     parts = CollectionParts(source.elements(), source.kind)
@@ -95,7 +95,8 @@ package final class CollectionSubscription: Subscription {
     beginFrame(feed.seq, &buffer)
     buffer.append(#""changes":["#)
     var isFirst = true
-    for step in feed[from: sent] {
+    for index in sent..<feed.count {
+      let step = feed[index]
       guard buffer.count - start + step.utf8.count + Self.frameBytes <= connection.lineOut else {
         buffer.truncate(to: start)
         return false

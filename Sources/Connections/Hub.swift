@@ -43,10 +43,10 @@ package final class Hub {
   private var listed: [Connection] = []
   private var waiting: [Connection] = []
   private var gone: [Connection] = []
-  private var dirtyFeeds: [any Feed] = []
+  private var dirtyFeeds: [Feed] = []
   private var monitored: [Connection] = []
   private var sweep: (any Disposable)?
-  private var feeds: [String: any Feed] = [:]
+  private var feeds: [String: Feed] = [:]
 
   /// - Parameters:
   ///   - now: Milliseconds of a monotonic clock.
@@ -111,7 +111,7 @@ package final class Hub {
     gone.append(connection)
   }
 
-  func markDirty(_ feed: any Feed) {
+  func markDirty(_ feed: Feed) {
     dirtyFeeds.append(feed)
   }
 
@@ -138,9 +138,9 @@ package final class Hub {
   // MARK: Feeds
 
   /// The feed of a key, made when nobody had it.
-  func feed<F: Feed>(_ key: String, make: () -> F) -> F {
+  func feed<F: Feed>(_ key: String, make: (_ key: String) -> F) -> F {
     if let feed = feeds[key] as? F { return feed }
-    let feed = make()
+    let feed = make(key)
     feeds[key] = feed
     return feed
   }
@@ -159,9 +159,6 @@ package final class Hub {
   func dropFeed(_ key: String) {
     feeds[key] = nil
   }
-
-  /// How many sources are being watched; 0 when nobody watches any.
-  package var feedCount: Int { feeds.count }
 
   // MARK: Clients that stand still
 

@@ -13,86 +13,45 @@ final class LogFeed: Feed {
   /// The position up to which the log is known.
   private(set) var end: UInt64
 
-  private let hub: Hub
-  private var entries: [LogEntry] = []
+  private var window = Window<LogEntry>()
 
-  /// How many entries were dropped from the front, so that an entry keeps its number.
-  private(set) var dropped = 0
-  private var unused = 0
-  private var bytes = 0
-
-  private var subscribers: [LogSubscription] = []
-  private var isDirty = false
-  private var observation: (any Disposable)?
-
-  init(_ source: LogSource, _ hub: Hub) {
+  init(_ source: LogSource, _ key: String, _ hub: Hub) {
     self.source = source
-    self.hub = hub
-    hub.windowCount += 1
     start = source.position()
     end = start
+    super.init(key, hub, keepsWindow: true)
     observation = source.live.observeNext { [unowned self] in receive($0) }
   }
 
   private func receive(_ batch: LogBatch) {
-    let capacity = hub.windowBytes(atMost: Self.capacity)
     end = batch.end
-    for entry in batch.entries {
-      entries.append(entry)
-      bytes += entry.tail.utf8.count
+    for entry in batch.entries { window.append(entry) }
+    if let dropped = window.trim(to: hub.windowBytes(atMost: Self.capacity)) {
+      start = dropped.seq
     }
-    while bytes > capacity {
-      let entry = entries[unused]
-      bytes -= entry.tail.utf8.count
-      start = entry.seq
-      // The place stays until there are many of them, what it held goes now.
-      entries[unused] = LogEntry(seq: entry.seq, tail: "")
-      unused += 1
-    }
-    if unused > 1024, unused > entries.count / 2 {
-      entries.removeFirst(unused)
-      dropped += unused
-      unused = 0
-    }
-    guard !isDirty else { return }
-    isDirty = true
-    hub.markDirty(self)
+    mark()
   }
 
   /// The number of the first entry that is kept.
-  var firstIndex: Int { dropped + unused }
+  var firstIndex: Int { window.firstIndex }
 
   /// The number after that of the last entry.
-  var endIndex: Int { dropped + entries.count }
+  var endIndex: Int { window.endIndex }
 
-  subscript(index: Int) -> LogEntry { entries[index - dropped] }
+  subscript(index: Int) -> LogEntry { window[index] }
 
   /// The number of the first entry after a position that is not before ``start``.
   func index(after seq: UInt64) -> Int {
-    var (low, high) = (unused, entries.count)
+    var (low, high) = (window.firstIndex, window.endIndex)
     while low < high {
       let middle = (low + high) / 2
-      if entries[middle].seq <= seq { low = middle + 1 } else { high = middle }
+      if window[middle].seq <= seq { low = middle + 1 } else { high = middle }
     }
-    return low + dropped
+    return low
   }
+}
 
-  func markSubscribers() {
-    isDirty = false
-    for subscriber in subscribers { subscriber.markDirty() }
-  }
-
-  func add(_ subscriber: LogSubscription) {
-    subscribers.append(subscriber)
-  }
-
-  func remove(_ subscriber: LogSubscription) {
-    guard let i = subscribers.lastIndex(where: { $0 === subscriber }) else { return }
-    subscribers.swapAt(i, subscribers.count - 1)
-    subscribers.removeLast()
-    guard subscribers.isEmpty else { return }
-    hub.windowCount -= 1
-    observation?.dispose()
-    hub.dropFeed("log " + source.key)
-  }
+extension LogEntry: WindowElement {
+  var size: Int { tail.utf8.count }
+  static var empty: LogEntry { LogEntry(seq: 0, tail: "") }
 }

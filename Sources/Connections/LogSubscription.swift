@@ -35,7 +35,7 @@ package final class LogSubscription: Subscription {
     _ handle: Handle, to source: LogSource, after position: UInt64?, on connection: Connection
   ) {
     let hub = connection.hub
-    feed = hub.feed("log " + source.key) { LogFeed(source, hub) }
+    feed = hub.feed("log " + source.key) { LogFeed(source, $0, hub) }
     cursor = position ?? feed.end
     isCaughtUp = position == nil
     state = position == nil ? .live(next: feed.endIndex) : .past

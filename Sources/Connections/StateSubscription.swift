@@ -20,7 +20,7 @@ package final class StateSubscription: Subscription {
     everyMilliseconds interval: UInt64 = 0
   ) {
     let hub = connection.hub
-    feed = hub.feed("state " + source.name) { StateFeed(source, hub) }
+    feed = hub.feed("state " + source.name) { StateFeed(source, $0, hub) }
     self.isDistinct = isDistinct
     pace = Pace(everyMilliseconds: interval)
     sent = feed.count
@@ -85,15 +85,10 @@ final class StateFeed: Feed {
   /// Changes since the feed was made.
   private(set) var count: UInt64 = 0
 
-  private let hub: Hub
-  private var subscribers: [StateSubscription] = []
-  private var isDirty = false
-  private var observation: (any Disposable)?
-
-  init(_ source: StateSource, _ hub: Hub) {
+  init(_ source: StateSource, _ key: String, _ hub: Hub) {
     self.source = source
-    self.hub = hub
     value = source.value()
+    super.init(key, hub)
     observation = source.changes.observeNext { [unowned self] in receive($0) }
   }
 
@@ -101,26 +96,6 @@ final class StateFeed: Feed {
     value = change.value
     seq = change.seq
     count += 1
-    guard !isDirty else { return }
-    isDirty = true
-    hub.markDirty(self)
-  }
-
-  func markSubscribers() {
-    isDirty = false
-    for subscriber in subscribers { subscriber.markDirty() }
-  }
-
-  func add(_ subscriber: StateSubscription) {
-    subscribers.append(subscriber)
-  }
-
-  func remove(_ subscriber: StateSubscription) {
-    guard let i = subscribers.lastIndex(where: { $0 === subscriber }) else { return }
-    subscribers.swapAt(i, subscribers.count - 1)
-    subscribers.removeLast()
-    guard subscribers.isEmpty else { return }
-    observation?.dispose()
-    hub.dropFeed("state " + source.name)
+    mark()
   }
 }

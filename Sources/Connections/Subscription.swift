@@ -94,9 +94,3 @@ package class Subscription {
     return false
   }
 }
-
-/// What subscriptions of several clients share: encoded once, kept once.
-protocol Feed: AnyObject {
-  /// Tells the subscriptions that there is something new.
-  func markSubscribers()
-}

@@ -1,0 +1,59 @@
+/// The last of what has happened, up to a number of bytes; each has a number, the first 0.
+struct Window<Element: WindowElement> {
+  /// What is kept, behind some places of what is not any more.
+  private var elements: [Element] = []
+
+  /// The number of the first place.
+  private var base = 0
+  private var unused = 0
+  private var bytes = 0
+
+  /// The number of the first that is kept.
+  var firstIndex: Int { base + unused }
+
+  /// The number after that of the last one.
+  var endIndex: Int { base + elements.count }
+
+  /// One that is kept, by its number.
+  subscript(index: Int) -> Element { elements[index - base] }
+
+  mutating func append(_ element: Element) {
+    elements.append(element)
+    bytes += element.size
+  }
+
+  /// Drops the oldest until the others take no more than so many bytes.
+  ///
+  /// - Returns: The last that was dropped; `nil` when none was.
+  @discardableResult
+  mutating func trim(to capacity: Int) -> Element? {
+    var last: Element?
+    while bytes > capacity {
+      last = elements[unused]
+      bytes -= elements[unused].size
+      // The place stays until there are many of them, what it held goes now.
+      elements[unused] = .empty
+      unused += 1
+    }
+    if unused > 1024, unused > elements.count / 2 {
+      elements.removeFirst(unused)
+      base += unused
+      unused = 0
+    }
+    return last
+  }
+}
+
+/// What a ``Window`` keeps.
+protocol WindowElement {
+  /// About how many bytes it takes.
+  var size: Int { get }
+
+  /// One that takes none.
+  static var empty: Self { get }
+}
+
+extension String: WindowElement {
+  var size: Int { utf8.count }
+  static var empty: String { "" }
+}
