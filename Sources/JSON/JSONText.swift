@@ -131,9 +131,6 @@ public struct JSONText: Sendable {
   /// JSON's `null`.
   public static let null = JSONText(trusted: "null")
 
-  /// Whether the value is JSON's `null`.
-  public var isNull: Bool { text == "null" }
-
   /// A boolean.
   public init(_ bool: Bool) {
     text = bool ? "true" : "false"
