@@ -1,3 +1,5 @@
+internal import Signals
+
 /// Makes records of drafts: gives positions, versions and times.
 ///
 /// Shared by the stores.
@@ -18,8 +20,7 @@ package struct Appender {
   package private(set) var time: Int64
 
   /// For each record that is not durable yet, in order, the head of its stream before it.
-  private var before: [(stream: String, head: Head)] = []
-  private var settled = 0
+  private var before = Queue<(stream: String, head: Head)>()
 
   /// - Parameters:
   ///   - last: The last position there is.
@@ -61,15 +62,8 @@ package struct Appender {
 
   /// Notes how far the records are durable.
   package mutating func commit(upTo seq: UInt64) {
-    settled += Int(seq - durable)
+    for _ in durable..<seq { _ = before.popFirst() }
     durable = seq
-    if settled == before.count {
-      before.removeAll(keepingCapacity: before.count <= 4096)
-      settled = 0
-    } else if settled > 4096, settled > before.count / 2 {
-      before.removeFirst(settled)
-      settled = 0
-    }
   }
 
   /// Takes back all that is not durable.
@@ -79,8 +73,7 @@ package struct Appender {
   }
 
   private mutating func undo(to seq: UInt64) {
-    while last > seq {
-      let (stream, head) = before.removeLast()
+    while last > seq, let (stream, head) = before.popLast() {
       heads.restore(stream, to: head)
       last -= 1
     }

@@ -30,9 +30,8 @@ package final class Ledger<State: ServiceState> {
   /// What the journal holds, until the start is over.
   private var start: StateFold<State>?
 
-  /// What is recorded and not durable yet, the oldest at ``settled``.
-  private var pending: [(event: State.Event, record: Record)] = []
-  private var settled = 0
+  /// What is recorded and not durable yet.
+  private var pending = Queue<(event: State.Event, record: Record)>()
 
   /// Joins a host, before that starts.
   package init(_ service: String, in host: ServiceHost) {
@@ -128,16 +127,7 @@ extension Ledger {
 
   @inline(__always)
   private func commit(_ record: Record) {
-    if settled < pending.count, pending[settled].record.seq == record.seq {
-      let event = pending[settled].event
-      settled += 1
-      if settled == pending.count {
-        pending.removeAll(keepingCapacity: settled <= 4096)
-        settled = 0
-      } else if settled > 4096, settled > pending.count / 2 {
-        pending.removeFirst(settled)
-        settled = 0
-      }
+    if pending.first?.record.seq == record.seq, let event = pending.popFirst()?.event {
       show(event, at: Place(record))
     } else if let event = StateFold<State>(service: service).event(of: record) {
       // Nobody here has recorded it: another daemon on the same journal has.
@@ -170,9 +160,9 @@ extension Ledger {
   }
 
   private func discard(after seq: UInt64) {
-    pending.removeAll { $0.record.seq > seq }
+    while let last = pending.last, last.record.seq > seq { _ = pending.popLast() }
     newest = shown.value
-    for (event, record) in pending[settled...] { newest.apply(event, at: Place(record)) }
+    for (event, record) in pending.elements { newest.apply(event, at: Place(record)) }
   }
 }
 

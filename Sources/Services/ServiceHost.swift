@@ -31,9 +31,8 @@ package final class ServiceHost {
   private var window = CommandWindow()
   private let snapshotting: Snapshotting
 
-  /// Which ledger has recorded what is not durable yet, in order, the oldest at ``settled``.
-  private var recorders: [Int] = []
-  private var settled = 0
+  /// Which ledger has recorded what is not durable yet, in order.
+  private var recorders = Queue<(ledger: Int, bytes: Int)>()
 
   /// The command that runs now.
   private var running: (command: Command, meta: String, time: Int64)?
@@ -64,7 +63,7 @@ package final class ServiceHost {
 
   /// Whether so much is recorded and not durable yet that commands should wait.
   package var isBehind: Bool {
-    waitingBytes > Self.maxWaitingBytes || recorders.count - settled > Self.maxWaitingEvents
+    waitingBytes > Self.maxWaitingBytes || recorders.count > Self.maxWaitingEvents
   }
 
   private static let maxWaitingBytes = 32 << 20
@@ -216,7 +215,7 @@ package final class ServiceHost {
     guard let record = lastRecord else { return }
     lastRecord = nil
     store.takeBack()
-    recorders.removeLast(Int(record.seq - store.last))
+    for _ in store.last..<record.seq { waitingBytes -= recorders.popLast()?.bytes ?? 0 }
     for ledger in ledgers { ledger.discard(store.last) }
   }
 
@@ -230,7 +229,7 @@ package final class ServiceHost {
       meta: running.meta)
     let record = store.append(draft, at: running.time)
     lastRecord = record
-    recorders.append(ledger)
+    recorders.append((ledger, record.size))
     waitingBytes += record.size
     return record
   }
@@ -240,20 +239,12 @@ package final class ServiceHost {
   private func commit(_ records: [Record]) {
     for record in records {
       durable = record.seq
-      if settled < recorders.count {
-        ledgers[recorders[settled]].commit(record)
-        settled += 1
-        waitingBytes -= record.size
+      if let (ledger, bytes) = recorders.popFirst() {
+        ledgers[ledger].commit(record)
+        waitingBytes -= bytes
       } else {
         ledger(record.service)?.commit(record)
       }
-    }
-    if settled == recorders.count {
-      recorders.removeAll(keepingCapacity: settled <= 4096)
-      (settled, waitingBytes) = (0, 0)
-    } else if settled > 4096, settled > recorders.count / 2 {
-      recorders.removeFirst(settled)
-      settled = 0
     }
     window.settle(upTo: durable)
     committed.send(records)
@@ -271,8 +262,8 @@ package final class ServiceHost {
   }
 
   private func forget() {
-    recorders = []
-    (settled, waitingBytes) = (0, 0)
+    recorders = Queue()
+    waitingBytes = 0
     window.discard(after: store.durable)
     for ledger in ledgers { ledger.discard(store.durable) }
   }

@@ -1,33 +1,41 @@
-/// First in, first out, both O(1) on average.
+/// First in, first out, both O(1) on average; the newest may be taken back.
 @usableFromInline
-struct Queue<Element> {
+package struct Queue<Element> {
   @usableFromInline
   var items: ContiguousArray<Element?> = []
   @usableFromInline
   var head = 0
 
   @inlinable
-  init() {}
-
-  @usableFromInline
-  var count: Int { items.count - head }
+  package init() {}
 
   @inlinable
-  var isEmpty: Bool { head == items.count }
+  package var count: Int { items.count - head }
 
-  @usableFromInline
-  mutating func append(_ element: Element) {
+  @inlinable
+  package var isEmpty: Bool { head == items.count }
+
+  /// The oldest.
+  @inlinable
+  package var first: Element? { isEmpty ? nil : items[head] }
+
+  /// The newest.
+  @inlinable
+  package var last: Element? { isEmpty ? nil : items[items.count - 1] }
+
+  @inlinable
+  package mutating func append(_ element: Element) {
     items.append(element)
   }
 
-  @usableFromInline
-  mutating func popFirst() -> Element? {
+  @inlinable
+  package mutating func popFirst() -> Element? {
     guard head < items.count else { return nil }
     let first = items[head]
     items[head] = nil
     head += 1
     if head == items.count {
-      items.removeAll(keepingCapacity: head <= 64)
+      items.removeAll(keepingCapacity: head <= 4096)
       head = 0
     } else if head >= 64, head * 2 >= items.count {
       items.removeFirst(head)
@@ -35,4 +43,15 @@ struct Queue<Element> {
     }
     return first
   }
+
+  /// Takes the newest back.
+  @inlinable
+  package mutating func popLast() -> Element? {
+    guard !isEmpty else { return nil }
+    return items.removeLast()
+  }
+
+  /// All, the oldest first.
+  @inlinable
+  package var elements: some Sequence<Element> { items[head...].lazy.compactMap(\.self) }
 }
