@@ -16,13 +16,18 @@ package struct ServerInfo {
   /// The user that the daemon runs as.
   let user: UInt32
 
+  /// The name of a user; `nil` when the system knows none.
+  let userName: (UInt32) -> String?
+
   package init(
-    version: String, now: @escaping () -> Int64, uptime: @escaping () -> UInt64, user: UInt32
+    version: String, now: @escaping () -> Int64, uptime: @escaping () -> UInt64, user: UInt32,
+    userName: @escaping (UInt32) -> String?
   ) {
     self.version = version
     self.now = now
     self.uptime = uptime
     self.user = user
+    self.userName = userName
   }
 }
 
@@ -43,6 +48,8 @@ package func bindProtocol(
     }
     call.answer { writeHello(call.connection, host, server, &$0) }
   }
+
+  bindWhoAmI(interface, server)
 
   interface.query("ping", "Answers at once.", NoParameters.self, nil) { _, call, _ in
     call.answer { buffer in
@@ -70,14 +77,17 @@ package func bindProtocol(
   }
 
   interface.query(
-    "stats", "What the daemon has and does, and its limits.", NoParameters.self, nil
+    "stats", "What the daemon has and does, its limits, and how much of them is used.",
+    NoParameters.self, nil
   ) { interface, call, _ in
     let stats = try? interface.encoder.text(stats())
     call.answer { buffer in
       buffer.append(#"{"stats":"#)
       buffer.append(stats?.text ?? "null")
       buffer.append(#","limits":"#)
-      call.connection.limits.json(lineOut: call.connection.lineOut).write(to: &buffer)
+      JSONValue.object(call.connection.shownLimits).write(to: &buffer)
+      buffer.append(#","usage":"#)
+      JSONValue.object(call.connection.usage).write(to: &buffer)
       buffer.append("}")
     }
   }
@@ -120,8 +130,6 @@ private func greet(_ connection: Connection, _ hello: Hello) throws(WireError) {
 private func writeHello(
   _ connection: Connection, _ host: ServiceHost, _ server: ServerInfo, _ buffer: inout ByteBuffer
 ) {
-  let peer = connection.peer
-  let isOwner = peer.uid == server.user || peer.uid == 0
   let hello: JSONObject = [
     "protocol": .number(JSONNumber(1)),
     "server": .object(["name": .string("binderd"), "version": .string(server.version)]),
@@ -130,11 +138,8 @@ private func writeHello(
     "first": .number(JSONNumber(host.first)),
     "last": .number(JSONNumber(host.durable)),
     "capabilities": .object([:]),
-    "limits": connection.limits.json(lineOut: connection.lineOut),
-    "peer": .object([
-      "uid": .number(JSONNumber(peer.uid)), "gid": .number(JSONNumber(peer.gid)),
-      "pid": .number(JSONNumber(peer.pid)), "role": .string(isOwner ? "owner" : "user"),
-    ]),
+    "limits": .object(connection.shownLimits),
+    "peer": .object(connection.peer.shown(to: server)),
   ]
   JSONValue.object(hello).write(to: &buffer)
 }
@@ -164,18 +169,28 @@ private struct Describe: DocumentedParameters {
   ]
 }
 
-extension Limits {
-  /// The limits as clients see them.
-  func json(lineOut: Int) -> JSONValue {
-    func number(_ value: some BinaryInteger) -> JSONValue { .number(JSONNumber(value)) }
-    return .object([
-      "line_in": number(lineIn), "line_out": number(lineOut), "depth": number(JSONLimits.depth),
-      "members": number(JSONLimits.members), "batch": number(batch), "subs": number(subscriptions),
-      "bindings": number(bindings),
-      "inflight": number(inFlight), "held": number(held), "output_soft": number(outputSoft),
-      "output_hard": number(outputHard), "connections": number(connections),
-      "partial_line_ms": number(partialLineMilliseconds), "stall_ms": number(stallMilliseconds),
-    ])
+extension Connection {
+  /// The limits as this client sees them.
+  fileprivate var shownLimits: JSONObject {
+    var limits = limits
+    limits.lineOut = lineOut
+    var shown = JSONObject()
+    for name in LimitName.allCases { shown[name.rawValue] = .number(JSONNumber(limits[name])) }
+    return shown
+  }
+
+  /// How much this client, and all together, have of what is counted.
+  fileprivate var usage: JSONObject {
+    let counts: [(LimitName, Int)] = [
+      (.subscriptions, subscriptions.count), (.bindings, bindingCount),
+      (.inFlight, lateCalls), (.allInFlight, hub.lateCalls), (.held, heldCount),
+      (.outputSoft, outputBytes), (.outputHard, outputBytes),
+      (.connections, hub.connections.count),
+      (.connectionsPerUser, hub.connections.values.count { $0.peer.uid == peer.uid }),
+    ]
+    var usage = JSONObject()
+    for (name, count) in counts { usage[name.rawValue] = .number(JSONNumber(count)) }
+    return usage
   }
 }
 

@@ -183,10 +183,7 @@ extension Interface {
         guard let value = sources.value(name) else { continue }
         size += name.utf8.count + value.text.utf8.count + 4
         guard size <= limit else {
-          throw WireError(
-            .resultTooLarge,
-            "the values take \(size) bytes and more, this client takes \(limit) a line",
-            ["size": .number(JSONNumber(size)), "max": .number(JSONNumber(limit))])
+          throw .resultTooLarge(size, max: limit)
         }
         values.append((name, value))
       }

@@ -131,9 +131,7 @@ extension Interface {
     let size = (value?.text.utf8.count ?? 0) + 512
     let limit = call.connection.lineOut
     guard size <= limit else {
-      throw WireError(
-        .resultTooLarge, "the value takes \(size) bytes, this client takes \(limit) a line",
-        ["size": .number(JSONNumber(size)), "max": .number(JSONNumber(limit))])
+      throw .resultTooLarge(size, max: limit)
     }
   }
 

@@ -59,7 +59,7 @@ package struct Call {
   /// - Returns: `nil` when the connection has as many as it may; the call is refused then.
   package func later() -> Call? {
     guard connection.startLate() else {
-      refuse(.limitReached("calls in flight", max: connection.limits.inFlight))
+      refuse(.limitReached(.inFlight, connection.limits))
       return nil
     }
     var call = self

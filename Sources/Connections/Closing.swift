@@ -1,3 +1,5 @@
+internal import Wire
+
 /// Why the daemon hangs up.
 package enum Closing: String, CaseIterable {
   case shutdown
@@ -9,6 +11,18 @@ package enum Closing: String, CaseIterable {
   case lineTimeout = "line_timeout"
   case protocolAbuse = "protocol_abuse"
   case journalFailed = "journal_failed"
+
+  /// The limit that the client has broken; `nil` where it has broken none.
+  var limit: LimitName? {
+    switch self {
+    case .stalled: .stall
+    case .outQueueFull: .outputHard
+    case .tooManyConnections: .connections
+    case .lineTimeout: .partialLine
+    case .protocolAbuse: .badLines
+    case .shutdown, .restart, .permissionDenied, .journalFailed: nil
+    }
+  }
 
   /// After how many milliseconds it is worth while to connect again; `nil` where the client itself
   /// was the reason.

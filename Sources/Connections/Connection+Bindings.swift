@@ -19,7 +19,7 @@ extension Connection {
   /// - Throws: ``WireError``: `already_exists`, or `limit_reached`.
   package func reserveBinding(_ wish: Handle?) throws(WireError) -> Handle {
     guard bindings.count < limits.bindings else {
-      throw .limitReached("bindings", max: limits.bindings)
+      throw .limitReached(.bindings, limits)
     }
     guard let wish else {
       var number = bindings.count + 1

@@ -6,7 +6,7 @@ extension Connection {
   package func receive(_ bytes: Span<UInt8>) {
     guard !isEnded else { return }
     process { input in input.feed(bytes) { take($0) } }
-    if let dropped = input.dropped, dropped > limits.flood { close(.lineTimeout) }
+    if let dropped = input.dropped, dropped > limits.flood { close(.lineTimeout, .flood) }
   }
 
   /// The client will send no more; it may still read.
@@ -59,10 +59,7 @@ extension Connection {
     guard hub.scratch.count + outputBytes < limits.outputSoft else { return park(.output) }
     guard !isHoldingEnough else { return park(.durability) }
     guard let line else {
-      let max = limits.lineIn
-      let error = WireError(
-        .lineTooLong, "a line has at most \(max) bytes", ["max": .number(JSONNumber(max))])
-      refuse(.null, error)
+      refuse(.null, .limit(.lineIn, limits, .lineTooLong))
       return .done
     }
     var scanner = JSONScanner(line)

@@ -1,5 +1,5 @@
 internal import JSON
-internal import Wire
+package import Wire
 
 extension Connection {
   /// Sends an answer in its turn.
@@ -160,20 +160,25 @@ extension Connection {
   func startLate() -> Bool {
     guard lateCalls < limits.inFlight else { return false }
     lateCalls += 1
+    hub.lateCalls += 1
     return true
   }
 
   func finishLate() {
+    guard !isEnded else { return }
     lateCalls -= 1
-    if !isEnded { hub.list(self) }
+    hub.lateCalls -= 1
+    hub.list(self)
   }
 }
 
 extension WireError {
   /// An answer that is longer than the client takes.
-  static func resultTooLarge(_ size: Int, max: Int) -> WireError {
-    WireError(
-      .resultTooLarge, "the answer has \(size) bytes, this client takes \(max) a line",
-      ["size": .number(JSONNumber(size)), "max": .number(JSONNumber(max))])
+  package static func resultTooLarge(_ size: Int, max: Int) -> WireError {
+    var data: JSONObject = ["size": .number(JSONNumber(size))]
+    data.add(.lineOut, max: max)
+    return WireError(
+      .resultTooLarge, "the answer has \(size) bytes or more, this client takes \(max) a line", data
+    )
   }
 }

@@ -72,7 +72,7 @@ package final class Connection: DisposeBagProvider {
   var syncs: [(position: UInt64, call: Call)] = []
 
   /// Calls that are answered in a later turn.
-  var lateCalls = 0
+  package internal(set) var lateCalls = 0
 
   /// Whether the client has ended its sending side.
   var isAtEnd = false
@@ -118,6 +118,11 @@ package final class Connection: DisposeBagProvider {
   /// before its own answer.
   package var hasHeldAnswers: Bool { !held.isEmpty }
 
+  /// Answers that wait for the journal.
+  package var heldCount: Int { held.count + heldLate.count }
+
+  package var bindingCount: Int { bindings.count }
+
   /// Bytes that wait for the client.
   package var outputBytes: Int { output.count - outputStart }
 
@@ -128,7 +133,7 @@ package final class Connection: DisposeBagProvider {
   /// - Throws: ``WireError``: `already_exists`, or `limit_reached`.
   package func reserveHandle(_ wish: Handle?) throws(WireError) -> Handle {
     guard subscriptions.count < limits.subscriptions else {
-      throw .limitReached("subscriptions", max: limits.subscriptions)
+      throw .limitReached(.subscriptions, limits)
     }
     guard let wish else {
       repeat { lastHandle += 1 } while subscription(.number(lastHandle)) != nil
@@ -176,9 +181,11 @@ package final class Connection: DisposeBagProvider {
   // MARK: Ending
 
   /// Says why, as the last line, and hangs up.
-  package func close(_ reason: Closing) {
+  ///
+  /// - Parameter limit: The limit that was broken; left out, the one that the reason has.
+  package func close(_ reason: Closing, _ limit: LimitName? = nil) {
     guard !isEnded else { return }
-    hub.writeClosing(reason, &output)
+    hub.writeClosing(reason, limit, &output)
     _ = sendOutput()
     end()
   }
@@ -194,6 +201,8 @@ package final class Connection: DisposeBagProvider {
     for binding in bindings.values { binding.dispose() }
     bindings = [:]
     syncs = []
+    hub.lateCalls -= lateCalls
+    lateCalls = 0
     bag.dispose()
     onRequest = nil
     held = HeldAnswers()

@@ -30,6 +30,9 @@ package final class Hub {
   package internal(set) var requests: UInt64 = 0
   package internal(set) var subscriptionCount = 0
 
+  /// Calls of all clients that are answered in a later turn.
+  package internal(set) var lateCalls = 0
+
   /// Where the answers of the requests that are being run are gathered.
   var scratch = ByteBuffer()
 
@@ -187,9 +190,13 @@ package final class Hub {
     for connection in connections {
       connection.isMonitored = false
       guard !connection.isEnded else { continue }
-      if let since = connection.partialSince, now - since >= limits.partialLineMilliseconds {
+      if let since = connection.partialSince,
+        now - since >= UInt64(limits.partialLineMilliseconds)
+      {
         connection.close(.lineTimeout)
-      } else if let since = connection.stalledSince, now - since >= limits.stallMilliseconds {
+      } else if let since = connection.stalledSince,
+        now - since >= UInt64(limits.stallMilliseconds)
+      {
         connection.close(.stalled)
       } else if connection.partialSince != nil || connection.stalledSince != nil {
         monitor(connection)
@@ -200,16 +207,23 @@ package final class Hub {
   // MARK: Ending
 
   /// The line that says why a client is hung up on.
-  package func closingLine(_ reason: Closing) -> [UInt8] {
+  package func closingLine(_ reason: Closing, _ limit: LimitName? = nil) -> [UInt8] {
     var buffer = ByteBuffer()
-    writeClosing(reason, &buffer)
+    writeClosing(reason, limit, &buffer)
     return buffer.array
   }
 
-  func writeClosing(_ reason: Closing, _ buffer: inout ByteBuffer) {
+  /// - Parameter limit: The limit that was broken; `nil` for the one that the reason has.
+  func writeClosing(_ reason: Closing, _ limit: LimitName?, _ buffer: inout ByteBuffer) {
     Frame.beginNotification("closing", &buffer)
     buffer.append(#""reason":"#)
     buffer.append(quoted: reason.rawValue)
+    if let limit = limit ?? reason.limit {
+      buffer.append(#","limit":"#)
+      buffer.append(quoted: limit.rawValue)
+      buffer.append(#","max":"#)
+      buffer.append(integer: limits[limit])
+    }
     if let reconnectMilliseconds = reason.reconnectMilliseconds {
       buffer.append(#","reconnect_ms":"#)
       buffer.append(integer: reconnectMilliseconds)

@@ -25,6 +25,15 @@ package enum Process {
   /// The user that this process runs as.
   package static var user: UInt32 { geteuid() }
 
+  /// The name of a user; `nil` when the system knows none.
+  package static func name(ofUser user: UInt32) -> String? {
+    var entry = passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    var text = [CChar](repeating: 0, count: 16 << 10)
+    guard getpwuid_r(user, &entry, &text, text.count, &found) == 0, found != nil else { return nil }
+    return String(cString: entry.pw_name)
+  }
+
   /// Microseconds since 1970.
   package static var now: Int64 {
     var time = timespec()

@@ -8,7 +8,6 @@ package final class SocketServer {
   private let hub: Hub
   private let loop: Loop
   private let log: Log
-  private let maxConnections: Int
   private let onConnection: (Connection) -> Void
   private var listener: SocketListener?
   private var countByUser: [UInt32: Int] = [:]
@@ -16,18 +15,14 @@ package final class SocketServer {
 
   /// A server that does not listen yet.
   ///
-  /// - Parameters:
-  ///   - descriptors: How many descriptors the process may have; some are kept for the journal.
-  ///   - onConnection: Called with each new client before its first request is read.
+  /// - Parameter onConnection: Called with each new client before its first request is read.
   package init(
-    _ hub: Hub, on loop: Loop, log: Log, descriptors: Int,
-    onConnection: @escaping (Connection) -> Void
+    _ hub: Hub, on loop: Loop, log: Log, onConnection: @escaping (Connection) -> Void
   ) {
     self.hub = hub
     self.loop = loop
     self.log = log
     self.onConnection = onConnection
-    maxConnections = max(1, min(hub.limits.connections, descriptors - 64))
     loop.onTurnEnd { [unowned hub] in hub.flush() }
   }
 
@@ -60,7 +55,7 @@ package final class SocketServer {
       return log.write(.warning, "a client could not be accepted: \(error)")
     }
     let peer = PeerIdentity(uid: socket.peer.uid, gid: socket.peer.gid, pid: socket.peer.pid)
-    guard hasRoom(for: peer) else { return refuse(socket, peer) }
+    if let limit = limitReached(by: peer) { return refuse(socket, peer, limit) }
     hasLoggedRefusal = false
     let connection = hub.connect(peer)
     countByUser[peer.uid, default: 0] += 1
@@ -70,15 +65,16 @@ package final class SocketServer {
     client.start()
   }
 
-  /// At most half of the places go to one user other than the daemon's own.
-  private func hasRoom(for peer: PeerIdentity) -> Bool {
-    guard hub.connections.count < maxConnections else { return false }
-    guard peer.uid != Process.user, peer.uid != 0 else { return true }
-    return countByUser[peer.uid, default: 0] < maxConnections / 2
+  /// The limit that leaves no room for one more; `nil` when there is room.
+  private func limitReached(by peer: PeerIdentity) -> LimitName? {
+    guard hub.connections.count < hub.limits.connections else { return .connections }
+    guard peer.uid != Process.user, peer.uid != 0 else { return nil }
+    let count = countByUser[peer.uid, default: 0]
+    return count < hub.limits.connectionsPerUser ? nil : .connectionsPerUser
   }
 
-  private func refuse(_ socket: StreamSocket, _ peer: PeerIdentity) {
-    let line = hub.closingLine(.tooManyConnections)
+  private func refuse(_ socket: StreamSocket, _ peer: PeerIdentity, _ limit: LimitName) {
+    let line = hub.closingLine(.tooManyConnections, limit)
     _ = socket.send(line.span)
     socket.close()
     guard !hasLoggedRefusal else { return }

@@ -38,6 +38,8 @@ public enum ErrorName: String, CaseIterable, Sendable {
     public let retry: Bool
     /// The members of `data` beside `name` and `retry`.
     public let data: [String]
+    /// Those that are there in some cases only.
+    public let optional: [String]
     /// What it says, in one line.
     public let meaning: String
   }
@@ -46,21 +48,23 @@ public enum ErrorName: String, CaseIterable, Sendable {
   public var row: Row {
     switch self {
     case .parseError:
-      Row(-32700, false, ["offset", "why"], "the line is not JSON")
+      Row(-32700, false, ["offset", "why"], ["limit", "max"], "the line is not JSON")
     case .invalidRequest:
-      Row(-32600, false, ["why"], "the line is JSON, but no request")
+      Row(-32600, false, ["why"], ["limit", "max"], "the line is JSON, but no request")
     case .methodNotFound:
-      Row(-32601, false, ["method", "did_you_mean"], "there is no such method")
+      Row(-32601, false, ["method"], ["did_you_mean"], "there is no such method")
     case .invalidParams:
-      Row(-32602, false, ["path", "expected", "got"], "the parameters are not as described")
+      Row(
+        -32602, false, ["path", "expected", "got"], ["column", "limit", "max"],
+        "the parameters are not as described")
     case .internalError:
       Row(-32603, false, ["ref"], "binderd has a fault; the log has the detail under `ref`")
     case .overloaded:
       Row(-32000, true, ["limit", "max"], "the daemon has too much to do")
     case .lineTooLong:
-      Row(-32001, false, ["max"], "the line is longer than allowed")
+      Row(-32001, false, ["limit", "max"], "the line is longer than allowed")
     case .batchTooLarge:
-      Row(-32002, false, ["max"], "the batch has more requests than allowed")
+      Row(-32002, false, ["limit", "max"], "the batch has more requests than allowed")
     case .limitReached:
       Row(-32003, true, ["limit", "max"], "the connection has as many as it may")
     case .permissionDenied:
@@ -72,21 +76,21 @@ public enum ErrorName: String, CaseIterable, Sendable {
     case .readOnly:
       Row(-32007, true, ["reason", "outcome"], "the journal takes no writes")
     case .timeout:
-      Row(-32008, true, ["after_ms"], "it took too long")
+      Row(-32008, true, ["after_ms", "outcome"], "it took too long")
     case .cancelled:
       Row(-32009, false, [], "the client has cancelled the call")
     case .resultTooLarge:
-      Row(-32010, false, ["size", "max"], "the answer is longer than a line may be")
+      Row(-32010, false, ["size", "limit", "max"], "the answer is longer than a line may be")
     case .rejected:
       Row(1000, false, ["reason"], "the service says no, by the rule in `reason`")
     case .notFound:
-      Row(1001, false, ["what", "id", "did_you_mean"], "there is no such thing")
+      Row(1001, false, ["what", "id"], ["did_you_mean"], "there is no such thing")
     case .alreadyExists:
       Row(1002, false, ["what", "id"], "there is such a thing already")
     case .conflict:
       Row(1003, true, ["stream", "expected", "actual"], "a stream has moved on")
     case .cmdReused:
-      Row(1004, false, ["seq"], "this `cmd` belonged to another call")
+      Row(1004, false, [], ["seq"], "this `cmd` belonged to another call")
     case .seqExpired:
       Row(1005, false, ["first", "last"], "the journal begins after this position")
     case .seqFuture:
@@ -113,7 +117,13 @@ public enum ErrorName: String, CaseIterable, Sendable {
 }
 
 extension ErrorName.Row {
+  fileprivate init(
+    _ code: Int, _ retry: Bool, _ data: [String], _ optional: [String], _ meaning: String
+  ) {
+    self.init(code: code, retry: retry, data: data, optional: optional, meaning: meaning)
+  }
+
   fileprivate init(_ code: Int, _ retry: Bool, _ data: [String], _ meaning: String) {
-    self.init(code: code, retry: retry, data: data, meaning: meaning)
+    self.init(code, retry, data, [], meaning)
   }
 }

@@ -1,4 +1,6 @@
-/// How much a client may ask for; `hello` and `stats` show them.
+/// How much a client may ask for; `hello` and `stats` show them, and each breach names its own.
+///
+/// ``LimitName`` is the table of their names, in which each can be read and set.
 public struct Limits: Equatable, Sendable {
   /// Bytes of a line from a client.
   public var lineIn = 1 << 20
@@ -15,8 +17,14 @@ public struct Limits: Equatable, Sendable {
   /// Requests of a batch.
   public var batch = 256
 
+  /// Calls of an `atomic`.
+  public var atomic = 1024
+
   /// Calls of one connection that are answered out of order and not answered yet.
   public var inFlight = 64
+
+  /// The same of all connections together.
+  public var allInFlight = 16_384
 
   /// Answers of one connection that wait for the disk before it is read on.
   public var held = 1024
@@ -36,11 +44,17 @@ public struct Limits: Equatable, Sendable {
   /// Clients at a time.
   public var connections = 10_000
 
+  /// Clients of one user other than the daemon's own and root.
+  public var connectionsPerUser = 5_000
+
   /// Milliseconds from the first byte of a line to its last.
-  public var partialLineMilliseconds: UInt64 = 30_000
+  public var partialLineMilliseconds = 30_000
 
   /// Milliseconds without a byte taken by a client that has output waiting.
-  public var stallMilliseconds: UInt64 = 60_000
+  public var stallMilliseconds = 60_000
+
+  /// Milliseconds that a method which is not async may run.
+  public var callMilliseconds = 5_000
 
   /// Bad lines in a row.
   public var badLines = 16
@@ -53,4 +67,15 @@ public struct Limits: Equatable, Sendable {
 
   /// The defaults.
   public init() {}
+
+  /// The value of a limit.
+  ///
+  /// Set only to values of its ``LimitName/Row/range``.
+  public subscript(name: LimitName) -> Int {
+    get { name.row.path.map { self[keyPath: $0] } ?? name.row.range.upperBound }
+    set {
+      precondition(name.row.range.contains(newValue), "\(name.rawValue) is out of its range")
+      if let path = name.row.path { self[keyPath: path] = newValue }
+    }
+  }
 }

@@ -47,7 +47,9 @@ public struct Request: Sendable {
       id = nil
     }
     guard members.broken == nil, let method = members.method else {
-      throw Fault(id: id ?? .null, error: .invalidRequest(members.why(line, limits) ?? ""))
+      var error = WireError.invalidRequest(members.why(line, limits) ?? "")
+      if members.broken == .idLength { error.data.add(.idBytes, max: limits.idBytes) }
+      throw Fault(id: id ?? .null, error: error)
     }
     self.method = method
     params = members.params
@@ -84,10 +86,7 @@ public enum Batch {
       throw Request.Fault(id: .null, error: .invalidRequest("a batch holds at least one request"))
     }
     guard requests.count <= limits.batch else {
-      let error = WireError(
-        .batchTooLarge, "a batch holds at most \(limits.batch) requests",
-        ["max": .number(JSONNumber(limits.batch))])
-      throw Request.Fault(id: .null, error: error)
+      throw Request.Fault(id: .null, error: .limit(.batch, limits, .batchTooLarge))
     }
     return requests
   }

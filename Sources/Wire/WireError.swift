@@ -70,9 +70,15 @@ extension WireError: CustomStringConvertible {
 extension WireError {
   /// A line that is no JSON.
   public init(_ fault: JSONFault) {
-    self.init(
-      .parseError, "\(fault)",
-      ["offset": .number(JSONNumber(fault.offset)), "why": .string(fault.reason.rawValue)])
+    var data: JSONObject = [
+      "offset": .number(JSONNumber(fault.offset)), "why": .string(fault.reason.rawValue),
+    ]
+    switch fault.reason {
+    case .tooDeep: data.add(.depth, max: JSONLimits.depth)
+    case .tooManyMembers: data.add(.members, max: JSONLimits.members)
+    default: break
+    }
+    self.init(.parseError, "\(fault)", data)
   }
 
   /// Parameters that are not as described; the path is below `params`.
@@ -105,9 +111,25 @@ extension WireError {
   }
 
   /// One more than a connection may have.
-  public static func limitReached(_ limit: String, max: Int) -> WireError {
-    WireError(
-      .limitReached, "no more than \(max) \(limit) at a time",
-      ["limit": .string(limit), "max": .number(JSONNumber(max))])
+  public static func limitReached(_ limit: LimitName, _ limits: Limits) -> WireError {
+    .limit(limit, limits, .limitReached)
+  }
+
+  /// Something that breaks a limit.
+  public static func limit(
+    _ limit: LimitName, _ limits: Limits, _ name: ErrorName, _ data: JSONObject = [:]
+  ) -> WireError {
+    let max = limits[limit]
+    var data = data
+    data.add(limit, max: max)
+    return WireError(name, "\(limit.row.meaning): \(max) at the most", data)
+  }
+}
+
+extension JSONObject {
+  /// Names a limit that was broken, and how much it allows.
+  public mutating func add(_ limit: LimitName, max: Int) {
+    self["limit"] = .string(limit.rawValue)
+    self["max"] = .number(JSONNumber(max))
   }
 }

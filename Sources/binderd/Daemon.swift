@@ -28,7 +28,11 @@ final class Daemon {
     let store = try SQLiteStore(
       path: options.journalPath, durability: options.durability, on: loop, clock: { Process.now })
     let host = ServiceHost(store: store)
-    let hub = Hub(limits: Limits(), now: { loop.milliseconds }, scheduler: scheduler)
+    var limits = Limits()
+    // Some are kept for the journal.
+    limits.connections = max(1, min(limits.connections, descriptors - 64))
+    limits.connectionsPerUser = max(1, min(limits.connectionsPerUser, limits.connections / 2))
+    let hub = Hub(limits: limits, now: { loop.milliseconds }, scheduler: scheduler)
     let stats = DaemonMeasures(hub: hub, host: host, store: store, loop: loop)
     let interface = Interface(over: host)
     interface.onInternalError = { ref, detail in log.write(.error, "\(ref): \(detail)") }
@@ -54,7 +58,7 @@ final class Daemon {
 
     self.interface = interface
     (self.loop, self.store, self.host, self.hub) = (loop, store, host, hub)
-    server = SocketServer(hub, on: loop, log: log, descriptors: descriptors) { connection in
+    server = SocketServer(hub, on: loop, log: log) { connection in
       let caller = Caller(uid: connection.peer.uid, pid: connection.peer.pid)
       bindConnection(connection, Session(caller: caller, host: host), to: interface)
     }

@@ -37,7 +37,8 @@ final class DaemonMeasures {
   var server: ServerInfo {
     ServerInfo(
       version: Daemon.version, now: { Process.now },
-      uptime: { [loop, started] in loop.milliseconds - started }, user: Process.user)
+      uptime: { [loop, started] in loop.milliseconds - started }, user: Process.user,
+      userName: Process.name(ofUser:))
   }
 
   var now: DaemonStats {

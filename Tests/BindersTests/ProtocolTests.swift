@@ -118,13 +118,42 @@ struct ProtocolTests {
   }
 
   @Test
-  func `stats show the limits`() {
-    let stats = client.result(#"{"id":1,"method":"stats"}"#)
-    guard case .object(let limits)? = stats?["limits"] else {
+  func `stats show every limit, and what is used of those that are counted`() {
+    _ = client.call(#"{"id":1,"method":"hello","params":{"limits":{"line":5000}}}"#)
+    for name in ["a", "b"] {
+      _ = client.call(#"{"id":2,"method":"subscribe","params":{"source":"cells/\#(name)"}}"#)
+    }
+    _ = bench.connect()
+    let stats = client.result(#"{"id":3,"method":"stats"}"#)
+    guard case .object(let limits)? = stats?["limits"], case .object(let usage)? = stats?["usage"]
+    else {
       Issue.record("no limits")
       return
     }
+    #expect(limits.members.map(\.name) == LimitName.allCases.map(\.rawValue))
     #expect(limits["batch"] == .number(JSONNumber(256)))
+    #expect(limits["line_out"] == .number(JSONNumber(5000)), "as this client has asked")
+    #expect(usage["subs"] == .number(JSONNumber(2)))
+    #expect(usage["connections"] == .number(JSONNumber(2)))
+    #expect(usage["inflight"] == .number(JSONNumber(0)))
+    #expect(usage.members.allSatisfy { limits[$0.name] != nil })
     #expect(stats?["stats"] != nil)
+  }
+
+  @Test
+  func `whoami says who is there, and all that it may do`() {
+    let me = bench.connect(uid: 500).result(#"{"id":1,"method":"whoami"}"#)
+    #expect(me?["uid"] == .number(JSONNumber(500)))
+    #expect(me?["user"] == .string("binder"))
+    #expect(me?["role"] == .string("owner"))
+    guard case .object(let allowed)? = me?["allowed"],
+      case .array(let methods)? = allowed["methods"]
+    else {
+      Issue.record("nothing is allowed")
+      return
+    }
+    #expect(methods.contains(.string("cells.set")))
+    #expect(allowed["write"] == .array([.string("cells/**")]))
+    #expect(client.result(#"{"id":1,"method":"whoami"}"#)?["user"] == nil)
   }
 }

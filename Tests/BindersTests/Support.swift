@@ -34,7 +34,8 @@ final class Bench {
     interface = Interface(over: host)
     cells = CellsService(in: host)
     let server = ServerInfo(
-      version: "0.0.0", now: { 1_767_323_045_678_901 }, uptime: { 5 }, user: 500)
+      version: "0.0.0", now: { 1_767_323_045_678_901 }, uptime: { 5 }, user: 500,
+      userName: { $0 == 500 ? "binder" : nil })
     bindProtocol(interface, server, stats: { DaemonStats() })
     bindSources(interface)
     bindHistory(interface)

@@ -70,7 +70,7 @@ struct ConnectionTests {
     #expect(lines.count == 33)
     #expect(
       lines.last
-        == #"{"jsonrpc":"2.0","method":"closing","params":{"reason":"protocol_abuse","epoch":"e","last":0}}"#
+        == #"{"jsonrpc":"2.0","method":"closing","params":{"reason":"protocol_abuse","limit":"bad_lines","max":16,"epoch":"e","last":0}}"#
     )
     #expect(bench.transport.closes == 1)
     #expect(bench.hub.connections.isEmpty)

@@ -65,7 +65,7 @@ struct FaultTests {
     #expect(try client.call(#"{"id":1,"method":"ping"}"#).contains(#""id":1"#))
     #expect(throws: (any Error).self) { for _ in 0..<1024 { try client.send(bytes: chunk) } }
     #expect(try client.line()?.contains("line_too_long") == true)
-    #expect(try client.line()?.contains(#""reason":"line_timeout""#) == true)
+    #expect(try client.line()?.contains(#""reason":"line_timeout","limit":"flood""#) == true)
     #expect(DaemonProcess.isSanitized || daemon.residentBytes - before < 2 << 20)
     client.close()
     try checkWellBeing()
@@ -133,7 +133,8 @@ struct FaultTests {
     for _ in 0..<17 { _ = noise.sendNow([0x16, 0x03, 0x01, 0x80, 0x0A]) }
     let lines = try noise.lines()
     #expect(lines.count == 17)
-    #expect(lines.last?.contains(#""reason":"protocol_abuse""#) == true)
+    #expect(
+      lines.last?.contains(#""reason":"protocol_abuse","limit":"bad_lines","max":16"#) == true)
     http.close()
     try checkWellBeing()
   }
@@ -259,6 +260,7 @@ struct FaultTests {
       guard let line = try client.line() else { continue }
       if line.contains(#""reason":"too_many_connections""#) {
         refused += 1
+        #expect(line.contains(#""limit":"connections","max":36,"#))
         #expect(try client.line() == nil)
       }
     }

@@ -15,7 +15,8 @@ var errorsCommand: Command {
         context.output.result(
           [
             "code": .number(JSONNumber(row.code)), "name": .string(name.rawValue),
-            "retry": .bool(row.retry), "data": .array(row.data.map { .string($0) }),
+            "retry": .bool(row.retry),
+            "data": .array((row.data + row.optional).map { .string($0) }),
             "meaning": .string(row.meaning),
           ], bare: .string(name.rawValue), human: "")
       }

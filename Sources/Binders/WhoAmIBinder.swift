@@ -1,0 +1,41 @@
+internal import Connections
+internal import JSON
+internal import Wire
+
+/// Binds clients to who they are here, and what that lets them do.
+func bindWhoAmI(_ interface: Interface, _ server: ServerInfo) {
+  interface.query(
+    "whoami", "Who the client is, as the kernel knows it, and what it may call, read and set.",
+    NoParameters.self, nil
+  ) { interface, call, _ in
+    let peer = call.connection.peer
+    var result = peer.shown(to: server)
+    if let name = server.userName(peer.uid) { result["user"] = .string(name) }
+    result["allowed"] = .object(interface.allowed)
+    call.answer { JSONValue.object(result).write(to: &$0) }
+  }
+}
+
+extension PeerIdentity {
+  /// The peer as it is told of itself.
+  func shown(to server: ServerInfo) -> JSONObject {
+    [
+      "uid": .number(JSONNumber(uid)), "gid": .number(JSONNumber(gid)),
+      "pid": .number(JSONNumber(pid)),
+      "role": .string(uid == server.user || uid == 0 ? "owner" : "user"),
+    ]
+  }
+}
+
+extension Interface {
+  /// All that is offered here: methods by name, sources as patterns.
+  fileprivate var allowed: JSONObject {
+    let sources = services.flatMap { $0.sources?.descriptions ?? [] }
+    func names(_ names: [String]) -> JSONValue { .array(names.map { .string($0) }) }
+    return [
+      "methods": names(methods.methods.map(\.name).sorted()),
+      "read": names(["events"] + sources.map(\.name)),
+      "write": names(sources.filter(\.isWritable).map(\.name)),
+    ]
+  }
+}
