@@ -2,15 +2,18 @@ internal import JSON
 internal import Services
 internal import Wire
 
-/// Which events are wanted: of types and streams that match one of the patterns each.
+/// Which events are wanted: of types and streams that match one of the patterns each, and whose data
+/// fulfils all conditions.
 struct Filter: Decodable {
   let types: [String]?
   let streams: [String]?
+  let `where`: [FilterCondition]?
 
   /// The filter as services understand it.
   ///
-  /// - Throws: `invalid_params` for a pattern that is none.
-  func eventFilter() throws(WireError) -> EventFilter {
+  /// - Throws: `invalid_params` for a pattern or a condition that is none; `too_expensive`.
+  func eventFilter(_ limits: Limits) throws(WireError) -> EventFilter {
+    guard cost <= limits.filterCost else { throw .tooExpensive(cost, max: limits.filterCost) }
     let types = try Self.patterns(types, separator: ".", "types")
     let streams = try Self.patterns(streams, separator: "/", "streams")
     var filter = EventFilter()
@@ -22,7 +25,22 @@ struct Filter: Decodable {
         filter.stream = { stream in streams.contains { $0.matches(stream) } }
       }
     }
+    for (i, condition) in (`where` ?? []).enumerated() {
+      filter.conditions.append(try condition.condition(i))
+    }
     return filter
+  }
+
+  /// What it costs to hold it against an event: one for each pattern, condition and value of `in`,
+  /// and one for each 64 bytes of such a text.
+  private var cost: Int {
+    var texts = (types ?? []) + (streams ?? [])
+    for condition in `where` ?? [] {
+      let operands = condition.operands.map(\.text)
+      texts.append(condition.path + (operands.first ?? ""))
+      texts += operands.dropFirst()
+    }
+    return texts.reduce(0) { $0 + 1 + $1.utf8.count / 64 }
   }
 
   private static func patterns(
@@ -44,6 +62,16 @@ struct Filter: Decodable {
 
   /// By which subscriptions with the same filter are known.
   var key: String {
-    "\(types.map { "\($0)" } ?? "-") \(streams.map { "\($0)" } ?? "-")"
+    let conditions = (`where` ?? []).map { [$0.path, $0.op, $0.value?.text ?? ""] }
+    return "\(types.map { "\($0)" } ?? "-") \(streams.map { "\($0)" } ?? "-") \(conditions)"
+  }
+}
+
+extension WireError {
+  /// What would have to be done for something is more than may be.
+  fileprivate static func tooExpensive(_ cost: Int, max: Int) -> WireError {
+    WireError(
+      .tooExpensive, "the filter costs \(cost), a filter may cost \(max)",
+      ["cost": .number(JSONNumber(cost)), "max": .number(JSONNumber(max))])
   }
 }

@@ -42,7 +42,7 @@ private struct History: DocumentedParameters {
     "after": "For events: those after this position, oldest first.",
     "before": "For events: the last ones before this position; without both, the last of all.",
     "limit": "For events: how many at most, 100 when left out.",
-    "filter": "For events: types and streams that are wanted, as patterns.",
+    "filter": "For events: types and streams, as patterns, and conditions, that are wanted.",
   ]
 }
 
@@ -110,7 +110,7 @@ extension Interface {
       throw WireError(
         JSONDecodingError(path: "/limit", expected: "1 to 1000", got: "another number"))
     }
-    let filter = try history.filter?.eventFilter() ?? EventFilter()
+    let filter = try history.filter?.eventFilter(call.connection.limits) ?? EventFilter()
     if let after = history.after?.seq {
       host.readEvents(after: after, limit: limit, filter).answer(call, self) { [host] page in
         call.answer { buffer in

@@ -20,7 +20,7 @@ struct Subscribe: DocumentedParameters {
     "sub": "The handle: 1 to 64 of [A-Za-z0-9_.:-]; left out, the daemon gives a number.",
     "from": #"For events and mode every: "now", "start", {"after":n}, {"last":n} or {"time":"…"}."#,
     "epoch": "The journal that `from` is a position of.",
-    "filter": "For events: types and streams that are wanted, as patterns.",
+    "filter": "For events: types and streams, as patterns, and conditions, that are wanted.",
     "mode": #""every" shows each change, none is left out for a slow reader."#,
     "min_interval_ms": "Milliseconds between what is shown, at least; a day at the most.",
     "distinct": "Whether a value equal to the last one shown is not shown; true when left out.",

@@ -23,7 +23,7 @@ extension Interface {
     if subscribe.min_interval_ms != nil {
       throw .unusable("min_interval_ms", "events are not thinned out")
     }
-    let filter = try subscribe.filter?.eventFilter() ?? EventFilter()
+    let filter = try subscribe.filter?.eventFilter(call.connection.limits) ?? EventFilter()
     let source = eventSource(filter, key: subscribe.filter?.key ?? "")
     try start(subscribe, call) { [self] call, handle, position in
       call.connection.addLog(source, handle, after: position) {

@@ -52,17 +52,22 @@ package struct EventFilter: Sendable {
   /// The one stream that is wanted: its events are found without reading all others.
   package var onlyStream: String?
 
+  /// What must hold for the data of an event, all of it.
+  package var conditions: [Condition]
+
   package init(
     stream: (@Sendable (String) -> Bool)? = nil, type: (@Sendable (String) -> Bool)? = nil,
-    onlyStream: String? = nil
+    onlyStream: String? = nil, conditions: [Condition] = []
   ) {
     self.stream = stream
     self.type = type
     self.onlyStream = onlyStream
+    self.conditions = conditions
   }
 
   func matches(_ record: Record) -> Bool {
     if let onlyStream, record.stream != onlyStream { return false }
-    return stream?(record.stream) ?? true && type?(record.type) ?? true
+    guard stream?(record.stream) ?? true, type?(record.type) ?? true else { return false }
+    return conditions.allSatisfy { $0.holds(for: JSONText(kept: record.data)) }
   }
 }

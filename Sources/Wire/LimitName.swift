@@ -12,6 +12,7 @@ public enum LimitName: String, CaseIterable, Sendable {
   case atomic
   case subscriptions = "subs"
   case bindings
+  case filterCost = "filter"
   case inFlight = "inflight"
   case allInFlight = "inflight_all"
   case held
@@ -52,6 +53,7 @@ public enum LimitName: String, CaseIterable, Sendable {
     case .atomic: Row(\.atomic, 1...Self.many, "calls of an atomic")
     case .subscriptions: Row(\.subscriptions, 0...Self.many, "subscriptions of a connection")
     case .bindings: Row(\.bindings, 0...Self.many, "bindings of a connection")
+    case .filterCost: Row(\.filterCost, 1...Self.many, "patterns, conditions, values of a filter")
     case .inFlight: Row(\.inFlight, 1...Self.many, "async calls of a connection in flight")
     case .allInFlight: Row(\.allInFlight, 1...Self.most, "async calls of all clients in flight")
     case .held: Row(\.held, 1...Self.many, "answers of a connection that wait for the disk")

@@ -32,6 +32,9 @@ public struct Limits: Equatable, Sendable {
   /// Subscriptions of one connection.
   public var subscriptions = 256
 
+  /// What a filter may cost: one for each pattern, condition and value of `in`.
+  public var filterCost = 64
+
   /// Bindings of one connection.
   public var bindings = 64
 

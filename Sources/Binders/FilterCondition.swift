@@ -1,0 +1,70 @@
+internal import JSON
+internal import Services
+internal import Wire
+
+/// One of the conditions `where` of a filter: what stands at a place of the event's data.
+struct FilterCondition: Decodable {
+  let path: String
+  let op: String
+
+  /// What is compared with; `nil` when it is left out, which is not `null`.
+  let value: JSONText?
+
+  private enum CodingKeys: CodingKey {
+    case path, op, value
+  }
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    path = try members.decode(String.self, forKey: .path)
+    op = try members.decode(String.self, forKey: .op)
+    let isThere = members.contains(.value)
+    value = try members.decodeIfPresent(JSONText.self, forKey: .value) ?? (isThere ? .null : nil)
+  }
+
+  /// The texts that are compared with: for `in` each, else the one.
+  var operands: [JSONText] {
+    guard let value else { return [] }
+    return op == "in" ? value.elements ?? [value] : [value]
+  }
+
+  /// The condition as services understand it.
+  ///
+  /// - Parameter index: Its place in `where`.
+  /// - Throws: `invalid_params`, with the path of what is wrong.
+  func condition(_ index: Int) throws(WireError) -> Condition {
+    func fault(_ member: String, _ expected: String, _ got: String) -> WireError {
+      WireError(
+        JSONDecodingError(
+          path: "/filter/where/\(index)/\(member)", expected: expected, got: got))
+    }
+    guard let place = JSONPointer(path) else {
+      throw fault("path", "a JSON Pointer: empty, or a / before each part", "'\(path)'")
+    }
+    let test: Condition.Test?
+    let expected: String
+    switch op {
+    case "==": (test, expected) = (value.map { .equals($0) }, "a value")
+    case "!=": (test, expected) = (value.map { .differs($0) }, "a value")
+    case "<": (test, expected) = (ordered.map { .isLess($0) }, "a number or a string")
+    case "<=": (test, expected) = (ordered.map { .isAtMost($0) }, "a number or a string")
+    case ">": (test, expected) = (ordered.map { .isMore($0) }, "a number or a string")
+    case ">=": (test, expected) = (ordered.map { .isAtLeast($0) }, "a number or a string")
+    case "in":
+      let values = value?.elements.flatMap { $0.isEmpty ? nil : $0 }
+      (test, expected) = (values.map { .isOneOf($0) }, "an array of one value at least")
+    case "exists":
+      let isWanted = value == nil ? true : value?.bool
+      (test, expected) = (isWanted.map { .exists($0) }, "true, false, or nothing")
+    case "prefix": (test, expected) = (value?.string.map { .begins($0) }, "a string")
+    default: throw fault("op", "== != < <= > >= in exists prefix", "'\(op)'")
+    }
+    guard let test else {
+      throw fault("value", expected, value == nil ? "nothing" : "another value")
+    }
+    return Condition(place, test)
+  }
+
+  /// The value, if it can be more or less than others.
+  private var ordered: JSONText? { value.flatMap { $0.order(to: $0) == nil ? nil : $0 } }
+}

@@ -1,0 +1,123 @@
+/// A place in a JSON value (RFC 6901): `/a/0` is the first element of the member `a`; empty is the
+/// whole.
+public struct JSONPointer: Hashable, Sendable {
+  private struct Token: Hashable {
+    let name: String
+
+    /// The token as an index; `nil` when it is none.
+    let index: Int?
+  }
+
+  /// The pointer as it was written.
+  public let text: String
+
+  private let tokens: [Token]
+
+  /// A pointer; `nil` when the text is none: it is empty or begins with `/`, and after a `~` stands
+  /// 0 or 1.
+  public init?(_ text: String) {
+    var tokens: [Token] = []
+    for part in text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+      guard let name = Self.name(part) else { return nil }
+      tokens.append(Token(name: name, index: Self.index(part)))
+    }
+    guard tokens.first?.name.isEmpty ?? true else { return nil }
+    self.text = text
+    self.tokens = Array(tokens.dropFirst())
+  }
+
+  private static func name(_ part: Substring.UTF8View) -> String? {
+    var name: [UInt8] = []
+    var rest = part
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "~") else {
+        name.append(byte)
+        continue
+      }
+      switch rest.popFirst() {
+      case UInt8(ascii: "0"): name.append(UInt8(ascii: "~"))
+      case UInt8(ascii: "1"): name.append(UInt8(ascii: "/"))
+      default: return nil
+      }
+    }
+    return String(decoding: name, as: UTF8.self)
+  }
+
+  private static func index(_ part: Substring.UTF8View) -> Int? {
+    guard part.allSatisfy({ 0x30...0x39 ~= $0 }), part.count == 1 || part.first != 0x30 else {
+      return nil
+    }
+    return Int(Substring(part))
+  }
+
+  /// What stands at the place; `nil` when there is nothing.
+  ///
+  /// Of a name that stands twice the last counts.
+  ///
+  /// - Complexity: O(*n*) in the text; what is passed over is not copied.
+  public func find(in value: JSONText) -> JSONText? {
+    if tokens.isEmpty { return value }
+    let bytes = value.text.utf8.span
+    var place = 0..<bytes.count
+    for token in tokens {
+      guard let next = try? Self.child(token, at: place.lowerBound, in: bytes) else { return nil }
+      place = next
+    }
+    return JSONText(trusted: String(validUTF8: bytes.extracting(place)))
+  }
+
+  private static func child(
+    _ token: Token, at start: Int, in bytes: Span<UInt8>
+  ) throws(JSONFault) -> Range<Int>? {
+    var scanner = JSONScanner(bytes, at: start, maxMembers: .max)
+    switch try scanner.kind() {
+    case .object: return try member(token.name, &scanner)
+    case .array:
+      return try token.index.flatMap { index throws(JSONFault) in
+        try element(index, &scanner)
+      }
+    case .null, .bool, .number, .string: return nil
+    }
+  }
+
+  private static func member(
+    _ name: String, _ scanner: inout JSONScanner
+  ) throws(JSONFault) -> Range<Int>? {
+    var found: Range<Int>?
+    var more = try scanner.enterObject()
+    while more {
+      let key = try scanner.key()
+      let start = scanner.position
+      _ = try scanner.value()
+      if scanner.token(key, is: name) { found = start..<scanner.position }
+      more = try scanner.nextMember()
+    }
+    return found
+  }
+
+  private static func element(
+    _ index: Int, _ scanner: inout JSONScanner
+  ) throws(JSONFault) -> Range<Int>? {
+    var left = index
+    var more = try scanner.enterArray()
+    while more {
+      let start = scanner.position
+      _ = try scanner.value()
+      if left == 0 { return start..<scanner.position }
+      left -= 1
+      more = try scanner.nextElement()
+    }
+    return nil
+  }
+}
+
+extension JSONScanner {
+  /// Whether a string is a text.
+  fileprivate func token(_ token: StringToken, is text: String) -> Bool {
+    if token.isEscaped { return self.text(token).utf8.elementsEqual(text.utf8) }
+    let name = text.utf8.span
+    guard token.end - token.start == name.count else { return false }
+    for i in name.indices where bytes[token.start + i] != name[i] { return false }
+    return true
+  }
+}

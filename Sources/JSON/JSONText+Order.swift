@@ -1,0 +1,50 @@
+extension JSONText {
+  /// How two values stand to each other that can be ordered.
+  public enum Order: Sendable {
+    case less, same, more
+  }
+
+  /// How the value stands to another: numbers by value, exactly; strings by their code points.
+  ///
+  /// - Returns: `nil` unless both are numbers or both are strings.
+  public func order(to other: JSONText) -> Order? {
+    if let left = number, let right = other.number {
+      return left == right ? .same : left < right ? .less : .more
+    }
+    guard let left = string, let right = other.string else { return nil }
+    if left.utf8.elementsEqual(right.utf8) { return .same }
+    return left.utf8.lexicographicallyPrecedes(right.utf8) ? .less : .more
+  }
+
+  /// The string, if it is one.
+  public var string: String? {
+    guard text.utf8.first == UInt8(ascii: "\"") else { return nil }
+    var scanner = JSONScanner(text.utf8.span)
+    guard let token = try? scanner.string() else { return nil }
+    return scanner.text(token)
+  }
+}
+
+extension JSONNumber: Comparable {
+  /// Whether a number has a smaller value, however both are written.
+  public static func < (left: Self, right: Self) -> Bool {
+    if let left = Int64(left.text), let right = Int64(right.text) { return left < right }
+    return Decimal(left) < Decimal(right)
+  }
+}
+
+extension Decimal: Comparable {
+  static func < (left: Decimal, right: Decimal) -> Bool {
+    guard left.isNegative == right.isNegative else { return left.isNegative }
+    return left.isNegative ? right.isCloser(than: left) : left.isCloser(than: right)
+  }
+
+  /// Whether it is nearer to zero, whatever the signs are.
+  private func isCloser(than other: Decimal) -> Bool {
+    if digits.isEmpty || other.digits.isEmpty { return digits.isEmpty && !other.digits.isEmpty }
+    // Both begin with a digit that is not 0: the place of that decides, if it is not the same.
+    let (place, otherPlace) = (digits.count + exponent, other.digits.count + other.exponent)
+    if place != otherPlace { return place < otherPlace }
+    return digits.lexicographicallyPrecedes(other.digits)
+  }
+}
