@@ -122,6 +122,7 @@ private func greet(_ connection: Connection, _ hello: Hello) throws(WireError) {
   }
   let name = hello.client.map { [$0.name, $0.version].compactMap(\.self).joined(separator: " ") }
   connection.clientName = String((name ?? "").prefix(64))
+  connection.takesItems = hello.optional?.contains("items") ?? false
   if let line = hello.limits?.line {
     connection.lineOut = min(max(line, 1024), connection.limits.lineOutMax)
   }
@@ -137,7 +138,7 @@ private func writeHello(
     "epoch": .string(host.epoch),
     "first": .number(JSONNumber(host.first)),
     "last": .number(JSONNumber(host.durable)),
-    "capabilities": .object([:]),
+    "capabilities": .object(["items": .bool(true)]),
     "limits": .object(connection.shownLimits),
     "peer": .object(connection.peer.shown(to: server)),
   ]

@@ -11,6 +11,7 @@ struct Subscribe: DocumentedParameters {
   let from: JSONValue?
   let epoch: String?
   let filter: Filter?
+  let on_gap: String?
   let mode: String?
   let min_interval_ms: Interval?
   let distinct: Bool?
@@ -21,6 +22,7 @@ struct Subscribe: DocumentedParameters {
     "from": #"For events and mode every: "now", "start", {"after":n}, {"last":n} or {"time":"…"}."#,
     "epoch": "The journal that `from` is a position of.",
     "filter": "For events: types and streams, as patterns, and conditions, that are wanted.",
+    "on_gap": #"What becomes of a position that is not kept: "fail", or "continue" behind the gap."#,
     "mode": #""every" shows each change, none is left out for a slow reader."#,
     "min_interval_ms": "Milliseconds between what is shown, at least; a day at the most.",
     "distinct": "Whether a value equal to the last one shown is not shown; true when left out.",
@@ -42,6 +44,9 @@ extension Interface {
     case let mode?: throw .unusable("mode", #"the mode is "every" or left out"#, mode)
     }
     if subscribe.from != nil { throw .unusable("from", #"from is for events and mode "every""#) }
+    if subscribe.on_gap != nil {
+      throw .unusable("on_gap", #"on_gap is for events and mode "every""#)
+    }
     if pattern.isLiteral {
       guard let sources = service(of: subscribe.source)?.sources,
         sources.exists(subscribe.source)

@@ -16,6 +16,15 @@ extension Interface {
     return beginning
   }
 
+  /// Whether a subscription goes on behind what is not kept any more.
+  private func passesGaps(_ subscribe: Subscribe) throws(WireError) -> Bool {
+    switch subscribe.on_gap {
+    case nil, "fail": return false
+    case "continue": return true
+    case let word?: throw .unusable("on_gap", #""fail" or "continue""#, word)
+    }
+  }
+
   // MARK: Events
 
   func subscribeEvents(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
@@ -25,8 +34,9 @@ extension Interface {
     }
     let filter = try subscribe.filter?.eventFilter(call.connection.limits) ?? EventFilter()
     let source = eventSource(filter, key: subscribe.filter?.key ?? "")
+    let passesGaps = try passesGaps(subscribe)
     try start(subscribe, call) { [self] call, handle, position in
-      call.connection.addLog(source, handle, after: position) {
+      call.connection.addLog(source, handle, after: position, passesGaps: passesGaps) {
         writeEvents(handle, after: position, call)
       }
     }
@@ -51,7 +61,7 @@ extension Interface {
   private func eventSource(_ filter: EventFilter, key: String) -> LogSource {
     LogSource(
       key: "events " + key, live: host.events(filter).map(LogBatch.init),
-      position: { [host] in host.durable },
+      position: { [host] in host.durable }, first: { [host] in host.first },
       read: { [host] seq in
         host.readEvents(after: seq, limit: 1000, filter).map(LogBatch.init)
           .mapError { [unowned self] in error($0) }
@@ -81,11 +91,12 @@ extension Interface {
     }
     let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
     let source = changeSource(pattern, in: name)
+    let passesGaps = try passesGaps(subscribe)
     guard subscribe.from != nil else {
-      return try subscribeEvery(subscribe, pattern, source, sources, call)
+      return try subscribeEvery(subscribe, pattern, source, sources, call, passesGaps)
     }
     try start(subscribe, call) { [self] call, handle, position in
-      call.connection.addLog(source, handle, after: position) {
+      call.connection.addLog(source, handle, after: position, passesGaps: passesGaps) {
         call.answer { buffer in
           writeHead(subscribe, handle, kind: kind, isJournaled: true, &buffer)
           buffer.append(#","after":"#)
@@ -99,14 +110,14 @@ extension Interface {
   /// From now on: the present values, then each change.
   private func subscribeEvery(
     _ subscribe: Subscribe, _ pattern: Pattern, _ source: LogSource, _ sources: SourceProvider,
-    _ call: Call
+    _ call: Call, _ passesGaps: Bool
   ) throws(WireError) {
     let handle = try call.connection.reserveHandle(subscribe.sub)
     let value = pattern.isLiteral ? sources.value(pattern.text) : nil
     let values =
       pattern.isLiteral ? nil : try values(of: pattern, limit: call.connection.lineOut)
     try checkSize(value, call)
-    call.connection.addLog(source, handle, after: nil) {
+    call.connection.addLog(source, handle, after: nil, passesGaps: passesGaps) {
       call.answer { buffer in
         let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
         writeHead(subscribe, handle, kind: kind, isJournaled: true, &buffer)
@@ -125,7 +136,7 @@ extension Interface {
     return LogSource(
       key: "every " + pattern.text,
       live: host.changes(in: service, where: pattern.matches).map { LogBatch($0, isLiteral) },
-      position: { [host] in host.durable },
+      position: { [host] in host.durable }, first: { [host] in host.first },
       read: { [host] seq in
         host.readChanges(in: service, after: seq, where: pattern.matches)
           .map { LogBatch($0, isLiteral) }.mapError { [unowned self] in error($0) }
@@ -144,7 +155,7 @@ extension Interface {
     switch try beginning(subscribe) {
     case .now: add(call, handle, nil)
     case .after(let seq):
-      try check(seq)
+      try check(seq, mayBeGone: passesGaps(subscribe))
       add(call, handle, seq)
     case .last(let count):
       let before = host.durable - min(host.durable, UInt64(count))
@@ -162,18 +173,20 @@ extension Interface {
   }
 
   /// - Throws: `seq_future` or `seq_expired` for a position that is not one of those that are kept.
-  func check(_ seq: UInt64) throws(WireError) {
+  func check(_ seq: UInt64, mayBeGone: Bool = false) throws(WireError) {
     if seq > host.durable { throw .seqFuture(last: host.durable) }
-    if seq + 1 < host.first { throw .seqExpired(first: host.first, last: host.durable) }
+    if !mayBeGone, seq + 1 < host.first { throw .seqExpired(first: host.first, last: host.durable) }
   }
 }
 
 extension Connection {
   /// Answers, and adds a subscription to a log.
   fileprivate func addLog(
-    _ source: LogSource, _ handle: Handle, after position: UInt64?, _ answer: () -> Void
+    _ source: LogSource, _ handle: Handle, after position: UInt64?, passesGaps: Bool,
+    _ answer: () -> Void
   ) {
-    let subscription = LogSubscription(handle, to: source, after: position, on: self)
+    let subscription = LogSubscription(
+      handle, to: source, after: position, on: self, passesGaps: passesGaps)
     answer()
     add(subscription)
   }

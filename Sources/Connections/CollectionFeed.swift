@@ -32,6 +32,6 @@ final class CollectionFeed: Feed {
     seq = step.seq
     window.append(step.text)
     window.trim(to: hub.windowBytes(atMost: Self.capacity))
-    mark()
+    wake()
   }
 }

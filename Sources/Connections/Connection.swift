@@ -31,6 +31,9 @@ package final class Connection: DisposeBagProvider {
   /// As the client has called itself in `hello`; `nil` before.
   package var clientName: String?
 
+  /// Whether the client takes several entries of a log in one line.
+  package var takesItems = false
+
   /// Bytes of the longest line that the client takes.
   package var lineOut: Int
 

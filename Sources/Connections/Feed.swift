@@ -24,7 +24,7 @@ class Feed {
   }
 
   /// Notes that there is something new for the subscriptions.
-  final func mark() {
+  final func wake() {
     guard !isDirty else { return }
     isDirty = true
     hub.markDirty(self)
@@ -46,7 +46,12 @@ class Feed {
     subscribers.removeLast()
     guard subscribers.isEmpty else { return }
     if keepsWindow { hub.windowCount -= 1 }
-    observation?.dispose()
+    stop()
     hub.dropFeed(key)
+  }
+
+  /// Nobody watches any more.
+  func stop() {
+    observation?.dispose()
   }
 }

@@ -13,12 +13,21 @@ final class LogFeed: Feed {
   /// The position up to which the log is known.
   private(set) var end: UInt64
 
+  /// Up to where clients should know that there is nothing for them, unless they know more.
+  private(set) var marked: UInt64
+
+  /// After how many events that passed by, or seconds, a client is told how far it is.
+  static let eventsBetweenMarks: UInt64 = 1000
+  private static let secondsBetweenMarks = 10.0
+
   private var window = Window<LogEntry>()
+  private var alarm: (any Disposable)?
 
   init(_ source: LogSource, _ key: String, _ hub: Hub) {
     self.source = source
     start = source.position()
     end = start
+    marked = start
     super.init(key, hub, keepsWindow: true)
     observation = source.live.observeNext { [unowned self] in receive($0) }
   }
@@ -29,7 +38,25 @@ final class LogFeed: Feed {
     if let dropped = window.trim(to: hub.windowBytes(atMost: Self.capacity)) {
       start = dropped.seq
     }
-    mark()
+    scheduleMark(isPassedBy: batch.entries.last?.seq != end)
+    wake()
+  }
+
+  private func scheduleMark(isPassedBy: Bool) {
+    if end - marked >= Self.eventsBetweenMarks {
+      marked = end
+    } else if isPassedBy, alarm == nil {
+      alarm = hub.scheduler.schedule(after: Self.secondsBetweenMarks) { [unowned self] in
+        alarm = nil
+        marked = end
+        wake()
+      }
+    }
+  }
+
+  override func stop() {
+    super.stop()
+    alarm?.dispose()
   }
 
   /// The number of the first entry that is kept.

@@ -10,19 +10,24 @@ package struct LogSource {
   /// What becomes durable from now on.
   package let live: Signal<LogBatch, Never>
 
-  /// Reads what was durable, in order, away from the loop.
+  /// Reads what was durable, in order, away from the loop; fails with `seq_expired` when not all of
+  /// it is kept.
   package let read: (_ after: UInt64) -> Signal<LogBatch, WireError>
 
   /// How far the journal is durable now.
   package let position: () -> UInt64
 
+  /// The first position that is kept now.
+  package let first: () -> UInt64
+
   package init(
     key: String, live: Signal<LogBatch, Never>, position: @escaping () -> UInt64,
-    read: @escaping (_ after: UInt64) -> Signal<LogBatch, WireError>
+    first: @escaping () -> UInt64, read: @escaping (_ after: UInt64) -> Signal<LogBatch, WireError>
   ) {
     self.key = key
     self.live = live
     self.position = position
+    self.first = first
     self.read = read
   }
 }

@@ -21,22 +21,31 @@ package final class LogSubscription: Subscription {
   }
 
   private let feed: LogFeed
+  private let passesGaps: Bool
   private var state: State
   private var reading: (any Disposable)?
 
   /// The position up to which the client has everything.
   private var cursor: UInt64
 
+  /// The last position that stood in a frame: from there a client goes on that comes again.
+  private var told: UInt64
+
   /// Whether the client was told that it has everything, and was not told since that it has not.
   private var isCaughtUp: Bool
 
-  /// - Parameter position: The client has everything up to here; `nil` for everything up to now.
+  /// - Parameters:
+  ///   - position: The client has everything up to here; `nil` for everything up to now.
+  ///   - passesGaps: Whether it goes on behind what is not kept any more; it is told what that was.
   package init(
-    _ handle: Handle, to source: LogSource, after position: UInt64?, on connection: Connection
+    _ handle: Handle, to source: LogSource, after position: UInt64?, on connection: Connection,
+    passesGaps: Bool = false
   ) {
     let hub = connection.hub
     feed = hub.feed("log " + source.key) { LogFeed(source, $0, hub) }
+    self.passesGaps = passesGaps
     cursor = position ?? feed.end
+    told = cursor
     isCaughtUp = position == nil
     state = position == nil ? .live(next: feed.endIndex) : .past
     super.init(handle, on: connection)
@@ -69,6 +78,7 @@ package final class LogSubscription: Subscription {
         return fillLive(from: next, &buffer)
       case .past:
         guard cursor >= feed.start else {
+          if cursor - told >= LogFeed.eventsBetweenMarks { tell("mark", &buffer) }
           read()
           return true
         }
@@ -78,52 +88,75 @@ package final class LogSubscription: Subscription {
       case .page(let page, let next):
         fillPage(page, from: next, &buffer)
       case .broken(let error):
-        fail(error, seq: cursor, &buffer)
+        if !passGap(error, &buffer) { fail(error, seq: cursor, &buffer) }
       }
     }
     return true
   }
 
-  private func fillLive(from next: Int, _ buffer: inout ByteBuffer) -> Bool {
-    var next = next
+  private func fillLive(from first: Int, _ buffer: inout ByteBuffer) -> Bool {
+    var next = first
+    // What was read may have been ahead of what has been told live.
+    while next < feed.endIndex, feed[next].seq <= cursor { next += 1 }
     while next < feed.endIndex {
       guard buffer.count < Hub.chunkSize else {
         state = .live(next: next)
         return false
       }
-      guard write(feed[next], &buffer) else { return true }
-      next += 1
+      next += write(feed, from: next, upTo: feed.endIndex, &buffer)
+      guard !isOver else { return true }
     }
     state = .live(next: next)
-    cursor = feed.end
+    cursor = max(cursor, feed.end)
     if !isCaughtUp {
       isCaughtUp = true
-      notify("caught_up", seq: cursor, &buffer)
+      tell("caught_up", &buffer)
+    } else if feed.marked > told {
+      tell("mark", &buffer)
     }
     return true
   }
 
-  private func fillPage(_ page: LogBatch, from next: Int, _ buffer: inout ByteBuffer) {
-    var next = next
+  private func fillPage(_ page: LogBatch, from first: Int, _ buffer: inout ByteBuffer) {
+    var next = first
     while next < page.entries.count {
       guard buffer.count < Hub.chunkSize else {
         state = .page(page, next: next)
         return
       }
-      guard write(page.entries[next], &buffer) else { return }
-      next += 1
+      next += write(page.entries, from: next, upTo: page.entries.count, &buffer)
+      guard !isOver else { return }
     }
     cursor = page.end
     state = .past
   }
 
+  /// Appends a frame.
+  ///
+  /// - Returns: How many entries it holds.
   @inline(__always)
-  private func write(_ entry: LogEntry, _ buffer: inout ByteBuffer) -> Bool {
+  private func write(
+    _ entries: some LogEntries, from next: Int, upTo end: Int, _ buffer: inout ByteBuffer
+  ) -> Int {
     let start = buffer.count
-    buffer.append(head)
-    buffer.append(entry.tail)
-    cursor = entry.seq
-    return checkLine(from: start, seq: entry.seq, &buffer)
+    var count = 1
+    if connection.takesItems {
+      let limit = min(connection.lineOut, Hub.chunkSize)
+      count = LogFrame.write(
+        entries, from: next, upTo: end, after: head, limit: limit, to: &buffer)
+    } else {
+      LogFrame.write(entries[next], after: head, to: &buffer)
+    }
+    cursor = entries[next + count - 1].seq
+    told = cursor
+    _ = checkLine(from: start, seq: cursor, &buffer)
+    return count
+  }
+
+  /// Appends a notification that says how far the client is.
+  private func tell(_ method: StaticString, _ buffer: inout ByteBuffer) {
+    notify(method, seq: cursor, &buffer)
+    told = cursor
   }
 
   /// What comes next is not in memory any more.
@@ -132,6 +165,18 @@ package final class LogSubscription: Subscription {
     guard isCaughtUp else { return }
     isCaughtUp = false
     notifyBehind(at: cursor, last: feed.end, &buffer)
+  }
+
+  /// Goes on behind what is not kept any more, if the client wants that, and says what it was.
+  private func passGap(_ error: WireError, _ buffer: inout ByteBuffer) -> Bool {
+    let first = feed.source.first()
+    guard passesGaps, error.name == .seqExpired, first > cursor + 1 else { return false }
+    notifyLagged(missed: cursor + 1...first - 1, &buffer)
+    cursor = first - 1
+    told = cursor
+    isCaughtUp = false
+    state = .past
+    return true
   }
 
   private func read() {

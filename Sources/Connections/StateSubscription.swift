@@ -96,6 +96,6 @@ final class StateFeed: Feed {
     value = change.value
     seq = change.seq
     count += 1
-    mark()
+    wake()
   }
 }

@@ -69,6 +69,19 @@ package class Subscription {
     Frame.endParams(&buffer)
   }
 
+  /// Appends that positions were passed over because their events are not kept any more.
+  final func notifyLagged(missed: ClosedRange<UInt64>, _ buffer: inout ByteBuffer) {
+    begin("lagged", &buffer)
+    buffer.append(#","seq":"#)
+    buffer.append(integer: missed.upperBound)
+    buffer.append(#","reason":"compacted","missed":{"from":"#)
+    buffer.append(integer: missed.lowerBound)
+    buffer.append(#","to":"#)
+    buffer.append(integer: missed.upperBound)
+    buffer.append("}")
+    Frame.endParams(&buffer)
+  }
+
   /// Ends the subscription with an error.
   final func fail(_ error: WireError, seq: UInt64?, _ buffer: inout ByteBuffer) {
     begin("fail", &buffer)

@@ -96,6 +96,26 @@ struct EventsTests {
     #expect(client.settle().count == 3, "one each for the three filters that want it")
   }
 
+  @Test
+  func `a reader for whom nothing comes is told how far it is`() {
+    client.send(
+      #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"f","filter":{"streams":["cells/z"]}}}"#,
+      #"{"id":2,"method":"subscribe","params":{"source":"events","sub":"all"}}"#,
+      #"{"id":3,"method":"subscribe","params":{"source":"cells/z","sub":"e","mode":"every"}}"#)
+    _ = client.settle()
+    let other = bench.connect()
+    for i in 0..<1000 {
+      other.send(#"{"method":"cells.set","params":["a",\#(i)]}"#)
+      if i % 100 == 99 { _ = other.settle() }
+    }
+    let marks = client.settle().filter { $0.contains(#""method":"mark""#) }
+    #expect(
+      marks
+        == ["f", "e"].map {
+          #"{"jsonrpc":"2.0","method":"mark","params":{"sub":"\#($0)","seq":1003}}"#
+        })
+  }
+
   // MARK: History
 
   @Test

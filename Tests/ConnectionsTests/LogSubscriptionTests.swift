@@ -7,22 +7,43 @@ import Wire
 struct LogSubscriptionTests {
   let bench = Bench()
 
-  /// A log of numbered entries, of which a test appends and answers the readings.
+  /// A log of numbered entries, of which a test appends and answers the readings; between them may
+  /// be what is not for its readers.
   final class Log {
     let live = PassthroughSubject<LogBatch, Never>()
     private(set) var entries: [LogEntry] = []
+    private(set) var last: UInt64 = 0
+
+    /// The first position that is kept.
+    var first: UInt64 = 1
     private var readings: [() -> Void] = []
     private(set) var readCount = 0
     private(set) var listenerCount = 0
     var error: WireError?
 
     func append(_ count: Int, filler: String = "") {
-      let batch = (0..<count).map { i in
-        let seq = UInt64(entries.count + i + 1)
-        return LogEntry(seq: seq, tail: "\"seq\":\(seq)\(filler)}}\n")
+      let batch = (0..<count).map { _ in
+        last += 1
+        return LogEntry(seq: last, tail: "\"seq\":\(last)\(filler)}}\n")
       }
       entries += batch
-      live.send(LogBatch(entries: batch, end: UInt64(entries.count)))
+      live.send(LogBatch(entries: batch, end: last))
+    }
+
+    /// Lets positions pass by that have no entries.
+    func pass(_ count: UInt64) {
+      last += count
+      live.send(LogBatch(entries: [], end: last))
+    }
+
+    /// Appends entries that a reader finds before it is told of them.
+    func appendUntold(_ count: Int) -> () -> Void {
+      let batch = (0..<count).map { _ in
+        last += 1
+        return LogEntry(seq: last, tail: "\"seq\":\(last)}}\n")
+      }
+      entries += batch
+      return { [self, last] in live.send(LogBatch(entries: batch, end: last)) }
     }
 
     var source: LogSource {
@@ -31,13 +52,15 @@ struct LogSubscriptionTests {
         live: Signal { [self] observer in
           listenerCount += 1
           return live.observe(with: observer.on)
-        }, position: { [self] in UInt64(entries.count) },
+        }, position: { [self] in last }, first: { [self] in first },
         read: { [self] seq in
           Signal { [self] observer in
             readings.append { [self] in
               if let error { return observer.fail(error) }
-              let page = Array(entries.dropFirst(Int(seq)).prefix(100))
-              observer.receive(LogBatch(entries: page, end: page.last?.seq ?? seq))
+              guard seq + 1 >= first else { return observer.fail(WireError(.seqExpired, "gone")) }
+              let page = Array(entries.drop { $0.seq <= seq }.prefix(100))
+              let end = page.count < 100 ? min(last, seq + 4096) : page.last?.seq ?? seq
+              observer.receive(LogBatch(entries: page, end: end))
               observer.complete()
             }
             return NonDisposable.instance
@@ -54,9 +77,10 @@ struct LogSubscriptionTests {
     }
   }
 
-  private func add(_ log: Log, after position: UInt64?) {
+  private func add(_ log: Log, after position: UInt64?, passesGaps: Bool = false) {
     bench.connection.add(
-      LogSubscription(.name("s"), to: log.source, after: position, on: bench.connection))
+      LogSubscription(
+        .name("s"), to: log.source, after: position, on: bench.connection, passesGaps: passesGaps))
   }
 
   private func next(_ seqs: some Sequence<Int>) -> [String] {
@@ -178,6 +202,157 @@ struct LogSubscriptionTests {
     log.read()
     #expect(bench.lines().isEmpty)
     #expect(!log.live.hasObservers)
+  }
+
+  @Test
+  func `what was read before it was told live comes once`() {
+    let log = Log()
+    log.append(2)
+    add(log, after: 0)
+    bench.hub.flush()
+    let tell = log.appendUntold(3)
+    log.read()
+    #expect(bench.lines() == next(1...5) + [note("caught_up", 5)])
+    tell()
+    #expect(bench.lines().isEmpty)
+    log.append(1)
+    #expect(bench.lines() == next(6...6))
+  }
+
+  // MARK: Marks
+
+  @Test
+  func `a client for whom there is nothing is told how far it is, after a thousand events`() {
+    let log = Log()
+    add(log, after: nil)
+    log.pass(999)
+    #expect(bench.lines().isEmpty)
+    log.pass(1)
+    #expect(bench.lines() == [note("mark", 1000)])
+    log.pass(600)
+    log.append(1)
+    log.pass(399)
+    #expect(bench.lines() == next(1601...1601) + [note("mark", 2000)])
+    log.pass(10)
+    log.append(1000)
+    #expect(bench.lines().count == 1000, "who is told by entries is not told by marks")
+  }
+
+  @Test
+  func `a client for whom there is nothing is told how far it is, after ten seconds`() {
+    let log = Log()
+    add(log, after: nil)
+    log.append(3)
+    #expect(bench.lines().count == 3)
+    #expect(bench.time.count == 0, "nothing has passed by")
+    log.pass(1)
+    #expect(bench.lines().isEmpty)
+    bench.time.advance(9_000)
+    log.pass(1)
+    #expect(bench.lines().isEmpty)
+    bench.time.advance(1_000)
+    #expect(bench.lines() == [note("mark", 5)])
+    bench.time.advance(100_000)
+    #expect(bench.lines().isEmpty)
+    log.pass(1)
+    bench.connection.end()
+    #expect(bench.time.count == 0)
+  }
+
+  @Test
+  func `a client that reads the past is told how far it is where there is nothing for it`() {
+    let log = Log()
+    log.append(1)
+    log.pass(10_000)
+    add(log, after: 0)
+    bench.hub.flush()
+    var lines: [String] = []
+    for _ in 0..<3 {
+      log.read()
+      lines += bench.lines()
+    }
+    #expect(
+      lines == next(1...1) + [note("mark", 4096), note("mark", 8192), note("caught_up", 10_001)])
+  }
+
+  // MARK: Gaps
+
+  @Test
+  func `a client whose position is not kept any more fails, or goes on and is told`() {
+    let log = Log()
+    log.append(250)
+    add(log, after: 0)
+    bench.hub.flush()
+    log.read()
+    #expect(bench.lines() == next(1...100))
+    log.first = 201
+    log.read()
+    let lines = bench.lines()
+    #expect(lines.count == 1)
+    #expect(lines[0].contains(#""method":"fail""#) && lines[0].contains("seq_expired"))
+    #expect(bench.connection.subscriptions.isEmpty)
+
+    add(log, after: 10, passesGaps: true)
+    bench.hub.flush()
+    log.read()
+    let missed = #","reason":"compacted","missed":{"from":11,"to":200}"#
+    #expect(bench.lines() == [note("lagged", 200, missed)])
+    log.read()
+    #expect(bench.lines() == next(201...250) + [note("caught_up", 250)])
+  }
+
+  @Test
+  func `a log that says it is gone where it is not ends the subscription`() {
+    let log = Log()
+    log.append(5)
+    log.error = WireError(.seqExpired, "gone")
+    add(log, after: 2, passesGaps: true)
+    bench.hub.flush()
+    log.read()
+    #expect(bench.lines().map { $0.contains(#""method":"fail""#) } == [true])
+  }
+
+  // MARK: Several entries in a line
+
+  private func items(_ seqs: ClosedRange<Int>) -> String {
+    let items = seqs.map { #"{"seq":\#($0)}"# }.joined(separator: ",")
+    return note("next", seqs.upperBound, #","items":[\#(items)]"#)
+  }
+
+  @Test
+  func `a client that takes several entries in a line gets them, from memory and from the past`() {
+    bench.connection.takesItems = true
+    let log = Log()
+    log.append(150)
+    add(log, after: 20)
+    bench.hub.flush()
+    log.read()
+    #expect(bench.lines() == [items(21...120)])
+    log.read()
+    #expect(bench.lines() == [items(121...150), note("caught_up", 150)])
+    log.append(1)
+    #expect(bench.lines() == next(151...151))
+    log.append(2)
+    #expect(bench.lines() == [items(152...153)])
+  }
+
+  @Test
+  func `no line of several entries is longer than the client takes`() {
+    bench.connection.takesItems = true
+    bench.connection.lineOut = 1024
+    let log = Log()
+    add(log, after: nil)
+    for length in [1, 100, 300, 850, 900, 2, 3] {
+      log.append(40, filler: #","x":""# + String(repeating: "x", count: length) + #"""#)
+    }
+    let lines = bench.lines()
+    #expect(lines.allSatisfy { $0.utf8.count < 1024 })
+    #expect(lines.count < 200)
+    let seqs = lines.flatMap { line in
+      line.split(separator: #""seq":"#).dropFirst(line.contains("items") ? 2 : 1)
+        .compactMap { Int($0.prefix { $0.isNumber }) }
+    }
+    #expect(seqs.elementsEqual(1...280))
   }
 
   @Test
