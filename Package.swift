@@ -75,6 +75,8 @@ let package = Package(
 
     // What test targets share.
     .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .target(name: "HistoryChecker", dependencies: ["JSON"], path: "Tests/HistoryChecker"),
+    .executableTarget(name: "soak", dependencies: ["HistoryChecker"], path: "Tests/Soak"),
 
     .testTarget(name: "ArchitectureTests"),
     .testTarget(
@@ -89,6 +91,7 @@ let package = Package(
     .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Wire"]),
     .testTarget(name: "DaemonTests", dependencies: ["JSON", "TestSupport", "binderd"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
+    .testTarget(name: "HistoryCheckerTests", dependencies: ["HistoryChecker", "JSON"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
     .testTarget(
       name: "JournalTests",

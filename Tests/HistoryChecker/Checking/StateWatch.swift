@@ -1,0 +1,112 @@
+internal import JSON
+
+/// One who watches a value: what is shown is the value of its position, and what was left out is
+/// counted.
+struct StateWatch: Watch {
+  private let name: String
+  private let source: String
+  private let isDistinct: Bool
+  private let isPaced: Bool
+  private var seq: Int
+  private var value: Value
+
+  init(
+    _ name: String, _ source: String, _ value: Value, at seq: Int, isDistinct: Bool, isPaced: Bool
+  ) {
+    (self.name, self.source, self.value, self.seq) = (name, source, value, seq)
+    (self.isDistinct, self.isPaced) = (isDistinct, isPaced)
+  }
+
+  mutating func take(_ notice: Notice, _ timeline: Timeline) throws(Violation) {
+    let place = try notice.position(after: seq, name)
+    try timeline.check(notice.params["value"], of: source, at: place, name)
+    let new = Value(notice.params["value"], of: source)
+    if isDistinct, new == value {
+      throw Violation(.value, "\(name) is shown \(new) again at \(place)")
+    }
+    if let changes = timeline.changes(of: source, after: seq, upTo: place) {
+      try check(notice.skipped, changes, at: place)
+    }
+    (seq, value) = (place, new)
+  }
+
+  private func check(
+    _ skipped: Int, _ changes: [Timeline.Change], at place: Int
+  ) throws(Violation) {
+    guard changes.last?.seq == place else {
+      throw Violation(.value, "\(name) is shown a change at \(place), where there is none")
+    }
+    // A change back to what was shown last is not shown, and not counted with those before it.
+    let left = changes.count - 1
+    let swallowed = changes.dropLast().indices.filter { isDistinct && changes[$0].value == value }
+    guard skipped == left || swallowed.contains(where: { left - $0 - 1 == skipped }) else {
+      throw Violation(
+        .skipped, "\(name) is told at \(place) that \(skipped) were left out, and \(left) were")
+    }
+  }
+
+  func checkShown(upTo last: Int, asOf now: Int, _ timeline: Timeline) throws(Violation) {
+    guard !isPaced, seq < last, let expected = timeline.value(of: source, at: last),
+      expected != value,
+      // What has become what was shown last meanwhile is not shown.
+      let later = timeline.changes(of: source, after: last, upTo: now),
+      !isDistinct || !later.contains(where: { $0.value == value })
+    else { return }
+    throw Violation(
+      .stale, "\(name) was shown \(value), and it is \(expected) from \(last) to \(now)")
+  }
+}
+
+/// One who watches all sources of a pattern.
+struct PatternWatch: Watch {
+  private let name: String
+  private let pattern: String
+  private let isDistinct: Bool
+  private let isPaced: Bool
+  private let start: Int
+  private var shown: [String: Int] = [:]
+
+  init(_ name: String, _ pattern: String, isDistinct: Bool, isPaced: Bool, at seq: Int) {
+    (self.name, self.pattern, start) = (name, pattern, seq)
+    (self.isDistinct, self.isPaced) = (isDistinct, isPaced)
+  }
+
+  mutating func take(_ notice: Notice, _ timeline: Timeline) throws(Violation) {
+    guard let source = notice.params["source"]?.string, source.matches(pattern) else {
+      throw Violation(.value, "\(name) is told of \(notice.params["source"]?.text ?? "nothing")")
+    }
+    let last = shown[source] ?? start
+    let place = try notice.position(after: last, name)
+    try timeline.check(notice.params["value"], of: source, at: place, name)
+    shown[source] = place
+    guard let changes = timeline.changes(of: source, after: last, upTo: place) else { return }
+    guard changes.last?.seq == place else {
+      throw Violation(.value, "\(name) is shown a change at \(place), where there is none")
+    }
+    // A change to the value that is there already is neither shown nor counted.
+    var before = timeline.value(of: source, at: last)
+    var left = -1
+    for change in changes {
+      if !isDistinct || change.value != before { left += 1 }
+      before = change.value
+    }
+    let isExact = !source.hasPrefix("lists/") && !source.hasPrefix("maps/")
+    guard isExact ? notice.skipped == left : notice.skipped < changes.count else {
+      throw Violation(
+        .skipped,
+        "\(name) is told at \(place) that \(notice.skipped) of \(source) were left out, and \(left) were"
+      )
+    }
+  }
+
+  func checkShown(upTo seq: Int, asOf now: Int, _ timeline: Timeline) throws(Violation) {
+    guard !isPaced else { return }
+    for source in timeline.sources where source.matches(pattern) {
+      let last = shown[source] ?? start
+      guard last < seq, let then = timeline.value(of: source, at: last),
+        let now = timeline.value(of: source, at: seq), then != now
+      else { continue }
+      throw Violation(.stale, "\(name) was shown \(source) as \(then), and it is \(now) at \(seq)")
+    }
+  }
+}

@@ -1,0 +1,93 @@
+internal import JSON
+
+/// Reads the journal over the socket, a page a time.
+package struct JournalReader {
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  private let socket: LoadSocket
+
+  package init(_ path: String) throws(Failure) {
+    guard let socket = LoadSocket(path) else {
+      throw Failure(description: "nobody listens at \(path)")
+    }
+    self.socket = socket
+  }
+
+  private func answer(_ request: String) throws(Failure) -> Answer {
+    socket.send(request + "\n")
+    var start = monotonicMilliseconds()
+    while monotonicMilliseconds() - start < 60_000 {
+      waitFor([socket], milliseconds: 1_000)
+      for line in socket.lines() {
+        if let answer = Answer(line) { return answer }
+      }
+      if socket.isOver { start = 0 }
+    }
+    throw Failure(description: "\(request) is not answered")
+  }
+
+  private func call(_ request: String) throws(Failure) -> [String: JSONText] {
+    let answer = try answer(request)
+    guard let result = answer.result else {
+      throw Failure(description: "\(request) is refused: \(answer.error ?? "")")
+    }
+    return result
+  }
+
+  /// Makes a cell follow another from now on, also after a restart.
+  package func bind(_ source: String, to target: String, name: String) throws(Failure) {
+    _ = try call(
+      #"{"id":1,"method":"bind","params":{"expr":"\#(source) ~> \#(target)","binding":"\#(name)","scope":"daemon"}}"#
+    )
+  }
+
+  /// Waits until a cell has what the one that it follows has.
+  package func wait(until target: String, has source: String) throws(Failure) {
+    func value(_ source: String) throws(Failure) -> JSONText {
+      try answer(#"{"id":1,"method":"get","params":{"source":"\#(source)"}}"#).result?["value"]
+        ?? .null
+    }
+    for _ in 0..<2_000 {
+      if try value(source) == value(target) { return }
+      waitFor([], milliseconds: 5)
+    }
+    throw Failure(description: "\(target) does not follow \(source)")
+  }
+
+  /// The identity of the journal.
+  package func epoch() throws(Failure) -> String {
+    try call(#"{"id":1,"method":"hello"}"#)["epoch"]?.string ?? ""
+  }
+
+  /// Waits until nobody else is connected, so that nothing changes any more.
+  package func waitForSilence() throws(Failure) {
+    for _ in 0..<10_000 {
+      let stats = try call(#"{"id":1,"method":"stats"}"#)["stats"]?.members
+      if stats?["connections"]?.int == 1 { return }
+      waitFor([], milliseconds: 5)
+    }
+    throw Failure(description: "clients that have gone are still connected")
+  }
+
+  /// Hands out all events behind a position.
+  package func read(after position: Int, _ take: (Event) -> Void) throws(Failure) {
+    var position = position
+    var isMore = true
+    while isMore {
+      let page = try call(
+        #"{"id":1,"method":"history","params":{"source":"events","after":\#(position),"limit":1000}}"#
+      )
+      guard let items = page["items"]?.elements, let end = page["after"]?.int else {
+        throw Failure(description: "a page of events without items")
+      }
+      for item in items {
+        guard let event = Event(item) else { throw Failure(description: "no event: \(item)") }
+        take(event)
+      }
+      position = end
+      isMore = page["more"]?.bool ?? false
+    }
+  }
+}

@@ -1,0 +1,105 @@
+internal import Glibc
+
+/// A binderd that a crowd works on, started and ended as a user or a power failure would.
+package final class LoadedDaemon {
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  private let executable: String
+  private let directory: String
+  private var pid: pid_t = 0
+
+  package var socket: String { directory + "/bus.sock" }
+  package var journal: String { directory + "/journal.db" }
+  package var log: String { directory + "/log" }
+
+  /// Starts it and waits until it takes clients.
+  ///
+  /// - Parameter directory: Where its files are.
+  package init(_ executable: String, in directory: String) throws(Failure) {
+    self.executable = executable
+    self.directory = directory
+    try start()
+  }
+
+  deinit {
+    if pid > 0 { end(SIGKILL) }
+  }
+
+  package func start() throws(Failure) {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 2, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    let words: [String] = [executable, "--socket", socket, "--journal", journal]
+    var argv = words.map { strdup($0) } + [nil]
+    defer { argv.forEach { free($0) } }
+    guard posix_spawn(&pid, executable, &actions, nil, &argv, environ) == 0 else {
+      throw Failure(description: "\(executable) does not start")
+    }
+    let start = monotonicMilliseconds()
+    while monotonicMilliseconds() - start < 60_000 {
+      if let probe = LoadSocket(socket) {
+        probe.close()
+        return
+      }
+      var status: CInt = 0
+      if waitpid(pid, &status, WNOHANG) == pid {
+        pid = 0
+        throw Failure(description: "binderd has ended at once; see \(log)")
+      }
+      waitFor([], milliseconds: 5)
+    }
+    throw Failure(description: "binderd does not listen; see \(log)")
+  }
+
+  /// Reads the whole journal back, beside the daemon.
+  ///
+  /// - Returns: The exit code.
+  package func verify() -> CInt {
+    let words: [String] = [executable, "--verify", "--journal", journal]
+    var argv = words.map { strdup($0) } + [nil]
+    defer { argv.forEach { free($0) } }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    posix_spawn_file_actions_adddup2(&actions, 1, 2)
+    var verifier: pid_t = 0
+    guard posix_spawn(&verifier, executable, &actions, nil, &argv, environ) == 0 else { return -1 }
+    var status: CInt = 0
+    waitpid(verifier, &status, 0)
+    return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+  }
+
+  /// Sends a signal.
+  package func signal(_ signal: CInt) {
+    if pid > 0 { kill(pid, signal) }
+  }
+
+  /// Sends a signal and waits for the end.
+  ///
+  /// - Returns: The exit code, or the signal that has ended it as a negative number.
+  @discardableResult
+  package func end(_ signal: CInt) -> CInt {
+    guard pid > 0 else { return 0 }
+    kill(pid, signal)
+    var status: CInt = 0
+    waitpid(pid, &status, 0)
+    pid = 0
+    return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+  }
+
+  /// Resident memory in KiB.
+  package var residentKibibytes: Int {
+    let file = fopen("/proc/\(pid)/statm", "r")
+    guard let file else { return 0 }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    guard fgets(&line, CInt(line.count), file) != nil else { return 0 }
+    let text = String(
+      decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4
+  }
+}

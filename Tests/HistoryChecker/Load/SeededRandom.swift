@@ -1,0 +1,21 @@
+/// Chance that is the same for the same seed (SplitMix64, https://prng.di.unimi.it/splitmix64.c).
+package struct SeededRandom: RandomNumberGenerator {
+  private var state: UInt64
+
+  package init(seed: UInt64) {
+    state = seed
+  }
+
+  package mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  /// Whether something happens that happens once in so many times.
+  package mutating func once(in count: Int) -> Bool { below(count) == 0 }
+
+  package mutating func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &self) }
+}

@@ -1,0 +1,120 @@
+internal import Glibc
+
+/// A crowd at work on a daemon, round after round; after each of them what was recorded is held
+/// against the journal, and what is proved is forgotten.
+package final class Trial {
+  /// How a round ends.
+  package enum End: Sendable {
+    /// All clients are killed, the daemon goes on.
+    case clientsKilled
+    /// The daemon is killed while it works.
+    case daemonKilled
+    /// Both are.
+    case allKilled
+    /// The daemon is told to end.
+    case daemonEnded
+  }
+
+  package let daemon: LoadedDaemon
+  package let crowd: Crowd
+  private var past = Past()
+
+  /// Events behind the past that were read in rounds before.
+  private var journal: [Event] = []
+
+  /// Of all events, one after the other.
+  private var digest = Digest()
+
+  /// Told of what is broken before the smallest history is looked for, which may take a while.
+  package var onViolation: (Violation, History) -> Void = { _, _ in }
+
+  package private(set) var lines = 0
+  package var events: Int { past.proved }
+
+  /// A trial of a daemon that nobody has used yet.
+  package init(_ daemon: LoadedDaemon, _ crowd: Crowd) throws {
+    self.daemon = daemon
+    self.crowd = crowd
+    let reader = try JournalReader(daemon.socket)
+    for i in 0..<2 {
+      try reader.bind("cells/n\(i)", to: "cells/bound\(i)", name: "b\(i)")
+      past.bindings["cells/bound\(i)"] = KnownBinding(to: "cells/n\(i)")
+    }
+    past.proved = 2
+  }
+
+  /// Lets the crowd work and checks what has come of it.
+  ///
+  /// - Returns: The history that breaks a promise, as small as it could be made; `nil` when none is
+  ///   broken.
+  package func round(milliseconds: Int, _ end: End) throws -> Counterexample? {
+    crowd.work(milliseconds: milliseconds)
+    switch end {
+    case .clientsKilled: crowd.leave("killed")
+    case .daemonKilled:
+      daemon.end(SIGKILL)
+      crowd.listenToTheEnd()
+    case .allKilled:
+      daemon.end(SIGKILL)
+      crowd.leave("killed")
+    case .daemonEnded:
+      daemon.signal(SIGTERM)
+      crowd.listenToTheEnd()
+      let code = daemon.end(SIGTERM)
+      guard code == 0 else {
+        throw LoadedDaemon.Failure(description: "binderd has ended with \(code)")
+      }
+    }
+    if end != .clientsKilled { try daemon.start() }
+    return try check()
+  }
+
+  private func check() throws -> Counterexample? {
+    let reader = try JournalReader(daemon.socket)
+    try reader.waitForSilence()
+    let epoch = try reader.epoch()
+    if past.epoch == nil { past.epoch = epoch }
+    for (target, binding) in past.bindings {
+      try reader.wait(until: target, has: binding.source)
+    }
+    try reader.read(after: journal.last?.seq ?? past.state.seq) { event in
+      digest.add(event.line)
+      journal.append(event)
+    }
+    var history = History()
+    history.past = past
+    history.journal = journal
+    history.entries = crowd.takeEntries()
+    lines += history.entries.count
+    do throws(Violation) {
+      guard epoch == past.epoch else { throw Violation(.epoch, "the journal is another: \(epoch)") }
+      past = try HistoryChecker.check(
+        history, goingOnAt: crowd.cursor, keeping: crowd.repeatable)
+    } catch {
+      onViolation(error, history)
+      return Counterexample(of: history, breaking: error)
+    }
+    journal.removeAll { $0.seq <= past.state.seq }
+    return nil
+  }
+
+  /// Reads the whole journal once more.
+  ///
+  /// - Returns: Whether it is what it was when it was read piece by piece.
+  package func isUnchanged() throws -> Bool {
+    var again = Digest()
+    try JournalReader(daemon.socket).read(after: 0) { again.add($0.line) }
+    return again == digest
+  }
+}
+
+/// A sum of lines (FNV-1a, 64 bits) that tells whether they are the same.
+private struct Digest: Equatable {
+  private var sum: UInt64 = 0xCBF2_9CE4_8422_2325
+  private var count = 0
+
+  mutating func add(_ line: String) {
+    for byte in line.utf8 { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    count += 1
+  }
+}

@@ -1,0 +1,88 @@
+package import JSON
+
+/// What a source holds.
+package enum Value: Hashable, Sendable {
+  /// There is no such cell.
+  case none
+  case json(JSONText)
+  case list([JSONText])
+  case map([String: JSONText])
+
+  /// The value as an answer or a frame tells it.
+  ///
+  /// - Parameter text: `nil` when it is gone.
+  init(_ text: JSONText?, of source: String) {
+    if source.hasPrefix("lists/") {
+      self = .list(text?.elements ?? [])
+    } else if source.hasPrefix("maps/") {
+      self = .map(text?.members ?? [:])
+    } else {
+      self = text.map { .json($0) } ?? .none
+    }
+  }
+
+  /// What a source holds that was never written.
+  static func initial(of source: String) -> Value { Value(nil, of: source) }
+
+  /// Whether a pattern does not show it.
+  var isAbsent: Bool { self == .none || self == .list([]) || self == .map([:]) }
+}
+
+extension Value: CustomStringConvertible {
+  package var description: String {
+    switch self {
+    case .none: "(none)"
+    case .json(let text): text.text
+    case .list(let elements): JSONText(elements: elements).text
+    case .map(let members):
+      "{" + members.sorted { $0.key < $1.key }.map { "\($0): \($1)" }.joined(separator: ", ") + "}"
+    }
+  }
+}
+
+/// Cells, lists and maps as the events make them: written anew from the protocol, so that nothing of
+/// the daemon is believed.
+package struct State: Sendable {
+  /// The position of the last event.
+  package internal(set) var seq = 0
+  private(set) var values: [String: Value] = [:]
+  private var versions: [String: Int] = [:]
+
+  package init() {}
+
+  subscript(source: String) -> Value { values[source] ?? .initial(of: source) }
+
+  /// How many events a stream has.
+  func version(of stream: String) -> Int { versions[stream] ?? 0 }
+
+  /// - Returns: Whether the event fits what is there.
+  mutating func apply(_ event: Event) -> Bool {
+    seq = event.seq
+    versions[event.stream] = event.version
+    var value = self[event.stream]
+    let fits = value.apply(Step(event))
+    values[event.stream] = value.isAbsent ? nil : value
+    return fits
+  }
+
+  /// Takes an event that a command would cause.
+  mutating func apply(_ draft: Draft) {
+    versions[draft.stream] = version(of: draft.stream) + 1
+    var value = self[draft.stream]
+    _ = value.apply(Step(type: draft.type, draft.data.members ?? [:]))
+    values[draft.stream] = value.isAbsent ? nil : value
+  }
+
+  /// A state in which these sources hold these values.
+  init(seq: Int, values: [String: Value], versions: [String: Int]) {
+    (self.seq, self.values, self.versions) = (seq, values, versions)
+  }
+
+  /// The sources that have a value.
+  var sources: [String] { values.keys.sorted() }
+
+  /// The state without the sources that are not wanted.
+  func only(_ isWanted: (String) -> Bool) -> State {
+    State(seq: seq, values: values.filter { isWanted($0.key) }, versions: versions)
+  }
+}

@@ -1,0 +1,60 @@
+internal import HistoryChecker
+
+/// What a soak has come to.
+struct Summary {
+  private var kills = 0
+  private var ends = 0
+  private(set) var rounds = 0
+
+  /// The daemon's resident memory in KiB at the end of each round.
+  private var memory: [Int] = []
+
+  mutating func sample(_ kibibytes: Int) {
+    memory.append(kibibytes)
+  }
+
+  mutating func count(_ end: Trial.End) {
+    rounds += 1
+    switch end {
+    case .daemonKilled, .allKilled: kills += 1
+    case .daemonEnded: ends += 1
+    case .clientsKilled: break
+    }
+  }
+
+  /// Whether memory stays: the median of the last quarter of the rounds is not a tenth over that of
+  /// the second quarter, when the daemon remembers as many command ids as it ever does; `nil` when
+  /// there were too few rounds to say.
+  var isFlat: Bool? {
+    let quarter = memory.count / 4
+    guard quarter >= 15 else { return nil }
+    return median(memory.suffix(quarter)) * 10 <= median(memory[quarter..<2 * quarter]) * 11
+  }
+
+  private func median(_ values: ArraySlice<Int>) -> Int {
+    values.isEmpty ? 0 : values.sorted()[values.count / 2]
+  }
+
+  func line(_ trial: Trial) -> String {
+    "round \(rounds): \(trial.events) events, \(trial.lines) lines, \(kills) kills, \(trial.crowd.crashes) of clients, RSS \(memory.last ?? 0) KiB"
+  }
+
+  func text(_ trial: Trial, minutes: Int) -> String {
+    let flat = isFlat.map { $0 ? "flat" : "not flat" } ?? "too short to say whether flat"
+    let quarter = memory.count / 4
+    return """
+
+      \(minutes) minutes, \(rounds) rounds, every one proved
+      events            \(trial.events)
+      lines checked     \(trial.lines)
+      daemon            killed \(kills) times, ended in order \(ends) times
+      clients killed    \(trial.crowd.crashes), and all of them at the end of each round
+      commands repeated \(trial.crowd.repeats)
+      readers resumed   \(trial.crowd.resumes)
+      RSS               first \(memory.first ?? 0) KiB, last \(memory.last ?? 0), most \(memory.max() ?? 0); medians of \
+      the second and the last quarter \(median(memory.dropFirst(quarter).prefix(quarter))) and \
+      \(median(memory.suffix(quarter))): \(flat)
+      nothing lost, nothing doubled, nothing out of order
+      """
+  }
+}

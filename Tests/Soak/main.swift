@@ -1,0 +1,4 @@
+internal import Glibc
+internal import HistoryChecker
+
+exit(Soak.run(CommandLine.arguments))
