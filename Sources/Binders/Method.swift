@@ -62,18 +62,6 @@ package protocol DocumentedParameters: Decodable {
   static var docs: [String: String] { get }
 }
 
-/// No parameters.
-struct NoParameters: Decodable {
-  private enum Keys: CodingKey {}
-
-  init() {}
-
-  init(from decoder: any Decoder) throws {
-    // Looked into, so that what stands there is noticed.
-    _ = try decoder.container(keyedBy: Keys.self)
-  }
-}
-
 /// The methods, found by the bytes of their names.
 struct MethodTable {
   private(set) var methods: [Method] = []

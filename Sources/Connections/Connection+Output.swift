@@ -131,6 +131,7 @@ extension Connection {
         }
         if subscription.isOver { remove(subscription) }
       }
+      if !views.isEmpty || !closedViews.isEmpty, !fillViews(&hub.scratch) { isMore = true }
       sendScratch()
     }
     guard !isEnded else { return }

@@ -16,7 +16,7 @@ extension Connection {
     syncs = []
     for (position, call) in waiting {
       guard position <= hub.position, held.isEmpty,
-        subscriptions.allSatisfy({ $0.hasShown(position) })
+        subscriptions.allSatisfy({ $0.hasShown(position) }), views.allSatisfy({ !$0.isDirty })
       else {
         syncs.append((position, call))
         continue

@@ -1,4 +1,4 @@
-internal import JSON
+package import JSON
 package import Signals
 package import Wire
 
@@ -13,6 +13,11 @@ package final class Connection: DisposeBagProvider {
     _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) -> LineSplitter.Verdict
 
+  /// Opens a view that the client asks for.
+  package typealias Opener = (
+    _ binder: String, _ wish: Handle?, _ arguments: JSONText
+  ) throws(WireError) -> View
+
   package let id: UInt64
   package let peer: PeerIdentity
   package let hub: Hub
@@ -24,6 +29,9 @@ package final class Connection: DisposeBagProvider {
 
   /// Who runs the requests; set by the binder.
   package var onRequest: Handler?
+
+  /// Who opens views; set by the binder.
+  package var onOpen: Opener?
 
   /// Told when the client has left; set by the host.
   package var onEnd: (() -> Void)?
@@ -38,6 +46,12 @@ package final class Connection: DisposeBagProvider {
   package var lineOut: Int
 
   package private(set) var subscriptions: [Subscription] = []
+
+  /// The views that are open, parents before their children.
+  package internal(set) var views: [View] = []
+
+  /// Those that were closed and of which the client has not been told.
+  var closedViews: [ClosedView] = []
 
   /// Bindings that end with this client.
   var bindings: [Handle: any Disposable] = [:]
@@ -201,6 +215,7 @@ package final class Connection: DisposeBagProvider {
     subscriptions = []
     hub.subscriptionCount -= ended.count
     for subscription in ended { subscription.end() }
+    endViews()
     for binding in bindings.values { binding.dispose() }
     bindings = [:]
     syncs = []
@@ -208,6 +223,7 @@ package final class Connection: DisposeBagProvider {
     lateCalls = 0
     bag.dispose()
     onRequest = nil
+    onOpen = nil
     held = HeldAnswers()
     heldLate = HeldAnswers()
     output.removeAll(keepingCapacity: 0)
@@ -224,7 +240,7 @@ package final class Connection: DisposeBagProvider {
   func endIfDone() {
     guard isAtEnd, !isEnded, !input.isParked, held.isEmpty, heldLate.isEmpty, lateCalls == 0,
       outputBytes == 0,
-      subscriptions.isEmpty, bindings.isEmpty
+      subscriptions.isEmpty, views.isEmpty, closedViews.isEmpty, bindings.isEmpty
     else { return }
     end()
   }

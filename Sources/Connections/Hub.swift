@@ -23,6 +23,16 @@ package final class Hub {
   /// How far the journal is durable.
   package private(set) var position: UInt64 = 0
 
+  /// How views write what they show, and read what they are asked.
+  let encoder = JSONEncoder()
+  let decoder = JSONDecoder()
+
+  /// What clients are told of an error that something they look at has come to.
+  package var wireError: (any Error) -> WireError = { WireError(.internalError, "\($0)") }
+
+  /// The order in which lines of one kind of a binder are taken; see ``Assembly``.
+  package var lineOrder: ([() -> Void]) -> [() -> Void] = { $0 }
+
   /// Clients by their number.
   package private(set) var connections: [UInt64: Connection] = [:]
 

@@ -24,6 +24,16 @@ public enum Handle: Hashable, Sendable {
   }
 }
 
+extension Handle: CustomStringConvertible {
+  /// As it is said to people.
+  public var description: String {
+    switch self {
+    case .name(let name): name
+    case .number(let number): "\(number)"
+    }
+  }
+}
+
 /// Whether a byte may stand in a handle or in a segment of a path: `[A-Za-z0-9_.:-]`.
 @inlinable
 public func isNameByte(_ byte: UInt8) -> Bool {

@@ -11,6 +11,7 @@ public enum LimitName: String, CaseIterable, Sendable {
   case batch
   case atomic
   case subscriptions = "subs"
+  case views
   case bindings
   case filterCost = "filter"
   case inFlight = "inflight"
@@ -52,6 +53,7 @@ public enum LimitName: String, CaseIterable, Sendable {
     case .batch: Row(\.batch, 1...Self.many, "requests of a batch")
     case .atomic: Row(\.atomic, 1...Self.many, "calls of an atomic")
     case .subscriptions: Row(\.subscriptions, 0...Self.many, "subscriptions of a connection")
+    case .views: Row(\.views, 0...Self.many, "views of a connection")
     case .bindings: Row(\.bindings, 0...Self.many, "bindings of a connection")
     case .filterCost: Row(\.filterCost, 1...Self.many, "patterns, conditions, values of a filter")
     case .inFlight: Row(\.inFlight, 1...Self.many, "async calls of a connection in flight")

@@ -35,6 +35,9 @@ public struct Limits: Equatable, Sendable {
   /// What a filter may cost: one for each pattern, condition and value of `in`.
   public var filterCost = 64
 
+  /// Views of one connection.
+  public var views = 64
+
   /// Bindings of one connection.
   public var bindings = 64
 

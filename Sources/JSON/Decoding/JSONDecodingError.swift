@@ -16,6 +16,11 @@ public struct JSONDecodingError: Error, Equatable, Sendable {
     self.got = got
   }
 
+  /// The same, of a text that stands at a path of another.
+  public func below(_ path: String) -> JSONDecodingError {
+    JSONDecodingError(path: path + self.path, expected: expected, got: got)
+  }
+
   /// A mismatch at the end of a coding path.
   init(at codingPath: [any CodingKey], expected: String, got: String) {
     let path = codingPath.map { "/" + pointerToken($0.stringValue) }.joined()

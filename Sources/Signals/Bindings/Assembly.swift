@@ -6,10 +6,14 @@ package final class Assembly {
   private var phases: [[() -> Void]] = [[], [], [], []]
 
   /// Takes the lines that `binder` gives.
-  package static func take(_ binder: (Assembly) -> Void) {
+  ///
+  /// - Parameter order: In which order those of one kind are taken: a test shuffles them.
+  package static func take(
+    order: ([() -> Void]) -> [() -> Void] = { $0 }, _ binder: (Assembly) -> Void
+  ) {
     let assembly = Assembly()
     binder(assembly)
-    for line in assembly.phases.joined() { line() }
+    for line in assembly.phases.map(order).joined() { line() }
   }
 
   /// A line that assigns what is there.

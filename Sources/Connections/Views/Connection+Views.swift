@@ -1,0 +1,184 @@
+internal import JSON
+package import Wire
+
+/// A view that the client knows is closed.
+struct ClosedView {
+  let handle: Handle
+  let reason: String
+
+  /// What must be durable before the client hears of it.
+  var after: UInt64 = 0
+}
+
+extension Connection {
+  // MARK: Opening and closing
+
+  /// Opens a view that the client has asked for; it knows it from the answer on.
+  ///
+  /// - Parameters:
+  ///   - wish: How the client calls it; `nil` for the next number.
+  ///   - binder: The name of the binder.
+  ///   - bind: Fills the view.
+  /// - Throws: ``WireError``: `already_exists`, or `limit_reached`.
+  package func open(
+    _ binder: String, as wish: Handle?, _ bind: (View) throws(WireError) -> Void
+  ) throws(WireError) -> View {
+    guard views.count < limits.views else { throw .limitReached(.views, limits) }
+    let view = View(
+      try reserveView(wish), binder, .present, parent: nil, on: self)
+    view.isTold = true
+    views.append(view)
+    var failure: WireError?
+    view.fill { view in
+      do throws(WireError) {
+        try bind(view)
+      } catch {
+        failure = error
+      }
+    }
+    if let failure {
+      view.end { _ in }
+      throw failure
+    }
+    return view
+  }
+
+  private func reserveView(_ wish: Handle?) throws(WireError) -> Handle {
+    guard let wish else { return freeViewNumber }
+    guard view(wish) == nil else {
+      throw WireError(
+        .alreadyExists, "there is a view \(wish.text.text) already",
+        ["what": .string("view"), "id": wish.text.value])
+    }
+    return wish
+  }
+
+  private var freeViewNumber: Handle {
+    var number = views.count + 1
+    while view(.number(number)) != nil { number += 1 }
+    return .number(number)
+  }
+
+  /// What the n-th child of a view is called: `v1.2`.
+  func childHandle(of parent: Handle, _ n: Int) -> Handle {
+    let name =
+      switch parent {
+      case .name(let name): "\(name).\(n)"
+      case .number(let number): "\(number).\(n)"
+      }
+    guard let handle = Handle(name: name), view(handle) == nil else { return freeViewNumber }
+    return handle
+  }
+
+  package func view(_ handle: Handle) -> View? { views.first { $0.handle == handle } }
+
+  /// A child view; the client hears of it later.
+  func add(_ view: View) {
+    views.append(view)
+    view.markDirty()
+  }
+
+  func remove(_ view: View) {
+    views.removeAll { $0 === view }
+    hub.list(self)  // it may have been all that kept the connection
+  }
+
+  /// Notes that a view is closed, for a client that knows it.
+  func note(closed view: View, _ reason: String) {
+    guard view.isTold, !isEnded else { return }
+    closedViews.append(ClosedView(handle: view.handle, reason: reason))
+    hub.list(self)
+  }
+
+  /// Closes a view because the client says so.
+  ///
+  /// - Returns: The handles of those that the client knew, children before parents.
+  package func close(_ view: View) -> [Handle] {
+    var closed: [Handle] = []
+    view.end { if $0.isTold { closed.append($0.handle) } }
+    return closed
+  }
+
+  /// What an intent has opened and closed is told when its answer is, and not before.
+  ///
+  /// - Parameter position: What the answer waits for.
+  package func tellViews(after position: UInt64) {
+    guard position > hub.position else { return }
+    for i in closedViews.indices where closedViews[i].after == 0 {
+      closedViews[i].after = position
+    }
+    for view in views where !view.isTold && view.openedAfter == 0 { view.openedAfter = position }
+    hub.await(self)
+  }
+
+  // MARK: Telling
+
+  /// Appends what there is to tell of views: which are closed, which are open, what has changed.
+  ///
+  /// - Returns: Whether nothing is left that may leave now.
+  func fillViews(_ buffer: inout ByteBuffer) -> Bool {
+    while let closed = closedViews.first, closed.after <= hub.position {
+      guard buffer.count < Hub.chunkSize else { return false }
+      closedViews.removeFirst()
+      write(closed, &buffer)
+    }
+    // What a view shows may open others, so they are counted each time.
+    var i = 0
+    while i < views.count {
+      guard buffer.count < Hub.chunkSize else { return false }
+      let view = views[i]
+      if view.isDirty, closedViews.isEmpty || view.isTold { tell(view, &buffer) }
+      if i < views.count, views[i] === view { i += 1 }
+    }
+    return true
+  }
+
+  private func tell(_ view: View, _ buffer: inout ByteBuffer) {
+    guard view.isTold || view.openedAfter <= hub.position && view.parent?.isTold ?? true else {
+      return
+    }
+    let start = buffer.count
+    if view.isTold { view.writeNext(&buffer) } else { view.writeOpened(&buffer) }
+    view.isDirty = false
+    let size = buffer.count - start
+    guard size > lineOut else { return view.isTold = true }
+    buffer.truncate(to: start)
+    fail(view, .resultTooLarge(size, max: lineOut), &buffer)
+  }
+
+  /// Ends a view with an error, as the last that is heard of it.
+  private func fail(_ view: View, _ error: WireError, _ buffer: inout ByteBuffer) {
+    guard view.isTold else { return view.end { _ in } }
+    for child in view.children.reversed() { child.close("failed") }
+    while let closed = closedViews.first, closed.after <= hub.position {
+      closedViews.removeFirst()
+      write(closed, &buffer)
+    }
+    view.end { _ in }
+    Frame.beginNotification("fail", &buffer)
+    buffer.append(#""view":"#)
+    buffer.append(view.handle.text.text)
+    buffer.append(#","seq":"#)
+    buffer.append(integer: hub.position)
+    buffer.append(#","error":"#)
+    error.write(to: &buffer)
+    Frame.endParams(&buffer)
+  }
+
+  private func write(_ closed: ClosedView, _ buffer: inout ByteBuffer) {
+    Frame.beginNotification("closed", &buffer)
+    buffer.append(#""view":"#)
+    buffer.append(closed.handle.text.text)
+    buffer.append(#","seq":"#)
+    buffer.append(integer: hub.position)
+    buffer.append(#","reason":"#)
+    buffer.append(quoted: closed.reason)
+    Frame.endParams(&buffer)
+  }
+
+  /// Lets all views go, when the client has left.
+  func endViews() {
+    closedViews = []
+    while let root = views.last(where: { $0.parent == nil }) { root.end { _ in } }
+  }
+}
