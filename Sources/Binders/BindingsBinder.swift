@@ -82,7 +82,7 @@ extension Interface {
     let handle: Handle
     if isKept {
       handle = bind.binding ?? freeName()
-      let name = handle.name
+      let name = handle.description
       do throws(Refusal) {
         _ = try host.perform(call.command("bind")) {
           try service.add(name, binding.expression.description)
@@ -102,7 +102,7 @@ extension Interface {
       }
       connection.add(binding, as: handle)
       binding.failures.observeNext { [weak connection, unowned self] failure in
-        connection?.fail(binding: handle, bindingError(failure))
+        connection?.fail(binding: handle, error(failure))
       }
       .dispose(in: connection.bag)
     }
@@ -132,16 +132,16 @@ extension Interface {
     _ unbind: Unbind, _ service: BindingsService, _ call: Call
   ) throws(WireError) {
     var binding = call.connection.removeBinding(unbind.binding)
-    if binding == nil, let kept = bindings.kept[unbind.binding.name] {
+    if binding == nil, let kept = bindings.kept[unbind.binding.description] {
       do throws(Refusal) {
         _ = try host.perform(call.command("unbind")) {
-          try service.remove(unbind.binding.name)
+          try service.remove(unbind.binding.description)
           return nil
         }
       } catch {
         throw self.error(error)
       }
-      bindings.kept[unbind.binding.name] = nil
+      bindings.kept[unbind.binding.description] = nil
       call.connection.writtenPosition = max(call.connection.writtenPosition, host.last)
       binding = kept
     }
@@ -153,15 +153,6 @@ extension Interface {
       buffer.append(ended == nil ? #","was":"unknown""# : #","was":"active","transferred":"#)
       if let ended { buffer.append(integer: ended.transferred) }
       buffer.append("}")
-    }
-  }
-
-  /// Why a binding has passed a value on to nobody.
-  private func bindingError(_ error: any Error) -> WireError {
-    switch error {
-    case let refusal as Refusal: self.error(refusal)
-    case let error as any ServiceError: self.error(.service(error))
-    default: internalError("the binding has failed", "\(error)")
     }
   }
 
@@ -224,23 +215,6 @@ extension Interface {
           observer.receive(value?.value ?? .null)
         }
       })
-  }
-}
-
-extension Handle {
-  /// As the name of a binding that the daemon keeps.
-  fileprivate var name: String {
-    switch self {
-    case .name(let name): name
-    case .number(let number): "\(number)"
-    }
-  }
-}
-
-extension Call {
-  fileprivate func command(_ method: String) -> Command {
-    let peer = connection.peer
-    return Command(method: method, caller: Caller(uid: peer.uid, pid: peer.pid))
   }
 }
 

@@ -13,6 +13,10 @@ package func bindCells(_ interface: Interface, to cells: CellsService) {
     exists: CellsService.isCell, writes: ["cells.set"],
     write: { source, value throws(CellsError) in try cells.set(cellName(source), to: value) })
 
+  interface.offerView("cell", "One cell, to be looked at and changed.", CellArguments.self) {
+    view, _, arguments in try bindCell(view, to: cells, arguments)
+  }
+
   interface.command(
     "cells.set", "Sets a cell, new or not; returns the value.", SetCell.self,
     writes: ["cells.set"], direct: SetCell.read

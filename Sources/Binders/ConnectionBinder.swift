@@ -10,6 +10,9 @@ internal import Wire
 /// role as yet.
 package func bindConnection(_ connection: Connection, _ session: Session, to interface: Interface) {
   connection.onRequest = interface.run
+  connection.onOpen = { [unowned connection] name, wish, arguments throws(WireError) in
+    try interface.openView(name, wish, arguments, session, on: connection)
+  }
 }
 
 /// Binds the hub of all connections to the journal: what is durable may be sent, what is lost must
@@ -17,6 +20,7 @@ package func bindConnection(_ connection: Connection, _ session: Session, to int
 package func bindHub(_ hub: Hub, to interface: Interface, bag: DisposeBag) {
   let host = interface.host
   hub.epoch = host.epoch
+  hub.wireError = { interface.error($0) }
   hub.advance(to: host.durable)
   host.progress.observeNext { hub.advance(to: $0) }.dispose(in: bag)
   host.rejected.observeNext { hub.reject(interface.error($0)) }.dispose(in: bag)

@@ -36,6 +36,7 @@ extension Interface {
     }
     return [
       "services": .object(described), "methods": .object(own), "transformers": .array(known),
+      "views": .array(views.values.sorted { $0.name < $1.name }.map { .object(describe($0)) }),
     ]
   }
 
@@ -56,6 +57,16 @@ extension Interface {
       "service": .string(service.name), "doc": .string(service.doc), "signals": .object(signals),
       "methods": .object(described), "events": .array(service.events.map { .string($0) }),
     ]
+  }
+
+  private func describe(_ view: ViewBinder) -> JSONObject {
+    let arguments = view.arguments.members.map { member in
+      JSONValue.object([
+        "name": .string(member.name), "type": .string(member.shape.name),
+        "optional": .bool(member.isOptional),
+      ])
+    }
+    return ["name": .string(view.name), "doc": .string(view.doc), "args": .array(arguments)]
   }
 
   private func describe(

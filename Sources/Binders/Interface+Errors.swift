@@ -16,6 +16,17 @@ extension Interface {
     }
   }
 
+  /// What a client is told of whatever a service has thrown.
+  func error(_ error: any Error) -> WireError {
+    switch error {
+    case let error as WireError: error
+    case let refusal as Refusal: self.error(refusal)
+    case let error as any ServiceError: WireError(error)
+    case let fault as JournalFault: self.error(fault)
+    default: internalError("the service has failed", "\(error)")
+    }
+  }
+
   /// What a client is told of a fault of the journal.
   func error(_ fault: JournalFault) -> WireError {
     switch fault {

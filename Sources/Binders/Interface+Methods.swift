@@ -49,7 +49,7 @@ extension Interface {
     }
   }
 
-  private func offer<Parameters: Decodable>(
+  func offer<Parameters: Decodable>(
     _ name: String, _ doc: String, _ kind: Method.Kind, _ parameters: Parameters.Type,
     _ result: Shape?, _ writes: [String]?, _ errors: [String],
     run: @escaping Method.Runner
@@ -111,15 +111,14 @@ extension Interface {
   }
 
   /// What stands around the value in the answer to a command.
-  private static let answerBytes = 512
+  static let answerBytes = 512
 
   /// Runs a command and answers it when it is durable.
   private func run<Parameters: Decodable>(
     _ name: String, _ names: [String], _ direct: DirectReader<Parameters>?, _ call: Call,
     _ request: Request, _ line: Span<UInt8>, _ body: (Parameters) throws -> JSONText?
   ) {
-    let peer = call.connection.peer
-    var command = Command(method: name, caller: Caller(uid: peer.uid, pid: peer.pid))
+    var command = call.command(name)
     let parameters: Parameters
     do throws(WireError) {
       if let direct, let read = request.read(direct, line) {
@@ -155,7 +154,7 @@ extension Interface {
   }
 
   /// The parameters of a request.
-  private func decode<Parameters: Decodable>(
+  func decode<Parameters: Decodable>(
     _ request: Request, _ line: Span<UInt8>, _ names: [String],
     _ direct: DirectReader<Parameters>?, _ unknown: JSONDecoder.UnknownMembers = .refused
   ) throws(WireError) -> Parameters {
@@ -177,7 +176,7 @@ extension Interface {
   }
 
   /// What `_meta` of the request that was decoded last says.
-  private func addOptions(
+  func addOptions(
     to command: inout Command, _ request: Request, _ line: Span<UInt8>, _ limits: Limits
   ) throws(WireError) {
     guard !request.isPositional else { return }
@@ -227,6 +226,14 @@ extension Request {
   }
 }
 
+extension Call {
+  /// A command in the name of who calls.
+  func command(_ method: String) -> Command {
+    let peer = connection.peer
+    return Command(method: method, caller: Caller(uid: peer.uid, pid: peer.pid))
+  }
+}
+
 /// The options of a call (`params._meta`), apart from the service's own parameters.
 private struct CallOptions: Decodable {
   static let name = "_meta"
@@ -265,7 +272,7 @@ extension Accepted {
   ///
   /// - Parameter room: How long the value may be: what was done is not answered as an error because
   ///   it does not fit.
-  fileprivate func write(to buffer: inout ByteBuffer, room: Int) {
+  func write(to buffer: inout ByteBuffer, room: Int) {
     buffer.append("{")
     let value = value.flatMap { $0.text.utf8.count <= room ? $0 : nil }
     if let value {

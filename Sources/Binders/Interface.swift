@@ -35,6 +35,9 @@ package final class Interface {
   private(set) var services: [Service] = []
   private(set) var methods = MethodTable()
 
+  /// The views that can be opened, by name.
+  var views: [String: ViewBinder] = [:]
+
   /// The bindings that live, and what they may name.
   let bindings = LiveBindings()
   let transformers = JSONTransformers.all

@@ -22,7 +22,7 @@ struct Subscribe: DocumentedParameters {
     "from": #"For events and mode every: "now", "start", {"after":n}, {"last":n} or {"time":"…"}."#,
     "epoch": "The journal that `from` is a position of.",
     "filter": "For events: types and streams, as patterns, and conditions, that are wanted.",
-    "on_gap": #"What becomes of a position that is not kept: "fail", or "continue" behind the gap."#,
+    "on_gap": #"What becomes of a position that is gone: "fail", or "continue" behind the gap."#,
     "mode": #""every" shows each change, none is left out for a slow reader."#,
     "min_interval_ms": "Milliseconds between what is shown, at least; a day at the most.",
     "distinct": "Whether a value equal to the last one shown is not shown; true when left out.",

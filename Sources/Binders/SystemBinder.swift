@@ -3,6 +3,9 @@ package import Services
 /// Binds clients to the measurements of the machine.
 package func bindSystem(_ interface: Interface, to system: SystemService) {
   interface.offer("system", "This machine, measured every second while somebody watches.")
+  interface.offerView("system", "How this machine is.") { view, _ in
+    bindSystem(view, to: system)
+  }
   interface.offerSource(
     "system/load", "Averages of the run queue over 1, 5 and 15 minutes.", system.load)
   interface.offerSource("system/memory", "Memory and swap, in bytes.", system.memory)

@@ -91,6 +91,14 @@ package final class Ledger<State: ServiceState> {
     watchers.changes(of: source)
   }
 
+  /// The durable value of a source, now and after each change; `nil` when it has none.
+  package func values(of source: String) -> Signal<JSONText?, Never> {
+    Signal { [self] observer in
+      observer.receive(value(of: source))
+      return changes(of: source).observeNext { observer.receive($0.value) }
+    }
+  }
+
   /// Every change of the sources that are wanted, from now on, in order.
   package func changes(
     where isWanted: @escaping (String) -> Bool

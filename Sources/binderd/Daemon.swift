@@ -48,6 +48,7 @@ final class Daemon {
       on: scheduler, stats: { stats.now }, connections: { stats.connections })
     bindProtocol(interface, stats.server, stats: { stats.now })
     bindSources(interface)
+    bindViews(interface)
     bindHistory(interface)
     bindCells(interface, to: cells)
     bindLists(interface, to: lists)

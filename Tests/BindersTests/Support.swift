@@ -38,6 +38,7 @@ final class Bench {
       userName: { $0 == 500 ? "binder" : nil })
     bindProtocol(interface, server, stats: { DaemonStats() })
     bindSources(interface)
+    bindViews(interface)
     bindHistory(interface)
     bindCells(interface, to: cells)
     bindSystem(interface, to: SystemService(FixedProbe(), on: time))
@@ -143,6 +144,8 @@ struct FixedProbe: MachineProbe {
 final class ManualTime: Scheduler {
   private(set) var milliseconds: UInt64 = 1_000
   private var waiting: [(id: Int, at: UInt64, action: () -> Void)] = []
+
+  var count: Int { waiting.count }
   private var lastID = 0
 
   func schedule(after seconds: Double, _ action: @escaping () -> Void) -> any Disposable {

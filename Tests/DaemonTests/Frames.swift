@@ -82,14 +82,16 @@ final class Schema: Sendable {
         }
       }.first
     case ("additionalProperties", _, .object(let object)):
-      guard case .object(let properties)? = schema["properties"] else { return nil }
-      return object.members.lazy.filter { properties[$0.name] == nil }.compactMap {
+      let known = if case .object(let known)? = schema["properties"] { known } else { JSONObject() }
+      return object.members.lazy.filter { known[$0.name] == nil }.compactMap {
         self.fault($0.value, operand, path + "/" + $0.name)
       }.first
     case ("items", _, .array(let elements)):
       return elements.enumerated().lazy.compactMap {
         self.fault($0.element, operand, path + "/\($0.offset)")
       }.first
+    case ("minProperties", .number(let count), .object(let object)):
+      return check(object.members.count >= Int(count.int64 ?? 0))
     case ("minItems", .number(let count), .array(let elements)):
       return check(elements.count >= Int(count.int64 ?? 0))
     case ("maxItems", .number(let count), .array(let elements)):
@@ -106,7 +108,8 @@ final class Schema: Sendable {
       guard let regex = try? Regex(pattern) else { return "\(path): no pattern \(pattern)" }
       return check(text.firstMatch(of: regex) != nil)
     case ("required", _, _), ("properties", _, _), ("additionalProperties", _, _),
-      ("items", _, _), ("minItems", _, _), ("maxItems", _, _), ("minLength", _, _),
+      ("items", _, _), ("minProperties", _, _), ("minItems", _, _), ("maxItems", _, _),
+      ("minLength", _, _),
       ("maxLength", _, _), ("minimum", _, _), ("maximum", _, _), ("pattern", _, _):
       return nil  // for other types of value
     default:

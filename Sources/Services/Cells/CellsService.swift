@@ -18,7 +18,7 @@ package final class CellsService {
   ///
   /// - Returns: The value.
   package func set(_ name: String, to value: JSONText) throws(CellsError) -> JSONText {
-    let cell = try cell(name)
+    let cell = try source(of: name)
     guard value.text.utf8.count <= Self.maxBytes else {
       throw .tooLarge(bytes: value.text.utf8.count)
     }
@@ -30,7 +30,7 @@ package final class CellsService {
   ///
   /// - Returns: Whether there was one; without one nothing is recorded.
   package func unset(_ name: String) throws(CellsError) -> Bool {
-    let cell = try cell(name)
+    let cell = try source(of: name)
     guard ledger.newest[cell] != nil else { return false }
     ledger.record(.unset, in: cell)
     return true
@@ -40,7 +40,7 @@ package final class CellsService {
   ///
   /// - Returns: The sum, exact to the last of up to 64 digits.
   package func add(_ number: JSONNumber, to name: String) throws(CellsError) -> JSONNumber {
-    let cell = try cell(name)
+    let cell = try source(of: name)
     let present = ledger.newest[cell] ?? JSONText(0)
     guard let present = present.number else { throw .notANumber(name: name) }
     guard let sum = present.adding(number) else { throw .outOfRange(name: name) }
@@ -52,7 +52,7 @@ package final class CellsService {
   ///
   /// - Returns: The new value.
   package func toggle(_ name: String) throws(CellsError) -> Bool {
-    let cell = try cell(name)
+    let cell = try source(of: name)
     let present = ledger.newest[cell] ?? JSONText(false)
     guard let present = present.bool else { throw .notABoolean(name: name) }
     ledger.record(.set(JSONText(!present)), in: cell)
@@ -67,7 +67,7 @@ package final class CellsService {
   package func compareAndSet(
     _ name: String, expected: JSONText?, to value: JSONText
   ) throws(CellsError) -> JSONText {
-    let present = ledger.newest[try cell(name)]
+    let present = ledger.newest[try source(of: name)]
     let isAsExpected =
       switch (present, expected) {
       case (nil, nil): true
@@ -99,7 +99,7 @@ package final class CellsService {
   package static func isCell(_ source: String) -> Bool { SourceName.isSource(source, of: "cells") }
 
   /// The whole name of a cell.
-  private func cell(_ name: String) throws(CellsError) -> String {
+  package func source(of name: String) throws(CellsError) -> String {
     if let fault = SourceName.fault(in: name, of: "cells") { throw .badName(rule: fault) }
     return "cells/\(name)"
   }

@@ -1,0 +1,29 @@
+package import Connections
+internal import JSON
+package import Services
+internal import Signals
+
+/// Shows one cell, to be looked at and changed.
+package func bindCell(_ view: View, to cells: CellsService, _ cell: CellArguments) throws {
+  let name = cell.name
+  let source = try cells.source(of: name)
+  view.assign("name", name)
+  cells.ledger.values(of: source).bind(to: view["value"])
+  view.intent("set", SetValue.self).calls { try cells.set(name, to: $0.value) }
+  view.intent("add", AddValue.self).calls { try cells.add($0.by, to: name) }
+  view.intent("toggle").calls { _ in try cells.toggle(name) }
+  view.intent("unset").calls { _ in try cells.unset(name) }
+}
+
+/// What the view of a cell takes.
+package struct CellArguments: Decodable {
+  let name: String
+}
+
+private struct SetValue: Decodable {
+  let value: JSONText
+}
+
+private struct AddValue: Decodable {
+  let by: JSONNumber
+}

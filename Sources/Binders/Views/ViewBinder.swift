@@ -1,0 +1,50 @@
+package import Connections
+internal import JSON
+package import Services
+internal import Wire
+
+/// A binder that fills a view, as clients can open it.
+package struct ViewBinder {
+  /// The name by which it is opened, for example `"profile"`.
+  let name: String
+  let doc: String
+
+  /// What it takes, by name.
+  let arguments: Shape
+
+  /// Fills a view for a client.
+  ///
+  /// - Throws: ``WireError`` when the arguments are not what it takes, or name what is not there.
+  let bind: (View, Session, JSONText) throws(WireError) -> Void
+}
+
+extension Interface {
+  /// Offers a view that clients can open by name.
+  ///
+  /// - Parameters:
+  ///   - arguments: A type whose members are what is given to `open`.
+  ///   - bind: The binder: assigns, binds and observes.
+  package func offerView<Arguments: Decodable>(
+    _ name: String, _ doc: String, _ arguments: Arguments.Type,
+    bind: @escaping (View, Session, Arguments) throws -> Void
+  ) {
+    precondition(views[name] == nil, "two views \(name)")
+    views[name] = ViewBinder(name: name, doc: doc, arguments: Shape(of: arguments)) {
+      [unowned self] view, session, text throws(WireError) in
+      do {
+        try bind(view, session, try JSONDecoder().decode(from: text))
+      } catch let fault as JSONDecodingError {
+        throw WireError(fault.below("/args"))
+      } catch {
+        throw self.error(error)
+      }
+    }
+  }
+
+  /// Offers a view that takes no arguments.
+  package func offerView(
+    _ name: String, _ doc: String, bind: @escaping (View, Session) throws -> Void
+  ) {
+    offerView(name, doc, NoParameters.self) { view, session, _ in try bind(view, session) }
+  }
+}

@@ -1,0 +1,148 @@
+internal import Connections
+internal import JSON
+internal import Services
+internal import Wire
+
+/// Binds clients to views: they open one, ask what it offers, and close it.
+package func bindViews(_ interface: Interface) {
+  interface.query("open", "Opens a view: shows what a binder binds.", Open.self, nil) {
+    interface, call, open in
+    do throws(WireError) {
+      try interface.open(open, call)
+    } catch {
+      call.refuse(error)
+    }
+  }
+  interface.query("close", "Closes a view, its children first.", Close.self, nil) {
+    interface, call, close in
+    let closed = call.connection.view(close.view).map(call.connection.close) ?? []
+    call.answer { buffer in
+      buffer.append(#"{"view":"#)
+      buffer.append(close.view.text.text)
+      buffer.append(#","closed":"#)
+      buffer.append(JSONText(elements: closed.map(\.text)).text)
+      buffer.append("}")
+    }
+  }
+  interface.offer(
+    "intent", "Asks something of a view.", .command, ViewRequest.self, nil, nil, []
+  ) { interface, call, request, line in
+    do throws(WireError) {
+      try interface.ask(call, request, line)
+    } catch {
+      // What it was refused for may not be durable yet.
+      call.refuse(error, after: interface.host.last)
+    }
+  }
+}
+
+private struct Open: DocumentedParameters {
+  let binder: String
+  let view: Handle?
+  let args: JSONText?
+
+  static let docs = [
+    "binder": "The name of the view; `describe` lists them.",
+    "view": "The handle: 1 to 64 of [A-Za-z0-9_.:-]; left out, the daemon gives a number.",
+    "args": "What the binder takes, by name.",
+  ]
+}
+
+private struct Close: DocumentedParameters {
+  let view: Handle
+
+  static let docs = ["view": "The handle of the view."]
+}
+
+private struct ViewRequest: DocumentedParameters {
+  let view: Handle
+  let name: String
+  let args: JSONText?
+
+  static let docs = [
+    "view": "The handle of the view.",
+    "name": "The name of the intent.",
+    "args": "What the intent takes, by name.",
+  ]
+}
+
+extension Interface {
+  /// What runs when a client opens a view: the binder fills it with what the session has.
+  func openView(
+    _ name: String, _ wish: Handle?, _ arguments: JSONText, _ session: Session,
+    on connection: Connection
+  ) throws(WireError) -> View {
+    guard let binder = views[name] else {
+      throw .notFound("view", name, didYouMean: nearest(to: name, among: views.keys))
+    }
+    return try connection.open(name, as: wish) { view throws(WireError) in
+      try binder.bind(view, session, arguments)
+    }
+  }
+
+  fileprivate func open(_ open: Open, _ call: Call) throws(WireError) {
+    let connection = call.connection
+    guard let onOpen = connection.onOpen else { throw .notFound("view", open.binder) }
+    let view = try onOpen(open.binder, open.view, open.args ?? .emptyObject)
+    var answer = ByteBuffer()
+    view.writeAnswer(&answer)
+    guard answer.count + Self.answerBytes <= connection.lineOut else {
+      _ = connection.close(view)
+      throw .resultTooLarge(answer.count, max: connection.lineOut)
+    }
+    call.answer { $0.append(answer) }
+  }
+
+  /// Runs an intent of a view as a command, and answers it when it is durable.
+  fileprivate func ask(
+    _ call: Call, _ request: Request, _ line: Span<UInt8>
+  ) throws(WireError) {
+    let connection = call.connection
+    let asked: ViewRequest = try decode(request, line, ["view", "name", "args"], nil)
+    var command = call.command("intent")
+    try addOptions(to: &command, request, line, connection.limits)
+    guard let view = connection.view(asked.view) else {
+      throw .notFound("view", asked.view.description)
+    }
+    guard let intent = view.intent(named: asked.name) else {
+      throw .notFound(
+        "intent", asked.name, didYouMean: nearest(to: asked.name, among: view.intentNames))
+    }
+    let run: () throws -> JSONText?
+    do throws(JSONDecodingError) {
+      run = try intent.ready(for: asked.args ?? .emptyObject)
+    } catch {
+      throw WireError(error.below("/args"))
+    }
+    let before = view.children
+    let accepted: Accepted
+    do throws(Refusal) {
+      accepted = try host.perform(command, run)
+    } catch {
+      throw self.error(error)
+    }
+    let opened = view.children.first { child in !before.contains { $0 === child } }
+    if let seq = accepted.seq {
+      connection.writtenPosition = max(connection.writtenPosition, seq)
+    }
+    connection.tellViews(after: host.last)
+    answer(call, with: accepted, opened: opened?.handle)
+  }
+
+  private func answer(_ call: Call, with accepted: Accepted, opened: Handle?) {
+    let room = call.connection.lineOut - Self.answerBytes
+    call.answer(after: host.last) { buffer in
+      accepted.write(to: &buffer, room: room)
+      guard let opened else { return }
+      buffer.truncate(to: buffer.count - 1)
+      let isEmpty = accepted.value == nil && accepted.seq == nil && !accepted.isReplayed
+      buffer.append(isEmpty ? #""opened":"# : #","opened":"#)
+      buffer.append(opened.text.text)
+      buffer.append("}")
+    }
+  }
+}
+
+extension JSONText {
+  fileprivate static var emptyObject: JSONText { JSONText(members: [:]) }
+}
