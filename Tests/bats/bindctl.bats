@@ -644,3 +644,57 @@ types() { tmux -S "$directory/tmux" send-keys -t test "$1" Enter; }
     is "$(grep -v live "$directory/out" | cut -f2 | tr '\n' ' ')" \
         '["milk"] ["milk","bread"] ["bread","milk"] ["bread"] '
 }
+
+@test "views are listed; open in a pipe is lines of JSON both ways" {
+    is "$(bindctl views)" $'cell name=…\tOne cell, to be looked at and changed.\nsystem\tHow this machine is.'
+    run --separate-stderr bindctl open cell name=lamp <<<'{"intent":"toggle"}
+{"intent":"add","args":{"by":1}}'
+    is "$status" 0
+    is "$(jq -r '.binder // .answer.value // .answer.error.data.reason // .next.props.value.value' \
+        <<<"$output" | tr '\n' ' ')" 'cell true not_a_number true '
+    refuses 4 "no view 'cel'; did you mean 'cell'?" open cel
+    refuses 5 'string is missing at /args/name' open cell
+    run bindctl open cell name=lamp <<<'toggle'
+    is "$status" 2
+    has_line() { grep -q "$1" "$directory/out"; }
+    mkfifo "$directory/in"
+    beside sh -c 'bindctl open cell name=lamp < "$0"' "$directory/in"
+    exec 9> "$directory/in"
+    eventually has_line '"binder":"cell"'
+    bindctl set cells/lamp 7
+    eventually has_line '{"next":{"view":1,"seq":2,"props":{"value":{"value":7}}}}'
+    echo '{"close":1}' >&9
+    eventually has_line '{"answer":{"close":1,"view":1,"closed":\[1\]}}'
+    exec 9>&-
+}
+
+@test "on a terminal open shows a view, keys ask its intents, and the terminal comes back" {
+    bindctl set cells/lamp '"warm"'
+    start_terminal
+    types 'bindctl open cell name=lamp'
+    eventually shows '^value  warm$'
+    shows '^a add…   s set…   t toggle   u unset   q quit$'
+    bindctl set cells/lamp true
+    eventually shows '^value  true$'
+    tmux -S "$directory/tmux" send-keys -t test t
+    eventually shows '^value  false$'
+    tmux -S "$directory/tmux" send-keys -t test s
+    eventually shows '^> value'
+    tmux -S "$directory/tmux" send-keys -t test '21' Enter
+    eventually shows '^value  21$'
+    tmux -S "$directory/tmux" send-keys -t test t
+    eventually shows 'holds neither true nor false'
+    tmux -S "$directory/tmux" resize-window -t test -x 40 -y 8
+    eventually shows '^a add…   s set…   t toggle   u unset   …$'
+    tmux -S "$directory/tmux" send-keys -t test q
+    eventually shows '^\$ *$'
+    types 'stty -a | grep -o " echo "; echo ended $?'
+    eventually shows '^ended 0$'
+    types 'bindctl open cell name=lamp'
+    eventually shows '^value  21$'
+    pid=$(pgrep -P "$(tmux -S "$directory/tmux" display-message -p '#{pane_pid}')" bindctl)
+    kill "$pid"
+    eventually shows 'bindctl open cell name=lamp$'
+    types 'stty -a | grep -o " echo "; echo back $?'
+    eventually shows '^back 0$'
+}

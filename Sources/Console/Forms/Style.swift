@@ -29,6 +29,7 @@ package struct Style: Equatable, Sendable {
   package func dim(_ text: String) -> String { wrap(text, "2") }
   package func red(_ text: String) -> String { wrap(text, "31") }
   package func green(_ text: String) -> String { wrap(text, "32") }
+  package func reversed(_ text: String) -> String { wrap(text, "7") }
   package func cyan(_ text: String) -> String { wrap(text, "36") }
 
   /// A JSON value: strings, numbers and words each in their colour.

@@ -54,28 +54,11 @@ private func parameters(_ context: Context) throws -> JSONText {
     }
     object = whole.object
   } else {
-    for word in words { try add(word, to: &object) }
+    for word in words { try object.add(word: word, command: "call") }
   }
   let options = try options(context)
   if !options.members.isEmpty { object["_meta"] = .object(options) }
   return JSONValue.object(object).text
-}
-
-/// Adds `name=text` or `name:=json`.
-private func add(_ word: String, to object: inout JSONObject) throws(UsageError) {
-  guard let equals = word.firstIndex(of: "=") else {
-    throw misuse("the argument '\(word)' is neither name=text nor name:=json")
-  }
-  let text = String(word[word.index(after: equals)...])
-  guard word[..<equals].last == ":" else {
-    object[String(word[..<equals])] = .string(text)
-    return
-  }
-  do throws(JSONFault) {
-    object[String(word[..<equals].dropLast())] = try JSONValue(parsing: text)
-  } catch {
-    throw misuse("'\(text)' in '\(word)' is not JSON: \(error)")
-  }
 }
 
 /// What `_meta` is to say.

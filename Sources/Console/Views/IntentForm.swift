@@ -1,0 +1,66 @@
+package import JSON
+
+/// The arguments of an intent while somebody types them, one field each.
+package struct IntentForm: Equatable {
+  package let intent: ViewState.Intent
+  package private(set) var fields: [String]
+
+  /// The field that is typed into.
+  package private(set) var current = 0
+
+  /// What a key has led to.
+  package enum Outcome: Equatable {
+    case goesOn
+    case cancelled
+    case done(JSONObject)
+  }
+
+  /// - Parameter row: The element of a list that is chosen: if the intent concerns it, its members are
+  ///   what the fields of their names hold at first.
+  package init(_ intent: ViewState.Intent, row: JSONValue?) {
+    self.intent = intent
+    fields = intent.parameters.map { parameter in
+      guard case .object(let row)? = row, intent.concerns(row) else { return "" }
+      return row[parameter.name]?.bare ?? ""
+    }
+    current = fields.firstIndex(of: "") ?? 0
+  }
+
+  /// The arguments as far as they are typed; those left empty that may be are left out.
+  package var arguments: JSONObject {
+    var arguments = JSONObject()
+    for (parameter, field) in zip(intent.parameters, fields) {
+      if field.isEmpty, parameter.isOptional { continue }
+      arguments[parameter.name] =
+        parameter.type == "string" ? .string(field) : JSONText(typed: field).value
+    }
+    return arguments
+  }
+
+  /// Takes a key.
+  package mutating func press(_ key: Key) -> Outcome {
+    switch key {
+    case .character(let character): fields[current].append(character)
+    case .backspace: _ = fields[current].popLast()
+    case .control("u"): fields[current] = ""
+    case .up: current = max(0, current - 1)
+    case .down, .tab: current = (current + 1) % fields.count
+    case .enter:
+      guard current == fields.count - 1 else {
+        current += 1
+        break
+      }
+      return .done(arguments)
+    case .escape, .control("c"): return .cancelled
+    default: break
+    }
+    return .goesOn
+  }
+}
+
+extension ViewState.Intent {
+  /// Whether it is about an element of a list: it takes the `id` that the element has.
+  func concerns(_ row: JSONObject) -> Bool {
+    row["id"] != nil && parameters.contains { $0.name == "id" }
+  }
+}

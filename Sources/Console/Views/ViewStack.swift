@@ -1,0 +1,89 @@
+package import JSON
+package import Wire
+
+/// The views that are open, as frames have told, and which of them is in front.
+package struct ViewStack: Equatable {
+  /// In the order in which they were opened.
+  package private(set) var views: [ViewState] = []
+
+  /// The view in front; `nil` when none is open.
+  package private(set) var front: Handle?
+
+  package init() {}
+
+  package var isEmpty: Bool { views.isEmpty }
+
+  package subscript(handle: Handle) -> ViewState? { views.first { $0.handle == handle } }
+
+  package var frontView: ViewState? { front.flatMap { self[$0] } }
+
+  /// The view in front and those above it, the first opened first.
+  package var path: [ViewState] {
+    var path: [ViewState] = []
+    var next = frontView
+    while let view = next {
+      path.insert(view, at: 0)
+      next = view.parent.flatMap { self[$0] }
+    }
+    return path
+  }
+
+  /// The views that stand beside the one in front, itself among them; empty when there are none.
+  package var tabs: [ViewState] {
+    guard let view = path.last(where: { $0.style == "tab" }) else { return [] }
+    return views.filter { $0.style == "tab" && $0.parent == view.parent }
+  }
+
+  /// Takes the answer to `open`.
+  package mutating func open(_ answer: JSONObject) {
+    guard let view = ViewState(answer) else { return }
+    views.append(view)
+    front = view.handle
+  }
+
+  /// Takes a notification; others than those about views do nothing.
+  package mutating func take(_ method: String, _ params: JSONObject) {
+    guard let handle = params["view"].flatMap(Handle.init) else { return }
+    switch method {
+    case "opened":
+      guard let view = ViewState(params) else { return }
+      views.append(view)
+      // Of tabs the first stays in front.
+      if view.style != "tab" || tabs.isEmpty && front == view.parent { front = handle }
+    case "next":
+      guard let i = views.firstIndex(where: { $0.handle == handle }),
+        case .object(let changes)? = params["props"]
+      else { return }
+      views[i].change(changes)
+    case "closed", "fail": close(handle)
+    default: break
+    }
+  }
+
+  /// Takes a view out, and what was opened from it.
+  package mutating func close(_ handle: Handle) {
+    guard let view = self[handle] else { return }
+    for child in views where child.parent == handle { close(child.handle) }
+    views.removeAll { $0.handle == handle }
+    guard front == handle else { return }
+    front = view.parent.flatMap { self[$0] }?.handle ?? views.last?.handle
+    // What is beside or above it is nearer than where it came from.
+    if let beside = views.last(where: { $0.parent == view.parent && $0.parent != nil }) {
+      front = beside.handle
+    }
+  }
+
+  /// Brings the next tab to the front.
+  package mutating func turn() {
+    let tabs = tabs
+    guard let i = tabs.firstIndex(where: { tab in path.contains { $0.handle == tab.handle } }),
+      tabs.count > 1
+    else { return }
+    front = deepest(tabs[(i + 1) % tabs.count].handle)
+  }
+
+  /// The view that was opened last from a view, and from that, and so on.
+  private func deepest(_ handle: Handle) -> Handle {
+    views.last { $0.parent == handle }.map { deepest($0.handle) } ?? handle
+  }
+}

@@ -1,0 +1,113 @@
+import Console
+import Glibc
+
+/// The terminal, taken over for a screen of our own; given back on every way out.
+final class Terminal {
+  private var saved = termios()
+  private var decoder = KeyDecoder()
+
+  /// What is on the screen, so that only what differs is written.
+  private var shown: [String] = []
+
+  /// How long a lone escape waits for what may follow it, in milliseconds.
+  private static let escapeMilliseconds: CInt = 30
+
+  /// What gives the terminal back; for signals and `atexit`, which know no object.
+  nonisolated(unsafe) private static var original: termios?
+
+  /// Takes the terminal over; `nil` when stdin and stdout are none.
+  init?() {
+    guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1,
+      tcgetattr(STDIN_FILENO, &saved) == 0
+    else { return nil }
+    Self.original = saved
+    atexit { Terminal.giveBack() }
+    for number in [SIGTERM, SIGHUP, SIGQUIT, SIGINT] {
+      signal(number) { number in
+        Terminal.giveBack()
+        signal(number, SIG_DFL)
+        raise(number)
+      }
+    }
+    // Interrupts the wait for a key, so that the screen is drawn anew.
+    var resized = sigaction()
+    resized.__sigaction_handler.sa_handler = { _ in }
+    sigaction(SIGWINCH, &resized, nil)
+    enter()
+  }
+
+  deinit {
+    Self.giveBack()
+  }
+
+  private func enter() {
+    var raw = saved
+    cfmakeraw(&raw)
+    raw.c_oflag |= tcflag_t(OPOST)
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw)
+    // The alternate screen, without a cursor.
+    write("\u{1B}[?1049h\u{1B}[?25l", to: STDOUT_FILENO)
+    shown = []
+  }
+
+  /// Shows the screen of before again, with the cursor, and the terminal as it was.
+  private static func giveBack() {
+    guard var original else { return }
+    Self.original = nil
+    let text: StaticString = "\u{1B}[?25h\u{1B}[?1049l"
+    _ = Glibc.write(STDOUT_FILENO, text.utf8Start, text.utf8CodeUnitCount)
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &original)
+  }
+
+  /// Columns and rows.
+  var size: (width: Int, height: Int) {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+      return (80, 24)
+    }
+    return (Int(size.ws_col), Int(size.ws_row))
+  }
+
+  /// Shows lines in place of those before, in one write.
+  func show(_ lines: [String]) {
+    guard lines != shown else { return }
+    // A terminal that knows synchronized updates shows all of it at once.
+    var text = "\u{1B}[?2026h\u{1B}[H"
+    for (i, line) in lines.enumerated() {
+      if i > 0 { text += "\r\n" }
+      text += line + "\u{1B}[K"
+    }
+    text += "\u{1B}[J\u{1B}[?2026l"
+    shown = lines
+    write(text, to: STDOUT_FILENO)
+  }
+
+  /// Forgets what is shown: the next lines are drawn whole.
+  func redraw() { shown = [] }
+
+  /// What a wait has ended with.
+  enum Wake {
+    case keys([Key])
+    case socket
+    case resized
+    /// Nobody types any more.
+    case gone
+  }
+
+  /// Waits for keys, or until a descriptor can be read.
+  func wait(for descriptor: CInt) -> Wake {
+    var ends = [
+      pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    let time = decoder.isWithinSequence ? Self.escapeMilliseconds : -1
+    let count = poll(&ends, 2, time)
+    if count == 0 { return .keys(decoder.flush()) }
+    guard count > 0 else { return .resized }
+    guard ends[0].revents != 0 else { return .socket }
+    var bytes = [UInt8](repeating: 0, count: 256)
+    let length = read(STDIN_FILENO, &bytes, bytes.count)
+    guard length > 0 else { return errno == EINTR ? .resized : .gone }
+    return .keys(decoder.feed(bytes[..<length]))
+  }
+}

@@ -1,0 +1,40 @@
+import Console
+import Testing
+
+@Suite
+struct KeyTests {
+  private static let typed: [(String, [Key])] = [
+    ("aß€😀", ["a", "ß", "€", "😀"].map { .character($0) }),
+    ("\r\n\t\u{7F}\u{08}", [.enter, .enter, .tab, .backspace, .backspace]),
+    ("\u{03}\u{15}", [.control("c"), .control("u")]),
+    ("\u{1B}[A\u{1B}OB\u{1B}[C\u{1B}[D", [.up, .down, .right, .left]),
+    ("\u{1B}[H\u{1B}[4~\u{1B}[5~\u{1B}[6~", [.home, .end, .pageUp, .pageDown]),
+    ("\u{1B}[1;5Ax\u{1B}[200~y", [.up, .character("x"), .character("y")]),
+    ("\u{1B}x", [.escape, .character("x")]),
+  ]
+
+  @Test(arguments: typed)
+  func `keys are known, wherever what a terminal sends is cut`(_ text: String, _ keys: [Key]) {
+    for cut in 0...text.utf8.count {
+      var decoder = KeyDecoder()
+      let bytes = Array(text.utf8)
+      #expect(decoder.feed(bytes[..<cut]) + decoder.feed(bytes[cut...]) == keys)
+      #expect(!decoder.isWithinSequence)
+    }
+  }
+
+  @Test
+  func `an escape that nothing follows is the key`() {
+    var decoder = KeyDecoder()
+    #expect(decoder.feed([0x1B]) == [])
+    #expect(decoder.isWithinSequence)
+    #expect(decoder.flush() == [.escape])
+    #expect(decoder.flush() == [])
+  }
+
+  @Test
+  func `what is no UTF-8 is passed over`() {
+    var decoder = KeyDecoder()
+    #expect(decoder.feed([0xFF, 0xC3, 0x28, 0x61]) == [.character("("), .character("a")])
+  }
+}

@@ -1,0 +1,136 @@
+import Console
+import JSON
+import Testing
+import Wire
+
+@Suite
+struct ViewSessionTests {
+  private var session = ViewSession()
+
+  init() throws {
+    try open(
+      #"{"view":"v1","binder":"rooms","seq":1,"props":{"title":{"kind":"state","value":"Rooms"},"#
+        + #""rooms":{"kind":"list","value":[{"id":1,"name":"general"},{"id":2,"name":"lunch"}]}},"#
+        + #""intents":{"create":{"params":{"name":"string","topic":"string?"}},"#
+        + #""enter":{"params":{"id":"integer"},"opens":"room"},"refresh":{"params":{}}}}"#)
+  }
+
+  private mutating func open(_ answer: String) throws { session.open(try object(answer)) }
+
+  private mutating func take(_ method: String, _ params: String) throws {
+    session.take(method, try object(params))
+  }
+
+  private func object(_ text: String) throws -> JSONObject {
+    guard case .object(let object) = try JSONValue(parsing: text) else { return [:] }
+    return object
+  }
+
+  private mutating func type(_ text: String) -> ViewSession.Action? {
+    var action: ViewSession.Action?
+    for character in text { action = session.press(.character(character)) }
+    return action
+  }
+
+  private var v1: Handle { .name("v1") }
+
+  @Test
+  mutating func `what changes is taken as the daemon tells it`() throws {
+    try take(
+      "next",
+      #"{"view":"v1","seq":2,"props":{"title":{"value":"All"},"rooms":{"changes":["#
+        + #"{"op":"insert","at":1,"value":"x"},{"op":"move","from":0,"to":2},{"op":"remove","at":1},"#
+        + #"{"op":"update","at":0,"value":"y"}]}}}"#)
+    let view = try #require(session.stack.frontView)
+    #expect(view.properties["title"]?.value == .string("All"))
+    #expect(
+      view.properties["rooms"]?.elements?.map(\.text.text) == [
+        #""y""#, #"{"id":1,"name":"general"}"#,
+      ])
+    try take("next", #"{"view":"v1","seq":2,"props":{"rooms":{"gone":true}}}"#)
+    #expect(session.stack.frontView?.properties["rooms"]?.value == nil)
+  }
+
+  @Test
+  mutating func `an intent without arguments is asked by its key, one with them by a form`() throws
+  {
+    #expect(session.keys.map { "\($0.key)" } == ["c", "e", "r"])
+    #expect(type("r") == .ask(v1, intent: "refresh", [:]))
+    #expect(type("c") == nil)
+    #expect(type("quiet") == nil, "keys are text in a form")
+    #expect(session.press(.enter) == nil)
+    #expect(
+      session.press(.enter) == .ask(v1, intent: "create", ["name": .string("quiet")]),
+      "what may be left out and is empty is left out")
+    #expect(session.form == nil)
+    _ = type("c")
+    #expect(session.press(.escape) == nil)
+    #expect(session.form == nil)
+  }
+
+  @Test
+  mutating func `enter asks what the chosen row has the arguments for`() {
+    _ = session.press(.down)
+    _ = session.press(.down)
+    #expect(session.row == 1)
+    #expect(session.press(.enter) == .ask(v1, intent: "enter", ["id": .number(JSONNumber(2))]))
+  }
+
+  @Test
+  mutating func `views come to the front and go; escape leaves the one in front`() throws {
+    let room =
+      #"{"view":"v1.1","seq":2,"parent":"v1","binder":"room","style":"push","props":{},"intents":{}}"#
+    try take("opened", room)
+    #expect(session.stack.path.map(\.binder) == ["rooms", "room"])
+    #expect(session.press(.escape) == .close(.name("v1.1")))
+    try take("closed", #"{"view":"v1.1","seq":2,"reason":"dismissed"}"#)
+    #expect(session.stack.front == v1)
+    #expect(session.press(.escape) == .quit)
+  }
+
+  @Test
+  mutating func `tabs are turned, each with what was opened from it`() throws {
+    for (i, name) in ["rooms", "people"].enumerated() {
+      try take(
+        "opened",
+        #"{"view":"v1.\#(i)","seq":2,"parent":"v1","binder":"\#(name)","style":"tab","props":{},"intents":{}}"#
+      )
+    }
+    try take(
+      "opened",
+      #"{"view":"v1.0.1","seq":2,"parent":"v1.0","binder":"room","style":"push","props":{},"intents":{}}"#
+    )
+    #expect(session.stack.front == .name("v1.0.1"))
+    _ = session.press(.tab)
+    #expect(session.stack.front == .name("v1.1"))
+    _ = session.press(.tab)
+    #expect(session.stack.front == .name("v1.0.1"))
+  }
+
+  @Test
+  mutating func `the screen is as high and as wide as the terminal, and nothing steers that`()
+    throws
+  {
+    try take("next", #"{"view":"v1","seq":2,"props":{"title":{"value":"a\u001b[2Jb"}}}"#)
+    let lines = ViewScreen(Style(isOn: false), width: 30, height: 9).lines(session)
+    #expect(lines.count == 9)
+    #expect(lines.allSatisfy { $0.count <= 30 })
+    #expect(lines[0] == "rooms")
+    #expect(lines[2] == "title  a·[2Jb")
+    #expect(lines[3] == "rooms (2)")
+    #expect(lines[4].hasPrefix("> id 1  name general"))
+    #expect(lines[7] == "c create…   e enter…   r refr…")
+  }
+
+  @Test
+  mutating func `of a long list the screen shows what is around the chosen row`() throws {
+    let rows = (0..<100).map { #"{"id":\#($0)}"# }.joined(separator: ",")
+    try take("next", #"{"view":"v1","seq":2,"props":{"rooms":{"value":[\#(rows)]}}}"#)
+    for _ in 0..<5 { _ = session.press(.pageDown) }
+    let lines = ViewScreen(Style(isOn: false), width: 30, height: 12).lines(session)
+    #expect(lines.contains { $0.hasPrefix("> id 50") })
+    _ = session.press(.end)
+    let end = ViewScreen(Style(isOn: false), width: 30, height: 12).lines(session)
+    #expect(end.contains { $0.hasPrefix("> id 99") })
+  }
+}
