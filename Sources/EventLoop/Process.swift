@@ -34,6 +34,8 @@ package enum Process {
     return String(cString: entry.pw_name)
   }
 
+  package static var id: Int32 { getpid() }
+
   /// Microseconds since 1970.
   package static var now: Int64 {
     var time = timespec()

@@ -8,7 +8,7 @@ package protocol EventStore: AnyObject {
   /// The random identity of this journal; another one after a restore or a loss.
   var epoch: String { get }
 
-  /// The first position that is kept; `last + 1` while there is none.
+  /// The first position that is kept; 1 while there is none.
   var first: UInt64 { get }
 
   /// The last position that was given; 0 before the first append.
@@ -32,6 +32,9 @@ package protocol EventStore: AnyObject {
   /// The time that an append would have now, in microseconds since 1970: the clock's, but never less
   /// than that of the event before.
   var now: Int64 { get }
+
+  /// The time of the last event; 0 before the first.
+  var lastTime: Int64 { get }
 
   /// Appends a fact to the unit that is open.
   ///
@@ -86,8 +89,34 @@ package protocol EventStore: AnyObject {
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
   ) -> Signal<Result, JournalError>
 
-  /// Keeps a snapshot, in the background; it may be lost in a crash.
+  /// Keeps a snapshot, in the background; it may be lost in a crash, but not if what is removed
+  /// after it stays removed.
   func save(_ snapshot: Snapshot)
+
+  /// Which snapshots are kept now: the service and the position, and why not.
+  var saved: Signal<SnapshotReport, Never> { get }
+
+  /// Removes some events that are durable, in the background: all of a step or none.
+  ///
+  /// The last event of all is never among them. ``removed`` tells what has become of it.
+  func remove(_ removal: Removal)
+
+  /// What has become of each removal, in order.
+  ///
+  /// After a failure nothing of that step is gone, and the next one may be tried.
+  var removed: Signal<Result<RemovalReport, JournalError>, Never> { get }
+
+  /// The last position of a service whose event was removed; 0 for none. A state that does not
+  /// contain that event is not to be had from the events any more.
+  func lastRemoval(of service: String) throws(JournalError) -> UInt64
+
+  /// A time that a compaction goes by, kept as long as the journal; `nil` before the first.
+  ///
+  /// In microseconds since 1970; see the services' `AgeClock`.
+  var ageTime: Int64? { get }
+
+  /// Keeps ``ageTime``, in the background.
+  func setAgeTime(_ time: Int64)
 }
 
 /// How long a reading may take; the long ones do not hold up the others.
@@ -97,11 +126,14 @@ package enum ReadingPace: Sendable {
 
   /// It may go through the whole journal.
   case long
+
+  /// It takes as long as it takes, and nothing else should wait for it: the care of the journal.
+  case care
 }
 
 /// Reads what is durable, wherever the caller is; used by one thread at a time.
 package protocol JournalReader {
-  /// Records after a position, oldest first.
+  /// Records after a position, oldest first; those that were removed are left out.
   ///
   /// - Parameters:
   ///   - seq: The last record already known; 0 for none.
@@ -129,4 +161,10 @@ package protocol JournalReader {
 
   /// The first and the last position; a last below the first means that there is none.
   func bounds() throws(JournalError) -> (first: UInt64, last: UInt64)
+
+  /// The last position up to another at which an event of a service may have been removed; 0 for
+  /// none.
+  ///
+  /// A state as of `seq` follows from a snapshot that contains this position, or from none.
+  func lastRemoval(of service: String, upTo seq: UInt64) throws(JournalError) -> UInt64
 }

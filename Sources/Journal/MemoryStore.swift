@@ -13,7 +13,14 @@ package final class MemoryStore: EventStore {
   private var readings: [(_ fault: JournalError?) -> Void] = []
   private let committedSubject = PassthroughSubject<[Record], JournalError>()
   private let rejectedSubject = PassthroughSubject<JournalError, Never>()
+  private let savedSubject = PassthroughSubject<SnapshotReport, Never>()
+  private let removedSubject = PassthroughSubject<Result<RemovalReport, JournalError>, Never>()
+  private var removals: [Removal] = []
+
+  /// Told of each removal that is asked for.
+  package var onRemove: (Removal) -> Void = { _ in }
   package private(set) var refusal: JournalError?
+  package private(set) var ageTime: Int64?
 
   /// - Parameter clock: The clock, in microseconds since 1970.
   package init(epoch: String = "memory", clock: @escaping () -> Int64 = { 0 }) {
@@ -21,9 +28,10 @@ package final class MemoryStore: EventStore {
     self.clock = clock
   }
 
-  package var first: UInt64 { 1 }
+  package var first: UInt64 { kept.first }
   package var last: UInt64 { appender.last }
   package var durable: UInt64 { appender.durable }
+  package var lastTime: Int64 { appender.time }
   package var now: Int64 { max(appender.time, clock()) }
   package var committed: Signal<[Record], JournalError> { committedSubject.toSignal() }
   package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
@@ -79,7 +87,24 @@ package final class MemoryStore: EventStore {
 
   package func save(_ snapshot: Snapshot) {
     kept.snapshots.append(snapshot)
+    savedSubject.send(SnapshotReport(service: snapshot.service, seq: snapshot.seq))
   }
+
+  package var saved: Signal<SnapshotReport, Never> { savedSubject.toSignal() }
+  package var removed: Signal<Result<RemovalReport, JournalError>, Never> {
+    removedSubject.toSignal()
+  }
+
+  package func remove(_ removal: Removal) {
+    onRemove(removal)
+    removals.append(removal)
+  }
+
+  package func lastRemoval(of service: String) -> UInt64 {
+    kept.lastRemoval(of: service, upTo: .max)
+  }
+
+  package func setAgeTime(_ time: Int64) { ageTime = time }
 
   // MARK: What a test decides
 
@@ -108,6 +133,22 @@ package final class MemoryStore: EventStore {
     committedSubject.on(.failed(error))
   }
 
+  /// Does the removals that were asked for, or fails them.
+  package func remove(failing error: JournalError? = nil) {
+    let removals = removals
+    self.removals = []
+    for removal in removals {
+      if error == nil { kept.remove(removal) }
+      removedSubject.send(
+        error.map { .failure($0) } ?? .success(RemovalReport(first: first, nanoseconds: 0)))
+    }
+  }
+
+  /// Loses the snapshots of a service.
+  package func dropSnapshots(of service: String) {
+    kept.snapshots.removeAll { $0.service == service }
+  }
+
   /// Runs the readings that were asked for.
   package func read() {
     let readings = readings
@@ -127,15 +168,41 @@ package final class MemoryStore: EventStore {
 private struct Kept: JournalReader, Sendable {
   var records: [Record] = []
   var snapshots: [Snapshot] = []
+  var removals: [Removal] = []
+
+  /// How many records are not after a position.
+  private func count(upTo seq: UInt64) -> Int {
+    var (low, high) = (0, records.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if records[middle].seq <= seq { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
 
   func records(after seq: UInt64, limit: Int) -> [Record] {
-    Array(records.dropFirst(Int(clamping: seq)).prefix(limit))
+    Array(records[count(upTo: seq)...].prefix(limit))
   }
 
   func records(ofStream stream: String, from seq: UInt64, limit: Int) -> [Record] {
-    Array(
-      records.prefix(Int(clamping: seq)).reversed().lazy.filter { $0.stream == stream }.prefix(
-        limit))
+    let stream = records[..<count(upTo: seq)].reversed().lazy.filter { $0.stream == stream }
+    return Array(stream.prefix(limit))
+  }
+
+  var first: UInt64 { records.first?.seq ?? 1 }
+
+  mutating func remove(_ removal: Removal) {
+    records.removeAll { record in removal.runs.contains { $0.contains(record.seq) } }
+    removals.append(removal)
+  }
+
+  func lastRemoval(of service: String, upTo seq: UInt64) -> UInt64 {
+    var last: UInt64 = 0
+    for removal in removals {
+      guard let end = removal.services[service] else { continue }
+      if end <= seq { last = max(last, end) } else if removal.first <= seq { last = max(last, seq) }
+    }
+    return last
   }
 
   func snapshot(of service: String, upTo seq: UInt64) -> Snapshot? {
@@ -146,5 +213,5 @@ private struct Kept: JournalReader, Sendable {
     records.last { $0.time <= time }?.seq ?? 0
   }
 
-  func bounds() -> (first: UInt64, last: UInt64) { (1, UInt64(records.count)) }
+  func bounds() -> (first: UInt64, last: UInt64) { (first, records.last?.seq ?? 0) }
 }

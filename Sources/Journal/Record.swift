@@ -2,7 +2,7 @@
 ///
 /// An object, because it goes from hand to hand on its way to the disk and back to the services.
 package final class Record: Sendable {
-  /// Its place in the journal: 1, 2, 3, … without holes, never reused.
+  /// Its place in the journal: 1, 2, 3, …, given without holes and never again.
   package let seq: UInt64
 
   /// Microseconds since 1970-01-01T00:00:00Z by the journal's clock; never less than the one before.
@@ -11,7 +11,7 @@ package final class Record: Sendable {
   /// Its place in its stream, counted from 1.
   package let version: UInt64
 
-  /// The `seq` of the event before it in its stream; 0 for the first.
+  /// The `seq` of the event before it in its stream, which may have been removed; 0 for the first.
   package let previous: UInt64
 
   /// What it happened to, for example `"cells/lamp"`.

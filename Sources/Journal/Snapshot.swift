@@ -19,3 +19,16 @@ package struct Snapshot: Equatable, Sendable {
     self.data = data
   }
 }
+
+/// What has become of a snapshot that was to be kept.
+package struct SnapshotReport: Equatable, Sendable {
+  package let service: String
+  package let seq: UInt64
+
+  /// Why it is not kept; `nil` when it is.
+  package let failure: String?
+
+  package init(service: String, seq: UInt64, failure: String? = nil) {
+    (self.service, self.seq, self.failure) = (service, seq, failure)
+  }
+}

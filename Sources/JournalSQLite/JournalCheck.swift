@@ -11,8 +11,9 @@ package struct JournalCheck {
     package var first: UInt64 = 0
     package var last: UInt64 = 0
 
-    /// Records that read back.
+    /// Records that read back, and those that were removed.
     package var count = 0
+    package var removed: UInt64 = 0
 
     /// What does not, one line each; after a hundred no more are collected.
     package var damages: [String] = []
@@ -21,12 +22,16 @@ package struct JournalCheck {
   private static let maxDamages = 100
   private let files: JournalFiles
 
+  package var first: UInt64 { files.first }
+  package var last: UInt64 { files.last }
+
   /// - Throws: ``JournalError`` when the journal cannot be opened.
   package init(path: String) throws(JournalError) {
     files = try JournalFiles(path: path, for: .checking)
   }
 
-  package func run() throws(JournalError) -> Report {
+  /// - Parameter onPage: Told of the position after each page.
+  package func run(onPage: (UInt64) -> Void = { _ in }) throws(JournalError) -> Report {
     var report = Report(epoch: files.epoch, first: files.first, last: files.last)
     if files.lostEvents > 0 {
       report.damages.append("\(files.lostEvents) acknowledged events after \(files.last) are gone")
@@ -41,11 +46,19 @@ package struct JournalCheck {
         }
         report.count += records.count
         position = last.seq
+        onPage(position)
       } catch {
         guard case .corrupt(let seq, let detail) = error else { throw error }
         report.damages.append("event \(seq): \(detail)")
         position = max(seq, position + 1)
       }
+    }
+    do throws(SQLiteError) {
+      let (removed, damages) = try files.reader.checkRemovals()
+      report.removed = removed
+      report.damages += damages
+    } catch {
+      throw .unavailable(detail: "\(error)")
     }
     return report
   }

@@ -12,6 +12,7 @@ final class JournalFiles {
   /// The time of the last event.
   let time: Int64
   let lostEvents: UInt64
+  let ageTime: Int64?
 
   /// Reads on the thread that opens the journal.
   let reader: SQLiteReader
@@ -60,12 +61,17 @@ final class JournalFiles {
         try Schema.create(on: database, epoch: Schema.makeEpoch())
         lock.mark = 0
       }
+      if isWritten, case .journal(let version) = found, version < Schema.version {
+        try Schema.raise(database)
+      }
       reader = try SQLiteReader(database)
       let epoch = try database.text("SELECT value FROM journal WHERE key = 'epoch'")
       time = try database.integer("SELECT time FROM event ORDER BY seq DESC LIMIT 1") ?? 0
       let last = try database.integer("SELECT max(seq) FROM event") ?? 0
       self.last = UInt64(last)
-      first = UInt64(try database.integer("SELECT ifnull(min(seq), 1) FROM event") ?? 1)
+      first = try reader.firstPosition()
+      ageTime = try database.integer(
+        "SELECT CAST(value AS INTEGER) FROM journal WHERE key = 'age'")
       lostEvents = lock.mark > self.last ? lock.mark - self.last : 0
       if lostEvents > 0, isWritten {
         let renewed = Schema.makeEpoch()
@@ -94,8 +100,8 @@ final class JournalFiles {
         try database.execute("PRAGMA synchronous = \(synchronous)")
         try database.execute("PRAGMA wal_autocheckpoint = 0")
         return try SQLiteWriter(
-          database: database, path: path, lock: lock.value, checkpointer: checkpointer,
-          report: report)
+          database: database, path: path, synchronous: synchronous, lock: lock.value,
+          checkpointer: checkpointer, report: report)
       }
     }) { writer, jobs in
       switch writer {
@@ -196,6 +202,9 @@ private enum FailingReader {
     }
     func position(at time: Int64) throws(JournalError) -> UInt64 { throw error }
     func bounds() throws(JournalError) -> (first: UInt64, last: UInt64) { throw error }
+    func lastRemoval(of service: String, upTo seq: UInt64) throws(JournalError) -> UInt64 {
+      throw error
+    }
   }
 }
 

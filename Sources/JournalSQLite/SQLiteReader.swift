@@ -5,10 +5,12 @@ internal import Journal
 /// It reads in pages, each a statement that ends: one long cursor would keep the checkpoints from
 /// reusing the write-ahead log.
 final class SQLiteReader: JournalReader {
-  private let database: Database
+  let database: Database
   private let forward: Statement
   private let single: Statement
   private let edges: Statement
+  private let moment: Statement
+  private let removals: RemovalIndex?
   private var row = RowBuffer()
 
   /// Strings that repeat from row to row are made once.
@@ -23,6 +25,9 @@ final class SQLiteReader: JournalReader {
     single = try Statement("SELECT \(columns) FROM event WHERE seq = ?", on: database)
     edges = try Statement(
       "SELECT (SELECT min(seq) FROM event), (SELECT max(seq) FROM event)", on: database)
+    moment = try Statement(
+      "SELECT seq, time FROM event WHERE seq >= ? ORDER BY seq LIMIT 1", on: database)
+    removals = try RemovalIndex(database)
   }
 
   // MARK: Events
@@ -62,11 +67,34 @@ final class SQLiteReader: JournalReader {
     return records
   }
 
-  /// Whether a position follows what was read: nothing is missing between, unless it was let go
-  /// at the beginning of the journal.
+  /// Whether a position follows what was read: what is missing between was removed.
   private func isNext(_ seq: UInt64, _ expected: UInt64) throws(SQLiteError) -> Bool {
     if seq == expected { return true }
-    return try UInt64(database.integer("SELECT min(seq) FROM event") ?? 0) == seq
+    // A journal of an older form knows no removals; its beginning may have been let go.
+    guard let removals else { return try UInt64(database.integer(Self.oldest) ?? 0) == seq }
+    return try removals.explains(Int64(clamping: expected)...Int64(seq - 1))
+  }
+
+  private static let oldest = "SELECT min(seq) FROM event"
+
+  /// The first position that is kept; 1 while there is none.
+  func firstPosition() throws(SQLiteError) -> UInt64 {
+    if let removals { return UInt64(try removals.firstPosition()) }
+    return UInt64(try database.integer(Self.oldest) ?? 1)
+  }
+
+  /// How many events after the first position were removed, and where others are missing.
+  func checkRemovals() throws(SQLiteError) -> (count: UInt64, damages: [String]) {
+    guard let removals else { return (0, []) }
+    return try removals.check(on: database)
+  }
+
+  func lastRemoval(of service: String, upTo seq: UInt64) throws(JournalError) -> UInt64 {
+    do throws(SQLiteError) {
+      return UInt64(try removals?.lastRemoval(of: service, upTo: Int64(clamping: seq)) ?? 0)
+    } catch {
+      throw journalError(error, at: 0)
+    }
   }
 
   func records(
@@ -135,13 +163,24 @@ final class SQLiteReader: JournalReader {
     var (low, high) = (bounds.first, bounds.last + 1)
     while low < high {
       let middle = low + (high - low) / 2
-      if let record = try record(at: middle), record.time <= time {
-        low = middle + 1
+      if let found = try self.moment(from: middle), found.seq < high, found.time <= time {
+        low = found.seq + 1
       } else {
         high = middle
       }
     }
     return low - 1
+  }
+
+  /// The first event that is kept from a position on.
+  private func moment(from seq: UInt64) throws(JournalError) -> (seq: UInt64, time: Int64)? {
+    do throws(SQLiteError) {
+      defer { moment.reset() }
+      moment.bind(Int64(clamping: seq), at: 1)
+      return try moment.step() ? (UInt64(moment.int64(0)), moment.int64(1)) : nil
+    } catch {
+      throw journalError(error, at: seq)
+    }
   }
 
   // MARK: Snapshots

@@ -33,7 +33,8 @@ package final class SQLiteStore: EventStore {
   }
 
   package let epoch: String
-  package let first: UInt64
+  package private(set) var first: UInt64
+  package private(set) var ageTime: Int64?
   package private(set) var refusal: JournalError?
 
   /// How many acknowledged events were missing when the journal was opened; ``epoch`` is new then.
@@ -42,14 +43,13 @@ package final class SQLiteStore: EventStore {
   /// Snapshots that the writer has not dealt with yet.
   package private(set) var waitingSnapshots = 0
 
-  /// Told once when a snapshot could not be kept, and why.
-  package var onSnapshotFailure: ((String) -> Void)?
-
   private let loop: Loop
   private let clock: () -> Int64
   private var appender: Appender
   private let committedSubject = PassthroughSubject<[Record], JournalError>()
   private let rejectedSubject = PassthroughSubject<JournalError, Never>()
+  private let savedSubject = PassthroughSubject<SnapshotReport, Never>()
+  private let removedSubject = PassthroughSubject<Result<RemovalReport, JournalError>, Never>()
 
   /// What this turn has appended and the writer has not yet.
   private var batch: [Record] = []
@@ -62,6 +62,7 @@ package final class SQLiteStore: EventStore {
   private let files: JournalFiles
   private let start: SQLiteReader
   private var threads: Threads?
+  private var careReader: Worker<Reading>?
   private var syncTimer: EventLoop.Timer?
 
   private struct Threads {
@@ -99,6 +100,7 @@ package final class SQLiteStore: EventStore {
     start = files.reader
     epoch = files.epoch
     first = files.first
+    ageTime = files.ageTime
     lostEvents = files.lostEvents
     appender = Appender(last: files.last, time: files.time)
     if durability == nil { refusal = .readOnly(reason: "read-only", outcome: .none) }
@@ -150,6 +152,8 @@ package final class SQLiteStore: EventStore {
     threads.checkpointer?.finish()
     threads.promptReader.finish()
     threads.longReader.finish()
+    careReader?.finish()
+    careReader = nil
     threads.reports.close()
     threads.results.close()
     if refusal == nil { refusal = .readOnly(reason: "closed", outcome: .none) }
@@ -159,6 +163,7 @@ package final class SQLiteStore: EventStore {
 
   package var last: UInt64 { appender.last }
   package var durable: UInt64 { appender.durable }
+  package var lastTime: Int64 { appender.time }
   package var now: Int64 { max(appender.time, clock()) }
   package var committed: Signal<[Record], JournalError> { committedSubject.toSignal() }
   package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
@@ -204,10 +209,13 @@ package final class SQLiteStore: EventStore {
       refusal = error
       discard()
       committedSubject.on(.failed(error))
-    case .saved: waitingSnapshots -= 1
-    case .notSaved(let reason):
+    case .saved(let report):
       waitingSnapshots -= 1
-      onSnapshotFailure?(reason)
+      savedSubject.send(report)
+    case .removed(let result):
+      if case .success(let report) = result { first = max(first, report.first) }
+      removedSubject.send(result)
+    case .hasChores: threads?.writer?.post(.doChore)
     }
   }
 
@@ -253,10 +261,39 @@ package final class SQLiteStore: EventStore {
     try start.snapshot(of: service, upTo: durable)
   }
 
+  /// The thread that reads at a pace; that for the care of the journal is made when it is needed.
+  private func reader(for pace: ReadingPace, _ threads: Threads) -> Worker<Reading>? {
+    switch pace {
+    case .prompt: return threads.promptReader
+    case .long: return threads.longReader
+    case .care:
+      if careReader == nil { careReader = try? files.makeReader(isLong: true) }
+      return careReader
+    }
+  }
+
   package func save(_ snapshot: Snapshot) {
     guard let writer = threads?.writer else { return }
     waitingSnapshots += 1
     writer.post(.save(snapshot))
+  }
+
+  package var saved: Signal<SnapshotReport, Never> { savedSubject.toSignal() }
+  package var removed: Signal<Result<RemovalReport, JournalError>, Never> {
+    removedSubject.toSignal()
+  }
+
+  package func remove(_ removal: Removal) {
+    threads?.writer?.post(.remove(removal))
+  }
+
+  package func lastRemoval(of service: String) throws(JournalError) -> UInt64 {
+    try start.lastRemoval(of: service, upTo: .max)
+  }
+
+  package func setAgeTime(_ time: Int64) {
+    ageTime = time
+    threads?.writer?.post(.setAgeTime(time))
   }
 
   package func reading<Result: Sendable>(
@@ -277,7 +314,10 @@ package final class SQLiteStore: EventStore {
         }
       }
       let slot = threads.results.slot
-      let worker = pace == .prompt ? threads.promptReader : threads.longReader
+      guard let worker = self?.reader(for: pace, threads) else {
+        observer.fail(.unavailable(detail: "no thread"))
+        return NonDisposable.instance
+      }
       let address = receipt.address
       let isStopped = threads.isStopped
       worker.post(

@@ -3,9 +3,13 @@ internal import EventLoop
 internal import Glibc
 internal import Journal
 
-/// Writes records and snapshots, on the writer thread.
+/// Writes records, and between them what is not urgent, on the writer thread.
 final class SQLiteWriter {
   private let database: Database
+  private let synchronous: String
+
+  /// The first position that is kept, as far as this thread has seen it rise.
+  private var first: UInt64 = 0
   private let lock: JournalLock
   private let checkpointer: Worker<Void>
   private let report: @Sendable (Report) -> Void
@@ -14,12 +18,22 @@ final class SQLiteWriter {
   private let begin: Statement
   private let commit: Statement
   private let rollback: Statement
-  private let insert: Statement
-  private var row = RowBuffer()
-  private let crc = CRC32C()
+  private let events: EventTable
+  private let snapshots: SnapshotTable
+  private let removals: RemovalTable
 
   /// Batches of an older generation are void: one before them has failed.
   private var generation = 0
+
+  /// What is done between commits, one at a time, the oldest first.
+  private var chores: [Chore] = []
+
+  private enum Chore {
+    case save(SnapshotTable.Parts)
+    case drop(SnapshotTable.Part)
+    case remove(Removal)
+    case giveBack
+  }
 
   /// Pages in the write-ahead log, as of the last commit; SQLite tells through a hook.
   private var walPages: CInt = 0
@@ -31,22 +45,23 @@ final class SQLiteWriter {
   /// commits never gets to the end, and the log could not be begun anew.
   private static let stallPages: CInt = 16 * 1024
 
+  /// - Parameter synchronous: How commits are written, as in `PRAGMA synchronous`.
   init(
-    database: Database, path: String, lock: JournalLock, checkpointer: Worker<Void>,
+    database: Database, path: String, synchronous: String, lock: JournalLock,
+    checkpointer: Worker<Void>,
     report: @escaping @Sendable (Report) -> Void
   ) throws(SQLiteError) {
     self.database = database
+    self.synchronous = synchronous
     self.lock = lock
     self.checkpointer = checkpointer
     self.report = report
     begin = try Statement("BEGIN IMMEDIATE", on: database)
     commit = try Statement("COMMIT", on: database)
     rollback = try Statement("ROLLBACK", on: database)
-    insert = try Statement(
-      """
-      INSERT INTO event (seq, time, version, previous, stream, type, data, command, meta, crc)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """, on: database)
+    events = try EventTable(database)
+    snapshots = try SnapshotTable(database)
+    removals = try RemovalTable(database)
     // Opened early and kept: without it there would be no way to make the log durable by a timer.
     walFile = open(path + "-wal", O_RDWR | O_CLOEXEC)
     // The hook goes with the database, which goes with this object.
@@ -61,22 +76,30 @@ final class SQLiteWriter {
     if walFile >= 0 { _ = close(walFile) }
   }
 
-  /// Does what waits: all batches of records as one transaction.
+  /// Does what waits: all batches of records as one transaction, then one chore.
   func work(_ jobs: [Job]) {
     var batches: [[Record]] = []
     for job in jobs {
       switch job {
       case .append(let records, let generation):
         if generation == self.generation { batches.append(records) }
-      case .save(let snapshot): save(snapshot)
+      case .save(let snapshot): chores.append(.save(.init(snapshot)))
+      case .remove(let removal): chores.append(.remove(removal))
+      case .setAgeTime(let time): setAgeTime(time)
       case .synchronize: synchronize()
+      case .doChore: break
       }
     }
+    commit(batches)
+    doChore()
+  }
+
+  private func commit(_ batches: [[Record]]) {
     guard let last = batches.last?.last else { return }
     let start = nanoseconds()
     do throws(SQLiteError) {
       try transaction { () throws(SQLiteError) in
-        for records in batches { for record in records { try write(record) } }
+        for records in batches { for record in records { try events.write(record) } }
       }
     } catch {
       return fail(error)
@@ -96,27 +119,6 @@ final class SQLiteWriter {
       if sqlite3_get_autocommit(database.pointer) == 0 { try? rollback.run() }
       throw error
     }
-  }
-
-  private func write(_ record: Record) throws(SQLiteError) {
-    row.begin(
-      seq: record.seq, time: record.time, version: record.version, previous: record.previous)
-    let stream = row.append(record.stream)
-    let type = row.append(record.type)
-    let data = row.append(record.data)
-    let command = row.append(record.command)
-    let meta = row.append(record.meta)
-    insert.bind(Int64(record.seq), at: 1)
-    insert.bind(record.time, at: 2)
-    insert.bind(Int64(record.version), at: 3)
-    insert.bind(Int64(record.previous), at: 4)
-    insert.bind(inPlace: row[stream], at: 5)
-    insert.bind(inPlace: row[type], at: 6)
-    insert.bind(inPlace: row[data], at: 7)
-    insert.bind(inPlace: row[command], at: 8)
-    insert.bind(inPlace: row[meta], at: 9)
-    insert.bind(row.checksum, at: 10)
-    try insert.run()
   }
 
   private func fail(_ error: SQLiteError) {
@@ -142,72 +144,96 @@ final class SQLiteWriter {
     report(.failed(.readOnly(reason: reason, outcome: .unknown), "fdatasync: \(reason)"))
   }
 
-  // MARK: Snapshots
+  // MARK: Chores
 
-  /// Bytes of a snapshot that are written as one row: a commit does not wait long behind one.
-  private static let partSize = 256 * 1024
-
-  private func save(_ snapshot: Snapshot) {
-    do throws(SQLiteError) {
-      let insert = try Statement(
-        "INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?, ?, ?)", on: database)
-      var text = snapshot.data
-      let bytes = text.withUTF8 { Array($0) }
-      let count = max(1, (bytes.count + Self.partSize - 1) / Self.partSize)
-      // The first part last: a snapshot without it is none.
-      for part in (0..<count).reversed() {
-        let range = part * Self.partSize..<min(bytes.count, (part + 1) * Self.partSize)
-        try transaction { () throws(SQLiteError) in
-          try write(bytes, range, part, of: count, of: snapshot, with: insert)
-        }
-      }
-      try thin(snapshot.service)
-      report(.saved)
-    } catch {
-      report(.notSaved("\(error)"))
+  /// Does what has waited longest, in a transaction that does not wait for the disk: the log keeps
+  /// the order, so that no removal survives a crash that the snapshot before it does not survive.
+  private func doChore() {
+    guard !chores.isEmpty else { return }
+    let chore = chores.removeFirst()
+    switch chore {
+    case .save(let parts): save(parts)
+    case .drop(let part):
+      // A snapshot too many does no harm: the next thinning finds it again.
+      try? relaxed { () throws(SQLiteError) in try snapshots.remove(part) }
+    case .remove(let removal): remove(removal)
+    case .giveBack: giveBack()
     }
     checkpoint()
+    if !chores.isEmpty { report(.hasChores) }
   }
 
-  private func write(
-    _ bytes: [UInt8], _ range: Range<Int>, _ part: Int, of count: Int, of snapshot: Snapshot,
-    with insert: Statement
-  ) throws(SQLiteError) {
-    var result: Result<Void, SQLiteError> = .success(())
-    bytes.withUnsafeBytes { bytes in
-      let slice = UnsafeRawBufferPointer(rebasing: bytes[range])
-      insert.bind(snapshot.service, at: 1)
-      insert.bind(Int64(snapshot.seq), at: 2)
-      insert.bind(Int64(part), at: 3)
-      insert.bind(Int64(count), at: 4)
-      insert.bind(Int64(snapshot.schema), at: 5)
-      insert.bind(inPlace: slice, at: 6)
-      insert.bind(Int64(crc.checksum(slice)), at: 7)
-      result = Result { () throws(SQLiteError) in try insert.run() }
-    }
+  /// Runs a transaction that the disk may have later.
+  private func relaxed(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+    try database.execute("PRAGMA synchronous = NORMAL")
+    let result = Result { () throws(SQLiteError) in try transaction(body) }
+    try database.execute("PRAGMA synchronous = \(synchronous)")
     try result.get()
   }
 
-  /// Keeps the newest two snapshots of a service, and of the older ones one for each doubling of
-  /// the distance.
-  private func thin(_ service: String) throws(SQLiteError) {
-    let select = try Statement(
-      "SELECT seq FROM snapshot WHERE service = ? AND part = 0 ORDER BY seq DESC", on: database)
-    select.bind(service, at: 1)
-    var seqs: [Int64] = []
-    while try select.step() { seqs.append(select.int64(0)) }
-    guard seqs.count > 2 else { return }
-    let delete = try Statement(
-      "DELETE FROM snapshot WHERE service = ? AND seq = ?", on: database)
-    let unit = seqs[0] - seqs[1]
-    var seen: Set<Int> = []
-    // The oldest of each doubling stays: a younger one would never get old enough for the next.
-    for seq in seqs.dropFirst(2).reversed() {
-      let doublings = Int64.bitWidth - ((seqs[0] - seq) / unit).leadingZeroBitCount
-      if seen.insert(doublings).inserted { continue }
-      delete.bind(service, at: 1)
-      delete.bind(seq, at: 2)
-      try delete.run()
+  private func save(_ parts: SnapshotTable.Parts) {
+    let snapshot = parts.snapshot
+    do throws(SQLiteError) {
+      try relaxed { () throws(SQLiteError) in try snapshots.write(parts) }
+      var rest = parts
+      if rest.advance() { return chores.insert(.save(rest), at: 0) }
+      // Before what waits already, so that there are never many too many.
+      chores.insert(
+        contentsOf: try snapshots.surplus(after: snapshot).map { .drop($0) }, at: 0)
+      report(.saved(SnapshotReport(service: snapshot.service, seq: snapshot.seq)))
+    } catch {
+      report(
+        .saved(
+          SnapshotReport(service: snapshot.service, seq: snapshot.seq, failure: "\(error)")))
+    }
+  }
+
+  private func remove(_ removal: Removal) {
+    let start = nanoseconds()
+    var first: UInt64 = 0
+    do throws(SQLiteError) {
+      try relaxed { () throws(SQLiteError) in first = try removals.remove(removal, from: events) }
+      if first > self.first {
+        self.first = first
+        chores += try snapshots.outlived(first: first).map { .drop($0) }
+      }
+      if chores.isEmpty, try freePages() > Self.reservedPages { chores.append(.giveBack) }
+    } catch {
+      guard error.hasNoOutcome || error.isCorrupt else { return fail(error) }
+      let failure =
+        error.isCorrupt
+        ? JournalError.corrupt(seq: removal.first, detail: error.message) : error.refusal
+      return report(.removed(.failure(failure)))
+    }
+    report(
+      .removed(.success(RemovalReport(first: first, nanoseconds: nanoseconds() - start))))
+  }
+
+  /// Free pages that stay in the file for what comes next.
+  private static let reservedPages: Int64 = 1024
+
+  /// Pages that are given back at a time.
+  private static let pagesGivenBack = 64
+
+  /// Pages that could be given back.
+  private func freePages() throws(SQLiteError) -> Int64 {
+    guard try database.integer("PRAGMA auto_vacuum") == 2 else { return 0 }
+    return try database.integer("PRAGMA freelist_count") ?? 0
+  }
+
+  /// Makes the file a little smaller; without room for that it stays as it is.
+  private func giveBack() {
+    guard let before = try? freePages() else { return }
+    try? relaxed { () throws(SQLiteError) in
+      try database.execute("PRAGMA incremental_vacuum(\(Self.pagesGivenBack))")
+    }
+    guard chores.isEmpty, let after = try? freePages() else { return }
+    if after < before, after > Self.reservedPages { chores.append(.giveBack) }
+  }
+
+  private func setAgeTime(_ time: Int64) {
+    try? relaxed { () throws(SQLiteError) in
+      try database.execute("INSERT OR REPLACE INTO journal VALUES ('age', '\(time)')")
     }
   }
 }
@@ -217,7 +243,11 @@ extension SQLiteWriter {
   enum Job: Sendable {
     case append([Record], generation: Int)
     case save(Snapshot)
+    case remove(Removal)
+    case setAgeTime(Int64)
     case synchronize
+    /// Goes on with what is done between commits.
+    case doChore
   }
 
   /// What the writer thread tells the loop.
@@ -227,8 +257,10 @@ extension SQLiteWriter {
     case rejected(JournalError)
     /// It may have been written; the journal is at its end.
     case failed(JournalError, String)
-    case saved
-    case notSaved(String)
+    case saved(SnapshotReport)
+    case removed(Result<RemovalReport, JournalError>)
+    /// There is more to be done between commits.
+    case hasChores
   }
 }
 

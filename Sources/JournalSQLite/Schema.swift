@@ -10,7 +10,7 @@ enum Schema {
   static let applicationID: Int32 = 0x626E_646A
 
   /// Raised whenever an older binderd could not read the file any more.
-  static let version: Int32 = 1
+  static let version: Int32 = 2
 
   /// What the first bytes of a file say, read without SQLite: that would already change a file
   /// that needs recovery.
@@ -52,6 +52,8 @@ enum Schema {
 
   /// Makes the tables of a new journal, all or none.
   static func create(on database: Database, epoch: String) throws(SQLiteError) {
+    // Before there is a table: afterwards it would need a copy of the whole file.
+    try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
     try database.execute("PRAGMA journal_mode = WAL")
     try database.execute(
       """
@@ -84,11 +86,35 @@ enum Schema {
         key   TEXT PRIMARY KEY,
         value TEXT NOT NULL
       ) STRICT, WITHOUT ROWID;
-      INSERT INTO journal VALUES ('epoch', '\(epoch)');
+      \(removalTable);
+      INSERT INTO journal VALUES ('epoch', '\(epoch)'), ('first', '1');
       COMMIT;
       """)
     // Into the file itself, so that its first bytes say what it is from now on.
     try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  /// Which events were removed; since version 2.
+  private static let removalTable = """
+    CREATE TABLE removal (
+      first    INTEGER PRIMARY KEY,
+      last     INTEGER NOT NULL,
+      kept     INTEGER NOT NULL,
+      services TEXT NOT NULL
+    ) STRICT
+    """
+
+  /// Brings a journal of version 1 to the present form, wholly or not at all.
+  static func raise(_ database: Database) throws(SQLiteError) {
+    try database.execute(
+      """
+      BEGIN EXCLUSIVE;
+      \(removalTable);
+      INSERT INTO journal SELECT 'first', CAST(ifnull(min(seq), 1) AS TEXT) FROM event;
+      PRAGMA user_version = \(version);
+      COMMIT;
+      PRAGMA wal_checkpoint(TRUNCATE)
+      """)
   }
 
   /// A new epoch: 8 random hexadecimal digits.

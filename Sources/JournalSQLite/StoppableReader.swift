@@ -33,4 +33,8 @@ struct StoppableReader: JournalReader {
   func bounds() throws(JournalError) -> (first: UInt64, last: UInt64) {
     try open().bounds()
   }
+
+  func lastRemoval(of service: String, upTo seq: UInt64) throws(JournalError) -> UInt64 {
+    try open().lastRemoval(of: service, upTo: seq)
+  }
 }

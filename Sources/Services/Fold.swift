@@ -12,6 +12,9 @@ package protocol Fold: AnyObject {
   @discardableResult
   func apply(_ record: Record) -> [String]
 
+  /// Whether a record is an event that the state is made of.
+  func knows(_ record: Record) -> Bool
+
   /// What a record alone says of the sources that it changes; `nil` when the state has to be known.
   func given(by record: Record) -> [SourceChange]?
 
@@ -61,6 +64,8 @@ final class StateFold<State: ServiceState>: Fold {
     let kind = record.type[type.index(type.startIndex, offsetBy: prefix.utf8.count)...]
     return State.Event(kind: String(kind), data: JSONText(kept: record.data), coder)
   }
+
+  func knows(_ record: Record) -> Bool { event(of: record) != nil }
 
   func given(by record: Record) -> [SourceChange]? {
     guard let event = event(of: record) else { return [] }

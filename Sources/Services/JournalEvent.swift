@@ -39,6 +39,14 @@ package struct EventPage: Equatable, Sendable {
 
   /// The position up to which there are no others; for a page that was read backward, down to which.
   package let end: UInt64
+
+  /// Positions before the end, after what was known, whose events were removed; known of pages that
+  /// were read forward.
+  package let holes: [ClosedRange<UInt64>]
+
+  init(events: [JournalEvent], end: UInt64, holes: [ClosedRange<UInt64>] = []) {
+    (self.events, self.end, self.holes) = (events, end, holes)
+  }
 }
 
 /// Which events are wanted.

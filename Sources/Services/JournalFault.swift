@@ -1,4 +1,4 @@
-internal import Journal
+package import Journal
 
 /// Why the journal could not do what somebody asked of the services.
 package enum JournalFault: Error, Equatable, Sendable {
@@ -16,7 +16,7 @@ package enum JournalFault: Error, Equatable, Sendable {
   /// It cannot be read at all.
   case unavailable(detail: String)
 
-  init(_ error: JournalError) {
+  package init(_ error: JournalError) {
     switch error {
     case .readOnly(let reason, let outcome):
       self = .readOnly(reason: reason, mayBeWritten: outcome == .unknown)

@@ -10,6 +10,11 @@ final class JournalFold: Fold {
   static let service = "journal"
   private static let schema = 2
 
+  /// The name under which the journal keeps what was removed: this one follows from all events.
+  static func removalName(of service: String) -> String {
+    service == Self.service ? Removal.anyService : service
+  }
+
   private(set) var heads = StreamHeads()
   private(set) var window = CommandWindow()
   private let coder = EventCoder()
@@ -64,6 +69,8 @@ final class JournalFold: Fold {
     if record.command != nil { window.note(record, coder) }
     return []
   }
+
+  func knows(_ record: Record) -> Bool { true }
 
   func given(by record: Record) -> [SourceChange]? { [] }
 

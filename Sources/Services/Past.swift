@@ -11,17 +11,16 @@ struct Past: Sendable {
   let head: UInt64
   let seq: UInt64
 
-  private static let pageSize = 1000
-
   /// How far a stream is followed back before the whole service is folded instead.
   private static let maxSteps = 20_000
 
   func read(_ reader: any JournalReader) throws(JournalError) -> PastValue {
     let bounds = try reader.bounds()
-    guard seq <= bounds.last, seq >= bounds.first - 1 else {
+    guard seq <= bounds.last, seq >= bounds.first || bounds.first == 1 else {
       throw .outOfRange(first: bounds.first, last: bounds.last)
     }
-    let time = seq == 0 ? nil : try reader.records(after: seq - 1, limit: 1).first?.time
+    let record = seq == 0 ? nil : try reader.records(after: seq - 1, limit: 1).first
+    let time = record?.seq == seq ? record?.time : nil
     if let value = try follow(reader) { return PastValue(value: value, time: time) }
     return PastValue(value: try fold(reader), time: time)
   }
@@ -52,7 +51,7 @@ struct Past: Sendable {
   /// Folds the records between the nearest snapshot and the position.
   private func fold(_ reader: any JournalReader) throws(JournalError) -> JSONText? {
     let fold = makeFold()
-    try fold.advance(reader, of: service, to: seq, pageSize: Self.pageSize)
+    try fold.advance(reader, of: service, to: seq)
     return fold.value(of: source)
   }
 }
@@ -73,6 +72,7 @@ struct PastChanges {
   }
 
   func read(_ reader: any JournalReader, after seq: UInt64) throws(JournalError) -> ChangePage {
+    try reader.check(seq)
     var changes: [SourceChange] = []
     var (end, bytes, scanned) = (seq, 0, 0)
     var isFolded = false
@@ -82,7 +82,7 @@ struct PastChanges {
       for record in records where record.service == service {
         if !isFolded, fold.given(by: record) == nil {
           isFolded = true
-          try fold.advance(reader, of: service, to: record.seq - 1, pageSize: 1000)
+          try fold.advance(reader, of: service, to: record.seq - 1)
         }
         for change in isFolded ? fold.changes(by: record) : fold.given(by: record) ?? []
         where isWanted(change.source) {
@@ -98,20 +98,6 @@ struct PastChanges {
 }
 
 extension Fold {
-  /// Brings a new fold to a position.
-  fileprivate func advance(
-    _ reader: any JournalReader, of service: String, to seq: UInt64, pageSize: Int
-  ) throws(JournalError) {
-    var position = start(from: try reader.snapshot(of: service, upTo: seq))
-    while position < seq {
-      let limit = Int(min(UInt64(pageSize), seq - position))
-      let records = try reader.records(after: position, limit: limit)
-      guard let last = records.last else { return }
-      for record in records { apply(record) }
-      position = last.seq
-    }
-  }
-
   /// Applies a record and tells what it has changed.
   fileprivate func changes(by record: Record) -> [SourceChange] {
     apply(record).map { SourceChange(source: $0, seq: record.seq, value: value(of: $0)) }

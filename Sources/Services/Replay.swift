@@ -24,12 +24,25 @@ final class Replay {
     self.store = store
     var positions: [String: UInt64] = [:]
     for ledger in ledgers {
-      positions[ledger.service] = ledger.start(try store.snapshot(of: ledger.service))
+      let position = ledger.start(try store.snapshot(of: ledger.service))
+      try Self.check(position, of: ledger.service, store)
+      positions[ledger.service] = position
     }
     self.positions = positions
     journalPosition = journal.start(from: try store.snapshot(of: JournalFold.service))
+    try Self.check(journalPosition, of: JournalFold.service, store)
     oldest = positions.values.reduce(journalPosition, min)
     position = oldest
+  }
+
+  /// Refuses a beginning after which events are missing: what they said is known from snapshots only.
+  private static func check(
+    _ position: UInt64, of service: String, _ store: any EventStore
+  ) throws(JournalError) {
+    let removed = try store.lastRemoval(of: JournalFold.removalName(of: service))
+    guard position < removed else { return }
+    throw .corrupt(
+      seq: removed, detail: "it was removed, and no snapshot of \(service) after it reads back")
   }
 
   /// Applies what came after them.
@@ -53,11 +66,6 @@ final class Replay {
 }
 
 extension Record {
-  /// The service that it belongs to: the first segment of its stream.
-  var service: String {
-    String(stream.prefix { $0 != "/" })
-  }
-
   /// Whether it belongs to a service, which must not be empty.
   fileprivate func isOf(_ service: String) -> Bool {
     let (stream, service) = (stream.utf8, service.utf8)

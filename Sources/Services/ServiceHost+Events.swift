@@ -31,7 +31,9 @@ extension ServiceHost {
   private static func page(
     _ reader: any JournalReader, after seq: UInt64, limit: Int, _ filter: EventFilter
   ) throws(JournalError) -> EventPage {
+    try reader.check(seq)
     var events: [JournalEvent] = []
+    var holes: [ClosedRange<UInt64>] = []
     var (end, bytes, scanned) = (seq, 0, 0)
     // Neither a page nor the time for it grows beyond measure where few events are wanted.
     while events.count < limit, bytes < pageBytes, scanned < 4096 {
@@ -39,13 +41,14 @@ extension ServiceHost {
       guard !records.isEmpty else { break }
       scanned += records.count
       for record in records where events.count < limit {
+        if record.seq > end + 1 { holes.append(end + 1...record.seq - 1) }
         end = record.seq
         guard filter.matches(record) else { continue }
         events.append(JournalEvent(record))
         bytes += record.data.utf8.count
       }
     }
-    return EventPage(events: events, end: end)
+    return EventPage(events: events, end: end, holes: holes)
   }
 
   /// Reads the last events before a position that are wanted.
@@ -92,7 +95,7 @@ extension ServiceHost {
     while end >= first, !page.isFull {
       let size = min(UInt64(chunk), end - first + 1)
       let records = try reader.records(after: end - size, limit: Int(size))
-      for record in records.reversed() { page.add(record) }
+      for record in records.reversed() where record.seq <= end { page.add(record) }
       end -= size
     }
     return page.page
@@ -129,7 +132,8 @@ extension ServiceHost {
   package func withValue(_ accepted: Accepted) -> Signal<Accepted, JournalFault> {
     let seq = accepted.seq ?? 1
     return reading(.prompt) { reader throws(JournalError) in
-      let meta = try reader.records(after: seq - 1, limit: 1).first?.meta
+      let record = try reader.records(after: seq - 1, limit: 1).first
+      let meta = record?.seq == seq ? record?.meta : nil
       return meta.flatMap { EventCoder().value(Meta.self, of: JSONText(kept: $0)) }?.value
     }
     .map { value in
@@ -219,4 +223,14 @@ package struct PastValue: Equatable, Sendable {
 
   /// When the event of that position happened, in microseconds since 1970; `nil` before the first.
   package let time: Int64?
+}
+
+extension JournalReader {
+  /// Refuses a position behind which not all is kept: the beginning of the journal has gone.
+  func check(_ seq: UInt64) throws(JournalError) {
+    let bounds = try bounds()
+    guard seq + 1 >= bounds.first else {
+      throw .outOfRange(first: bounds.first, last: bounds.last)
+    }
+  }
 }

@@ -80,6 +80,18 @@ package final class ServiceHost {
 
   func head(of stream: String) -> Head { store.head(of: stream) }
 
+  /// The time of the last event, or of the start; `nil` while there is none.
+  var lastTime: Int64? { store.last == 0 ? nil : store.lastTime }
+
+  /// The time that an event would have now.
+  var now: Int64 { store.now }
+
+  /// See ``EventStore/ageTime``.
+  var ageTime: Int64? {
+    get { store.ageTime }
+    set { if let newValue { store.setAgeTime(newValue) } }
+  }
+
   // MARK: Start
 
   /// Takes a ledger in and returns its number.
@@ -267,6 +279,23 @@ package final class ServiceHost {
     window.discard(after: store.durable)
     for ledger in ledgers { ledger.discard(store.durable) }
   }
+
+  // MARK: What goes
+
+  /// What makes the folds of all services, and of what the host knows.
+  var makeFolds: [String: @Sendable () -> any Fold] { snapshotting.makeFolds }
+
+  /// Keeps the state as of a position; emits once it is kept.
+  func keepSnapshots(at seq: UInt64) -> Signal<UInt64, JournalFault> {
+    snapshotting.keep(at: seq)
+  }
+
+  /// See ``EventStore/remove(_:)``.
+  func remove(_ removal: Removal) {
+    store.remove(removal)
+  }
+
+  var removed: Signal<Result<RemovalReport, JournalError>, Never> { store.removed }
 
   // MARK: The past
 

@@ -11,7 +11,7 @@ final class Snapshotting {
 
   private let store: any EventStore
   private let interval: UInt64
-  private var makeFolds: [String: @Sendable () -> any Fold] = [:]
+  private(set) var makeFolds: [String: @Sendable () -> any Fold] = [:]
 
   /// The position of the last snapshot.
   private(set) var saved: UInt64 = 0
@@ -38,6 +38,41 @@ final class Snapshotting {
     for ledger in ledgers { makeFolds[ledger.service] = ledger.makeFold }
     makeFolds[JournalFold.service] = { JournalFold() }
     (saved, tried) = (seq, seq)
+    store.saved.observeNext { [unowned self] report in
+      guard let failure = report.failure else { return }
+      onFailure(.unavailable(detail: failure))
+    }
+    .dispose(in: bag)
+  }
+
+  /// Makes snapshots as of a position, away from the others, and emits once all of them are kept.
+  func keep(at seq: UInt64) -> Signal<UInt64, JournalFault> {
+    Signal { [self] observer in
+      let makeFolds = makeFolds
+      let bag = DisposeBag()
+      var waiting = makeFolds.count
+      store.saved.observeNext { report in
+        guard report.seq == seq else { return }
+        waiting -= 1
+        if let failure = report.failure { return observer.fail(.unavailable(detail: failure)) }
+        guard waiting == 0 else { return }
+        observer.receive(seq)
+        observer.complete()
+      }
+      .dispose(in: bag)
+      store.reading(.care) { reader throws(JournalError) in
+        try Self.fold(makeFolds, reader, upTo: seq)
+      }
+      .observe { [store] event in
+        switch event {
+        case .next(let snapshots): for snapshot in snapshots { store.save(snapshot) }
+        case .failed(let error): observer.fail(JournalFault(error))
+        case .completed: break
+        }
+      }
+      .dispose(in: bag)
+      return bag
+    }
   }
 
   /// The journal is durable up to a position.
@@ -86,16 +121,15 @@ final class Snapshotting {
     var folds: [String: (fold: any Fold, from: UInt64)] = [:]
     for (service, makeFold) in makeFolds {
       let fold = makeFold()
-      let from = fold.start(from: try reader.snapshot(of: service, upTo: seq))
+      let from = try fold.start(reader, of: service, upTo: seq)
       folds[service] = (fold, from)
     }
     let journal = folds[JournalFold.service]
     var position = folds.values.map(\.from).min() ?? 0
     while position < seq {
-      let limit = Int(min(UInt64(pageSize), seq - position))
-      let records = try reader.records(after: position, limit: limit)
+      let records = try reader.records(after: position, limit: pageSize)
       guard let last = records.last else { break }
-      for record in records {
+      for record in records where record.seq <= seq {
         for case let (fold, from)? in [journal, folds[record.service]] where record.seq > from {
           fold.apply(record)
         }

@@ -19,6 +19,7 @@ final class Daemon {
   let server: SocketServer
   private let interface: Interface
   private let bindings: BindingsService
+  let journal: JournalService
   private let bag = DisposeBag()
 
   init(_ options: Options, _ log: Log) throws {
@@ -43,6 +44,8 @@ final class Daemon {
     let lists = ListsService(in: host)
     let maps = MapsService(in: host)
     bindings = BindingsService(in: host)
+    journal = JournalService(
+      of: store, at: options.journalPath, in: host, on: scheduler, loop, log)
     let system = SystemService(LinuxProbe(), on: scheduler)
     let daemon = DaemonService(
       on: scheduler, stats: { stats.now }, connections: { stats.connections })
@@ -56,6 +59,9 @@ final class Daemon {
     bindBindings(interface, to: bindings)
     bindSystem(interface, to: system)
     bindDaemon(interface, to: daemon)
+    interface.offerSource(
+      "daemon/journal", "What is done to the journal now, and how far.", journal.progress)
+    bindJournal(interface, to: journal, owner: Process.user)
 
     self.interface = interface
     (self.loop, self.store, self.host, self.hub) = (loop, store, host, hub)
@@ -71,6 +77,7 @@ final class Daemon {
   func start(_ options: Options, _ log: Log, _ manager: ServiceManager) throws {
     try replay(options, log, manager)
     bindHub(hub, to: interface, bag: bag)
+    if options.durability != nil { journal.start() }
     restoreBindings(interface, bindings) { log.write(.warning, $0) }
     // Requests that waited for the disk are run at the end of a turn; what they write goes at once.
     loop.onTurnEnd { [unowned store] in store.submit() }
@@ -79,6 +86,7 @@ final class Daemon {
   /// Ends the threads and what they still have for the loop; for a start that failed.
   func abandon() {
     server.stopListening()
+    journal.stop()
     store.close()
     loop.run()
   }
@@ -102,6 +110,5 @@ final class Daemon {
       guard options.durability == nil else { throw error }
       log.write(.error, "\(error); serving what stands before it")
     }
-    store.onSnapshotFailure = { log.write(.warning, "a snapshot was not saved: \($0)") }
   }
 }

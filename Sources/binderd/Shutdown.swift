@@ -40,6 +40,7 @@ final class Shutdown {
   /// Answers what is in flight, says goodbye and leaves the journal well; after the loop has stopped.
   func finish() {
     daemon.server.stopListening()
+    daemon.journal.stop()
     daemon.hub.stopReading()
     var deadline = daemon.loop.milliseconds + Self.graceMilliseconds
     wait { [self] in

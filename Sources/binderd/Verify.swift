@@ -12,7 +12,8 @@ func verify(_ path: String) -> CInt {
     print(
       "\(path): epoch \(report.epoch), events \(report.first) to \(report.last)")
     for damage in report.damages { print("damaged: \(damage)") }
-    print("\(report.count) of \(report.last + 1 - report.first) events read back")
+    let kept = report.last + 1 - report.first - report.removed
+    print("\(report.count) of \(kept) events read back")
     return report.damages.isEmpty ? EXIT_SUCCESS : EXIT_FAILURE
   } catch {
     print("\(error)")

@@ -245,6 +245,77 @@ struct EventStoreContractTests {
     #expect(none == nil)
   }
 
+  /// Removes some events and waits until that is done.
+  private func remove(_ removal: Removal, _ subject: Subject) throws {
+    var result: Result<RemovalReport, JournalError>?
+    let observation = subject.store.removed.observeNext { result = $0 }
+    subject.store.remove(removal)
+    for _ in 0..<1000 where result == nil {
+      (subject.store as? MemoryStore)?.remove()
+      _ = try subject.read { reader throws(JournalError) in try reader.bounds() }
+    }
+    observation.dispose()
+    _ = try #require(result).get()
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `what was removed is passed over, and nothing else changes`(kind: Kind) throws {
+    let subject = try Subject(kind)
+    for i in 1...20 {
+      subject.setClock(Int64(1000 * i))
+      _ = try subject.store.append([draft(i % 2 == 0 ? "a/x" : "b/x", "\(i)")])
+    }
+    try subject.settle()
+    try remove(
+      Removal(
+        first: 1, last: 10, runs: [2...2, 4...4, 6...6, 8...8], services: ["a": 8, "*": 8]),
+      subject)
+
+    #expect(try replayed(subject.store).map(\.seq) == [1, 3, 5, 7] + Array(9...20))
+    #expect(subject.store.first == 1)
+    #expect(try subject.store.lastRemoval(of: "a") == 8)
+    #expect(try subject.store.lastRemoval(of: "b") == 0)
+    #expect(
+      try subject.read { reader throws(JournalError) in
+        try reader.records(after: 3, limit: 3).map(\.seq)
+      } == [5, 7, 9])
+    for (time, seq) in [(2_500, 1), (3_000, 3), (8_999, 7), (20_000, 20)] {
+      let found = try subject.read { reader throws(JournalError) in
+        try reader.position(at: Int64(time))
+      }
+      #expect(found == UInt64(seq), "at \(time)")
+    }
+
+    try remove(
+      Removal(
+        first: 1, last: 12, runs: [1...1, 3...3, 5...5, 7...7, 9...10],
+        services: [
+          "a": 10, "b": 9, "*": 10,
+        ]), subject)
+    #expect(subject.store.first == 11)
+    #expect(try replayed(subject.store).map(\.seq).elementsEqual(11...20))
+    let bounds = try subject.read { reader throws(JournalError) in try reader.bounds() }
+    #expect(bounds == (11, 20))
+    _ = try subject.store.append([draft("a/x")])
+    try subject.settle()
+    #expect(try replayed(subject.store, after: 19).map(\.seq) == [20, 21])
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `it is known up to where the events of a service have gone`(kind: Kind) throws {
+    let subject = try Subject(kind)
+    for i in 1...20 { _ = try subject.store.append([draft(i % 2 == 0 ? "a/x" : "b/x")]) }
+    try subject.settle()
+    try remove(
+      Removal(first: 3, last: 10, runs: [4...4, 8...8], services: ["a": 8, "*": 8]), subject)
+    for (seq, last) in [(20, 8), (8, 8), (6, 6), (3, 3), (2, 0)] as [(UInt64, UInt64)] {
+      let found = try subject.read { reader throws(JournalError) in
+        try reader.lastRemoval(of: "a", upTo: seq)
+      }
+      #expect(found == last, "up to \(seq)")
+    }
+  }
+
   @Test(arguments: Kind.allCases)
   func `a reading that is disposed of is not told`(kind: Kind) throws {
     let subject = try Subject(kind)

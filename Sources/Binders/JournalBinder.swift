@@ -1,0 +1,83 @@
+internal import Connections
+internal import JSON
+package import Services
+internal import Signals
+internal import Wire
+
+/// Binds clients to the care of the journal.
+package func bindJournal(_ interface: Interface, to journal: JournalService, owner: UInt32) {
+  interface.offer(
+    "journal", "The care of the journal: what it holds, and what of it goes.",
+    events: ["daemon.compacted"])
+  interface.query(
+    "journal.info", "What the journal holds: positions, streams, types, snapshots, bytes.",
+    NoParameters.self, Shape(of: JournalFigures.self), isLate: true
+  ) { interface, call, _ in
+    guard let call = call.later() else { return }
+    journal.figures().answer(call, interface) { interface.answer(call, with: $0) }
+  }
+  interface.query(
+    "journal.compact",
+    "Removes the events that the retention does not keep, or those before a position or a time.",
+    Compact.self, Shape(of: JournalService.Compacted.self), isLate: true
+  ) { interface, call, compact in
+    let peer = call.connection.peer
+    guard peer.uid == owner || peer.uid == 0 else {
+      return call.refuse(
+        WireError(
+          .permissionDenied, "only the owner of the daemon may do this",
+          ["need": .string("owner")]))
+    }
+    do throws(WireError) {
+      try compact.start(interface, journal, call)
+    } catch {
+      call.refuse(error)
+    }
+  }
+}
+
+private struct Compact: DocumentedParameters {
+  struct Before: Decodable {
+    let seq: Position?
+    let time: String?
+  }
+
+  let before: Before?
+  let force: Bool?
+
+  static let docs = [
+    "before": #"{"seq":n} or {"time":"…"}: all events before it go, whatever the retention keeps."#,
+    "force": "The clock is right, however far it has leapt forward.",
+  ]
+
+  func start(
+    _ interface: Interface, _ journal: JournalService, _ call: Call
+  ) throws(WireError) {
+    let isForced = force ?? false
+    func run(before seq: UInt64?, _ call: Call) {
+      journal.compact(before: seq, isForced: isForced).answer(call, interface) {
+        interface.answer(call, with: $0)
+      }
+    }
+    switch (before?.seq, before?.time.map { Timestamp($0) }) {
+    case (nil, nil) where before == nil:
+      guard let call = call.later() else { return }
+      run(before: nil, call)
+    case (let position?, nil):
+      guard position.seq <= interface.host.durable else {
+        throw .seqFuture(last: interface.host.durable)
+      }
+      guard let call = call.later() else { return }
+      run(before: position.seq, call)
+    case (nil, let time??):
+      guard let call = call.later() else { return }
+      interface.host.position(at: time.microseconds - 1).answer(call, interface) {
+        run(before: $0 + 1, call)
+      }
+    default:
+      throw WireError(
+        JSONDecodingError(
+          path: "/before", expected: #"{"seq":n} or {"time":"…"}"#, got: "another value"))
+    }
+  }
+}

@@ -1,0 +1,96 @@
+internal import CSQLite
+package import Journal
+
+/// Reads a whole journal, as it is at one moment, while a daemon may write it.
+///
+/// Most of it is read in pages of their own, so that the log is not held; the end of it, the
+/// snapshots and what was removed are read together, so that they fit.
+package struct JournalSource {
+  package let path: String
+  private let files: JournalFiles
+
+  /// What is handed out.
+  package enum Part {
+    case events([Record])
+    case removals(KnownRemovals)
+    /// One that is needed, or helps to see the past.
+    case snapshot(Snapshot)
+  }
+
+  private static let pageSize = 1000
+  private static let pageBytes = 1 << 20
+
+  /// How many events are left for the end.
+  private static let rest: UInt64 = 10_000
+
+  /// - Throws: ``JournalError`` when the journal cannot be opened.
+  package init(path: String) throws(JournalError) {
+    self.path = path
+    files = try JournalFiles(path: path, for: .checking)
+  }
+
+  package var epoch: String { files.epoch }
+  package var first: UInt64 { files.first }
+  package var last: UInt64 { files.last }
+
+  /// Hands out all of it: events in order, then what was removed, then snapshots.
+  ///
+  /// - Parameters:
+  ///   - onPage: Told of the position after each page, to show it or to wait a moment.
+  /// - Throws: ``JournalError/corrupt(seq:detail:)`` at the first event that does not read back, and
+  ///   what `body` throws.
+  package func read(
+    onPage: (UInt64) -> Void, _ body: (Part) throws(JournalError) -> Void
+  ) throws(JournalError) {
+    var position = files.first - 1
+    while position + Self.rest < files.last {
+      guard let end = try page(after: position, body) else { break }
+      position = end
+      onPage(position)
+    }
+    let database = files.reader.database
+    do throws(SQLiteError) {
+      try database.execute("BEGIN")
+    } catch {
+      throw .unavailable(detail: "\(path): \(error)")
+    }
+    defer { sqlite3_exec(database.pointer, "ROLLBACK", nil, nil, nil) }
+    while let end = try page(after: position, body) { position = end }
+    onPage(position)
+    let removals: KnownRemovals
+    do throws(SQLiteError) {
+      removals = try KnownRemovals(database)
+    } catch {
+      throw .unavailable(detail: "\(path): \(error)")
+    }
+    try body(.removals(removals))
+    try readSnapshots(database, body)
+  }
+
+  private func page(
+    after seq: UInt64, _ body: (Part) throws(JournalError) -> Void
+  ) throws(JournalError) -> UInt64? {
+    let records = try files.reader.records(
+      after: seq, limit: Self.pageSize, bytes: Self.pageBytes)
+    guard let last = records.last else { return nil }
+    try body(.events(records))
+    return last.seq
+  }
+
+  private func readSnapshots(
+    _ database: Database, _ body: (Part) throws(JournalError) -> Void
+  ) throws(JournalError) {
+    var found: [(service: String, seq: UInt64)] = []
+    do throws(SQLiteError) {
+      let rows = try Statement(
+        "SELECT service, seq FROM snapshot WHERE part = 0 ORDER BY seq, service", on: database)
+      while try rows.step() { found.append((rows.string(0), UInt64(rows.int64(1)))) }
+    } catch {
+      throw .unavailable(detail: "\(path): \(error)")
+    }
+    for (service, seq) in found {
+      let snapshot = try files.reader.snapshot(of: service, upTo: seq)
+      if let snapshot, snapshot.seq == seq { try body(.snapshot(snapshot)) }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/// What a journal knows of its events that were removed.
+package struct KnownRemovals: Equatable, Sendable {
+  /// Positions between which events were removed, and of which services.
+  package struct Stretch: Equatable, Sendable {
+    package let range: ClosedRange<UInt64>
+    package let services: [String]
+
+    package init(range: ClosedRange<UInt64>, services: [String]) {
+      (self.range, self.services) = (range, services)
+    }
+  }
+
+  package var stretches: [Stretch] = []
+
+  /// The last removed position of each service.
+  package var services: [String: UInt64] = [:]
+
+  package init() {}
+
+  init(_ database: Database) throws(SQLiteError) {
+    guard try RemovalIndex(database) != nil else { return }
+    let rows = try Statement(
+      "SELECT first, last, services FROM removal ORDER BY first", on: database)
+    while try rows.step() {
+      stretches.append(
+        Stretch(
+          range: UInt64(rows.int64(0))...UInt64(rows.int64(1)),
+          services: rows.string(2).split(separator: " ").map(String.init)))
+    }
+    let prefix = RemovalTable.key(of: "")
+    let keys = try Statement(
+      "SELECT key, CAST(value AS INTEGER) FROM journal WHERE key GLOB '\(prefix)*'", on: database)
+    while try keys.step() {
+      services[String(keys.string(0).dropFirst(prefix.count))] = UInt64(keys.int64(1))
+    }
+  }
+}

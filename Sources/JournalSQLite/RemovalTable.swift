@@ -1,0 +1,204 @@
+internal import Journal
+
+/// Writes down which events were removed, within the transaction that removes them.
+final class RemovalTable {
+  private let database: Database
+  private let near: Statement
+  private let count: Statement
+  private let forget: Statement
+  private let note: Statement
+  private let noteService: Statement
+  private let noteFirst: Statement
+  private let forgetOld: Statement
+
+  /// A stretch as it stands in the table.
+  private struct Stretch {
+    var first: Int64
+    var last: Int64
+    var kept: Int64
+    var services: Set<Substring>
+  }
+
+  init(_ database: Database) throws(SQLiteError) {
+    self.database = database
+    near = try Statement(
+      """
+      SELECT first, last, kept, services FROM removal
+      WHERE first BETWEEN ifnull((SELECT max(first) FROM removal WHERE first <= ?1), ?1) AND ?2
+      """, on: database)
+    count = try Statement("SELECT count(*) FROM event WHERE seq BETWEEN ? AND ?", on: database)
+    forget = try Statement("DELETE FROM removal WHERE first = ?", on: database)
+    note = try Statement("INSERT INTO removal VALUES (?, ?, ?, ?)", on: database)
+    noteService = try Statement(
+      """
+      INSERT INTO journal VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2
+      WHERE CAST(value AS INTEGER) < CAST(?2 AS INTEGER)
+      """, on: database)
+    noteFirst = try Statement(
+      """
+      INSERT INTO journal VALUES ('first', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1
+      """, on: database)
+    forgetOld = try Statement("DELETE FROM removal WHERE last < ?", on: database)
+  }
+
+  /// Removes events and writes that down.
+  ///
+  /// - Returns: The first position that is kept now.
+  /// - Throws: What SQLite says, or damage when other events are missing than were removed before.
+  func remove(_ removal: Removal, from events: EventTable) throws(SQLiteError) -> UInt64 {
+    var stretch = try self.stretch(around: removal)
+    stretch.kept = try rows(stretch.first, stretch.last) - Int64(removal.count)
+    for run in removal.runs { try events.remove(run) }
+    guard try rows(stretch.first, stretch.last) == stretch.kept else {
+      throw SQLiteError(damage: "events \(removal.first) to \(removal.last) are not all there")
+    }
+    for (service, last) in removal.services {
+      stretch.services.insert(service[...])
+      noteService.bind(Self.key(of: service), at: 1)
+      noteService.bind("\(last)", at: 2)
+      try noteService.run()
+    }
+    note.bind(stretch.first, at: 1)
+    note.bind(stretch.last, at: 2)
+    note.bind(stretch.kept, at: 3)
+    note.bind(" " + stretch.services.sorted().joined(separator: " ") + " ", at: 4)
+    try note.run()
+    return try raiseFirst()
+  }
+
+  /// The stretch that a removal makes of itself and of those that it touches, which are forgotten.
+  private func stretch(around removal: Removal) throws(SQLiteError) -> Stretch {
+    var whole = Stretch(
+      first: Int64(removal.first), last: Int64(removal.last), kept: 0, services: [])
+    near.bind(whole.first, at: 1)
+    near.bind(whole.last, at: 2)
+    var found: [Stretch] = []
+    while try near.step() {
+      found.append(
+        Stretch(
+          first: near.int64(0), last: near.int64(1), kept: near.int64(2),
+          services: Set(near.string(3).split(separator: " "))))
+    }
+    for old in found where isJoined(old, removal) {
+      guard try rows(old.first, old.last) == old.kept else {
+        throw SQLiteError(
+          damage: "of events \(old.first) to \(old.last) \(old.kept) should be there")
+      }
+      whole.first = min(whole.first, old.first)
+      whole.last = max(whole.last, old.last)
+      whole.services.formUnion(old.services)
+      forget.bind(old.first, at: 1)
+      try forget.run()
+    }
+    return whole
+  }
+
+  /// Whether a stretch is not apart from a removal, or so near and small that one is enough.
+  private func isJoined(_ old: Stretch, _ removal: Removal) -> Bool {
+    if old.last >= Int64(removal.first) { return true }
+    return old.last + 1 == Int64(removal.first) && old.kept < Int64(Removal.maxCount) / 2
+  }
+
+  private func rows(_ first: Int64, _ last: Int64) throws(SQLiteError) -> Int64 {
+    count.bind(first, at: 1)
+    count.bind(last, at: 2)
+    defer { count.reset() }
+    return try count.step() ? count.int64(0) : 0
+  }
+
+  /// What is before the first event needs no stretches.
+  private func raiseFirst() throws(SQLiteError) -> UInt64 {
+    let first = try database.integer("SELECT ifnull(min(seq), 1) FROM event") ?? 1
+    noteFirst.bind("\(first)", at: 1)
+    try noteFirst.run()
+    forgetOld.bind(first, at: 1)
+    try forgetOld.run()
+    return UInt64(first)
+  }
+
+  /// The key under which the last removed position of a service stands.
+  static func key(of service: String) -> String { "removed:" + service }
+}
+
+/// Reads which events were removed, on a reader's connection.
+final class RemovalIndex {
+  private let first: Statement
+  private let covering: Statement
+  private let last: Statement
+  private let within: Statement
+
+  /// The stretch that was found last: holes are mostly near each other.
+  private var known: ClosedRange<Int64>?
+
+  /// - Returns: `nil` for a journal of a form in which nothing was ever removed.
+  init?(_ database: Database) throws(SQLiteError) {
+    let table = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'removal'"
+    guard try database.integer(table) == 1 else { return nil }
+    first = try Statement(
+      "SELECT CAST(value AS INTEGER) FROM journal WHERE key = 'first'", on: database)
+    covering = try Statement(
+      "SELECT first, last FROM removal WHERE first <= ? ORDER BY first DESC LIMIT 1", on: database)
+    last = try Statement(
+      "SELECT CAST(value AS INTEGER) FROM journal WHERE key = ?", on: database)
+    within = try Statement(
+      """
+      SELECT last FROM removal WHERE first <= ?1 AND instr(services, ?2) > 0
+      ORDER BY first DESC LIMIT 1
+      """, on: database)
+  }
+
+  /// The first position that is kept.
+  func firstPosition() throws(SQLiteError) -> Int64 {
+    defer { first.reset() }
+    return try first.step() ? first.int64(0) : 1
+  }
+
+  /// Whether all positions of a range may be missing.
+  func explains(_ range: ClosedRange<Int64>) throws(SQLiteError) -> Bool {
+    if let known, known.contains(range.lowerBound), known.contains(range.upperBound) { return true }
+    var position = max(range.lowerBound, try firstPosition())
+    while position <= range.upperBound {
+      covering.bind(position, at: 1)
+      defer { covering.reset() }
+      guard try covering.step(), covering.int64(1) >= position else { return false }
+      known = covering.int64(0)...covering.int64(1)
+      position = covering.int64(1) + 1
+    }
+    return true
+  }
+
+  /// See ``JournalReader/lastRemoval(of:upTo:)``.
+  func lastRemoval(of service: String, upTo seq: Int64) throws(SQLiteError) -> Int64 {
+    last.bind(RemovalTable.key(of: service), at: 1)
+    defer { last.reset() }
+    guard try last.step() else { return 0 }
+    let newest = last.int64(0)
+    if newest <= seq { return newest }
+    within.bind(seq, at: 1)
+    within.bind(" \(service) ", at: 2)
+    defer { within.reset() }
+    let before = try firstPosition() - 1
+    return max(min(before, seq), try within.step() ? min(within.int64(0), seq) : 0)
+  }
+
+  /// How many events after the first position were removed, and where others are missing.
+  func check(
+    on database: Database
+  ) throws(SQLiteError) -> (count: UInt64, damages: [String]) {
+    let first = try firstPosition()
+    let stretches = try Statement(
+      """
+      SELECT first, last, kept, (SELECT count(*) FROM event WHERE seq BETWEEN first AND last)
+      FROM removal ORDER BY first
+      """, on: database)
+    var (count, damages): (Int64, [String]) = (0, [])
+    while try stretches.step() {
+      let (from, to) = (max(first, stretches.int64(0)), stretches.int64(1))
+      let (wanted, found) = (stretches.int64(2), stretches.int64(3))
+      count += to - from + 1 - wanted
+      guard wanted != found else { continue }
+      damages.append("of events \(from) to \(to) \(wanted) are kept, \(found) are there")
+    }
+    return (UInt64(max(0, count)), damages)
+  }
+}

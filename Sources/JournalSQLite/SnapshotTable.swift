@@ -1,0 +1,120 @@
+internal import Journal
+
+/// Writes the rows of the `snapshot` table, a part at a time: a commit does not wait long behind one.
+final class SnapshotTable {
+  /// Bytes of a part.
+  static let partSize = 256 * 1024
+
+  private let database: Database
+  private let insert: Statement
+  private let delete: Statement
+  private let crc = CRC32C()
+
+  init(_ database: Database) throws(SQLiteError) {
+    self.database = database
+    insert = try Statement(
+      "INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?, ?, ?)", on: database)
+    delete = try Statement(
+      "DELETE FROM snapshot WHERE service = ? AND seq = ? AND part = ?", on: database)
+  }
+
+  /// A snapshot in parts, the last one first: without the first one it is none.
+  struct Parts {
+    let snapshot: Snapshot
+    private let bytes: [UInt8]
+    let count: Int
+
+    /// The one that is written next.
+    private(set) var next: Int
+
+    init(_ snapshot: Snapshot) {
+      self.snapshot = snapshot
+      bytes = Array(snapshot.data.utf8)
+      count = max(1, (bytes.count + SnapshotTable.partSize - 1) / SnapshotTable.partSize)
+      next = count - 1
+    }
+
+    fileprivate var range: Range<Int> {
+      next * SnapshotTable.partSize..<min(bytes.count, (next + 1) * SnapshotTable.partSize)
+    }
+
+    fileprivate func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+      bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+
+    /// Goes on to the next part.
+    ///
+    /// - Returns: Whether there is one.
+    mutating func advance() -> Bool {
+      next -= 1
+      return next >= 0
+    }
+  }
+
+  func write(_ parts: Parts) throws(SQLiteError) {
+    let snapshot = parts.snapshot
+    let result = parts.withBytes { slice in
+      insert.bind(snapshot.service, at: 1)
+      insert.bind(Int64(snapshot.seq), at: 2)
+      insert.bind(Int64(parts.next), at: 3)
+      insert.bind(Int64(parts.count), at: 4)
+      insert.bind(Int64(snapshot.schema), at: 5)
+      insert.bind(inPlace: slice, at: 6)
+      insert.bind(Int64(crc.checksum(slice)), at: 7)
+      return Result { () throws(SQLiteError) in try insert.run() }
+    }
+    try result.get()
+  }
+
+  /// One part of a snapshot.
+  struct Part {
+    let service: String
+    let seq: Int64
+    let part: Int64
+  }
+
+  func remove(_ part: Part) throws(SQLiteError) {
+    delete.bind(part.service, at: 1)
+    delete.bind(part.seq, at: 2)
+    delete.bind(part.part, at: 3)
+    try delete.run()
+  }
+
+  /// The parts of the snapshots of a service that are not worth their room any more, now that one
+  /// has come, which is.
+  func surplus(after snapshot: Snapshot) throws(SQLiteError) -> [Part] {
+    let select = try Statement(
+      "SELECT seq, parts FROM snapshot WHERE service = ? AND part = 0 ORDER BY seq DESC",
+      on: database)
+    select.bind(snapshot.service, at: 1)
+    var kept: [SnapshotThinning.Kept] = []
+    while try select.step() {
+      kept.append(.init(seq: select.int64(0), bytes: select.int64(1) * Int64(Self.partSize)))
+    }
+    // The values since the last removal follow from the first snapshot after it.
+    let removed = try database.integer(
+      "SELECT CAST(value AS INTEGER) FROM journal WHERE key = 'removed:\(Removal.anyService)'")
+    let base = kept.last { $0.seq >= removed ?? 0 }?.seq
+    var parts: [Part] = []
+    for seq in SnapshotThinning.surplus(of: kept) where seq != base && seq != snapshot.seq {
+      parts += try self.parts("service = '\(snapshot.service)' AND seq = \(seq)")
+    }
+    return parts
+  }
+
+  /// The parts of the snapshots from which no kept position follows any more.
+  func outlived(first: UInt64) throws(SQLiteError) -> [Part] {
+    try parts("seq < \(first) - 1")
+  }
+
+  private func parts(_ condition: String) throws(SQLiteError) -> [Part] {
+    let select = try Statement(
+      "SELECT service, seq, part FROM snapshot WHERE \(condition) ORDER BY service, seq, part",
+      on: database)
+    var parts: [Part] = []
+    while try select.step() {
+      parts.append(Part(service: select.string(0), seq: select.int64(1), part: select.int64(2)))
+    }
+    return parts
+  }
+}

@@ -1,0 +1,34 @@
+internal import Journal
+
+extension Fold {
+  /// Begins with the newest snapshot of a service that contains nothing after a position.
+  ///
+  /// - Returns: The position of the snapshot; 0 when there is none.
+  /// - Throws: ``JournalError/outOfRange(first:last:)`` when the state then does not follow from what
+  ///   is kept.
+  func start(
+    _ reader: any JournalReader, of service: String, upTo seq: UInt64
+  ) throws(JournalError) -> UInt64 {
+    let position = start(from: try reader.snapshot(of: service, upTo: seq))
+    let service = JournalFold.removalName(of: service)
+    guard position >= (try reader.lastRemoval(of: service, upTo: seq)) else {
+      let bounds = try reader.bounds()
+      let first = try reader.lastRemoval(of: service, upTo: bounds.last)
+      throw .outOfRange(first: max(bounds.first, first), last: bounds.last)
+    }
+    return position
+  }
+
+  /// Brings a new fold to a position.
+  func advance(
+    _ reader: any JournalReader, of service: String, to seq: UInt64
+  ) throws(JournalError) {
+    var position = try start(reader, of: service, upTo: seq)
+    while position < seq {
+      let records = try reader.records(after: position, limit: 1000)
+      for record in records where record.seq <= seq { apply(record) }
+      guard let last = records.last else { return }
+      position = last.seq
+    }
+  }
+}

@@ -1,0 +1,101 @@
+internal import Journal
+
+/// What a compaction removes: up to where of which streams.
+struct CompactionPlan: Sendable {
+  /// What is asked for.
+  enum Wish: Sendable {
+    /// What the rules do not keep, by this time in microseconds since 1970.
+    case rules([RetentionRule], time: Int64)
+    /// Everything before a position.
+    case before(UInt64)
+  }
+
+  let wish: Wish
+
+  /// Commands with an identity that are younger keep their events: their answers stand there.
+  let commandTime: Int64
+
+  /// Makes the folds of all services whose state a snapshot can hold.
+  let makeFolds: [String: @Sendable () -> any Fold]
+
+  /// Up to where the streams of each rule go, 0 for nowhere, and the highest of these.
+  struct Ends: Sendable {
+    fileprivate let byRule: [UInt64]
+    let last: UInt64
+  }
+
+  private static let chunk: UInt64 = 256
+
+  /// Finds out up to where events go; the last event of all stays.
+  func ends(_ reader: any JournalReader) throws(JournalError) -> Ends {
+    let bounds = try reader.bounds()
+    guard bounds.last > bounds.first else { return Ends(byRule: [], last: 0) }
+    var ends: [UInt64]
+    switch wish {
+    case .before(let seq): ends = [seq - min(seq, 1)]
+    case .rules(let rules, let time):
+      ends = try surplus(rules, reader, bounds)
+      for (i, rule) in rules.enumerated() {
+        guard let age = rule.maxAge else { continue }
+        ends[i] = max(ends[i], try reader.position(at: time - age - 1))
+      }
+    }
+    ends = ends.map { min($0, bounds.last - 1) }
+    return Ends(byRule: ends, last: ends.max() ?? 0)
+  }
+
+  /// The last events that are too many, or too large together with those behind them.
+  private func surplus(
+    _ rules: [RetentionRule], _ reader: any JournalReader, _ bounds: (first: UInt64, last: UInt64)
+  ) throws(JournalError) -> [UInt64] {
+    var ends = [UInt64](repeating: 0, count: rules.count)
+    var kept = rules.map { _ in (count: 0, bytes: 0) }
+    var open = Set(rules.indices.filter { rules[$0].maxCount != nil || rules[$0].maxBytes != nil })
+    var end = bounds.last
+    while !open.isEmpty, end >= bounds.first {
+      let start = end - min(end, Self.chunk)
+      let records = try reader.records(after: start, limit: Int(end - start))
+      for record in records.reversed() where record.seq <= end {
+        guard let i = rule(of: record.stream, rules), open.contains(i) else { continue }
+        kept[i].count += 1
+        kept[i].bytes += record.size
+        guard kept[i].count > rules[i].maxCount ?? .max || kept[i].bytes > rules[i].maxBytes ?? .max
+        else { continue }
+        ends[i] = record.seq
+        open.remove(i)
+      }
+      end = start
+    }
+    return ends
+  }
+
+  private func rule(of stream: String, _ rules: [RetentionRule]) -> Int? {
+    rules.firstIndex { $0.matches(stream) }
+  }
+
+  /// The next steps.
+  func steps(
+    _ reader: any JournalReader, after seq: UInt64, upTo ends: Ends
+  ) throws(JournalError) -> (steps: [Removal], end: UInt64) {
+    let folds = makeFolds.mapValues { $0() }
+    return try Removal.steps(reader, after: seq, upTo: ends.last) { record in
+      // What no state here contains would be lost with its event.
+      guard let fold = folds[record.service], fold.knows(record) else { return false }
+      guard record.command == nil || record.time < commandTime else { return false }
+      switch wish {
+      case .before: return true
+      case .rules(let rules, _):
+        return rule(of: record.stream, rules).map { record.seq <= ends.byRule[$0] } ?? false
+      }
+    }
+  }
+
+  /// Whether all states as of a position are kept and read back.
+  func isKept(at seq: UInt64, _ reader: any JournalReader) throws(JournalError) -> Bool {
+    for (service, makeFold) in makeFolds {
+      let snapshot = try reader.snapshot(of: service, upTo: seq)
+      guard makeFold().start(from: snapshot) == seq else { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,54 @@
+import EventLoop
+import Journal
+import JournalSQLite
+import Services
+import Signals
+
+extension JournalFigures {
+  /// Counts what a journal holds.
+  init(of path: String) throws(JournalError) {
+    let found = try JournalInspection(of: path)
+    self.init(path: path, epoch: found.epoch, first: found.first, last: found.last)
+    count = found.count
+    streams = found.streams
+    types = found.types
+    snapshots = found.snapshots.map {
+      Snapshot(seq: $0.seq, services: $0.services, bytes: $0.bytes)
+    }
+    (bytes, freeBytes) = (found.bytes, found.freeBytes)
+  }
+}
+
+extension JournalService {
+  /// The care of the journal of a daemon.
+  convenience init(
+    of store: SQLiteStore, at path: String, in host: ServiceHost, on scheduler: any Scheduler,
+    _ loop: Loop, _ log: Log
+  ) {
+    self.init(
+      in: host, on: scheduler,
+      Clocks(wall: { Process.now }, milliseconds: { loop.milliseconds }),
+      as: Caller(uid: Process.user, pid: Process.id))
+    count = { [unowned store] in
+      store.reading(.care) { _ throws(JournalError) in try JournalFigures(of: path) }
+        .mapError { JournalFault($0) }
+    }
+    onLeap = { ahead in
+      log.write(
+        .warning,
+        """
+        the clock is \(ahead / 3_600_000_000) hours ahead of what was to be expected: no event grows \
+        old by that until 'bindctl journal compact --force' says that it is right
+        """)
+    }
+    onCompaction = { result in
+      switch result {
+      case .success(let done):
+        log.write(
+          .info,
+          "\(done.removed) events were removed in \(done.steps) steps; the first is \(done.first)")
+      case .failure(let fault): log.write(.warning, "events were not removed: \(fault)")
+      }
+    }
+  }
+}

@@ -1,0 +1,333 @@
+import JSON
+import Journal
+import Services
+import Signals
+import Testing
+
+/// A host with cells, a tally and the care of its journal, whose time is moved by hand.
+private final class Care {
+  let store: MemoryStore
+  let host: ServiceHost
+  let cells: CellsService
+  let tally: TallyService
+  let journal: JournalService
+  let scheduler = ManualScheduler()
+
+  /// Microseconds since 1970, and milliseconds of a clock that does not jump.
+  var wall: Int64
+  var milliseconds: UInt64 = 0
+
+  static let day: Int64 = 86_400_000_000
+
+  init(_ store: MemoryStore? = nil, wall: Int64 = 1_000 * day) throws {
+    self.wall = wall
+    var now: () -> Int64 = { wall }
+    var monotonic: () -> UInt64 = { 0 }
+    let store = store ?? MemoryStore { now() }
+    self.store = store
+    host = ServiceHost(store: store)
+    cells = CellsService(in: host)
+    tally = TallyService(in: host)
+    journal = JournalService(
+      in: host, on: scheduler, .init(wall: { now() }, milliseconds: { monotonic() }),
+      as: Caller(uid: 0, pid: 1))
+    try host.start()
+    now = { [unowned self] in self.wall }
+    monotonic = { [unowned self] in milliseconds }
+    _ = journal.leap
+  }
+
+  func set(_ name: String, _ value: Int, cmd: String? = nil) throws {
+    let command = Command(method: "cells.set", caller: Caller(uid: 1, pid: 2), id: cmd)
+    _ = try host.perform(command) { try cells.set(name, to: JSONText(value)) }
+    store.commit()
+  }
+
+  func add(_ number: Int) throws {
+    _ = try host.perform(Command(method: "tally.add", caller: Caller(uid: 1, pid: 2))) {
+      try tally.add(number)
+    }
+    store.commit()
+  }
+
+  /// Lets time pass for whoever has waited for it.
+  func pass(days: Double) {
+    wall += Int64(days * Double(Self.day))
+    milliseconds += UInt64(days * 86_400_000)
+  }
+
+  @discardableResult
+  func compact(
+    before seq: UInt64? = nil, isForced: Bool = false, failing error: JournalError? = nil
+  ) throws -> JournalService.Compacted {
+    var result: Result<JournalService.Compacted, JournalFault>?
+    let observation = journal.compact(before: seq, isForced: isForced).observe { event in
+      switch event {
+      case .next(let compacted): result = .success(compacted)
+      case .failed(let fault): result = .failure(fault)
+      case .completed: break
+      }
+    }
+    for _ in 0..<10_000 where result == nil {
+      store.read()
+      store.remove(failing: error)
+      store.commit()
+      scheduler.advance(1)
+    }
+    store.commit()
+    observation.dispose()
+    return try #require(result).get()
+  }
+
+  /// What a source was.
+  func value(of source: String, at seq: UInt64) throws -> String? {
+    var result: Result<PastValue, JournalFault>?
+    let observation = host.value(of: source, at: seq).observe { event in
+      switch event {
+      case .next(let value): result = .success(value)
+      case .failed(let fault): result = .failure(fault)
+      case .completed: break
+      }
+    }
+    store.read()
+    observation.dispose()
+    return try #require(result).get().value?.text
+  }
+
+  func positions() throws -> [UInt64] {
+    var positions: [UInt64] = []
+    store.replay(after: 0) { positions += $0.map(\.seq) }
+    return positions
+  }
+}
+
+private func rule(
+  _ prefix: String, maxAge: Int64? = nil, maxCount: Int? = nil, maxBytes: Int? = nil
+) -> RetentionRule {
+  RetentionRule(streams: prefix, maxAge: maxAge, maxCount: maxCount, maxBytes: maxBytes) {
+    $0.hasPrefix(prefix)
+  }
+}
+
+struct CompactionTests {
+  @Test
+  func `events before a position go, the values stay, and it is recorded`() throws {
+    let care = try Care()
+    for i in 1...9 { try care.set("n\(i % 3)", i) }
+    let compacted = try care.compact(before: 7)
+    #expect(compacted.removed == 6)
+    #expect(compacted.first == 7)
+    #expect(care.host.first == 7)
+    #expect(try care.positions() == [7, 8, 9, 10])
+    #expect(care.cells.ledger.value(of: "cells/n0")?.text == "9")
+    let last = care.journal.ledger.shown.value.lastCompaction
+    #expect(last?.from == 1 && last?.to == 6 && last?.count == 6)
+    #expect(care.journal.ledger.shown.value.removedCount == 6)
+  }
+
+  @Test
+  func `a start after a compaction ends where the one before it was`() throws {
+    let care = try Care()
+    for i in 1...20 { try care.set("n\(i)", i) }
+    for _ in 1...5 { try care.add(3) }
+    try care.compact(before: 24)
+    let again = try Care(care.store)
+    for i in 1...20 { #expect(again.cells.ledger.value(of: "cells/n\(i)")?.text == "\(i)") }
+    #expect(again.tally.ledger.value(of: "tally/total")?.text == "15")
+    #expect(again.host.version(of: "cells/n3") == 1)
+    try again.set("n3", 4)
+    #expect(again.host.version(of: "cells/n3") == 2)
+  }
+
+  @Test
+  func `a start is refused when no snapshot holds what was removed`() throws {
+    let care = try Care()
+    for i in 1...9 { try care.set("n", i) }
+    try care.compact(before: 7)
+    care.store.dropSnapshots(of: "cells")
+    #expect(
+      throws: JournalFault.damaged(
+        seq: 6, detail: "it was removed, and no snapshot of cells after it reads back")
+    ) { try Care(care.store) }
+  }
+
+  @Test
+  func `the last event of all stays`() throws {
+    let care = try Care()
+    for i in 1...3 { try care.set("n", i) }
+    #expect(try care.compact(before: 100).removed == 2)
+    #expect(try care.positions() == [3, 4])
+  }
+
+  @Test
+  func `of streams with a rule the newest stay, of all others all`() throws {
+    let care = try Care()
+    care.journal.retention = [rule("cells/log", maxCount: 3)]
+    for i in 1...10 { try care.set(i % 2 == 0 ? "log/\(i)" : "n", i) }
+    #expect(try care.compact().removed == 2)
+    #expect(try care.positions() == [1, 3, 5, 6, 7, 8, 9, 10, 11])
+    #expect(care.host.first == 1)
+    // Once the first are gone as well, the first that is kept is another.
+    try care.compact(before: 6)
+    #expect(care.host.first == 6)
+  }
+
+  @Test
+  func `bytes are counted from the newest event on`() throws {
+    let care = try Care()
+    care.journal.retention = [rule("cells/", maxBytes: 600)]
+    for i in 1...10 { try care.set("n", i) }
+    let kept = 10 - (try care.compact().removed)
+    // An event of this size counts for some 180 bytes.
+    #expect(kept == 3)
+  }
+
+  @Test
+  func `events grow old, and the first rule that matches a stream counts`() throws {
+    let care = try Care()
+    care.journal.retention = [
+      rule("cells/keep"), rule("cells/", maxAge: 10 * Care.day),
+    ]
+    try care.set("keep", 1)
+    try care.set("n", 2)
+    for _ in 0..<9 {
+      care.pass(days: 0.99)
+      _ = try care.compact()
+    }
+    try care.set("n", 3)
+    #expect(try care.compact().removed == 0)
+    care.pass(days: 2)
+    #expect(try care.compact().removed == 1)
+    #expect(try care.positions() == [1, 3, 4])
+  }
+
+  @Test
+  func `21: a clock that has leapt makes nothing old, unless it is said to be right`() throws {
+    let care = try Care()
+    var leaps: [Int64] = []
+    care.journal.onLeap = { leaps.append($0) }
+    care.journal.retention = [rule("cells/", maxAge: 10 * Care.day)]
+    try care.set("n", 1)
+    try care.set("n", 2)
+    #expect(try care.compact().removed == 0)
+    care.wall += 3_650 * Care.day
+    try care.set("n", 3)
+    #expect(try care.compact().removed == 0)
+    #expect(leaps == [3_650 * Care.day])
+    // It is kept over a restart that it is not believed.
+    let again = try Care(care.store, wall: care.wall)
+    again.journal.retention = care.journal.retention
+    #expect(try again.compact().removed == 0)
+    again.pass(days: 5)
+    #expect(try again.compact().removed == 0)
+    #expect(again.journal.leap > 0)
+    #expect(try again.compact(isForced: true).removed == 2)
+    #expect(again.journal.leap == 0)
+  }
+
+  @Test
+  func `commands that may come again keep their events`() throws {
+    let care = try Care()
+    try care.set("n", 1, cmd: "c-1")
+    try care.set("n", 2)
+    try care.set("n", 3)
+    #expect(try care.compact(before: 3).removed == 1)
+    #expect(try care.positions() == [1, 3, 4])
+    care.pass(days: 1.1)
+    #expect(try care.compact(before: 3).removed == 1)
+    #expect(try care.positions() == [3, 4, 5])
+  }
+
+  @Test
+  func `events that nobody here understands stay`() throws {
+    let store = MemoryStore()
+    _ = store.append(Draft(stream: "cells/x", type: "cells.later", data: "{}"), at: 0)
+    _ = store.append(Draft(stream: "later/x", type: "later.done", data: "{}"), at: 0)
+    store.seal(meta: nil)
+    store.commit()
+    let care = try Care(store)
+    for i in 1...3 { try care.set("n", i) }
+    #expect(try care.compact(before: 5).removed == 2)
+    #expect(try care.positions() == [1, 2, 5, 6])
+  }
+
+  @Test
+  func `a step that fails ends it, what is gone is recorded, and the next goes on`() throws {
+    let care = try Care()
+    for i in 1...9 { try care.set("n", i) }
+    let full = JournalError.readOnly(reason: "ENOSPC", outcome: .none)
+    #expect(throws: JournalFault.readOnly(reason: "ENOSPC", mayBeWritten: false)) {
+      try care.compact(before: 5, failing: full)
+    }
+    #expect(try care.positions() == Array(1...9))
+    #expect(try care.compact(before: 5).removed == 4)
+  }
+
+  @Test
+  func `a step is small, however much goes`() throws {
+    let care = try Care()
+    let large = String(repeating: "x", count: 100_000)
+    for i in 1...2000 {
+      let value = i % 100 == 0 ? JSONText(string: large) : JSONText(i)
+      _ = try care.host.perform(Command(method: "cells.set", caller: Caller(uid: 1, pid: 2))) {
+        try care.cells.set("n", to: value)
+      }
+    }
+    care.store.commit()
+    var steps: [Removal] = []
+    care.store.onRemove = { steps.append($0) }
+    #expect(try care.compact(before: 1999).removed == 1998)
+    #expect(steps.allSatisfy { $0.count <= Removal.maxCount && $0.last - $0.first < 256 })
+    #expect(steps.map(\.count).reduce(0, +) == 1998)
+    #expect(steps.count >= 8)
+    // Of large ones there are fewer in a step.
+    #expect(steps.allSatisfy { step in (step.first...step.last).count { $0 % 100 == 0 } <= 3 })
+  }
+
+  @Test
+  func `a value is known from the last removal on, and where nothing of its service went`() throws {
+    let care = try Care()
+    for i in 1...5 { try care.add(i) }
+    for i in 6...10 { try care.set("n", i) }
+    care.journal.retention = [rule("cells/", maxCount: 2)]
+    #expect(try care.compact().removed == 3)
+    #expect(try care.positions() == [1, 2, 3, 4, 5, 9, 10, 11])
+    #expect(try care.value(of: "tally/total", at: 3) == "6")
+    #expect(try care.value(of: "cells/n", at: 9) == "9")
+    #expect(try care.value(of: "cells/n", at: 8) == "8")
+    #expect(throws: JournalFault.outOfRange(first: 8, last: 11)) {
+      try care.value(of: "cells/n", at: 7)
+    }
+    try care.compact(before: 9)
+    #expect(throws: JournalFault.outOfRange(first: 9, last: 12)) {
+      try care.value(of: "tally/total", at: 3)
+    }
+    #expect(try care.value(of: "tally/total", at: 9) == "15")
+  }
+
+  @Test
+  func `a reader is told which positions are gone, and that what it asks for is`() throws {
+    let care = try Care()
+    for i in 1...10 { try care.set(i % 2 == 0 ? "log" : "n", i) }
+    care.journal.retention = [rule("cells/log", maxCount: 2)]
+    try care.compact()
+    func page(after seq: UInt64) throws -> EventPage {
+      var result: Result<EventPage, JournalFault>?
+      let observation = care.host.readEvents(after: seq, limit: 100, EventFilter()).observe {
+        switch $0 {
+        case .next(let page): result = .success(page)
+        case .failed(let fault): result = .failure(fault)
+        case .completed: break
+        }
+      }
+      care.store.read()
+      observation.dispose()
+      return try #require(result).get()
+    }
+    #expect(try page(after: 0).holes == [2...2, 4...4, 6...6])
+    #expect(try page(after: 0).events.map(\.seq) == [1, 3, 5, 7, 8, 9, 10, 11])
+    try care.compact(before: 8)
+    #expect(throws: JournalFault.outOfRange(first: 8, last: 12)) { try page(after: 3) }
+    #expect(try page(after: 7).events.first?.seq == 8)
+  }
+}
