@@ -34,6 +34,9 @@ let package = Package(
     // The language of the socket, shared with the client.
     .target(name: "Wire", dependencies: ["JSON"]),
 
+    // What an administrator says: the file, and who may do what.
+    .target(name: "Configuration", dependencies: ["JSON", "Wire"]),
+
     // Promise.
     .target(name: "Journal", dependencies: ["Signals"]),
 
@@ -45,7 +48,8 @@ let package = Package(
 
     // Application logic: one function a file.
     .target(
-      name: "Binders", dependencies: ["Connections", "JSON", "Services", "Signals", "Wire"]),
+      name: "Binders",
+      dependencies: ["Configuration", "Connections", "JSON", "Services", "Signals", "Wire"]),
 
     // The host: sockets to connections.
     .target(name: "Server", dependencies: ["Connections", "EventLoop", "Signals", "Wire"]),
@@ -63,8 +67,8 @@ let package = Package(
     .executableTarget(
       name: "binderd",
       dependencies: [
-        "Binders", "Connections", "EventLoop", "Journal", "JournalSQLite", "Machine", "Server",
-        "Services", "Signals", "Wire",
+        "Binders", "Configuration", "Connections", "EventLoop", "Journal", "JournalSQLite",
+        "Machine", "Server", "Services", "Signals", "Wire",
       ]),
 
     // The client: for Swift programs, and the command line.
@@ -84,8 +88,11 @@ let package = Package(
     .testTarget(
       name: "BindersTests",
       dependencies: [
-        "Binders", "Connections", "JSON", "Journal", "Services", "Signals", "TestSupport", "Wire",
+        "Binders", "Configuration", "Connections", "JSON", "Journal", "Services", "Signals",
+        "TestSupport", "Wire",
       ]),
+    .testTarget(
+      name: "ConfigurationTests", dependencies: ["Configuration", "JSON", "TestSupport", "Wire"]),
     .testTarget(
       name: "ConnectionsTests", dependencies: ["Connections", "JSON", "Signals", "Wire"]),
     .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Wire"]),
@@ -104,7 +111,8 @@ let package = Package(
 
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
 let safe: Set = [
-  "JSON", "Signals", "Wire", "Journal", "Services", "Connections", "Binders", "Server",
+  "JSON", "Signals", "Wire", "Configuration", "Journal", "Services", "Connections", "Binders",
+  "Server",
 ]
 
 for target in package.targets where !["CChecksum", "CPosix"].contains(target.name) {

@@ -45,6 +45,32 @@ public struct Pattern: Hashable, Sendable {
     return first.first == UInt8(ascii: "*") ? nil : String(Substring(first))
   }
 
+  /// Whether some name is meant by both patterns.
+  public func overlaps(_ other: Pattern) -> Bool {
+    let (own, others) = (segments, other.segments)
+    for i in 0..<max(own.count, others.count) {
+      guard i < own.count, i < others.count else { return false }
+      if own[i] == "**" || others[i] == "**" { return true }
+      guard own[i] == others[i] || own[i] == "*" || others[i] == "*" else { return false }
+    }
+    return true
+  }
+
+  /// Whether every name that the other pattern means is meant by this one.
+  public func covers(_ other: Pattern) -> Bool {
+    let (own, others) = (segments, other.segments)
+    for i in 0..<max(own.count, others.count) {
+      guard i < own.count, i < others.count else { return false }
+      if own[i] == "**" { return true }
+      guard own[i] == others[i] || own[i] == "*" && others[i] != "**" else { return false }
+    }
+    return true
+  }
+
+  private var segments: [Substring] {
+    text.split(separator: Character(Unicode.Scalar(separator)), omittingEmptySubsequences: false)
+  }
+
   /// Whether a name is meant.
   ///
   /// - Complexity: O(*n*) in the name, without allocating.

@@ -10,6 +10,7 @@ private let law: [String: Set<String>] = [
   "Signals": [],
   "JSON": [],
   "Wire": ["JSON"],
+  "Configuration": ["JSON", "Wire"],
   "EventLoop": ["CPosix", "Clibuv", "Glibc"],
   // Promise, and who keeps it.
   "Journal": ["Signals"],
@@ -19,7 +20,7 @@ private let law: [String: Set<String>] = [
   "Machine": ["Glibc", "Services"],
   // The view, application logic, the host.
   "Connections": ["JSON", "Signals", "Wire"],
-  "Binders": ["Connections", "JSON", "Services", "Signals", "Wire"],
+  "Binders": ["Configuration", "Connections", "JSON", "Services", "Signals", "Wire"],
   "Server": ["Connections", "EventLoop", "Signals", "Wire"],
   // The client, the terminal, the command line.
   "BinderClient": ["Glibc", "JSON", "Wire"],
@@ -27,8 +28,8 @@ private let law: [String: Set<String>] = [
   "bindctl": ["BinderClient", "Console", "Glibc", "JSON", "Wire"],
   // Composition.
   "binderd": [
-    "Binders", "Connections", "EventLoop", "Glibc", "Journal", "JournalSQLite", "Machine",
-    "Server", "Services", "Signals", "Wire",
+    "Binders", "Configuration", "Connections", "EventLoop", "Glibc", "Journal", "JournalSQLite",
+    "Machine", "Server", "Services", "Signals", "Wire",
   ],
 ]
 

@@ -1,0 +1,120 @@
+internal import JSON
+internal import Wire
+
+/// Reads a configuration file, member by member.
+struct ConfigurationParser {
+  private let reader: ConfigurationReader
+  private let accounts: Accounts
+
+  private static let members = [
+    "socket", "socket_mode", "journal", "durability", "limits", "retention", "roles",
+  ]
+
+  /// - Throws: All that is wrong, in the order of the file.
+  static func parse(
+    _ bytes: [UInt8], file: String, _ accounts: Accounts, into configuration: inout Configuration
+  ) throws(ConfigurationFaults) {
+    let text: ConfigurationText
+    let root: Node
+    do throws(JSONFault) {
+      text = try ConfigurationText(bytes)
+    } catch {
+      let reader = ConfigurationReader(.init(unfinished: bytes), file: file)
+      throw ConfigurationFaults([
+        reader.fault(at: error.offset, "the comment that begins here has no end")
+      ])
+    }
+    let reader = ConfigurationReader(text, file: file)
+    do throws(JSONFault) {
+      root = try Node(parsing: text.json.span)
+    } catch {
+      throw ConfigurationFaults([reader.fault(at: error.offset, error.reason.rawValue)])
+    }
+    Self(reader: reader, accounts: accounts).read(root, into: &configuration)
+    configuration.warnings = reader.warnings
+    guard reader.faults.isEmpty else {
+      let inOrder = reader.faults.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+      throw ConfigurationFaults(inOrder)
+    }
+  }
+
+  private func read(_ root: Node, into configuration: inout Configuration) {
+    guard let members = reader.members(of: root, "the configuration", known: Self.members) else {
+      return
+    }
+    configuration.socket = members["socket"].flatMap { reader.path($0, "'socket'") }
+    configuration.journal = members["journal"].flatMap { reader.path($0, "'journal'") }
+    if let node = members["socket_mode"],
+      let mode = reader.word(
+        node, "'socket_mode'", #""0600", "0660" or "0666""#,
+        { ["0600": 0o600, "0660": 0o660, "0666": 0o666][$0] as UInt32? })
+    {
+      configuration.socketMode = mode
+    }
+    configuration.durability = members["durability"].flatMap {
+      reader.word($0, "'durability'", Durability.forms) { Durability($0) }
+    }
+    if let node = members["limits"] { readLimits(node, into: &configuration.limits) }
+    if let node = members["retention"] {
+      configuration.retention =
+        reader.elements(of: node, "'retention'")?
+        .compactMap { retention($0) } ?? []
+    }
+    if let node = members["roles"] {
+      configuration.roles = RoleParser(reader, accounts).roles(node)
+    }
+  }
+
+  // MARK: Limits and retention
+
+  private func readLimits(_ node: Node, into limits: inout Limits) {
+    let names = LimitName.allCases.filter { $0.row.path != nil }
+    let known = names.map(\.rawValue)
+    guard let members = reader.members(of: node, "'limits'", known: known) else { return }
+    for name in names {
+      guard let node = members[name.rawValue],
+        let value = reader.integer(node, "'\(name.rawValue)'", in: name.row.range)
+      else { continue }
+      limits[name] = value
+    }
+    for (low, high) in [
+      (LimitName.outputSoft, LimitName.outputHard), (.lineOut, .lineOutMax),
+    ] where limits[low] > limits[high] {
+      let at = (members[low.rawValue] ?? members[high.rawValue] ?? node).offset
+      reader.note(
+        at: at,
+        "'\(low.rawValue)' (\(limits[low])) is above '\(high.rawValue)' (\(limits[high]))")
+    }
+  }
+
+  private func retention(_ node: Node) -> Retention? {
+    guard
+      let members = reader.members(
+        of: node, "a retention", known: ["streams", "max_age", "max_count", "max_bytes"])
+    else { return nil }
+    guard let streams = members["streams"] else {
+      reader.note(at: node.offset, "a retention needs 'streams'")
+      return nil
+    }
+    guard members.count > 1 else {
+      reader.note(at: node.offset, "a retention needs 'max_age', 'max_count' or 'max_bytes'")
+      return nil
+    }
+    guard let pattern = reader.pattern(streams, "'streams'", separator: "/") else { return nil }
+    return Retention(
+      streams: pattern,
+      maxAge: members["max_age"].flatMap {
+        reader.word($0, "'max_age'", #"a time such as "90s", "12h" or "30d""#, Unit.seconds)
+      },
+      maxCount: members["max_count"].flatMap {
+        reader.integer($0, "'max_count'", in: 1...Int(Int64.max)).map { UInt64($0) }
+      },
+      maxBytes: members["max_bytes"].flatMap { node in
+        if case .number = node.value {
+          return reader.integer(node, "'max_bytes'", in: 1...Int(Int64.max)).map { UInt64($0) }
+        }
+        return reader.word(
+          node, "'max_bytes'", #"a number of bytes, or a size such as "64M" or "2G""#, Unit.bytes)
+      })
+  }
+}

@@ -1,0 +1,124 @@
+internal import JSON
+internal import Wire
+
+/// Reads the values of a configuration file and notes all that is wrong.
+///
+/// What is wrong reads as `nil`: it was noted, and the rest is read on.
+final class ConfigurationReader {
+  private let file: String
+  private let text: ConfigurationText
+  private(set) var faults: [ConfigurationFault] = []
+
+  /// What is no fault and may be a mistake.
+  private(set) var warnings: [ConfigurationFault] = []
+
+  init(_ text: ConfigurationText, file: String) {
+    self.text = text
+    self.file = file
+  }
+
+  /// The line of a value, counted from 1.
+  func line(of node: Node) -> Int { text.place(of: node.offset).line }
+
+  func fault(at offset: Int, _ message: String) -> ConfigurationFault {
+    let place = text.place(of: offset)
+    return ConfigurationFault(
+      file: file, line: place.line, column: place.column, message: message)
+  }
+
+  func note(at offset: Int, _ message: String) {
+    faults.append(fault(at: offset, message))
+  }
+
+  func warn(at offset: Int, _ message: String) {
+    warnings.append(fault(at: offset, message))
+  }
+
+  /// Notes a value that is not what it should be.
+  private func note(_ node: Node, _ name: String, is expected: String) {
+    note(at: node.offset, "\(name) is \(expected), not \(node.kind)")
+  }
+
+  // MARK: Objects and lists
+
+  /// The members of an object by name, each known and there once.
+  func members(of node: Node, _ name: String, known: [String]) -> [String: Node]? {
+    guard case .object(let members) = node.value else {
+      note(node, name, is: "an object")
+      return nil
+    }
+    var byName: [String: Node] = [:]
+    for member in members {
+      if !known.contains(member.name) {
+        let guess = nearest(to: member.name, among: known)
+        let rest =
+          guess.map { "did you mean '\($0)'?" } ?? "it has \(known.joined(separator: ", "))"
+        note(at: member.offset, "\(name) has no member '\(member.name.prefix(40))'; \(rest)")
+      } else if byName[member.name] != nil {
+        note(at: member.offset, "'\(member.name)' stands twice in \(name)")
+      } else {
+        byName[member.name] = member.value
+      }
+    }
+    return byName
+  }
+
+  func elements(of node: Node, _ name: String) -> [Node]? {
+    guard case .array(let elements) = node.value else {
+      note(node, name, is: "a list")
+      return nil
+    }
+    return elements
+  }
+
+  // MARK: Values
+
+  func string(_ node: Node, _ name: String) -> String? {
+    guard case .string(let string) = node.value else {
+      note(node, name, is: "a string")
+      return nil
+    }
+    guard !string.isEmpty, !string.utf8.contains(0) else {
+      note(at: node.offset, "\(name) is not empty and holds no NUL")
+      return nil
+    }
+    return string
+  }
+
+  func path(_ node: Node, _ name: String) -> String? {
+    guard let path = string(node, name) else { return nil }
+    guard path.hasPrefix("/") else {
+      note(node, name, is: "a path from the root, beginning with /")
+      return nil
+    }
+    return path
+  }
+
+  func integer(_ node: Node, _ name: String, in range: ClosedRange<Int>) -> Int? {
+    guard case .number(let integer?) = node.value, let value = Int(exactly: integer),
+      range.contains(value)
+    else {
+      note(node, name, is: "an integer from \(range.lowerBound) to \(range.upperBound)")
+      return nil
+    }
+    return value
+  }
+
+  /// What one of a few words stands for, or a word of a form.
+  func word<Meaning>(
+    _ node: Node, _ name: String, _ expected: String, _ meaning: (String) -> Meaning?
+  ) -> Meaning? {
+    guard case .string(let text) = node.value, let meaning = meaning(text) else {
+      note(node, name, is: expected)
+      return nil
+    }
+    return meaning
+  }
+
+  func pattern(_ node: Node, _ name: String, separator: Unicode.Scalar) -> Pattern? {
+    word(
+      node, name,
+      "a name or a pattern (* is one part between '\(separator)', ** at the end the rest)"
+    ) { Pattern($0, separator: separator) }
+  }
+}

@@ -1,0 +1,66 @@
+internal import Wire
+
+/// What a client asks for.
+package enum AccessRequest: Equatable, Sendable {
+  case call(String)
+  case read(String)
+  case write(String)
+}
+
+/// Whether a client may do something, and which rule says so.
+package struct Decision: Equatable, Sendable {
+  package let isAllowed: Bool
+
+  /// Its role; `nil` when it has none and so may not even connect.
+  package let role: String?
+
+  /// The rule, for people.
+  package let rule: String
+
+  /// The line of the file in which it stands; 0 when it holds without a file.
+  package let line: Int
+
+  fileprivate init(_ isAllowed: Bool, _ role: String?, _ rule: String, line: Int = 0) {
+    self.isAllowed = isAllowed
+    self.role = role
+    self.rule = rule
+    self.line = line
+  }
+}
+
+extension Roles {
+  /// Whether a client may do something.
+  package func decision(on request: AccessRequest, by peer: Peer, owner: UInt32) -> Decision {
+    guard let entry = entry(for: peer, owner: owner) else {
+      return Decision(false, nil, "it has none of the roles, and may not connect")
+    }
+    let role = entry.role
+    if role == .owner {
+      return Decision(true, role.name, "root and the user of the daemon may do everything")
+    }
+    switch request {
+    case .read(let source): return entry.decision(on: source, role.read, "read")
+    case .write(let source): return entry.decision(on: source, role.write, "write")
+    case .call(let method):
+      if Role.alwaysAllowed.contains(method) {
+        return Decision(true, role.name, "every client may call it")
+      }
+      if role.methods.verdict(on: method) == .unnamed, Role.boundBySources.contains(method) {
+        return Decision(true, role.name, "it does what 'read' and 'write' allow")
+      }
+      return entry.decision(on: method, role.methods, "methods")
+    }
+  }
+}
+
+extension Roles.Entry {
+  fileprivate func decision(on name: String, _ rules: Rules, _ member: String) -> Decision {
+    switch rules.verdict(on: name) {
+    case .allowed(let rule):
+      Decision(true, role.name, "'\(member)' allows \"\(rule.pattern.text)\"", line: rule.line)
+    case .denied(let rule):
+      Decision(false, role.name, "'\(member)' denies \"\(rule.pattern.text)\"", line: rule.line)
+    case .unnamed: Decision(false, role.name, "'\(member)' does not allow it", line: line)
+    }
+  }
+}

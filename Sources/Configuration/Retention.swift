@@ -1,0 +1,47 @@
+package import Wire
+
+/// For how long events of some streams are kept: what breaks one of its limits may go.
+package struct Retention: Equatable, Sendable {
+  package let streams: Pattern
+
+  /// Seconds; as microseconds it is an `Int64` still.
+  package let maxAge: UInt64?
+  package let maxCount: UInt64?
+  package let maxBytes: UInt64?
+
+  package init(
+    streams: Pattern, maxAge: UInt64? = nil, maxCount: UInt64? = nil, maxBytes: UInt64? = nil
+  ) {
+    self.streams = streams
+    self.maxAge = maxAge
+    self.maxCount = maxCount
+    self.maxBytes = maxBytes
+  }
+}
+
+/// Numbers with a unit, as `30d` or `64M`.
+enum Unit {
+  /// Seconds of a text such as `30d`; `nil` when it is none.
+  static func seconds(_ text: String) -> UInt64? {
+    scaled(
+      text, ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800],
+      upTo: UInt64(Int64.max) / 1_000_000)
+  }
+
+  /// Bytes of a text such as `64M`; `nil` when it is none.
+  static func bytes(_ text: String) -> UInt64? {
+    scaled(
+      text, ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40], upTo: UInt64(Int64.max))
+  }
+
+  private static func scaled(
+    _ text: String, _ units: [Character: UInt64], upTo max: UInt64
+  ) -> UInt64? {
+    guard let unit = text.last.flatMap({ units[$0] }),
+      text.dropLast().utf8.allSatisfy({ 0x30...0x39 ~= $0 }),
+      let number = UInt64(text.dropLast()), number > 0
+    else { return nil }
+    let (value, overflow) = number.multipliedReportingOverflow(by: unit)
+    return overflow || value > max ? nil : value
+  }
+}

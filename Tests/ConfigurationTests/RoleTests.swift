@@ -1,0 +1,118 @@
+import Configuration
+import Testing
+import Wire
+
+struct RoleTests {
+  private let text = """
+    {"roles": [
+      {"name": "operator", "users": ["alice", 1234], "methods": ["**"], "read": ["**"], "write": ["**"]},
+      {"name": "panel", "users": ["carol"], "groups": ["adm"],
+       "methods": {"allow": ["cells.*", "stats"], "deny": ["cells.unset", "bind"]},
+       "read": {"allow": ["cells/**", "lists/a"], "deny": ["cells/secret/**"]},
+       "write": ["cells/lamp"]},
+      {"name": "guest", "users": ["*"], "read": ["cells/lamp"]}
+    ]}
+    """
+
+  @Test
+  func `the first role that a client is a member of counts, by user, number or any of its groups`()
+    throws
+  {
+    #expect(try role(1001, [4], in: text)?.name == "operator")
+    #expect(try role(1234, in: text)?.name == "operator")
+    #expect(try role(1003, in: text)?.name == "panel")
+    #expect(try role(1002, [100, 4], in: text)?.name == "panel")
+    #expect(try role(1002, [100], in: text)?.name == "guest")
+  }
+
+  @Test
+  func `the daemon's own user and root may do everything, whatever the file says`() throws {
+    let nobody = #"{"roles": [{"name":"guest","users":[0,500]}]}"#
+    for uid: UInt32 in [0, 500] {
+      let owner = try #require(try role(uid, in: nobody))
+      #expect(owner.name == "owner")
+      #expect(owner.mayCall("reload") && owner.mayRead("a/b") && owner.mayWrite("a/b"))
+    }
+  }
+
+  @Test
+  func `without a file the group binder uses the services, and nobody else connects`() throws {
+    let user = try #require(try role(1001, [900], in: ""))
+    #expect(user.name == "user")
+    #expect(user.mayCall("cells.set") && user.mayRead("a") && user.mayWrite("a"))
+    for method in ["reload", "acl", "journal.compact"] { #expect(!user.mayCall(method)) }
+    #expect(try role(1001, [4], in: "") == nil)
+    #expect(try role(1001, [900], in: #"{"roles": []}"#) == nil)
+    let without = Configuration(Accounts(user: { _ in nil }, group: { _ in nil }))
+    #expect(without.roles.entry(for: Peer(uid: 1001, groups: [900]), owner: 500) == nil)
+  }
+
+  @Test
+  func `what no rule allows is denied, and what one denies is denied whatever allows it`() throws {
+    let panel = try #require(try role(1003, in: text))
+    #expect(panel.mayCall("cells.set") && panel.mayCall("stats"))
+    #expect(!panel.mayCall("cells.unset") && !panel.mayCall("lists.append"))
+    #expect(panel.mayRead("cells/a/b") && panel.mayRead("lists/a"))
+    #expect(!panel.mayRead("cells/secret/key") && !panel.mayRead("lists/b"))
+    #expect(panel.mayWrite("cells/lamp") && !panel.mayWrite("cells/door"))
+  }
+
+  @Test
+  func `what only shows where one is cannot be denied, what the sources bound can`() throws {
+    let panel = try #require(try role(1003, in: text))
+    let guest = try #require(try role(1002, in: text))
+    for method in Role.alwaysAllowed { #expect(panel.mayCall(method) && guest.mayCall(method)) }
+    for method in Role.boundBySources { #expect(guest.mayCall(method)) }
+    #expect(!panel.mayCall("bind"))
+    #expect(!guest.mayCall("stats") && !guest.mayCall("reload"))
+  }
+
+  @Test(arguments: [
+    (#"["**"]"#, true), (#"["todo/**"]"#, true), (#"["todo/*"]"#, false), (#"["todo"]"#, false),
+    (#"{"allow":["**"],"deny":["todo/secret"]}"#, false),
+    (#"{"allow":["**"],"deny":["*/secret"]}"#, false),
+    (#"{"allow":["**"],"deny":["cells/secret"]}"#, true),
+  ])
+  func `the stream of a whole service is read by those who may read all of it`(
+    rules: String, isRead: Bool
+  ) throws {
+    let text = #"{"roles":[{"name":"a","users":["*"],"read":\#(rules),"write":\#(rules)}]}"#
+    let role = try #require(try role(1, in: text))
+    #expect(role.mayReadEvents(of: "todo") == isRead)
+    #expect(role.mayRecordEvents(in: "todo") == isRead)
+  }
+
+  @Test
+  func `a verdict names the rule and its line`() throws {
+    let panel = try #require(try role(1003, in: text))
+    guard case .denied(let rule) = panel.methods.verdict(on: "cells.unset") else {
+      Issue.record("it is allowed")
+      return
+    }
+    #expect(rule.pattern.text == "cells.unset")
+    #expect(rule.line == 4)
+    #expect(panel.read.verdict(on: "maps/a") == .unnamed)
+  }
+
+  @Test
+  func `users and groups that are not there are warned of, and nobody is meant by them`() throws {
+    let read = try configuration(
+      """
+      {"roles": [{"name": "a", "users": ["dave"],
+                  "groups": ["nogroup"], "read": ["**"]}]}
+      """)
+    #expect(
+      read.warnings.map(\.description) == [
+        "binder.conf:1:36: there is no user 'dave': nobody is meant",
+        "binder.conf:2:24: there is no group 'nogroup': nobody is meant",
+      ])
+    #expect(read.roles.entry(for: Peer(uid: 1, groups: [1]), owner: 500) == nil)
+  }
+
+  @Test
+  func `the same rules in other lines are the same role`() throws {
+    let below = "\n\n" + text
+    #expect(try role(1003, in: text) == role(1003, in: below))
+    #expect(try role(1003, in: text) != role(1001, in: text))
+  }
+}
