@@ -81,7 +81,7 @@ public final class Follower {
 
   /// Notes that the connection is lost; throws what is no reason to try again.
   private func lose(_ error: ClientError) throws(ClientError) {
-    guard reconnects, case .lost(let reason) = error else { throw error }
+    guard reconnects, error.isPassing, case .lost(let reason) = error else { throw error }
     pause = connection?.reconnectMilliseconds
     connection = nil
     client.onNote?(.lost(reason: reason))
@@ -105,10 +105,11 @@ public final class Follower {
 }
 
 extension ClientError {
-  /// Whether it may be over with the next try to connect.
+  /// Whether it may be over with the next try to connect: who is not let in will not be then either.
   fileprivate var isPassing: Bool {
     switch self {
-    case .noDaemon, .lost: true
+    case .noDaemon: true
+    case .lost(let reason): reason != "permission_denied"
     case .refused(let error): error.name == .shuttingDown || error.name == .overloaded
     default: false
     }

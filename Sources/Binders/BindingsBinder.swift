@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Connections
 internal import JSON
 package import Services
@@ -84,7 +85,7 @@ extension Interface {
       handle = bind.binding ?? freeName()
       let name = handle.description
       do throws(Refusal) {
-        _ = try host.perform(call.command("bind")) {
+        _ = try host.perform(call.command("bind", mayRecord: mayRecord)) {
           try service.add(name, binding.expression.description)
           return nil
         }
@@ -101,7 +102,7 @@ extension Interface {
         throw error
       }
       connection.add(binding, as: handle)
-      binding.failures.observeNext { [weak connection, unowned self] failure in
+      binding.failures.observeNext { [weak connection, self] failure in
         connection?.fail(binding: handle, error(failure))
       }
       .dispose(in: connection.bag)
@@ -134,7 +135,7 @@ extension Interface {
     var binding = call.connection.removeBinding(unbind.binding)
     if binding == nil, let kept = bindings.kept[unbind.binding.description] {
       do throws(Refusal) {
-        _ = try host.perform(call.command("unbind")) {
+        _ = try host.perform(call.command("unbind", mayRecord: mayRecord)) {
           try service.remove(unbind.binding.description)
           return nil
         }
@@ -175,6 +176,7 @@ extension Interface {
     } catch {
       throw WireError(error)
     }
+    if let denial = denial(of: expression) { throw denial }
     let (left, right) = (try end(expression.left), try end(expression.right))
     if let circle = bindings.circle(with: expression) {
       throw WireError(
@@ -192,14 +194,24 @@ extension Interface {
     }
   }
 
+  /// Why the role may not bind: it must be allowed to read what is passed on, and to write what it is
+  /// passed on to.
+  func denial(of expression: BindExpression) -> WireError? {
+    for (from, to) in expression.flows {
+      guard role.mayRead(from) else { return notFound(from) }
+      guard role.mayWrite(to) else { return notWritable(to) }
+    }
+    return nil
+  }
+
   private func end(_ source: String) throws(WireError) -> BindEnd<JSONValue> {
     guard let service = service(of: source), let sources = service.sources,
-      sources.exists(source)
+      sources.exists(source) || sources.hides(source)
     else { throw notFound(source) }
     return BindEnd(
       read: { sources.newest(source)?.value },
       write: service.writer.map { write in
-        { [unowned self] value in
+        { [host] value in
           // In the name of the daemon: who has bound may have left long ago.
           let command = Command(method: "bind", caller: Caller(uid: 0, pid: 0))
           _ = try host.perform(command) {

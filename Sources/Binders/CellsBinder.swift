@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Connections
 internal import JSON
 package import Services
@@ -13,9 +14,10 @@ package func bindCells(_ interface: Interface, to cells: CellsService) {
     exists: CellsService.isCell, writes: ["cells.set"],
     write: { source, value throws(CellsError) in try cells.set(cellName(source), to: value) })
 
-  interface.offerView("cell", "One cell, to be looked at and changed.", CellArguments.self) {
-    view, _, arguments in try bindCell(view, to: cells, arguments)
-  }
+  interface.offerView(
+    "cell", "One cell, to be looked at and changed.", CellArguments.self,
+    reads: { ["cells/" + $0.name] }
+  ) { view, _, arguments in try bindCell(view, to: cells, arguments) }
 
   interface.command(
     "cells.set", "Sets a cell, new or not; returns the value.", SetCell.self,
@@ -53,7 +55,9 @@ package func bindCells(_ interface: Interface, to cells: CellsService) {
   ) { interface, call, list in
     // What is longer than a line is refused, so that there is no need to collect it all.
     let room = call.connection.lineOut
-    interface.answer(call, with: cells.list(prefix: list.prefix ?? "", maxBytes: room))
+    let role = interface.role
+    let cells = cells.list(prefix: list.prefix ?? "", maxBytes: room, where: role.mayRead)
+    interface.answer(call, with: cells)
   }
 }
 
@@ -61,9 +65,17 @@ private func cellName(_ source: String) -> String {
   String(source.dropFirst("cells/".count))
 }
 
+private protocol CellParameters: SourceParameters {
+  var name: String { get }
+}
+
+extension CellParameters {
+  var source: String { "cells/" + name }
+}
+
 private let nameDoc = "The cell: 1 to 7 segments of [A-Za-z0-9_.:-] with / between them."
 
-private struct SetCell: DocumentedParameters {
+private struct SetCell: DocumentedParameters, CellParameters {
   let name: String
   let value: JSONText
 
@@ -86,20 +98,20 @@ private struct SetCell: DocumentedParameters {
   }
 }
 
-private struct NamedCell: DocumentedParameters {
+private struct NamedCell: DocumentedParameters, CellParameters {
   let name: String
 
   static let docs = ["name": nameDoc]
 }
 
-private struct AddToCell: DocumentedParameters {
+private struct AddToCell: DocumentedParameters, CellParameters {
   let name: String
   let by: JSONNumber?
 
   static let docs = ["name": nameDoc, "by": "What is added; 1 when left out."]
 }
 
-private struct CompareAndSetCell: DocumentedParameters {
+private struct CompareAndSetCell: DocumentedParameters, CellParameters {
   let name: String
   let expected: JSONText?
   let value: JSONText

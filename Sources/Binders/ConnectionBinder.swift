@@ -1,17 +1,48 @@
+internal import Configuration
 package import Connections
-package import Services
+internal import Services
 package import Signals
 internal import Wire
 
 /// Binds a client to what its role may reach: its requests run there, and what is answered waits
 /// for the journal.
 ///
-/// The session says who the client is; the daemon's owner and every other client have the same
-/// role as yet.
-package func bindConnection(_ connection: Connection, _ session: Session, to interface: Interface) {
+/// - Parameter before: The interface that it had until now; what it watches and has bound and may no
+///   longer is ended, and told so.
+package func bindConnection(
+  _ connection: Connection, to interface: Interface, before: Interface? = nil
+) {
   connection.onRequest = interface.run
+  let session = Session(caller: connection.caller, host: interface.host)
   connection.onOpen = { [unowned connection] name, wish, arguments throws(WireError) in
     try interface.openView(name, wish, arguments, session, on: connection)
+  }
+  guard let before, before !== interface else { return }
+  interface.caller = connection.caller
+  for subscription in connection.subscriptions
+  where !interface.mayStillShow(subscription.source, since: before) {
+    connection.end(subscription, with: .permissionDenied(need: "read \(subscription.source)"))
+  }
+  for (handle, binding) in connection.bindings {
+    guard let binding = binding as? LiveBinding,
+      let error = interface.denial(of: binding.expression)
+    else { continue }
+    connection.fail(binding: handle, error)
+    connection.removeBinding(handle)?.dispose()
+  }
+  guard interface.role.read != before.role.read else { return }
+  for view in connection.views.reversed() { view.close("permission_denied") }
+}
+
+extension Interface {
+  /// Whether a subscription that another role has begun goes on.
+  ///
+  /// What shows many sources was made for what that role may read, and so ends with it.
+  fileprivate func mayStillShow(_ source: String, since before: Interface) -> Bool {
+    guard source != "events", Pattern(source)?.isLiteral == true else {
+      return role.read == before.role.read
+    }
+    return role.mayRead(source)
   }
 }
 

@@ -110,7 +110,8 @@ extension Interface {
       throw WireError(
         JSONDecodingError(path: "/limit", expected: "1 to 1000", got: "another number"))
     }
-    let filter = try history.filter?.eventFilter(call.connection.limits) ?? EventFilter()
+    let filter = readable(
+      try history.filter?.eventFilter(call.connection.limits) ?? EventFilter())
     if let after = history.after?.seq {
       host.readEvents(after: after, limit: limit, filter).answer(call, self) { [host] page in
         call.answer { buffer in

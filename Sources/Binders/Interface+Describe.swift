@@ -7,7 +7,7 @@ extension Interface {
   /// What a path names: a service, a method or a source; everything without one.
   func describe(_ path: String?) throws(WireError) -> JSONObject {
     guard let path else { return overview }
-    if let service = service(named: path) { return describe(service) }
+    if let service = service(named: path), isVisible(service) { return describe(service) }
     if let method = methods.methods.first(where: { $0.name == path }) {
       return JSONObject.naming("method", path, describe(method))
     }
@@ -16,13 +16,20 @@ extension Interface {
     {
       return JSONObject.naming("source", path, describe(description, source))
     }
-    let names = services.map(\.name) + methods.methods.map(\.name)
+    let names = services.filter(isVisible).map(\.name) + methods.methods.map(\.name)
     throw .notFound("path", path, didYouMean: nearest(to: path, among: names))
+  }
+
+  /// Whether the role allows anything that a service offers.
+  private func isVisible(_ service: Service) -> Bool {
+    service.sources != nil || methods.methods.contains { $0.name.hasPrefix(service.name + ".") }
   }
 
   private var overview: JSONObject {
     var described = JSONObject()
-    for service in services { described[service.name] = .string(service.doc) }
+    for service in services where isVisible(service) {
+      described[service.name] = .string(service.doc)
+    }
     var own = JSONObject()
     for method in methods.methods where !method.name.contains(".") {
       own[method.name] = .string(method.doc)

@@ -11,6 +11,7 @@ extension Interface {
     case .conflict(let stream, let expected, let actual):
       .conflict(stream, expected: expected, actual: actual)
     case .reused(let seq): .reused(seq)
+    case .denied(let stream): notWritable(stream)
     case .journal(let fault): error(fault)
     case .unexpected(let detail): internalError("the method has failed", detail)
     }
@@ -46,9 +47,9 @@ extension Interface {
 
   /// What a client is told of a fault within: a ref, under which the log has the detail.
   func internalError(_ message: String, _ detail: String) -> WireError {
-    internalErrors += 1
-    let ref = "E-\(internalErrors)"
-    onInternalError(ref, detail)
+    commons.internalErrors += 1
+    let ref = "E-\(commons.internalErrors)"
+    commons.onInternalError(ref, detail)
     return WireError(.internalError, message, ["ref": .string(ref)])
   }
 }

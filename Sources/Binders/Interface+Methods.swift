@@ -87,8 +87,8 @@ extension Interface {
     _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) -> LineSplitter.Verdict {
     guard let method = methods.find(request.method, in: line) else {
-      let name = JSONScanner(line).text(request.method)
-      call.refuse(methodNotFound(name))
+      caller = call.caller
+      call.refuse(methodNotFound(JSONScanner(line).text(request.method)))
       return .done
     }
     let connection = call.connection
@@ -98,11 +98,13 @@ extension Interface {
       // What a client has written it finds when it reads.
       guard !connection.hasUndurableWrites, !connection.hasHeldAnswers else { return .later }
     }
+    caller = call.caller
     method.run(self, call, request, line)
     return .done
   }
 
   private func methodNotFound(_ name: String) -> WireError {
+    if withheld.contains(name) { noteRefusal("to call \(name)") }
     var data: JSONObject = ["method": .string(name)]
     if let guess = nearest(to: name, among: methods.methods.lazy.map(\.name)) {
       data["did_you_mean"] = .string(guess)
@@ -118,7 +120,7 @@ extension Interface {
     _ name: String, _ names: [String], _ direct: DirectReader<Parameters>?, _ call: Call,
     _ request: Request, _ line: Span<UInt8>, _ body: (Parameters) throws -> JSONText?
   ) {
-    var command = call.command(name)
+    var command = call.command(name, mayRecord: mayRecord)
     let parameters: Parameters
     do throws(WireError) {
       if let direct, let read = request.read(direct, line) {
@@ -127,6 +129,7 @@ extension Interface {
         parameters = try decode(request, line, names, nil)
         try addOptions(to: &command, request, line, call.connection.limits)
       }
+      try checkTarget(parameters)
     } catch {
       return call.refuse(error)
     }
@@ -194,6 +197,7 @@ extension Interface {
             path: "/_meta/expect/" + stream,
             expected: #"a version, "none", "exists" or "any""#, got: "another value"))
       }
+      try checkVersions(of: stream)
       command.expectations.append((stream, expectation))
     }
     guard let id = options.cmd else { return }
@@ -223,14 +227,6 @@ extension Request {
     guard let params, !isPositional else { return nil }
     var scanner = JSONScanner(line, at: params.lowerBound)
     return try? direct(&scanner, line)
-  }
-}
-
-extension Call {
-  /// A command in the name of who calls.
-  func command(_ method: String) -> Command {
-    let peer = connection.peer
-    return Command(method: method, caller: Caller(uid: peer.uid, pid: peer.pid))
   }
 }
 
@@ -289,5 +285,20 @@ extension Accepted {
     }
     if isReplayed { buffer.append(#","replayed":true"#) }
     buffer.append("}")
+  }
+}
+
+extension Connection {
+  /// The client as services know it.
+  var caller: Caller { Caller(uid: peer.uid, pid: peer.pid) }
+}
+
+extension Call {
+  /// Who calls.
+  var caller: Caller { connection.caller }
+
+  /// A command in the name of who calls.
+  func command(_ method: String, mayRecord: ((String) -> Bool)?) -> Command {
+    Command(method: method, caller: caller, mayRecord: mayRecord)
   }
 }

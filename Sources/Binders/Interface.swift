@@ -1,3 +1,4 @@
+package import Configuration
 internal import Connections
 package import JSON
 package import Services
@@ -7,8 +8,8 @@ internal import Wire
 /// What clients of one role may call and watch: the one table that dispatch, `describe` and
 /// `rpc.discover` are made from.
 ///
-/// Binders of services fill it once. What none of them has bound does not exist for the clients it
-/// is given to.
+/// Binders of services fill it once, and it takes of what they offer what its role allows. What none
+/// of them has bound does not exist for the clients it is given to.
 package final class Interface {
   /// Sets a source.
   typealias Writer = (_ source: String, _ value: JSONText) throws(NotWritable) -> JSONText
@@ -31,6 +32,16 @@ package final class Interface {
   }
 
   let host: ServiceHost
+
+  /// Whose interface it is.
+  let role: Role
+
+  /// The methods that were offered and that the role does not allow.
+  private(set) var withheld: Set<String> = []
+
+  /// Who asks for what is being run.
+  var caller = Caller(uid: 0, pid: 0)
+
   /// By name; there are few, so that looking through them is as fast as anything.
   private(set) var services: [Service] = []
   private(set) var methods = MethodTable()
@@ -38,21 +49,23 @@ package final class Interface {
   /// The views that can be opened, by name.
   var views: [String: ViewBinder] = [:]
 
-  /// The bindings that live, and what they may name.
-  let bindings = LiveBindings()
+  /// What it has in common with those of other roles.
+  package let commons: InterfaceCommons
+
+  /// The bindings that live, of all roles, and what they may name.
+  var bindings: LiveBindings { commons.bindings }
   let transformers = JSONTransformers.all
-
-  /// Told what is wrong within, and the ref by which a client was told that something is.
-  package var onInternalError: (_ ref: String, _ detail: String) -> Void = { _, _ in }
-
-  /// How many there were.
-  var internalErrors = 0
 
   let decoder = JSONDecoder()
   let encoder = JSONEncoder()
 
-  package init(over host: ServiceHost) {
+  package init(
+    over host: ServiceHost, for role: Role = .owner,
+    _ commons: InterfaceCommons = InterfaceCommons()
+  ) {
     self.host = host
+    self.role = role
+    self.commons = commons
   }
 
   // MARK: Filling
@@ -73,11 +86,12 @@ package final class Interface {
     of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
     exists: @escaping (String) -> Bool
   ) {
-    service(named: ledger.service)?.sources = SourceProvider(
+    let sources = SourceProvider(
       descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
       newest: { ledger.newest.value(of: $0) },
       collection: ledger.collection(of:), names: ledger.sources(upTo:where:),
       changes: ledger.changes(of:), changesWhere: ledger.changes(where:))
+    service(named: ledger.service)?.sources = sources.restricted(to: role)
   }
 
   /// Offers the sources of a ledger that are writable.
@@ -119,14 +133,18 @@ package final class Interface {
   func offer(_ description: SourceProvider.Description, _ source: SampledSource) {
     let service = String(description.name.prefix { $0 != "/" })
     sampledSources[service, default: []].append((description, source))
-    self.service(named: service)?.sources = SourceProvider(
-      sampled: sampledSources[service] ?? [])
+    let sources = SourceProvider(sampled: sampledSources[service] ?? [])
+    self.service(named: service)?.sources = sources.restricted(to: role)
   }
 
   private var sampledSources: [String: [(SourceProvider.Description, SampledSource)]] = [:]
 
-  /// Adds a method to the table.
+  /// Adds a method to the table, if the role allows it.
   func add(_ method: Method) {
+    guard role.mayCall(method.name) else {
+      withheld.insert(method.name)
+      return
+    }
     methods.add(method)
   }
 

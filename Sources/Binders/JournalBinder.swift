@@ -5,7 +5,7 @@ internal import Signals
 internal import Wire
 
 /// Binds clients to the care of the journal.
-package func bindJournal(_ interface: Interface, to journal: JournalService, owner: UInt32) {
+package func bindJournal(_ interface: Interface, to journal: JournalService) {
   interface.offer(
     "journal", "The care of the journal: what it holds, and what of it goes.",
     events: ["daemon.compacted"])
@@ -21,13 +21,6 @@ package func bindJournal(_ interface: Interface, to journal: JournalService, own
     "Removes the events that the retention does not keep, or those before a position or a time.",
     Compact.self, Shape(of: JournalService.Compacted.self), isLate: true
   ) { interface, call, compact in
-    let peer = call.connection.peer
-    guard peer.uid == owner || peer.uid == 0 else {
-      return call.refuse(
-        WireError(
-          .permissionDenied, "only the owner of the daemon may do this",
-          ["need": .string("owner")]))
-    }
     do throws(WireError) {
       try compact.start(interface, journal, call)
     } catch {

@@ -60,17 +60,25 @@ package func bindLists(_ interface: Interface, to lists: ListsService) {
   }
 }
 
+private protocol ListParameters: SourceParameters {
+  var name: String { get }
+}
+
+extension ListParameters {
+  var source: String { "lists/" + name }
+}
+
 private let nameDoc = "The list: 1 to 7 segments of [A-Za-z0-9_.:-] with / between them."
 private let valueDoc = "Any JSON, 256 KiB at most."
 
-private struct AppendToList: DocumentedParameters {
+private struct AppendToList: DocumentedParameters, ListParameters {
   let name: String
   let value: JSONText
 
   static let docs = ["name": nameDoc, "value": valueDoc]
 }
 
-private struct SetInList: DocumentedParameters {
+private struct SetInList: DocumentedParameters, ListParameters {
   let name: String
   let at: Int
   let value: JSONText
@@ -78,14 +86,14 @@ private struct SetInList: DocumentedParameters {
   static let docs = ["name": nameDoc, "at": "The index, from 0.", "value": valueDoc]
 }
 
-private struct RemoveFromList: DocumentedParameters {
+private struct RemoveFromList: DocumentedParameters, ListParameters {
   let name: String
   let at: Int
 
   static let docs = ["name": nameDoc, "at": "The index, from 0."]
 }
 
-private struct MoveInList: DocumentedParameters {
+private struct MoveInList: DocumentedParameters, ListParameters {
   let name: String
   let from: Int
   let to: Int
@@ -95,14 +103,14 @@ private struct MoveInList: DocumentedParameters {
   ]
 }
 
-private struct ReplaceList: DocumentedParameters {
+private struct ReplaceList: DocumentedParameters, ListParameters {
   let name: String
   let value: [JSONText]
 
   static let docs = ["name": nameDoc, "value": "The elements, each any JSON, 256 KiB at most."]
 }
 
-private struct NamedList: DocumentedParameters {
+private struct NamedList: DocumentedParameters, ListParameters {
   let name: String
 
   static let docs = ["name": nameDoc]

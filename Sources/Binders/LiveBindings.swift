@@ -37,7 +37,9 @@ final class LiveBinding: Disposable {
 }
 
 /// The bindings that live, so that none is made that would go in a circle.
-final class LiveBindings {
+package final class LiveBindings {
+  package init() {}
+
   private var bindings: [LiveBinding] = []
 
   /// Those that the daemon keeps, by name.
@@ -75,7 +77,7 @@ final class LiveBindings {
 
 extension BindExpression {
   /// Which source gives to which.
-  fileprivate var flows: [(from: String, to: String)] {
+  var flows: [(from: String, to: String)] {
     (self.operator.goesRight ? [(left, right)] : [])
       + (self.operator.goesLeft ? [(right, left)] : [])
   }

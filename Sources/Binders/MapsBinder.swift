@@ -35,10 +35,18 @@ package func bindMaps(_ interface: Interface, to maps: MapsService) {
   }
 }
 
+private protocol MapParameters: SourceParameters {
+  var name: String { get }
+}
+
+extension MapParameters {
+  var source: String { "maps/" + name }
+}
+
 private let nameDoc = "The map: 1 to 7 segments of [A-Za-z0-9_.:-] with / between them."
 private let keyDoc = "Any text, 1024 bytes at most."
 
-private struct PutIntoMap: DocumentedParameters {
+private struct PutIntoMap: DocumentedParameters, MapParameters {
   let name: String
   let key: String
   let value: JSONText
@@ -46,14 +54,14 @@ private struct PutIntoMap: DocumentedParameters {
   static let docs = ["name": nameDoc, "key": keyDoc, "value": "Any JSON, 256 KiB at most."]
 }
 
-private struct DeleteFromMap: DocumentedParameters {
+private struct DeleteFromMap: DocumentedParameters, MapParameters {
   let name: String
   let key: String
 
   static let docs = ["name": nameDoc, "key": keyDoc]
 }
 
-private struct NamedMap: DocumentedParameters {
+private struct NamedMap: DocumentedParameters, MapParameters {
   let name: String
 
   static let docs = ["name": nameDoc]

@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Connections
 internal import JSON
 package import Services
@@ -13,20 +14,16 @@ package struct ServerInfo {
   /// Milliseconds since the start.
   package let uptime: () -> UInt64
 
-  /// The user that the daemon runs as.
-  let user: UInt32
-
   /// The name of a user; `nil` when the system knows none.
   let userName: (UInt32) -> String?
 
   package init(
-    version: String, now: @escaping () -> Int64, uptime: @escaping () -> UInt64, user: UInt32,
+    version: String, now: @escaping () -> Int64, uptime: @escaping () -> UInt64,
     userName: @escaping (UInt32) -> String?
   ) {
     self.version = version
     self.now = now
     self.uptime = uptime
-    self.user = user
     self.userName = userName
   }
 }
@@ -40,13 +37,13 @@ package func bindProtocol(
   interface.query(
     "hello", "Says who speaks and agrees on the protocol; optional, at most once.", Hello.self, nil,
     unknownParameters: .ignored
-  ) { _, call, hello in
+  ) { interface, call, hello in
     do throws(WireError) {
       try greet(call.connection, hello)
     } catch {
       return call.refuse(error)
     }
-    call.answer { writeHello(call.connection, host, server, &$0) }
+    call.answer { writeHello(call.connection, interface, server, &$0) }
   }
 
   bindWhoAmI(interface, server)
@@ -129,8 +126,10 @@ private func greet(_ connection: Connection, _ hello: Hello) throws(WireError) {
 }
 
 private func writeHello(
-  _ connection: Connection, _ host: ServiceHost, _ server: ServerInfo, _ buffer: inout ByteBuffer
+  _ connection: Connection, _ interface: Interface, _ server: ServerInfo,
+  _ buffer: inout ByteBuffer
 ) {
+  let host = interface.host
   let hello: JSONObject = [
     "protocol": .number(JSONNumber(1)),
     "server": .object(["name": .string("binderd"), "version": .string(server.version)]),
@@ -140,7 +139,7 @@ private func writeHello(
     "last": .number(JSONNumber(host.durable)),
     "capabilities": .object(["items": .bool(true)]),
     "limits": .object(connection.shownLimits),
-    "peer": .object(connection.peer.shown(to: server)),
+    "peer": .object(connection.peer.shown(as: interface.role)),
   ]
   JSONValue.object(hello).write(to: &buffer)
 }

@@ -36,6 +36,9 @@ package final class SourceProvider {
   /// Whether a source can be watched, even if it has no value now.
   let exists: (_ source: String) -> Bool
 
+  /// Whether a source is there that the role may not read.
+  let hides: (_ source: String) -> Bool
+
   /// The value now; `nil` when there is none.
   let value: (_ source: String) -> JSONText?
 
@@ -58,7 +61,8 @@ package final class SourceProvider {
     collection: @escaping (String) -> SourceCollection? = { _ in nil },
     names: @escaping (Int, (String) -> Bool) -> [String],
     changes: @escaping (String) -> Signal<SourceChange, Never>,
-    changesWhere: @escaping (@escaping (String) -> Bool) -> Signal<SourceChange, Never>
+    changesWhere: @escaping (@escaping (String) -> Bool) -> Signal<SourceChange, Never>,
+    hides: @escaping (String) -> Bool = { _ in false }
   ) {
     self.descriptions = descriptions
     let kinds = Set(descriptions.map(\.kind))
@@ -71,6 +75,7 @@ package final class SourceProvider {
     self.names = names
     self.changes = changes
     self.changesWhere = changesWhere
+    self.hides = hides
   }
 
   /// The kind of one of the sources.

@@ -70,7 +70,7 @@ private struct Get: DocumentedParameters {
   }
 }
 
-struct SetSource: DocumentedParameters {
+struct SetSource: DocumentedParameters, SourceParameters {
   let source: String
   let value: JSONText
 
@@ -157,6 +157,7 @@ extension Interface {
 
   /// The error for a source that is not there.
   func notFound(_ source: String) -> WireError {
+    if let error = notReadable(source) { return error }
     let sources = services.compactMap(\.sources)
     let names = sources.flatMap { $0.names(Self.guesses) { _ in true } }
     return .notFound("source", source, didYouMean: nearest(to: source, among: names))

@@ -81,7 +81,7 @@ extension Interface {
       write(value, kind, &buffer)
       buffer.append("}")
     }
-    connection.add(subscription)
+    connection.add(subscription, of: subscribe.source)
   }
 
   private func subscribePattern(
@@ -101,7 +101,7 @@ extension Interface {
       return bag
     }
     let subscription = PatternSubscription(
-      handle, to: changes, value: { [unowned self] in service(of: $0)?.sources?.value($0) },
+      handle, to: changes, value: { [self] in service(of: $0)?.sources?.value($0) },
       on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
     call.answer { buffer in
@@ -109,7 +109,7 @@ extension Interface {
       buffer.append(values)
       buffer.append("}")
     }
-    connection.add(subscription)
+    connection.add(subscription, of: subscribe.source)
   }
 
   /// The beginning of the answer to a subscription to values; values follow.

@@ -24,7 +24,7 @@ extension Interface {
       subscription.writeValue(&buffer)
       buffer.append("}")
     }
-    call.connection.add(subscription)
+    call.connection.add(subscription, of: subscribe.source)
   }
 }
 

@@ -32,11 +32,14 @@ extension Interface {
     if subscribe.min_interval_ms != nil {
       throw .unusable("min_interval_ms", "events are not thinned out")
     }
-    let filter = try subscribe.filter?.eventFilter(call.connection.limits) ?? EventFilter()
+    let filter = readable(
+      try subscribe.filter?.eventFilter(call.connection.limits) ?? EventFilter())
     let source = eventSource(filter, key: subscribe.filter?.key ?? "")
     let passesGaps = try passesGaps(subscribe)
     try start(subscribe, call) { [self] call, handle, position in
-      call.connection.addLog(source, handle, after: position, passesGaps: passesGaps) {
+      call.connection.addLog(
+        source, of: "events", handle, after: position, passesGaps: passesGaps
+      ) {
         writeEvents(handle, after: position, call)
       }
     }
@@ -60,11 +63,11 @@ extension Interface {
 
   private func eventSource(_ filter: EventFilter, key: String) -> LogSource {
     LogSource(
-      key: "events " + key, live: host.events(filter).map(LogBatch.init),
+      key: "events " + key + audience, live: host.events(filter).map(LogBatch.init),
       position: { [host] in host.durable }, first: { [host] in host.first },
       read: { [host] seq in
         host.readEvents(after: seq, limit: 1000, filter).map(LogBatch.init)
-          .mapError { [unowned self] in error($0) }
+          .mapError { [self] in error($0) }
       })
   }
 
@@ -80,14 +83,14 @@ extension Interface {
         ? .unusable("source", #"with mode "every" a pattern begins with the name of a service"#)
         : notFound(subscribe.source)
     }
+    guard !pattern.isLiteral || sources.exists(pattern.text) else {
+      throw notFound(subscribe.source)
+    }
     guard sources.isJournaled else {
       throw .unusable("mode", "what is not journaled has no past to read each change from")
     }
     if subscribe.min_interval_ms != nil {
       throw .unusable("min_interval_ms", #"mode "every" thins nothing out"#)
-    }
-    guard !pattern.isLiteral || sources.exists(pattern.text) else {
-      throw notFound(subscribe.source)
     }
     let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
     let source = changeSource(pattern, in: name)
@@ -96,7 +99,9 @@ extension Interface {
       return try subscribeEvery(subscribe, pattern, source, sources, call, passesGaps)
     }
     try start(subscribe, call) { [self] call, handle, position in
-      call.connection.addLog(source, handle, after: position, passesGaps: passesGaps) {
+      call.connection.addLog(
+        source, of: subscribe.source, handle, after: position, passesGaps: passesGaps
+      ) {
         call.answer { buffer in
           writeHead(subscribe, handle, kind: kind, isJournaled: true, &buffer)
           buffer.append(#","after":"#)
@@ -117,7 +122,9 @@ extension Interface {
     let values =
       pattern.isLiteral ? nil : try values(of: pattern, limit: call.connection.lineOut)
     try checkSize(value, call)
-    call.connection.addLog(source, handle, after: nil, passesGaps: passesGaps) {
+    call.connection.addLog(
+      source, of: subscribe.source, handle, after: nil, passesGaps: passesGaps
+    ) {
       call.answer { buffer in
         let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
         writeHead(subscribe, handle, kind: kind, isJournaled: true, &buffer)
@@ -133,13 +140,14 @@ extension Interface {
 
   private func changeSource(_ pattern: Pattern, in service: String) -> LogSource {
     let isLiteral = pattern.isLiteral
+    let isWanted = readable(pattern)
     return LogSource(
-      key: "every " + pattern.text,
-      live: host.changes(in: service, where: pattern.matches).map { LogBatch($0, isLiteral) },
+      key: "every " + pattern.text + audience,
+      live: host.changes(in: service, where: isWanted).map { LogBatch($0, isLiteral) },
       position: { [host] in host.durable }, first: { [host] in host.first },
       read: { [host] seq in
-        host.readChanges(in: service, after: seq, where: pattern.matches)
-          .map { LogBatch($0, isLiteral) }.mapError { [unowned self] in error($0) }
+        host.readChanges(in: service, after: seq, where: isWanted)
+          .map { LogBatch($0, isLiteral) }.mapError { [self] in error($0) }
       })
   }
 
@@ -182,12 +190,12 @@ extension Interface {
 extension Connection {
   /// Answers, and adds a subscription to a log.
   fileprivate func addLog(
-    _ source: LogSource, _ handle: Handle, after position: UInt64?, passesGaps: Bool,
-    _ answer: () -> Void
+    _ source: LogSource, of name: String, _ handle: Handle, after position: UInt64?,
+    passesGaps: Bool, _ answer: () -> Void
   ) {
     let subscription = LogSubscription(
       handle, to: source, after: position, on: self, passesGaps: passesGaps)
     answer()
-    add(subscription)
+    add(subscription, of: name)
   }
 }

@@ -3,7 +3,10 @@ package import Services
 /// Binds clients to the measurements of the machine.
 package func bindSystem(_ interface: Interface, to system: SystemService) {
   interface.offer("system", "This machine, measured every second while somebody watches.")
-  interface.offerView("system", "How this machine is.") { view, _ in
+  interface.offerView(
+    "system", "How this machine is.",
+    reads: ["load", "memory", "cpu", "uptime", "disk"].map { "system/" + $0 }
+  ) { view, _ in
     bindSystem(view, to: system)
   }
   interface.offerSource(

@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Connections
 internal import JSON
 internal import Wire
@@ -9,7 +10,7 @@ func bindWhoAmI(_ interface: Interface, _ server: ServerInfo) {
     NoParameters.self, nil
   ) { interface, call, _ in
     let peer = call.connection.peer
-    var result = peer.shown(to: server)
+    var result = peer.shown(as: interface.role)
     if let name = server.userName(peer.uid) { result["user"] = .string(name) }
     result["allowed"] = .object(interface.allowed)
     call.answer { JSONValue.object(result).write(to: &$0) }
@@ -18,24 +19,29 @@ func bindWhoAmI(_ interface: Interface, _ server: ServerInfo) {
 
 extension PeerIdentity {
   /// The peer as it is told of itself.
-  func shown(to server: ServerInfo) -> JSONObject {
+  func shown(as role: Role) -> JSONObject {
     [
       "uid": .number(JSONNumber(uid)), "gid": .number(JSONNumber(gid)),
       "pid": .number(JSONNumber(pid)),
-      "role": .string(uid == server.user || uid == 0 ? "owner" : "user"),
+      "role": .string(role.name),
     ]
   }
 }
 
 extension Interface {
-  /// All that is offered here: methods by name, sources as patterns.
+  /// All that is offered here: methods by name, sources as patterns, those that the role allows
+  /// when it does not allow all.
   fileprivate var allowed: JSONObject {
     let sources = services.flatMap { $0.sources?.descriptions ?? [] }
     func names(_ names: [String]) -> JSONValue { .array(names.map { .string($0) }) }
     return [
       "methods": names(methods.methods.map(\.name).sorted()),
-      "read": names(["events"] + sources.map(\.name)),
-      "write": names(sources.filter(\.isWritable).map(\.name)),
+      "read": names(
+        role.read.allowsAll
+          ? ["events"] + sources.map(\.name) : role.read.allow.map(\.pattern.text)),
+      "write": names(
+        role.write.allowsAll
+          ? sources.filter(\.isWritable).map(\.name) : role.write.allow.map(\.pattern.text)),
     ]
   }
 }

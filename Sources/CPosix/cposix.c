@@ -25,6 +25,13 @@ int cposix_peer_credentials(int fd, cposix_credentials *credentials) {
   return 0;
 }
 
+int cposix_peer_groups(int fd, gid_t *groups, int count) {
+  socklen_t size = (socklen_t)count * sizeof *groups;
+  // With too little room the kernel says how much is needed.
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size) != 0 && errno != ERANGE) return -errno;
+  return (int)(size / sizeof *groups);
+}
+
 int cposix_unix_socket(void) {
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   return fd < 0 ? -errno : fd;

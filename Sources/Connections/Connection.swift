@@ -54,7 +54,7 @@ package final class Connection: DisposeBagProvider {
   var closedViews: [ClosedView] = []
 
   /// Bindings that end with this client.
-  var bindings: [Handle: any Disposable] = [:]
+  package internal(set) var bindings: [Handle: any Disposable] = [:]
 
   /// The names of subscriptions that have ended, the last of them last; some, not all.
   package private(set) var endedNames: [String] = []
@@ -169,7 +169,10 @@ package final class Connection: DisposeBagProvider {
   }
 
   /// Shows a subscription from now on; its reply has been written before.
-  package func add(_ subscription: Subscription) {
+  ///
+  /// - Parameter source: What the client has called that which it watches.
+  package func add(_ subscription: Subscription, of source: String = "") {
+    subscription.source = source
     subscriptions.append(subscription)
     hub.subscriptionCount += 1
     subscription.start()
@@ -183,6 +186,12 @@ package final class Connection: DisposeBagProvider {
     noteEnded(subscription.handle)
     subscription.end()
     hub.list(self)  // it may have been all that kept the connection
+  }
+
+  /// Ends a subscription, and tells why.
+  package func end(_ subscription: Subscription, with error: WireError) {
+    subscription.fail(error, seq: nil, &output)
+    remove(subscription)
   }
 
   private func noteEnded(_ handle: Handle) {

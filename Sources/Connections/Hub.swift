@@ -11,7 +11,8 @@ package final class Hub {
   /// How much memory the shared buffer keeps between turns.
   static let scratchSize = 256 << 10
 
-  package let limits: Limits
+  /// What a client may ask for; what is set later holds from then on, for all of them.
+  package var limits: Limits
 
   /// Milliseconds of a monotonic clock.
   package let now: () -> UInt64

@@ -9,6 +9,9 @@ package class Subscription {
   package let handle: Handle
   package unowned let connection: Connection
 
+  /// What the client has called that which it watches: a source, a pattern or `events`.
+  package internal(set) var source = ""
+
   /// Whether there may be something to send.
   package internal(set) var isDirty = false
 

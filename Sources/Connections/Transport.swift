@@ -19,9 +19,13 @@ package struct PeerIdentity: Equatable, Sendable {
   package let gid: UInt32
   package let pid: Int32
 
-  package init(uid: UInt32, gid: UInt32, pid: Int32) {
+  /// The supplementary groups.
+  package let groups: [UInt32]
+
+  package init(uid: UInt32, gid: UInt32, pid: Int32, groups: [UInt32] = []) {
     self.uid = uid
     self.gid = gid
     self.pid = pid
+    self.groups = groups
   }
 }

@@ -8,6 +8,9 @@ package struct PeerCredentials: Equatable, Sendable {
   /// 0 when the process is in another PID namespace.
   package let pid: Int32
 
+  /// Its supplementary groups (`SO_PEERGROUPS`, since Linux 4.13).
+  package let groups: [UInt32]
+
   init(of descriptor: CInt) throws(SystemError) {
     var credentials = cposix_credentials()
     try SystemError.check(
@@ -15,5 +18,16 @@ package struct PeerCredentials: Equatable, Sendable {
     uid = credentials.uid
     gid = credentials.gid
     pid = credentials.pid
+    groups = try Self.groups(of: descriptor)
+  }
+  private static func groups(of descriptor: CInt) throws(SystemError) -> [UInt32] {
+    var room: CInt = 32
+    while true {
+      var groups = [gid_t](repeating: 0, count: Int(room))
+      let count = try SystemError.check(
+        "getsockopt SO_PEERGROUPS", cposix_peer_groups(descriptor, &groups, room))
+      if count <= room { return Array(groups.prefix(Int(count))) }
+      room = count
+    }
   }
 }

@@ -8,6 +8,7 @@ package final class SocketServer {
   private let hub: Hub
   private let loop: Loop
   private let log: Log
+  private let admits: (PeerIdentity) -> Bool
   private let onConnection: (Connection) -> Void
   private var listener: SocketListener?
   private var countByUser: [UInt32: Int] = [:]
@@ -15,13 +16,17 @@ package final class SocketServer {
 
   /// A server that does not listen yet.
   ///
-  /// - Parameter onConnection: Called with each new client before its first request is read.
+  /// - Parameters:
+  ///   - admits: Whether a client may connect at all; who may not is told so and hung up on.
+  ///   - onConnection: Called with each new client before its first request is read.
   package init(
-    _ hub: Hub, on loop: Loop, log: Log, onConnection: @escaping (Connection) -> Void
+    _ hub: Hub, on loop: Loop, log: Log, admits: @escaping (PeerIdentity) -> Bool,
+    onConnection: @escaping (Connection) -> Void
   ) {
     self.hub = hub
     self.loop = loop
     self.log = log
+    self.admits = admits
     self.onConnection = onConnection
     loop.onTurnEnd { [unowned hub] in hub.flush() }
   }
@@ -29,9 +34,11 @@ package final class SocketServer {
   /// Where clients connect; empty while they cannot.
   package var path: String { listener?.path ?? "" }
 
-  /// Listens at a path, for the processes of this user.
-  package func listen(at path: String) throws(SocketListener.PathError) {
-    listener = try SocketListener(path: path, mode: 0o600, on: loop) { [unowned self] in
+  /// Listens at a path.
+  ///
+  /// - Parameter mode: The permissions of the socket file, for example `0o600`.
+  package func listen(at path: String, mode: UInt32) throws(SocketListener.PathError) {
+    listener = try SocketListener(path: path, mode: mode, on: loop) { [unowned self] in
       accept($0)
     }
   }
@@ -54,8 +61,10 @@ package final class SocketServer {
     } catch {
       return log.write(.warning, "a client could not be accepted: \(error)")
     }
-    let peer = PeerIdentity(uid: socket.peer.uid, gid: socket.peer.gid, pid: socket.peer.pid)
-    if let limit = limitReached(by: peer) { return refuse(socket, peer, limit) }
+    let peer = PeerIdentity(
+      uid: socket.peer.uid, gid: socket.peer.gid, pid: socket.peer.pid, groups: socket.peer.groups)
+    guard admits(peer) else { return refuse(socket, .permissionDenied) }
+    if let limit = limitReached(by: peer) { return turnAway(socket, peer, limit) }
     hasLoggedRefusal = false
     let connection = hub.connect(peer)
     countByUser[peer.uid, default: 0] += 1
@@ -73,10 +82,15 @@ package final class SocketServer {
     return count < hub.limits.connectionsPerUser ? nil : .connectionsPerUser
   }
 
-  private func refuse(_ socket: StreamSocket, _ peer: PeerIdentity, _ limit: LimitName) {
-    let line = hub.closingLine(.tooManyConnections, limit)
+  /// Says why, and hangs up.
+  private func refuse(_ socket: StreamSocket, _ reason: Closing, _ limit: LimitName? = nil) {
+    let line = hub.closingLine(reason, limit)
     _ = socket.send(line.span)
     socket.close()
+  }
+
+  private func turnAway(_ socket: StreamSocket, _ peer: PeerIdentity, _ limit: LimitName) {
+    refuse(socket, .tooManyConnections, limit)
     guard !hasLoggedRefusal else { return }
     hasLoggedRefusal = true
     log.write(

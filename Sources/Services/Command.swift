@@ -18,15 +18,20 @@ package struct Command {
   /// Where streams must be (`_meta.expect`).
   package var expectations: [(stream: String, at: Expectation)]
 
+  /// Whether the caller may record events in a stream; `nil` when in all.
+  package var mayRecord: ((_ stream: String) -> Bool)?
+
   package init(
     method: String, caller: Caller, id: String? = nil, parameters: String = "",
-    expectations: [(stream: String, at: Expectation)] = []
+    expectations: [(stream: String, at: Expectation)] = [],
+    mayRecord: ((_ stream: String) -> Bool)? = nil
   ) {
     self.method = method
     self.caller = caller
     self.id = id
     self.parameters = parameters
     self.expectations = expectations
+    self.mayRecord = mayRecord
   }
 }
 
@@ -100,6 +105,9 @@ package enum Refusal: Error {
   /// The command's identity belonged to another command, whose event has this position; `nil` when
   /// it caused none.
   case reused(seq: UInt64?)
+
+  /// The caller may not record events in a stream.
+  case denied(stream: String)
 
   /// The journal takes no writes.
   case journal(JournalFault)

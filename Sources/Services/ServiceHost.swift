@@ -39,6 +39,9 @@ package final class ServiceHost {
 
   /// The last record of it.
   private var lastRecord: Record?
+
+  /// The first stream of it in which its caller may not record events.
+  private var deniedStream: String?
   private var metas = MetaTexts()
 
   /// - Parameter snapshotEvery: After how many events the state is saved.
@@ -163,9 +166,12 @@ package final class ServiceHost {
     precondition(running == nil, "a command runs within a command")
     running = (command, metas.text(command.method, command.caller), store.now)
     lastRecord = nil
+    deniedStream = nil
     defer { running = nil }
     do {
-      return seal(command, value: try body())
+      let value = try body()
+      if let deniedStream { throw Refusal.denied(stream: deniedStream) }
+      return seal(command, value: value)
     } catch {
       takeBack()
       switch error {
@@ -239,6 +245,9 @@ package final class ServiceHost {
     let draft = Draft(
       stream: stream, type: type, data: data.text, command: running.command.id,
       meta: running.meta)
+    if let mayRecord = running.command.mayRecord, deniedStream == nil, !mayRecord(stream) {
+      deniedStream = stream  // and taken back with all the others when the command is over
+    }
     let record = store.append(draft, at: running.time)
     lastRecord = record
     recorders.append((ledger, record.size))

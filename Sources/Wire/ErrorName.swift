@@ -82,7 +82,7 @@ public enum ErrorName: String, CaseIterable, Sendable {
     case .resultTooLarge:
       Row(-32010, false, ["size", "limit", "max"], "the answer is longer than a line may be")
     case .rejected:
-      Row(1000, false, ["reason"], "the service says no, by the rule in `reason`")
+      Row(1000, false, ["reason"], ["faults"], "the service says no, by the rule in `reason`")
     case .notFound:
       Row(1001, false, ["what", "id"], ["did_you_mean"], "there is no such thing")
     case .alreadyExists:

@@ -18,7 +18,8 @@ var commands: [Command] {
     eventsCommand, historyCommand, servicesCommand, describeCommand, viewsCommand, openCommand,
     bindCommand, unbindCommand,
     bindingsCommand, statsCommand, pingCommand,
-    pipeCommand, sessionCommand, journalCommand, errorsCommand, versionCommand,
+    reloadCommand, aclCommand, pipeCommand, sessionCommand, journalCommand, errorsCommand,
+    versionCommand,
     completionsCommand, helpCommand,
   ]
 }

@@ -32,6 +32,7 @@ extension ExitCode {
   init(_ error: ClientError) {
     self =
       switch error {
+      case .noDaemon(let attempts) where attempts.contains(where: \.isDenied): .lost
       case .noDaemon: .noDaemon
       case .lost: .lost
       case .timedOut: .timeLimit

@@ -23,6 +23,8 @@ extension ClientError {
     case .noDaemon(let attempts): "\(self); \(Self.nextStep(attempts))"
     case .lost where isWrite:
       "\(self); whether the request was run is unknown, so look before you repeat it"
+    case .lost(reason: "permission_denied"):
+      "the daemon does not let this user in: no role of its configuration is his; ask who runs it"
     case .timedOut: "the daemon has not answered in time; give it more with -t"
     case .refused(let error): error.message + (error.nextStep.map { "; \($0)" } ?? "")
     default: description
@@ -30,10 +32,33 @@ extension ClientError {
   }
 
   private static func nextStep(_ attempts: [Attempt]) -> String {
-    if attempts.contains(where: { $0.code == EACCES || $0.code == EPERM }) {
-      return "ask its owner, or name one that you may open with --socket PATH"
+    if let denied = attempts.first(where: \.isDenied) {
+      return "\(Self.owner(of: denied.place.path)); become a member of that group, ask the owner,"
+        + " or name one that you may open with --socket PATH"
     }
     return "start one with: binderd --socket \(attempts.first?.place.path ?? "PATH")"
+  }
+}
+
+extension ClientError.Attempt {
+  /// Whether somebody may be there who is not to be seen.
+  var isDenied: Bool { code == EACCES || code == EPERM }
+}
+
+extension ClientError {
+  /// Whose a file is, or the first directory above it that can be looked at, and who may open it.
+  private static func owner(of path: String) -> String {
+    var path = path
+    var status = stat()
+    while stat(path, &status) != 0 {
+      guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return path }
+      path = String(path[..<slash])
+    }
+    let user = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) }
+    let group = getgrgid(status.st_gid).map { String(cString: $0.pointee.gr_name) }
+    let mode = String(status.st_mode & 0o7777, radix: 8)
+    return "\(path) belongs to user \(user ?? "\(status.st_uid)") and group "
+      + "\(group ?? "\(status.st_gid)"), mode 0\(mode)"
   }
 }
 

@@ -1,4 +1,5 @@
 import Binders
+import Configuration
 import Connections
 import EventLoop
 import JournalSQLite
@@ -17,67 +18,91 @@ final class Daemon {
   let host: ServiceHost
   let hub: Hub
   let server: SocketServer
-  private let interface: Interface
+
+  /// Reads the configuration again.
+  let reload: Reload
+
+  private let interfaces: Interfaces
   private let bindings: BindingsService
   let journal: JournalService
   private let bag = DisposeBag()
 
-  init(_ options: Options, _ log: Log) throws {
+  init(
+    _ settings: Settings, _ file: ConfigurationFile, _ log: Log, _ manager: ServiceManager
+  ) throws {
     let descriptors = Process.prepare()
     let loop = try Loop()
     let scheduler = LoopScheduler(loop)
     let store = try SQLiteStore(
-      path: options.journalPath, durability: options.durability, on: loop, clock: { Process.now })
+      path: settings.journalPath, durability: settings.durability, on: loop,
+      clock: { Process.now })
     let host = ServiceHost(store: store)
-    var limits = Limits()
-    // Some are kept for the journal.
-    limits.connections = max(1, min(limits.connections, descriptors - 64))
-    limits.connectionsPerUser = max(1, min(limits.connectionsPerUser, limits.connections / 2))
-    let hub = Hub(limits: limits, now: { loop.milliseconds }, scheduler: scheduler)
+    let configuration = settings.configuration
+    let hub = Hub(
+      limits: configuration.limits.fitting(descriptors), now: { loop.milliseconds },
+      scheduler: scheduler)
     let stats = DaemonMeasures(hub: hub, host: host, store: store, loop: loop)
-    let interface = Interface(over: host)
-    interface.onInternalError = { ref, detail in log.write(.error, "\(ref): \(detail)") }
     host.onSnapshotFailure = { log.write(.warning, "a snapshot was not made: \($0)") }
 
     // Services, and who binds clients to them: a new one is a line in each part.
     let cells = CellsService(in: host)
     let lists = ListsService(in: host)
     let maps = MapsService(in: host)
-    bindings = BindingsService(in: host)
-    journal = JournalService(
-      of: store, at: options.journalPath, in: host, on: scheduler, loop, log)
+    let bindings = BindingsService(in: host)
+    let journal = JournalService(
+      of: store, at: settings.journalPath, in: host, on: scheduler, loop, log)
+    journal.retention = configuration.retention.map(RetentionRule.init)
     let system = SystemService(LinuxProbe(), on: scheduler)
     let daemon = DaemonService(
       on: scheduler, stats: { stats.now }, connections: { stats.connections })
-    bindProtocol(interface, stats.server, stats: { stats.now })
-    bindSources(interface)
-    bindViews(interface)
-    bindHistory(interface)
-    bindCells(interface, to: cells)
-    bindLists(interface, to: lists)
-    bindMaps(interface, to: maps)
-    bindBindings(interface, to: bindings)
-    bindSystem(interface, to: system)
-    bindDaemon(interface, to: daemon)
-    interface.offerSource(
-      "daemon/journal", "What is done to the journal now, and how far.", journal.progress)
-    bindJournal(interface, to: journal, owner: Process.user)
 
-    self.interface = interface
-    (self.loop, self.store, self.host, self.hub) = (loop, store, host, hub)
-    server = SocketServer(hub, on: loop, log: log) { connection in
-      let caller = Caller(uid: connection.peer.uid, pid: connection.peer.pid)
-      bindConnection(connection, Session(caller: caller, host: host), to: interface)
+    // Who is let in, and what a changed configuration does.
+    let interfaces = Interfaces(over: host)
+    let access = Access(
+      configuration.roles, interfaces, RefusalLog(log, now: { loop.milliseconds }))
+    let reload = Reload(file, configuration, log, manager) { configuration in
+      hub.limits = configuration.limits.fitting(descriptors)
+      journal.retention = configuration.retention.map(RetentionRule.init)
+      access.change(to: configuration.roles, for: hub.connections.values)
     }
+    let administration = Administration(
+      reload: reload.run, decide: access.decision(on:by:), file: { reload.path })
+
+    interfaces.commons.onInternalError = { ref, detail in log.write(.error, "\(ref): \(detail)") }
+    interfaces.onMaking = { interface in
+      bindProtocol(interface, stats.server, stats: { stats.now })
+      bindSources(interface)
+      bindViews(interface)
+      bindHistory(interface)
+      bindCells(interface, to: cells)
+      bindLists(interface, to: lists)
+      bindMaps(interface, to: maps)
+      bindBindings(interface, to: bindings)
+      bindSystem(interface, to: system)
+      bindDaemon(interface, to: daemon)
+      interface.offerSource(
+        "daemon/journal", "What is done to the journal now, and how far.", journal.progress)
+      bindJournal(interface, to: journal)
+      bindAdministration(interface, to: administration)
+    }
+
+    (self.loop, self.store, self.host, self.hub) = (loop, store, host, hub)
+    (self.interfaces, self.bindings, self.journal, self.reload) = (
+      interfaces, bindings, journal, reload
+    )
+    server = SocketServer(
+      hub, on: loop, log: log, admits: access.admits,
+      onConnection: access.bind)
   }
 
   /// Brings the services to where the journal is, and lets the clients see them.
   ///
   /// - Throws: ``JournalFault`` when an event cannot be read and the journal may be written.
-  func start(_ options: Options, _ log: Log, _ manager: ServiceManager) throws {
-    try replay(options, log, manager)
+  func start(_ settings: Settings, _ log: Log, _ manager: ServiceManager) throws {
+    try replay(settings, log, manager)
+    let interface = interfaces[.owner]
     bindHub(hub, to: interface, bag: bag)
-    if options.durability != nil { journal.start() }
+    if settings.durability != nil { journal.start() }
     restoreBindings(interface, bindings) { log.write(.warning, $0) }
     // Requests that waited for the disk are run at the end of a turn; what they write goes at once.
     loop.onTurnEnd { [unowned store] in store.submit() }
@@ -91,7 +116,7 @@ final class Daemon {
     loop.run()
   }
 
-  private func replay(_ options: Options, _ log: Log, _ manager: ServiceManager) throws {
+  private func replay(_ settings: Settings, _ log: Log, _ manager: ServiceManager) throws {
     if store.lostEvents > 0 {
       log.write(
         .error,
@@ -107,7 +132,7 @@ final class Daemon {
       tell(0)
       try host.start { seq in if seq - told >= 100_000 { tell(seq) } }
     } catch {
-      guard options.durability == nil else { throw error }
+      guard settings.durability == nil else { throw error }
       log.write(.error, "\(error); serving what stands before it")
     }
   }

@@ -37,7 +37,7 @@ final class DaemonMeasures {
   var server: ServerInfo {
     ServerInfo(
       version: Daemon.version, now: { Process.now },
-      uptime: { [loop, started] in loop.milliseconds - started }, user: Process.user,
+      uptime: { [loop, started] in loop.milliseconds - started },
       userName: Process.name(ofUser:))
   }
 

@@ -1,5 +1,5 @@
+import Configuration
 import Glibc
-import JournalSQLite
 
 /// What binderd is told by its command line and its environment.
 struct Options {
@@ -9,12 +9,18 @@ struct Options {
     case help
     /// Reads the whole journal and says what is wrong with it.
     case verify
+    /// Reads the configuration file and says what is wrong with it.
+    case checkConfiguration
   }
 
   var request = Request.run
   var socket: String?
   var journal: String?
-  var durability: SQLiteStore.Durability? = .always
+  var durability: Durability?
+  var isReadOnly = false
+
+  /// The configuration file, when it is named.
+  var configuration: String?
 
   /// A word of the command line that is not understood.
   struct Misuse: Error {
@@ -22,10 +28,14 @@ struct Options {
   }
 
   static let help = """
-    usage: binderd [--socket PATH] [--journal FILE] [--durability POLICY] [--read-only]
+    usage: binderd [--config FILE] [--socket PATH] [--journal FILE] [--durability POLICY] [--read-only]
            binderd --verify [--journal FILE]
+           binderd --check-config [FILE]
            binderd --version | --help
 
+      --config FILE        the configuration; default $CONFIGURATION_DIRECTORY/binder.conf (systemd),
+                           for root /etc/binder/binder.conf, else $XDG_CONFIG_HOME/binder/binder.conf
+                           (~/.config); what is said here comes before what it says
       --socket PATH        where clients connect; default $XDG_RUNTIME_DIR/binder/bus.sock, for root
                            /run/binder/bus.sock; a socket of systemd comes before both
       --journal FILE       the journal; default $STATE_DIRECTORY/journal.db, then
@@ -38,8 +48,12 @@ struct Options {
       --verify             reads the whole journal, says what is damaged, and exits 1 if anything is;
                            a daemon may write it meanwhile
 
+      --check-config       says whether the configuration is right, all that is wrong with it, and what
+                           it would do; exits 78 if anything is wrong
+
     exit: 0 ended by a signal · 64 misuse · 69 no socket · 74 the journal failed while running ·
-          78 the journal cannot be used (see the message; restarting does not help)
+          78 the journal or the configuration cannot be used (see the message; restarting
+              does not help)
 
     """
 
@@ -61,8 +75,21 @@ struct Options {
       switch parts.first ?? "" {
       case "--socket": socket = try value()
       case "--journal": journal = try value()
-      case "--durability": durability = try Self.durability(value())
-      case "--read-only": durability = try flag(nil)
+      case "--config": configuration = try value()
+      case "--check-config":
+        request = .checkConfiguration
+        if parts.count == 2 {
+          configuration = parts[1]
+        } else if let file = rest.first, !file.hasPrefix("-") {
+          configuration = rest.popFirst()
+        }
+      case "--durability":
+        let text = try value()
+        guard let durability = Durability(text) else {
+          throw Misuse(message: "durability is \(Durability.forms), not '\(text)'")
+        }
+        self.durability = durability
+      case "--read-only": isReadOnly = try flag(true)
       case "--verify": request = try flag(.verify)
       case "--version": request = try flag(.version)
       case "--help", "-h": request = try flag(.help)
@@ -71,40 +98,8 @@ struct Options {
     }
   }
 
-  private static func durability(_ text: String) throws(Misuse) -> SQLiteStore.Durability {
-    switch text {
-    case "always": return .always
-    case "os": return .os
-    case "interval": return .interval(milliseconds: 1000)
-    default:
-      if text.hasPrefix("interval="), let milliseconds = UInt64(text.dropFirst(9)),
-        1...3_600_000 ~= milliseconds
-      {
-        return .interval(milliseconds: milliseconds)
-      }
-      throw Misuse(message: "durability is always, interval, interval=MS or os, not '\(text)'")
-    }
-  }
-
-  // MARK: Defaults
-
-  var socketPath: String {
-    if let socket { return socket }
-    if let runtime = Self.environment("XDG_RUNTIME_DIR"), getuid() != 0 {
-      return runtime + "/binder/bus.sock"
-    }
-    return "/run/binder/bus.sock"
-  }
-
-  var journalPath: String {
-    if let journal { return journal }
-    if let state = Self.environment("STATE_DIRECTORY") { return state + "/journal.db" }
-    if getuid() == 0 { return "/var/lib/binder/journal.db" }
-    if let state = Self.environment("XDG_STATE_HOME") { return state + "/binder/journal.db" }
-    return (Self.environment("HOME") ?? ".") + "/.local/state/binder/journal.db"
-  }
-
-  private static func environment(_ name: String) -> String? {
+  /// The value of a variable; `nil` when it is empty as well.
+  static func environment(_ name: String) -> String? {
     guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
     return value
   }

@@ -1,3 +1,4 @@
+import Configuration
 import EventLoop
 import Glibc
 import Journal
@@ -9,15 +10,18 @@ import Signals
 ///
 /// - Returns: The exit code.
 func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
-  if options.durability != nil { makeDirectory(of: options.journalPath) }
-  let daemon = try Daemon(options, log)
+  let file = ConfigurationFile(options)
+  let settings = try Settings(reading: options)
+  for warning in settings.configuration.warnings { log.write(.warning, "\(warning)") }
+  if settings.durability != nil { makeDirectory(of: settings.journalPath) }
+  let daemon = try Daemon(settings, file, log, manager)
   let shutdown = Shutdown(daemon, manager)
   var signals: [ProcessSignal] = []
   do {
-    try daemon.start(options, log, manager)
+    try daemon.start(settings, log, manager)
     // Before the first client: from then on every end is in order.
-    signals = try watchSignals(on: daemon.loop, shutdown, manager)
-    try listen(daemon, options, log, manager)
+    signals = try watchSignals(on: daemon, shutdown)
+    try listen(daemon, settings, log, manager)
   } catch {
     for signal in signals { signal.close() }
     daemon.abandon()
@@ -30,22 +34,18 @@ func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CI
   return try serve(daemon, shutdown, log, manager)
 }
 
-private func watchSignals(
-  on loop: Loop, _ shutdown: Shutdown, _ manager: ServiceManager
-) throws -> [ProcessSignal] {
+private func watchSignals(on daemon: Daemon, _ shutdown: Shutdown) throws -> [ProcessSignal] {
   try [
-    ProcessSignal(SIGTERM, on: loop) { shutdown.request() },
-    ProcessSignal(SIGINT, on: loop) { shutdown.request() },
-    ProcessSignal(SIGHUP, on: loop) {
-      manager.notify("RELOADING=1", "MONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
-      manager.notify("READY=1")
-    },
+    ProcessSignal(SIGTERM, on: daemon.loop) { shutdown.request() },
+    ProcessSignal(SIGINT, on: daemon.loop) { shutdown.request() },
+    // What is wrong stands in the log then.
+    ProcessSignal(SIGHUP, on: daemon.loop) { _ = try? daemon.reload.run() },
   ]
 }
 
 /// Takes the socket that the service manager gives, or makes one.
 private func listen(
-  _ daemon: Daemon, _ options: Options, _ log: Log, _ manager: ServiceManager
+  _ daemon: Daemon, _ settings: Settings, _ log: Log, _ manager: ServiceManager
 ) throws {
   if manager.surplusListeners > 0 {
     log.write(
@@ -55,8 +55,9 @@ private func listen(
   if let listener = manager.listener {
     try daemon.server.listen(on: listener)
   } else {
-    makeDirectory(of: options.socketPath)
-    try daemon.server.listen(at: options.socketPath)
+    makeDirectory(of: settings.socketPath)
+    try daemon.server.listen(
+      at: settings.socketPath, mode: settings.configuration.socketMode)
   }
 }
 
@@ -95,13 +96,17 @@ func start() -> CInt {
     switch options.request {
     case .help: print(Options.help, terminator: "")
     case .version: print("binderd \(Daemon.version)")
-    case .verify: return verify(options.journalPath)
+    case .verify: return verify(try Settings(reading: options).journalPath)
+    case .checkConfiguration: return checkConfiguration(options)
     case .run: return try run(options, log, manager)
     }
     return EXIT_SUCCESS
   } catch let misuse as Options.Misuse {
     log.write(.error, misuse.message)
     return EX_USAGE
+  } catch let error as ConfigurationFaults {
+    for fault in error.faults { log.write(.error, "\(fault)") }
+    return EX_CONFIG
   } catch let error as SocketListener.PathError {
     log.write(.error, "socket: \(error)")
     return EX_UNAVAILABLE

@@ -205,7 +205,7 @@ struct CallTests {
       }
     }
     var log: [String] = []
-    bench.interface.onInternalError = { log.append("\($0): \($1)") }
+    bench.interface.commons.onInternalError = { log.append("\($0): \($1)") }
     let client = bench.connect()
     for i in 1...2 {
       let error = client.error(#"{"id":1,"method":"odd.one","params":{"name":"a"}}"#)

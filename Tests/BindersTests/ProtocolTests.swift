@@ -30,17 +30,6 @@ struct ProtocolTests {
     #expect(client.error(#"{"id":2,"method":"hello"}"#)?.name == .invalidRequest)
   }
 
-  @Test(arguments: [(0, "owner"), (500, "owner"), (1000, "user")] as [(UInt32, String)])
-  func `the owner of a daemon is its own user, and root`(uid: UInt32, role: String) {
-    let client = bench.connect(uid: uid)
-    guard case .object(let peer)? = client.result(#"{"id":1,"method":"hello"}"#)?["peer"] else {
-      Issue.record("no peer")
-      return
-    }
-    #expect(peer["uid"] == .number(JSONNumber(uid)))
-    #expect(peer["role"] == .string(role))
-  }
-
   @Test
   func `a protocol that is not spoken is refused`() {
     let error = client.error(#"{"id":1,"method":"hello","params":{"protocol":[2]}}"#)

@@ -1,4 +1,5 @@
 import Binders
+import Configuration
 import Connections
 import JSON
 import Journal
@@ -11,14 +12,18 @@ final class Bench {
   let store: MemoryStore
   let host: ServiceHost
   let hub: Hub
-  let interface: Interface
+  let interfaces: Interfaces
+  var interface: Interface { interfaces[.owner] }
   let cells: CellsService
   let time = ManualTime()
   private let bag = DisposeBag()
 
-  /// - Parameter bind: Makes one more service and binds clients to it.
+  /// - Parameters:
+  ///   - bind: Makes one more service and binds those who may do everything to it.
+  ///   - services: Makes more services, and returns what binds the clients of each role to them.
   init(
-    _ store: MemoryStore? = nil, bind: (Interface, ServiceHost) -> Void = { _, _ in }
+    _ store: MemoryStore? = nil, bind: (Interface, ServiceHost) -> Void = { _, _ in },
+    services: (ServiceHost) -> (Interface) -> Void = { _ in { _ in } }
   ) throws {
     var clock: Int64 = 1_767_323_045_000_000
     let store =
@@ -31,18 +36,23 @@ final class Bench {
     host = ServiceHost(store: store)
     let time = time
     hub = Hub(limits: Limits(), now: { time.milliseconds }, scheduler: time)
-    interface = Interface(over: host)
+    interfaces = Interfaces(over: host)
     cells = CellsService(in: host)
     let server = ServerInfo(
-      version: "0.0.0", now: { 1_767_323_045_678_901 }, uptime: { 5 }, user: 500,
+      version: "0.0.0", now: { 1_767_323_045_678_901 }, uptime: { 5 },
       userName: { $0 == 500 ? "binder" : nil })
-    bindProtocol(interface, server, stats: { DaemonStats() })
-    bindSources(interface)
-    bindViews(interface)
-    bindHistory(interface)
-    bindCells(interface, to: cells)
-    bindSystem(interface, to: SystemService(FixedProbe(), on: time))
-    bind(interface, host)
+    let system = SystemService(FixedProbe(), on: time)
+    let bindAll = services(host)
+    interfaces.onMaking = { [cells] interface in
+      bindProtocol(interface, server, stats: { DaemonStats() })
+      bindSources(interface)
+      bindViews(interface)
+      bindHistory(interface)
+      bindCells(interface, to: cells)
+      bindSystem(interface, to: system)
+      bindAll(interface)
+    }
+    bind(interfaces[.owner], host)
     try host.start()
     bindHub(hub, to: interface, bag: bag)
   }
@@ -52,7 +62,9 @@ final class Bench {
     hub.flush()
   }
 
-  func connect(uid: UInt32 = 1000) -> TestClient { TestClient(self, uid: uid) }
+  func connect(uid: UInt32 = 1000, as role: Role = .owner) -> TestClient {
+    TestClient(self, uid: uid, as: role)
+  }
 }
 
 /// The socket of a client that takes everything.
@@ -77,11 +89,10 @@ final class TestClient {
 
   var isClosed: Bool { transport.isClosed }
 
-  init(_ bench: Bench, uid: UInt32) {
+  init(_ bench: Bench, uid: UInt32, as role: Role) {
     self.bench = bench
     connection = bench.hub.connect(PeerIdentity(uid: uid, gid: 100, pid: 42))
-    let session = Session(caller: Caller(uid: uid, pid: 42), host: bench.host)
-    bindConnection(connection, session, to: bench.interface)
+    bindConnection(connection, to: bench.interfaces[role])
     connection.start(transport)
   }
 

@@ -13,6 +13,13 @@ package enum Files {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Writes a file anew.
+  package static func write(_ text: String, to path: String) {
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+    defer { close(file) }
+    _ = Glibc.write(file, text, text.utf8.count)
+  }
+
   /// The names in a directory, sorted.
   package static func names(in path: String) -> [String] {
     guard let directory = opendir(path) else { return [] }

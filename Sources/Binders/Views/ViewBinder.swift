@@ -1,3 +1,4 @@
+internal import Configuration
 package import Connections
 internal import JSON
 package import Services
@@ -23,16 +24,22 @@ extension Interface {
   ///
   /// - Parameters:
   ///   - arguments: A type whose members are what is given to `open`.
+  ///   - reads: The sources that it shows: without the right to read all of them it does not open.
+  ///     When that is not said, it opens for those who may read everything.
   ///   - bind: The binder: assigns, binds and observes.
   package func offerView<Arguments: Decodable>(
     _ name: String, _ doc: String, _ arguments: Arguments.Type,
+    reads: ((Arguments) -> [String])? = nil,
     bind: @escaping (View, Session, Arguments) throws -> Void
   ) {
     precondition(views[name] == nil, "two views \(name)")
+    guard role.read.allowsAll || reads != nil else { return }
     views[name] = ViewBinder(name: name, doc: doc, arguments: Shape(of: arguments)) {
       [unowned self] view, session, text throws(WireError) in
       do {
-        try bind(view, session, try JSONDecoder().decode(from: text))
+        let arguments: Arguments = try JSONDecoder().decode(from: text)
+        try checkReadable(reads?(arguments) ?? [])
+        try bind(view, session, arguments)
       } catch let fault as JSONDecodingError {
         throw WireError(fault.below("/args"))
       } catch {
@@ -43,8 +50,12 @@ extension Interface {
 
   /// Offers a view that takes no arguments.
   package func offerView(
-    _ name: String, _ doc: String, bind: @escaping (View, Session) throws -> Void
+    _ name: String, _ doc: String, reads: [String]? = nil,
+    bind: @escaping (View, Session) throws -> Void
   ) {
-    offerView(name, doc, NoParameters.self) { view, session, _ in try bind(view, session) }
+    guard role.read.allowsAll || reads?.allSatisfy(role.mayRead) == true else { return }
+    offerView(name, doc, NoParameters.self, reads: { _ in [] }) { view, session, _ in
+      try bind(view, session)
+    }
   }
 }

@@ -99,7 +99,7 @@ extension Interface {
   ) throws(WireError) {
     let connection = call.connection
     let asked: ViewRequest = try decode(request, line, ["view", "name", "args"], nil)
-    var command = call.command("intent")
+    var command = call.command("intent", mayRecord: mayRecord)
     try addOptions(to: &command, request, line, connection.limits)
     guard let view = connection.view(asked.view) else {
       throw .notFound("view", asked.view.description)

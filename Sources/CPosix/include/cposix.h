@@ -13,6 +13,10 @@ typedef struct {
 
 int cposix_peer_credentials(int fd, cposix_credentials *credentials);
 
+// The supplementary groups of that process: how many there are, of which `count` at the most are
+// written.
+int cposix_peer_groups(int fd, gid_t *groups, int count);
+
 // Sockets are non-blocking and closed on exec.
 int cposix_unix_socket(void);
 int cposix_accept(int listener);

@@ -142,7 +142,7 @@ package final class View: DisposeBagProvider {
   // MARK: Ending
 
   /// Closes the view, its children first; the client is told of each that it knows.
-  func close(_ reason: String) {
+  package func close(_ reason: String) {
     guard !isClosed else { return }
     end { connection.note(closed: $0, reason) }
   }

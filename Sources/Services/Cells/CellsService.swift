@@ -80,13 +80,19 @@ package final class CellsService {
 
   /// The durable cells whose names begin with a prefix, by name without `cells/`.
   ///
-  /// - Parameter maxBytes: When names and values take more than that, not all are there.
-  package func list(prefix: String, maxBytes: Int = .max) -> [String: JSONText] {
+  /// - Parameters:
+  ///   - maxBytes: When names and values take more than that, not all are there.
+  ///   - isWanted: Whether a cell is to be among them, by the whole name of its source.
+  package func list(
+    prefix: String, maxBytes: Int = .max, where isWanted: (String) -> Bool = { _ in true }
+  ) -> [String: JSONText] {
     let prefix = "cells/\(prefix)"
     var cells: [String: JSONText] = [:]
     var bytes = 0
     // Each takes eight bytes at least, so that more of them are too many in any case.
-    let names = ledger.sources(upTo: maxBytes / 8 + 1) { $0.utf8.starts(with: prefix.utf8) }
+    let names = ledger.sources(upTo: maxBytes / 8 + 1) {
+      $0.utf8.starts(with: prefix.utf8) && isWanted($0)
+    }
     for source in names where bytes <= maxBytes {
       let value = ledger.value(of: source)
       cells[String(source.dropFirst("cells/".count))] = value

@@ -12,6 +12,29 @@ told=$(logged "Got notification message from PID $main" | sed 's/.*(\(.*\))/\1/;
 same "what the manager was told" "$told" $'RELOADING=1, MONOTONIC_USEC=N\nREADY=1'
 same "the service" "$(show SubState)" running
 same "the process" "$(show MainPID)" "$main"
+
+# What the configuration says holds from then on; one that is wrong changes nothing.
+useradd alice
+may() { bindctl acl check alice "$@"; }
+may cells.set > /dev/null && fail "alice may set cells without a role"
+cat > /etc/binder/binder.conf <<'END'
+{ "roles": [
+  { "name": "panel", "users": ["alice"], // her alone
+    "methods": ["cells.*"], "write": ["cells/lamp"] },
+] }
+END
+systemctl reload binderd.service
+same "alice and the method" "$(may cells.set)" "allowed as 'panel': 'methods' allows \"cells.*\" (/etc/binder/binder.conf:3)"
+same "alice and the door" "$(may --write cells/door || true)" "denied as 'panel': 'write' does not allow it (/etc/binder/binder.conf:2)"
+echo '{ "rolse": [] }' > /etc/binder/binder.conf
+systemctl reload binderd.service
+logged "/etc/binder/binder.conf:1:3: the configuration has no member 'rolse'" > /dev/null || fail "the log has no place"
+may cells.set > /dev/null || fail "a configuration that is wrong was taken over"
+status=0
+refusal=$(bindctl reload 2>&1) || status=$?
+same "the exit of bindctl reload" "$status" 5
+[[ $refusal == *"binder.conf:1:3: "* ]] || fail "bindctl reload says '$refusal'"
+same "the process" "$(show MainPID)" "$main"
 echo '{"id":2,"method":"ping"}' >&"${CLIENT[1]}"
 read -r -t 10 answer <&"${CLIENT[0]}" || fail "a client was lost"
 same "its answer" "$(jq .id <<< "$answer")" 2

@@ -1,0 +1,127 @@
+package import Configuration
+internal import Connections
+internal import JSON
+internal import Wire
+
+/// What the daemon lets be done to itself.
+package struct Administration {
+  /// Reads the configuration again, and takes over what can be.
+  package let reload: () throws(ConfigurationFaults) -> ReloadReport
+
+  /// Whether a client may do something.
+  package let decide: (AccessRequest, Peer) -> Decision
+
+  /// The file that the rules stand in; `nil` when there is none.
+  package let file: () -> String?
+
+  package init(
+    reload: @escaping () throws(ConfigurationFaults) -> ReloadReport,
+    decide: @escaping (AccessRequest, Peer) -> Decision, file: @escaping () -> String?
+  ) {
+    self.reload = reload
+    self.decide = decide
+    self.file = file
+  }
+}
+
+/// Binds clients to the administration of the daemon.
+package func bindAdministration(_ interface: Interface, to administration: Administration) {
+  interface.query(
+    "reload", "Reads the configuration again; limits, retention and roles hold from then on.",
+    NoParameters.self, nil
+  ) { _, call, _ in
+    do throws(ConfigurationFaults) {
+      let report = try administration.reload()
+      call.answer { JSONValue.object(report.shown).write(to: &$0) }
+    } catch {
+      call.refuse(WireError(error))
+    }
+  }
+  interface.query(
+    "acl", "Whether a client of a user and groups may do something, and which rule says so.",
+    AccessQuestion.self, nil
+  ) { _, call, question in
+    do throws(WireError) {
+      let decision = administration.decide(try question.request, question.peer)
+      call.answer { decision.shown(in: administration.file()).write(to: &$0) }
+    } catch {
+      call.refuse(error)
+    }
+  }
+}
+
+private struct AccessQuestion: DocumentedParameters {
+  let uid: UInt32
+  let groups: [UInt32]?
+  let method: String?
+  let read: String?
+  let write: String?
+
+  static let docs = [
+    "uid": "The user, as a number.", "groups": "All groups of the client, as numbers.",
+    "method": "A method to call; one of method, read and write is given.",
+    "read": "A source to read.", "write": "A source to write.",
+  ]
+
+  var peer: Peer { Peer(uid: uid, groups: groups ?? []) }
+
+  var request: AccessRequest {
+    get throws(WireError) {
+      switch (method, read, write) {
+      case (let method?, nil, nil): return .call(method)
+      case (nil, let source?, nil): return .read(source)
+      case (nil, nil, let source?): return .write(source)
+      default: throw .unusable("method", "one of method, read and write", "none or several")
+      }
+    }
+  }
+}
+
+extension ReloadReport {
+  fileprivate var shown: JSONObject {
+    var object = JSONObject()
+    if let file { object["file"] = .string(file) }
+    object["changed"] = .array(changed.map { .string($0) })
+    object["needs_restart"] = .array(needsRestart.map { .string($0) })
+    object["warnings"] = .array(warnings.map(\.shown))
+    return object
+  }
+}
+
+extension Decision {
+  fileprivate func shown(in file: String?) -> JSONValue {
+    var object: JSONObject = ["allowed": .bool(isAllowed)]
+    if let role { object["role"] = .string(role) }
+    object["rule"] = .string(rule)
+    if let file, line > 0 {
+      object["file"] = .string(file)
+      object["line"] = .number(JSONNumber(line))
+    }
+    return .object(object)
+  }
+}
+
+extension ConfigurationFault {
+  fileprivate var shown: JSONValue {
+    var object: JSONObject = ["file": .string(file)]
+    if line > 0 {
+      object["line"] = .number(JSONNumber(line))
+      object["column"] = .number(JSONNumber(column))
+    }
+    object["message"] = .string(message)
+    return .object(object)
+  }
+}
+
+extension WireError {
+  /// A configuration that is not taken over.
+  fileprivate init(_ error: ConfigurationFaults) {
+    let first = error.faults.first?.description ?? ""
+    let others = error.faults.count - 1
+    self.init(
+      .rejected, others > 0 ? "\(first), and \(others) more" : first,
+      [
+        "reason": .string("bad_configuration"), "faults": .array(error.faults.map(\.shown)),
+      ])
+  }
+}

@@ -1,0 +1,91 @@
+internal import Configuration
+internal import JSON
+internal import Services
+internal import Wire
+
+/// Parameters that name the source that they are about: a role that may not write it is refused
+/// before anything is looked at.
+protocol SourceParameters {
+  var source: String { get }
+}
+
+extension Interface {
+  // MARK: What is refused
+
+  func noteRefusal(_ what: String) {
+    commons.onRefusal(caller, role, what)
+  }
+
+  /// The error for a source that the role may not write: it does not exist where it may not be read
+  /// either.
+  func notWritable(_ source: String) -> WireError {
+    noteRefusal("to write \(source)")
+    guard role.mayRead(source) else { return .notFound("source", source) }
+    return .permissionDenied(need: "write \(source)")
+  }
+
+  /// The error for a source that the role may not read; `nil` when that is not why it is not there.
+  func notReadable(_ source: String) -> WireError? {
+    guard service(of: source)?.sources?.hides(source) == true else { return nil }
+    noteRefusal("to read \(source)")
+    guard role.mayWrite(source) else { return nil }
+    return .permissionDenied(need: "read \(source)")
+  }
+
+  /// - Throws: An error when parameters name a source that the role may not write.
+  func checkTarget(_ parameters: some Any) throws(WireError) {
+    guard !role.write.allowsAll, let target = parameters as? any SourceParameters,
+      !role.mayWrite(target.source)
+    else { return }
+    throw notWritable(target.source)
+  }
+
+  /// - Throws: An error when the role may not read one of some sources.
+  func checkReadable(_ sources: [String]) throws(WireError) {
+    guard let source = sources.first(where: { !role.mayRead($0) }) else { return }
+    throw notFound(source)
+  }
+
+  /// - Throws: An error for the versions of a stream that the role may neither read nor write.
+  func checkVersions(of stream: String) throws(WireError) {
+    guard !role.mayReadEvents(of: stream), !role.mayRecordEvents(in: stream) else { return }
+    noteRefusal("to expect a version of \(stream)")
+    throw .permissionDenied(need: "read \(stream)")
+  }
+
+  // MARK: What commands may record
+
+  /// In which streams the role may record events; `nil` for all.
+  var mayRecord: ((String) -> Bool)? {
+    role.write.allowsAll ? nil : { [role] in role.mayRecordEvents(in: $0) }
+  }
+
+  // MARK: What readers are shown
+
+  /// The events that are wanted, of those that the role may read.
+  func readable(_ filter: EventFilter) -> EventFilter {
+    guard !role.read.allowsAll else { return filter }
+    var readable = filter
+    readable.stream = { [role] stream in
+      role.mayReadEvents(of: stream) && filter.stream?(stream) ?? true
+    }
+    return readable
+  }
+
+  /// The sources that are wanted, of those that the role may read.
+  func readable(_ pattern: Pattern) -> @Sendable (String) -> Bool {
+    guard !role.read.allowsAll else { return { pattern.matches($0) } }
+    return { [role] in pattern.matches($0) && role.mayRead($0) }
+  }
+
+  /// What sets apart what clients of this role are shown of the same from what others are shown.
+  var audience: String { role.read.allowsAll ? "" : " for \(ObjectIdentifier(self).hashValue)" }
+}
+
+extension WireError {
+  /// What a peer may not do, though it may see that it is there.
+  static func permissionDenied(need: String) -> WireError {
+    WireError(
+      .permissionDenied, "this client may not \(need)", ["need": .string(need)])
+  }
+}

@@ -1,0 +1,49 @@
+package import Configuration
+package import Services
+
+/// The interfaces of all roles, each made when the first client of it comes.
+package final class Interfaces {
+  /// What they have in common.
+  package let commons = InterfaceCommons()
+
+  private let host: ServiceHost
+
+  /// Lets the binders of all services offer what there is; set before the first client comes.
+  package var onMaking: (Interface) -> Void = { _ in }
+
+  private var byRole: [Role: Interface] = [:]
+
+  package init(over host: ServiceHost) {
+    self.host = host
+  }
+
+  package subscript(role: Role) -> Interface {
+    if let interface = byRole[role] { return interface }
+    let interface = Interface(over: host, for: role, commons)
+    onMaking(interface)
+    byRole[role] = interface
+    return interface
+  }
+
+  /// Lets go of those that no new client will have; who has one keeps it.
+  package func keep(only roles: Set<Role>) {
+    byRole = byRole.filter { roles.contains($0.key) }
+  }
+}
+
+/// What the interfaces of all roles have in common: the bindings that live, and who is told of what.
+package final class InterfaceCommons {
+  let bindings = LiveBindings()
+
+  /// Told what is wrong within, and the ref by which a client was told that something is.
+  package var onInternalError: (_ ref: String, _ detail: String) -> Void = { _, _ in }
+
+  /// Told what a client has asked for that its role does not allow, for example
+  /// `"to call cells.set"`.
+  package var onRefusal: (_ caller: Caller, _ role: Role, _ what: String) -> Void = { _, _, _ in }
+
+  /// How many internal errors there were.
+  var internalErrors = 0
+
+  package init() {}
+}

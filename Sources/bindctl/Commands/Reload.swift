@@ -1,0 +1,48 @@
+import BinderClient
+import Console
+import JSON
+import Wire
+
+let reloadSyntax = Syntax(
+  "reload", "Lets the daemon read its configuration again.",
+  details: """
+    Says what has changed, and what holds after a restart only. Clients stay. A file that is wrong
+    changes nothing: its faults are listed with line and column, and the exit is 5.
+    """)
+
+var reloadCommand: Command {
+  Command(reloadSyntax) { context in
+    let report: JSONObject
+    do throws(ClientError) {
+      report = try context.client.call("reload").object
+    } catch {
+      guard case .refused(let refusal) = error, case .array(let faults)? = refusal.data["faults"]
+      else { throw error }
+      for fault in faults { note(fault.place) }
+      throw Failure("the configuration is as it was", .refused)
+    }
+    for warning in report.list("warnings") { note("warning: \(warning.place)") }
+    let restart = report.list("needs_restart").map(\.bare).joined(separator: ", ")
+    if !restart.isEmpty { note("\(restart): changed by the next start only") }
+    let changed = report.list("changed").map(\.bare).joined(separator: ", ")
+    context.output.result(
+      report, bare: report["changed"], human: "changed: \(changed.isEmpty ? "nothing" : changed)")
+    return .done
+  }
+}
+
+extension JSONObject {
+  fileprivate func list(_ name: String) -> [JSONValue] {
+    guard case .array(let elements)? = self[name] else { return [] }
+    return elements
+  }
+}
+
+extension JSONValue {
+  /// A fault of a file: `file:line:column: message`.
+  fileprivate var place: String {
+    guard case .object(let fault) = self else { return "" }
+    return ["file", "line", "column"].compactMap { fault[$0]?.bare }.joined(separator: ":")
+      + ": \(fault["message"]?.bare ?? "")"
+  }
+}

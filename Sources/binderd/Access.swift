@@ -1,0 +1,66 @@
+import Binders
+import Configuration
+import Connections
+import EventLoop
+import Server
+import Services
+
+/// Who is let in, and which interface he gets.
+final class Access {
+  private(set) var roles: Roles
+  private let interfaces: Interfaces
+  private let refusals: RefusalLog
+
+  init(_ roles: Roles, _ interfaces: Interfaces, _ refusals: RefusalLog) {
+    self.roles = roles
+    self.interfaces = interfaces
+    self.refusals = refusals
+    interfaces.commons.onRefusal = { [refusals] caller, role, what in
+      refusals.write(uid: caller.uid, pid: caller.pid, "\(what), as \(role.name)")
+    }
+  }
+
+  /// Whether a client has a role; the log hears of those that have none.
+  func admits(_ peer: PeerIdentity) -> Bool {
+    guard role(of: peer) == nil else { return true }
+    refusals.write(uid: peer.uid, pid: peer.pid, "to connect, it has no role")
+    return false
+  }
+
+  /// Binds a client that was let in to what its role may reach.
+  func bind(_ connection: Connection) {
+    guard let role = role(of: connection.peer) else { return connection.close(.permissionDenied) }
+    bindConnection(connection, to: interfaces[role])
+  }
+
+  /// Gives all clients what other roles allow them; who has none any more is hung up on.
+  func change(to roles: Roles, for connections: some Sequence<Connection>) {
+    let before = self.roles
+    self.roles = roles
+    for connection in connections {
+      let peer = Peer(connection.peer)
+      guard let role = role(of: connection.peer) else {
+        refusals.write(uid: peer.uid, pid: connection.peer.pid, "to stay, it has no role any more")
+        connection.close(.permissionDenied)
+        continue
+      }
+      let old = before.entry(for: peer, owner: Process.user)?.role
+      bindConnection(connection, to: interfaces[role], before: old.map { interfaces[$0] })
+    }
+    interfaces.keep(only: Set(roles.entries.map(\.role) + [.owner]))
+  }
+
+  func decision(on request: AccessRequest, by peer: Peer) -> Decision {
+    roles.decision(on: request, by: peer, owner: Process.user)
+  }
+
+  private func role(of peer: PeerIdentity) -> Role? {
+    roles.entry(for: Peer(peer), owner: Process.user)?.role
+  }
+}
+
+extension Peer {
+  fileprivate init(_ peer: PeerIdentity) {
+    self.init(uid: peer.uid, groups: [peer.gid] + peer.groups)
+  }
+}

@@ -1,0 +1,67 @@
+import Configuration
+import EventLoop
+import Glibc
+import Wire
+
+/// Says whether a configuration file is right, and what a daemon would do with it.
+///
+/// - Returns: 0 when it is, 78 when something is wrong.
+func checkConfiguration(_ options: Options) -> CInt {
+  let file = ConfigurationFile(options)
+  do throws(ConfigurationFaults) {
+    let configuration = try file.read()
+    for warning in configuration.warnings { print("warning: \(warning)") }
+    print(file.isMissing ? "\(file.path) is not there: the defaults hold" : "\(file.path) is right")
+    describe(Settings(options: options, configuration: configuration))
+    return EXIT_SUCCESS
+  } catch {
+    print("\(error)")
+    return EX_CONFIG
+  }
+}
+
+private func describe(_ settings: Settings) {
+  let configuration = settings.configuration
+  let mode = String(configuration.socketMode, radix: 8)
+  print("socket      \(settings.socketPath), mode 0\(mode), unless the service manager gives one")
+  print("journal     \(settings.journalPath)")
+  let durability = settings.options.durability ?? configuration.durability ?? .always
+  print("durability  \(settings.options.isReadOnly ? "read only" : durability.text)")
+  for name in LimitName.allCases where configuration.limits[name] != Limits()[name] {
+    print("limit       \(name.rawValue) \(configuration.limits[name])")
+  }
+  for retention in configuration.retention { print("retention   \(retention.text)") }
+  print("role        owner: root and user \(Process.user), everything")
+  for entry in configuration.roles.entries { print("role        \(entry.text)") }
+}
+
+extension Retention {
+  fileprivate var text: String {
+    let limits = [
+      maxAge.map { "\($0) s" }, maxCount.map { "\($0) events" }, maxBytes.map { "\($0) bytes" },
+    ]
+    return "\(streams.text), at most " + limits.compactMap(\.self).joined(separator: ", ")
+  }
+}
+
+extension Roles.Entry {
+  fileprivate var text: String {
+    var who = members.isEverybody ? ["everybody"] : []
+    if !members.users.isEmpty { who.append("users \(list(members.users))") }
+    if !members.groups.isEmpty { who.append("groups \(list(members.groups))") }
+    return "\(role.name): \(who.isEmpty ? "nobody" : who.joined(separator: ", "));"
+      + " methods \(role.methods.text); read \(role.read.text); write \(role.write.text)"
+  }
+
+  private func list(_ numbers: Set<UInt32>) -> String {
+    numbers.sorted().map { "\($0)" }.joined(separator: " ")
+  }
+}
+
+extension Rules {
+  fileprivate var text: String {
+    guard !allow.isEmpty else { return "none" }
+    let names = allow.map(\.pattern.text).joined(separator: " ")
+    return deny.isEmpty ? names : names + " but " + deny.map(\.pattern.text).joined(separator: " ")
+  }
+}

@@ -1,0 +1,181 @@
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+/// Who is let in, what he may do there, and the file that says so.
+///
+/// The clients are other users, which needs root.
+@Suite(.serialized, .enabled(if: getuid() == 0, "only root can become other users"))
+struct AccessTests {
+  /// A daemon whose socket everybody may open, and its configuration.
+  private final class Guarded {
+    let directory: TemporaryDirectory
+    let daemon: DaemonProcess
+
+    init(_ roles: String) throws {
+      directory = try TemporaryDirectory()
+      chmod(directory.path, 0o755)
+      Files.write(Self.text(roles), to: directory.path + "/binder.conf")
+      daemon = try DaemonProcess(
+        ["--config", directory.path + "/binder.conf"], in: directory.path)
+    }
+
+    private static func text(_ members: String) -> String {
+      "{ \"socket_mode\": \"0666\", // for everybody\n \(members) }\n"
+    }
+
+    /// Writes another file; it is not read yet.
+    func configure(_ members: String) {
+      Files.write(Self.text(members), to: directory.path + "/binder.conf")
+    }
+
+    /// A client that another user runs.
+    func client(uid: uid_t, groups: [gid_t] = []) throws -> OtherUser {
+      try OtherUser(uid: uid, groups: groups, socket: daemon.socket)
+    }
+
+    /// Waits until the log holds a text.
+    func logs(_ text: String) -> Bool {
+      for _ in 0..<1_000 {
+        if daemon.log.contains(text) { return true }
+        usleep(5_000)
+      }
+      return false
+    }
+  }
+
+  private static let panel = """
+    "roles": [
+      { "name": "panel", "users": [4001], "groups": [4900],
+        "methods": ["cells.set"], "read": ["cells/lamp"], "write": ["cells/lamp"] }
+    ]
+    """
+
+  @Test
+  func `a user without a role is told so and hung up on, and the log knows who it was`() throws {
+    let guarded = try Guarded(Self.panel)
+    let stranger = try guarded.client(uid: 4002)
+    stranger.send(#"{"id":1,"method":"ping"}"#)
+    let last = try #require(stranger.line())
+    #expect(last.contains(#""method":"closing","params":{"reason":"permission_denied","epoch""#))
+    #expect(stranger.line() == nil)
+    #expect(guarded.logs("refused uid 4002 pid \(stranger.pid): to connect, it has no role"))
+    #expect(guarded.daemon.end() == 0)
+  }
+
+  @Test(arguments: [(4001, []), (4002, [4900]), (4002, [100, 4900])] as [(uid_t, [gid_t])])
+  func `a role is that of the user or of any of its groups`(uid: uid_t, groups: [gid_t]) throws {
+    let guarded = try Guarded(Self.panel)
+    let client = try guarded.client(uid: uid, groups: groups)
+    #expect(client.call(#"{"id":1,"method":"whoami"}"#)?.contains(#""role":"panel""#) == true)
+    #expect(
+      client.call(#"{"id":2,"method":"cells.set","params":["lamp",1]}"#)?
+        .contains(#""value":1"#) == true)
+    #expect(
+      client.call(#"{"id":3,"method":"cells.set","params":["door",1]}"#)?
+        .contains(#""name":"not_found""#) == true)
+    #expect(
+      client.call(#"{"id":4,"method":"reload"}"#)?.contains(#""name":"method_not_found""#) == true)
+    #expect(guarded.logs("refused uid \(uid) pid \(client.pid): to write cells/door, as panel"))
+    #expect(guarded.logs("refused uid \(uid) pid \(client.pid): to call reload, as panel"))
+  }
+
+  @Test
+  func `a client that is refused again and again does not fill the log`() throws {
+    let guarded = try Guarded(Self.panel)
+    let client = try guarded.client(uid: 4001)
+    for _ in 0..<1_000 { _ = client.call(#"{"id":4,"method":"reload"}"#) }
+    let lines = guarded.daemon.log.split(separator: "\n").count { $0.contains("refused uid 4001") }
+    #expect(1...10 ~= lines)
+  }
+
+  @Test
+  func `a reload gives clients other roles and drops none but those that have none any more`()
+    throws
+  {
+    let guarded = try Guarded(Self.panel)
+    let owner = try TestSocket(guarded.daemon.socket)
+    let (panel, other) = (
+      try guarded.client(uid: 4001), try guarded.client(uid: 4002, groups: [4900])
+    )
+    for client in [panel, other] {
+      #expect(
+        client.call(#"{"id":1,"method":"subscribe","params":{"source":"cells/lamp","sub":"s"}}"#)?
+          .contains(#""gone":true"#) == true)
+    }
+    guarded.configure(
+      """
+      "limits": { "subs": 1 },
+      "roles": [ { "name": "wide", "users": [4001], "methods": ["**"], "read": ["**"] } ]
+      """)
+    let report = try owner.call(#"{"id":1,"method":"reload"}"#)
+    #expect(report.contains(#""changed":["limits","roles"],"needs_restart":[],"warnings":[]"#))
+    #expect(other.line()?.contains(#""reason":"permission_denied""#) == true)
+    #expect(guarded.logs("refused uid 4002 pid \(other.pid): to stay, it has no role any more"))
+    #expect(panel.call(#"{"id":2,"method":"whoami"}"#)?.contains(#""role":"wide""#) == true)
+    #expect(
+      panel.call(#"{"id":3,"method":"subscribe","params":{"source":"cells/*"}}"#)?
+        .contains(#""name":"limit_reached""#) == true, "the limit holds for all")
+    _ = try owner.call(#"{"id":2,"method":"cells.set","params":["lamp",7]}"#)
+    #expect(panel.line()?.contains(#""sub":"s","seq":1,"value":7"#) == true, "it goes on")
+  }
+
+  @Test
+  func `a file that is wrong changes nothing, and says where it is wrong`() throws {
+    let guarded = try Guarded(Self.panel)
+    let (owner, panel) = (try TestSocket(guarded.daemon.socket), try guarded.client(uid: 4001))
+    #expect(panel.call(#"{"id":1,"method":"ping"}"#) != nil)
+    guarded.configure(#""roles": [], "limts": {},"# + "\n \"journal\": 5")
+    kill(guarded.daemon.pid, SIGHUP)
+    let file = guarded.directory.path + "/binder.conf"
+    let first = "\(file):2:15: the configuration has no member 'limts'; did you mean 'limits'?"
+    let second = "\(file):3:13: 'journal' is a string, not 5"
+    #expect(guarded.logs("error: \(first)") && guarded.logs("error: \(second)"))
+    #expect(guarded.logs("the configuration stays as it was"))
+    let error = try owner.call(#"{"id":1,"method":"reload"}"#)
+    #expect(error.contains(#""code":1000,"message":"\#(first), and 1 more""#))
+    #expect(
+      error.contains(
+        #""reason":"bad_configuration","faults":[{"file":"\#(file)","line":2,"column":15,"#))
+    #expect(panel.call(#"{"id":2,"method":"whoami"}"#)?.contains(#""role":"panel""#) == true)
+  }
+
+  @Test
+  func `what only a start can change is named, by SIGHUP in the log`() throws {
+    let guarded = try Guarded(Self.panel)
+    guarded.configure(Self.panel + #", "journal": "/nowhere/j.db", "durability": "os""#)
+    kill(guarded.daemon.pid, SIGHUP)
+    #expect(guarded.logs("the configuration was read again; changed: nothing"))
+    #expect(guarded.logs("journal, durability: changed by the next start only"))
+    let owner = try TestSocket(guarded.daemon.socket)
+    #expect(
+      try owner.call(#"{"id":1,"method":"reload"}"#)
+        .contains(#""needs_restart":["journal","durability"]"#))
+    #expect(Files.names(in: "/nowhere").isEmpty)
+  }
+
+  @Test
+  func `a question about somebody else's rights is answered with the rule and its line`() throws {
+    let guarded = try Guarded(Self.panel)
+    let owner = try TestSocket(guarded.daemon.socket)
+    let file = guarded.directory.path + "/binder.conf"
+    func ask(_ params: String) throws -> String {
+      try owner.call(#"{"id":1,"method":"acl","params":\#(params)}"#)
+    }
+    #expect(
+      try ask(#"{"uid":4001,"method":"cells.set"}"#)
+        == #"{"jsonrpc":"2.0","id":1,"result":{"allowed":true,"role":"panel","rule":"'methods' allows \"cells.set\"","file":"\#(file)","line":4}}"#
+    )
+    #expect(
+      try ask(#"{"uid":5,"groups":[1,4900],"write":"cells/door"}"#)
+        .contains(
+          #"{"allowed":false,"role":"panel","rule":"'write' does not allow it","file":"\#(file)","line":3}"#
+        ))
+    #expect(
+      try ask(#"{"uid":5,"read":"cells/door"}"#)
+        .contains(#"{"allowed":false,"rule":"it has none of the roles, and may not connect"}"#))
+    #expect(try ask(#"{"uid":0,"method":"reload"}"#).contains(#""allowed":true,"role":"owner""#))
+    #expect(try ask(#"{"uid":0}"#).contains(#""name":"invalid_params""#))
+  }
+}
