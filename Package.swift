@@ -78,7 +78,7 @@ let package = Package(
       name: "bindctl", dependencies: ["BinderClient", "Console", "JSON", "Wire"]),
 
     // What test targets share.
-    .target(name: "TestSupport", path: "Tests/TestSupport"),
+    .target(name: "TestSupport", dependencies: ["JSON"], path: "Tests/TestSupport"),
     .target(name: "HistoryChecker", dependencies: ["JSON"], path: "Tests/HistoryChecker"),
     .executableTarget(name: "soak", dependencies: ["HistoryChecker"], path: "Tests/Soak"),
 
@@ -94,7 +94,8 @@ let package = Package(
     .testTarget(
       name: "ConfigurationTests", dependencies: ["Configuration", "JSON", "TestSupport", "Wire"]),
     .testTarget(
-      name: "ConnectionsTests", dependencies: ["Connections", "JSON", "Signals", "Wire"]),
+      name: "ConnectionsTests",
+      dependencies: ["Connections", "JSON", "Signals", "TestSupport", "Wire"]),
     .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Wire"]),
     .testTarget(name: "DaemonTests", dependencies: ["JSON", "TestSupport", "binderd"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
@@ -105,6 +106,7 @@ let package = Package(
       dependencies: ["CSQLite", "EventLoop", "Journal", "JournalSQLite", "Signals", "TestSupport"]),
     .testTarget(name: "ServicesTests", dependencies: ["JSON", "Journal", "Services", "Signals"]),
     .testTarget(name: "SignalsTests", dependencies: ["Signals"]),
+    .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
     .testTarget(name: "WireTests", dependencies: ["JSON", "Wire"]),
   ]
 )

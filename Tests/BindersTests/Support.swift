@@ -5,6 +5,8 @@ import JSON
 import Journal
 import Services
 import Signals
+import TestSupport
+import Testing
 import Wire
 
 /// A daemon without sockets and disk: services over a memory store, and clients as a test wants.
@@ -86,6 +88,7 @@ final class TestClient {
   let connection: Connection
   private let bench: Bench
   private let transport = TestTransport()
+  private var recorder = OrderRecorder()
 
   var isClosed: Bool { transport.isClosed }
 
@@ -98,7 +101,9 @@ final class TestClient {
 
   /// Sends lines; what is answered waits for the journal.
   func send(_ lines: String...) {
-    connection.receive(Array(lines.map { $0 + "\n" }.joined().utf8).span)
+    let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
+    recorder.sent(bytes)
+    connection.receive(bytes.span)
   }
 
   /// Makes everything durable, reads what was asked for, and returns what came.
@@ -117,6 +122,9 @@ final class TestClient {
     let text = String(decoding: transport.bytes, as: UTF8.self)
     let lines = text.split(separator: "\n").map(String.init)
     transport.bytes = []
+    for line in lines {
+      if let fault = recorder.received(line) { Issue.record("\(fault)") }
+    }
     return lines
   }
 

@@ -354,7 +354,7 @@ struct ConnectionTests {
   func `a client that has ended its side gets its answers, and then the end`() {
     bench.offerCommands()
     bench.receive(request(1, "write") + #"{"id":2,"method":"read"}"#)
-    bench.connection.receiveEnd()
+    bench.receiveEnd()
     #expect(bench.lines().isEmpty)
     #expect(bench.transport.closes == 0)
     bench.hub.advance(to: 1)
@@ -365,14 +365,14 @@ struct ConnectionTests {
   @Test
   func `an end in the middle of a line is answered with a fault`() {
     bench.receive(#"{"id":1,"meth"#)
-    bench.connection.receiveEnd()
+    bench.receiveEnd()
     #expect(bench.lines().map { error($0)?.name } == [.parseError])
     #expect(bench.transport.closes == 1)
   }
 
   @Test
   func `a client with nothing open is let go at its end`() {
-    bench.connection.receiveEnd()
+    bench.receiveEnd()
     bench.hub.flush()
     #expect(bench.transport.closes == 1)
     #expect(bench.hub.connections.isEmpty)

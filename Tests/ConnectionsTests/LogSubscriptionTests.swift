@@ -278,7 +278,7 @@ struct LogSubscriptionTests {
   // MARK: Gaps
 
   @Test
-  func `a client whose position is not kept any more fails, or goes on and is told`() {
+  func `a client whose position is not kept any more fails`() {
     let log = Log()
     log.append(250)
     add(log, after: 0)
@@ -291,7 +291,13 @@ struct LogSubscriptionTests {
     #expect(lines.count == 1)
     #expect(lines[0].contains(#""method":"fail""#) && lines[0].contains("seq_expired"))
     #expect(bench.connection.subscriptions.isEmpty)
+  }
 
+  @Test
+  func `a client that passes gaps goes on behind what is not kept any more, and is told`() {
+    let log = Log()
+    log.append(250)
+    log.first = 201
     add(log, after: 10, passesGaps: true)
     bench.hub.flush()
     log.read()

@@ -1,6 +1,8 @@
 import Connections
 import JSON
 import Signals
+import TestSupport
+import Testing
 import Wire
 
 /// A client whose socket takes as much as a test allows.
@@ -11,6 +13,9 @@ final class FakeTransport: Transport {
   private(set) var closes = 0
   private(set) var sends = 0
   private(set) var bytes: [UInt8] = []
+
+  /// The subscriptions of these tests are made without a request.
+  var recorder = OrderRecorder(adoptsSubscriptions: true, late: ["late", "sync"])
 
   func send(_ bytes: Span<UInt8>) -> Int? {
     guard !isGone else { return nil }
@@ -30,6 +35,9 @@ final class FakeTransport: Transport {
       separator: "\n", omittingEmptySubsequences: false
     ).map(String.init)
     bytes = Array((lines.popLast() ?? "").utf8)
+    for line in lines {
+      if let fault = recorder.received(line) { Issue.record("\(fault)") }
+    }
     return lines
   }
 }
@@ -73,6 +81,7 @@ final class Bench {
   init(_ change: (inout Limits) -> Void = { _ in }) {
     var limits = Limits()
     change(&limits)
+    transport.recorder.maxLine = limits.lineIn
     let time = time
     hub = Hub(limits: limits, now: { time.milliseconds }, scheduler: time)
     hub.epoch = "e"
@@ -98,7 +107,14 @@ final class Bench {
   }
 
   func receive(_ text: String) {
+    transport.recorder.sent(Array(text.utf8))
     connection.receive(Array(text.utf8).span)
+  }
+
+  /// The client has ended its side.
+  func receiveEnd() {
+    transport.recorder.sentEnd()
+    connection.receiveEnd()
   }
 
   /// The lines that the client gets by the end of the turn.

@@ -54,7 +54,7 @@ struct SyncTests {
   @Test
   func `a client that has nothing open is answered when the position is durable`() {
     bench.receive(request(1, "sync"))
-    bench.connection.receiveEnd()
+    bench.receiveEnd()
     #expect(bench.lines() == [])
     #expect(bench.transport.closes == 0)
     bench.hub.advance(to: 1)

@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import TestSupport
 import Testing
 
 /// One client by plain system calls: it can send whatever it likes and leave however it likes.
@@ -11,6 +12,7 @@ final class TestSocket {
   let descriptor: CInt
   private var rest: [UInt8] = []
   private var isClosed = false
+  private var recorder = OrderRecorder()
 
   init(_ path: String) throws {
     descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
@@ -56,17 +58,22 @@ final class TestSocket {
       guard count > 0 else {
         throw Failure(description: "send: \(String(cString: strerror(errno)))")
       }
+      recorder.sent(Array(bytes[sent..<sent + count]))
       sent += count
     }
   }
 
   /// Sends what is taken without waiting, and returns how much that was.
   func sendNow(_ bytes: [UInt8]) -> Int {
-    max(0, Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)))
+    let count = Glibc.send(
+      descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
+    recorder.sent(Array(bytes.prefix(max(0, count))))
+    return max(0, count)
   }
 
   /// Ends the sending side.
   func finish() {
+    recorder.sentEnd()
     shutdown(descriptor, CInt(SHUT_WR))
   }
 
@@ -81,6 +88,7 @@ final class TestSocket {
         let line = String(decoding: rest[..<end], as: UTF8.self)
         rest.removeFirst(end + 1)
         Frames.check(line)
+        if let fault = recorder.received(line) { Issue.record("\(fault)") }
         return line
       }
       guard try receive(within: milliseconds) else {

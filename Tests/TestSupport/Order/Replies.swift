@@ -1,0 +1,139 @@
+internal import JSON
+
+/// The replies that a connection is owed: one a request, in order.
+struct Replies {
+  /// A request, or the whole of a batch.
+  fileprivate struct Owed {
+    var requests: [Asked]
+    var isBatch = false
+    /// Whether it may overtake and be overtaken.
+    var isLate: Bool { requests.contains(where: \.isLate) }
+    /// Whether it need not come.
+    var isOptional: Bool { requests.allSatisfy(\.isOptional) }
+    /// Whether a later one came before it.
+    var wasOvertaken = false
+  }
+
+  /// A request that is answered.
+  fileprivate struct Asked {
+    var id = "null"
+    var method = ""
+    var isLate = false
+    /// Whether it has an identity, so that a repeated long result may come later than its turn.
+    var isCommand = false
+    /// Whether it is only answered when something is wrong with it.
+    var isOptional = false
+    /// Whether nothing of it could be read, so that its answer has no id.
+    var isUnreadable = false
+  }
+
+  private var owed: [Owed] = []
+
+  /// Methods that are marked `async`.
+  var late: Set<String> = []
+
+  private static let maxBatch = 256
+
+  // MARK: Asking
+
+  mutating func expectRefusal() {
+    owed.append(Owed(requests: [Asked(isUnreadable: true)]))
+  }
+
+  mutating func expect(_ line: String) {
+    guard let text = try? JSONText(parsing: line) else { return expectRefusal() }
+    guard let elements = text.elements else {
+      owed.append(Owed(requests: [asked(text)]))
+      return
+    }
+    guard 1...Self.maxBatch ~= elements.count else { return expectRefusal() }
+    owed.append(Owed(requests: elements.map(asked), isBatch: true))
+  }
+
+  private func asked(_ text: JSONText) -> Asked {
+    guard let members = text.members, let method = members["method"]?.string else {
+      return Asked(id: text.members?["id"]?.text ?? "null", isUnreadable: true)
+    }
+    let params = members["params"]?.members ?? [:]
+    return Asked(
+      id: members["id"]?.text ?? "null", method: method,
+      isLate: late.contains(method) || params["from"]?.members?["time"] != nil,
+      isCommand: params["_meta"]?.members?["cmd"] != nil, isOptional: members["id"] == nil)
+  }
+
+  // MARK: Answers
+
+  mutating func take(_ reply: [String: JSONText], _ frames: inout Frames) -> String? {
+    guard let i = owed.firstIndex(where: { !$0.isBatch && $0.requests[0].isAnswered(by: reply) })
+    else { return "nobody has asked for this" }
+    let request = owed[i].requests[0]
+    if let fault = settle(i, isReplay: reply["result"]?.members?["replayed"] != nil) {
+      return fault
+    }
+    return frames.take(reply: reply, to: request.method)
+  }
+
+  mutating func take(batch: [JSONText], _ frames: inout Frames) -> String? {
+    let replies = batch.map { $0.members ?? [:] }
+    guard let i = owed.firstIndex(where: { $0.isAnswered(by: replies) }) else {
+      return "no batch is answered by this"
+    }
+    let requests = owed[i].requests
+    let isReplay = replies.contains { $0["result"]?.members?["replayed"] != nil }
+    if let fault = settle(i, isReplay: isReplay) { return fault }
+    for reply in replies {
+      let request = requests.first { $0.isAnswered(by: reply) }
+      if let fault = frames.take(reply: reply, to: request?.method ?? "") { return fault }
+    }
+    return nil
+  }
+
+  /// Takes one out of those that are owed.
+  private mutating func settle(_ i: Int, isReplay: Bool) -> String? {
+    let reply = owed.remove(at: i)
+    if reply.wasOvertaken, !isReplay, !reply.isLate { return "a later request was answered first" }
+    guard !reply.isLate, !isReplay else { return nil }
+    for j in 0..<i where !owed[j].isLate && !owed[j].isOptional {
+      guard owed[j].requests.contains(where: \.isCommand) else {
+        return "the request before, \(owed[j].requests[0].method), is not answered yet"
+      }
+      owed[j].wasOvertaken = true
+    }
+    // What was passed in order and needs no answer gets none.
+    let optional = owed[..<i].indices.filter { owed[$0].isOptional }
+    for j in optional.reversed() { owed.remove(at: j) }
+    return nil
+  }
+}
+
+extension Replies.Asked {
+  fileprivate func isAnswered(by reply: [String: JSONText]) -> Bool {
+    let name = reply["error"]?.members?["data"]?.members?["name"]?.string
+    let isRefusal = ["parse_error", "invalid_request", "line_too_long", "batch_too_large"].contains(
+      name)
+    guard !isUnreadable, !isOptional else { return isRefusal }
+    return reply["id"]?.text == id || (isRefusal && reply["id"]?.text == "null")
+  }
+}
+
+extension Replies.Owed {
+  fileprivate func isAnswered(by replies: [[String: JSONText]]) -> Bool {
+    guard isBatch else { return false }
+    var rest = requests[...]
+    for reply in replies {
+      let reachable = rest.prefix { $0.isOptional || !$0.isAnswered(by: reply) }.endIndex
+      let places = rest.indices.filter { rest[$0].isAnswered(by: reply) && $0 <= reachable }
+      // What has to be answered is answered before what need not be.
+      guard let i = places.last, rest[..<i].allSatisfy(\.isOptional) else { return false }
+      rest = rest[(i + 1)...]
+    }
+    return rest.allSatisfy(\.isOptional)
+  }
+}
+
+extension JSONText {
+  var string: String? {
+    guard case .string(let string) = value else { return nil }
+    return string
+  }
+}
