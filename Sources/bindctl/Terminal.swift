@@ -13,6 +13,7 @@ final class Terminal {
   private static let escapeMilliseconds: CInt = 30
 
   /// What gives the terminal back; for signals and `atexit`, which know no object.
+  // `nonisolated(unsafe)` because bindctl has one thread; a signal's handler finds it set or not.
   nonisolated(unsafe) private static var original: termios?
 
   /// Takes the terminal over; `nil` when stdin and stdout are none.

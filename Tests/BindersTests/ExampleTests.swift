@@ -32,7 +32,29 @@ struct ExampleTests {
     #expect(methods.members.map(\.name) == ["add", "finish"])
   }
 
-  @Test(arguments: ["Todos", "TodoService", "TodoBinder"])
+  @Test
+  func `its view shows what is to be done, a change as what has changed`() throws {
+    let bench = try Bench { bindTodos($0, to: TodoService(in: $1)) }
+    let client = bench.connect()
+    #expect(
+      client.call(#"{"id":1,"method":"open","params":{"binder":"todos","view":"t"}}"#).contains(
+        #""props":{"todos":{"kind":"list","value":[]}}"#))
+    for title in ["milk", "bread"] {
+      client.send(
+        #"{"method":"intent","params":{"view":"t","name":"add","args":{"title":"\#(title)"}}}"#)
+    }
+    _ = client.settle()
+    client.send(
+      #"{"id":2,"method":"intent","params":{"view":"t","name":"finish","args":{"id":1}}}"#)
+    #expect(
+      client.settle() == [
+        #"{"jsonrpc":"2.0","id":2,"result":{"value":"milk","seq":3,"version":3}}"#,
+        #"{"jsonrpc":"2.0","method":"next","params":{"view":"t","seq":3,"#
+          + #""props":{"todos":{"changes":[{"op":"remove","at":0}]}}}}"#,
+      ])
+  }
+
+  @Test(arguments: ["Todos", "TodoService", "TodoBinder", "TodoView"])
   func `the README shows the code that is tested here`(name: String) throws {
     let root = #filePath.replacing("/Tests/BindersTests/ExampleTests.swift", with: "")
     let readme = Files.text(of: "\(root)/README.md")

@@ -14,14 +14,15 @@ func bindTodos(_ interface: Interface, to todos: TodoService) {
   interface.command(
     "todo.finish", "Takes something off the list.", FinishTodo.self, writes: ["todo.done"]
   ) { (todo: FinishTodo) throws(TodoError) in try todos.finish(todo.id) }
+  interface.offerView("todos", "What is to be done.") { view, _ in bindTodos(view, to: todos) }
 }
 
-private struct AddTodo: DocumentedParameters {
+struct AddTodo: DocumentedParameters {
   let title: String
   static let docs = ["title": "What is to be done."]
 }
 
-private struct FinishTodo: DocumentedParameters {
+struct FinishTodo: DocumentedParameters {
   let id: Int
   static let docs = ["id": "What todo.add has returned."]
 }
