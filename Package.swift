@@ -97,14 +97,17 @@ let package = Package(
       name: "ConnectionsTests",
       dependencies: ["Connections", "JSON", "Signals", "TestSupport", "Wire"]),
     .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Wire"]),
-    .testTarget(name: "DaemonTests", dependencies: ["JSON", "TestSupport", "binderd"]),
+    .testTarget(
+      name: "DaemonTests", dependencies: ["JSON", "TestSupport", "Wire", "binderd"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
     .testTarget(name: "HistoryCheckerTests", dependencies: ["HistoryChecker", "JSON"]),
-    .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+    .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
     .testTarget(
       name: "JournalTests",
       dependencies: ["CSQLite", "EventLoop", "Journal", "JournalSQLite", "Signals", "TestSupport"]),
-    .testTarget(name: "ServicesTests", dependencies: ["JSON", "Journal", "Services", "Signals"]),
+    .testTarget(
+      name: "ServicesTests",
+      dependencies: ["JSON", "Journal", "Services", "Signals", "TestSupport"]),
     .testTarget(name: "SignalsTests", dependencies: ["Signals"]),
     .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
     .testTarget(name: "WireTests", dependencies: ["JSON", "Wire"]),

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import JSON
+import TestSupport
 import Testing
 
 /// The same documents through another parser.

@@ -1,0 +1,88 @@
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+/// The configuration that is installed, and the schema that it comes with, agree with the daemon.
+struct ConfigurationFileTests {
+  private static let directory = #filePath.replacing(
+    "Tests/DaemonTests/ConfigurationFileTests.swift", with: "Configuration")
+
+  private static let schema = Schema(
+    (try? JSONValue(parsing: Files.text(of: directory + "/binder.conf.schema.json")))
+      ?? .bool(false))
+
+  /// What the daemon says of a file: its exit code, 0 when it takes it.
+  private func check(_ text: String) throws -> Bool {
+    let directory = try TemporaryDirectory()
+    Files.write(text, to: directory.path + "/c")
+    return (try? run([DaemonProcess.executable, "--check-config", directory.path + "/c"])) != nil
+  }
+
+  /// The installed file with its settings, which are comments there; as it is JSON by then.
+  private var settings: JSONValue {
+    get throws {
+      let lines = Files.text(of: Self.directory + "/binder.conf").split(separator: "\n")
+      let text = lines.map { line -> Substring in
+        let trimmed = line.drop { $0 == " " }
+        guard trimmed.hasPrefix("//") else { return trimmed }
+        let rest = trimmed.dropFirst(2).drop { $0 == " " }
+        return "\"{}[]".contains(rest.first ?? " ") ? rest : ""
+      }
+      let plain = text.map { line in line.split(separator: " //").first ?? "" }.joined(
+        separator: " ")
+      let json = plain.replacing(/,(\s*[}\]])/) { $0.output.1 }.replacing(/,(\s*[}\]])/) {
+        $0.output.1
+      }
+      return try JSONValue(parsing: json)
+    }
+  }
+
+  @Test
+  func `the installed file is taken, and so are the settings that are comments in it`() throws {
+    #expect(try check(Files.text(of: Self.directory + "/binder.conf")))
+    let settings = try settings
+    #expect(try check(settings.text.text))
+    #expect(Self.schema.fault(in: settings) == nil)
+    guard case .object(let all) = settings, case .object(let known)? = schemaRoot["properties"]
+    else {
+      Issue.record("no settings: \(settings.text.text)")
+      return
+    }
+    #expect(all.members.map(\.name) == known.members.map(\.name), "each is there, in order")
+  }
+
+  private var schemaRoot: JSONObject {
+    guard
+      case .object(let root)? = try? JSONValue(
+        parsing: Files.text(of: Self.directory + "/binder.conf.schema.json"))
+    else { return [:] }
+    return root
+  }
+
+  @Test(arguments: [
+    #"{"sokcet":"/a"}"#, #"{"socket":"a"}"#, #"{"socket_mode":"0777"}"#, #"{"durability":"never"}"#,
+    #"{"limits":{"batch":0}}"#, #"{"limits":{"line_in":1e12}}"#, #"{"limits":{"depth":64}}"#,
+    #"{"retention":[{"streams":"a"}]}"#, #"{"retention":[{"max_age":"1d"}]}"#,
+    #"{"retention":[{"streams":"a","max_age":"1y"}]}"#,
+    #"{"retention":[{"streams":"a","max_bytes":"0K"}]}"#,
+    #"{"roles":[{"users":[]}]}"#, #"{"roles":[{"name":"a"}]}"#,
+    #"{"roles":[{"name":"A","users":[]}]}"#,
+    #"{"roles":[{"name":"a","users":[-1]}]}"#, #"{"roles":[{"name":"a","users":[],"read":"**"}]}"#,
+    #"{"roles":[{"name":"a","users":[],"read":{"alow":[]}}]}"#, #"[]"#,
+  ])
+  func `what the schema refuses the daemon refuses`(text: String) throws {
+    #expect(Self.schema.fault(in: try JSONValue(parsing: text)) != nil)
+    #expect(try !check(text))
+  }
+
+  @Test(arguments: [
+    "{}", #"{"durability":"interval=7","limits":{"subs":0}}"#,
+    #"{"retention":[{"streams":"a/**","max_bytes":"4G"},{"streams":"**","max_count":1}]}"#,
+    #"{"roles":[{"name":"a_1","groups":[0],"methods":{"deny":["a"]},"read":["**"]}]}"#,
+  ])
+  func `what the schema takes the daemon takes`(text: String) throws {
+    #expect(Self.schema.fault(in: try JSONValue(parsing: text)) == nil)
+    #expect(try check(text))
+  }
+}

@@ -1,0 +1,137 @@
+internal import Glibc
+
+/// Feeds something with inputs that nobody would write, for a time, and shows the smallest that it
+/// does not stand.
+///
+/// - `FUZZ_SECONDS`: for how long, 1 when not given.
+/// - `FUZZ_SEED`: where to begin, 1 when not given; each input has a seed of its own, which is told
+///   when it fails, so that this seed and `FUZZ_SECONDS=0` repeat it.
+///
+/// The seed of the input that is tried stands in `$TMPDIR/fuzz-NAME.seed`, for those that end the
+/// process.
+package struct Fuzzing {
+  private let name: String
+  private let seconds: Double
+  private let seed: UInt64
+
+  /// - Parameter name: What is fed, for example `"bind"`.
+  package init(_ name: String) {
+    self.name = name
+    seconds = Self.variable("FUZZ_SECONDS").flatMap { Double($0) } ?? 1
+    seed = Self.variable("FUZZ_SEED").flatMap { UInt64($0) } ?? 1
+  }
+
+  /// - Parameters:
+  ///   - make: Makes an input.
+  ///   - fault: What is wrong with how an input was taken; `nil` when nothing is.
+  /// - Returns: What to tell of the first input that is not taken well; `nil` when all are.
+  package func run(
+    _ make: (inout SeededRandom) -> [UInt8], fault: ([UInt8]) -> String?
+  ) -> String? {
+    let directory = Self.variable("TMPDIR") ?? "/tmp"
+    let path = "\(directory)/fuzz-\(name).seed"
+    let note = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    defer {
+      close(note)
+      unlink(path)
+    }
+    let end = Self.now + seconds
+    var seed = seed
+    repeat {
+      let text = "\(seed)\n"
+      pwrite(note, text, text.utf8.count, 0)
+      var random = SeededRandom(seed: seed)
+      let input = make(&random)
+      if let first = fault(input) {
+        let smallest = Self.shrink(input) { fault($0) != nil }
+        return "seed \(seed): \(fault(smallest) ?? first)\n\(Self.shown(smallest))"
+      }
+      seed += 1
+    } while Self.now < end
+    print("fuzzed \(name): \(seed - self.seed) inputs, none that is not taken well")
+    return nil
+  }
+
+  /// The input with everything left out that can be, a piece at a time, the large ones first.
+  private static func shrink(_ input: [UInt8], fails: ([UInt8]) -> Bool) -> [UInt8] {
+    var input = input
+    var size = input.count / 2
+    var tries = 2_000
+    while size > 0, tries > 0 {
+      var start = 0
+      while start < input.count, tries > 0 {
+        let shorter = Array(input[..<start] + input[min(start + size, input.count)...])
+        tries -= 1
+        if fails(shorter) { input = shorter } else { start += size }
+      }
+      size /= 2
+    }
+    return input
+  }
+
+  /// Bytes as a literal of C.
+  private static func shown(_ input: [UInt8]) -> String {
+    input.reduce(into: "") { text, byte in
+      switch byte {
+      case UInt8(ascii: "\n"): text += "\\n"
+      case UInt8(ascii: "\\"): text += "\\\\"
+      case 0x20..<0x7F: text.unicodeScalars.append(Unicode.Scalar(byte))
+      default: text += "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+    }
+  }
+
+  private static var now: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  private static func variable(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+  }
+}
+
+/// Makes inputs of others that are right: parts left out, doubled, put elsewhere, bytes changed,
+/// words put in that matter to whoever reads them.
+package struct Mutation {
+  private let corpus: [[UInt8]]
+  private let words: [[UInt8]]
+
+  package init(of corpus: [String], words: [String]) {
+    self.corpus = corpus.map { Array($0.utf8) }
+    self.words = words.map { Array($0.utf8) }
+  }
+
+  /// One of the inputs, changed in some places or none.
+  package func make(_ random: inout SeededRandom) -> [UInt8] {
+    var input = corpus.randomElement(using: &random) ?? []
+    for _ in 0..<Int.random(in: 0...6, using: &random) { change(&input, &random) }
+    return input
+  }
+
+  private func change(_ input: inout [UInt8], _ random: inout SeededRandom) {
+    let start = Int.random(in: 0...input.count, using: &random)
+    let length = Int.random(in: 0...(Bool.random(using: &random) ? 4 : 64), using: &random)
+    let end = min(input.count, start + length)
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0: input.removeSubrange(start..<end)
+    case 1: input.insert(contentsOf: input[start..<end], at: start)
+    case 2: input.insert(contentsOf: words.randomElement(using: &random) ?? [], at: start)
+    case 3: input.replaceSubrange(start..<end, with: words.randomElement(using: &random) ?? [])
+    case 4 where start < input.count: input[start] = UInt8.random(in: 0...255, using: &random)
+    case 5 where start < input.count: input[start] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+    case 6:
+      let other = corpus.randomElement(using: &random) ?? []
+      let from = Int.random(in: 0...other.count, using: &random)
+      input.insert(contentsOf: other[from..<min(other.count, from + length)], at: start)
+    default: input.removeSubrange(start...)
+    }
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func removeSubrange(_ range: PartialRangeFrom<Int>) {
+    removeLast(count - range.lowerBound)
+  }
+}
