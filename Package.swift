@@ -67,7 +67,8 @@ let package = Package(
     .executableTarget(
       name: "binderd",
       dependencies: [
-        "Binders", "Configuration", "Connections", "EventLoop", "Journal", "JournalSQLite",
+        "Binders", "Configuration", "Connections", "Console", "EventLoop", "JSON", "Journal",
+        "JournalSQLite",
         "Machine", "Server", "Services", "Signals", "Wire",
       ]),
 

@@ -7,13 +7,16 @@ internal import Wire
 /// Binds clients to the past: what a source was, and what has happened.
 package func bindHistory(_ interface: Interface) {
   interface.query(
-    "history", "The value of a source as of a position or a time, or a page of events.",
+    "history",
+    "The value of a source, or of many, as of a position or a time, or a page of events.",
     History.self, nil, isLate: true
   ) { interface, call, history in
     guard let call = call.later() else { return }
     do throws(WireError) {
       if history.source == "events" {
         try interface.readEvents(history, call)
+      } else if history.source.contains("*") {
+        try interface.readValues(history, call)
       } else {
         try interface.readValue(history, call)
       }
@@ -35,13 +38,15 @@ private struct History: DocumentedParameters {
   let before: Position?
   let limit: Int?
   let filter: Filter?
+  let behind: String?
 
   static let docs = [
-    "source": "A source, or events.",
+    "source": "A source, a pattern, or events.",
     "at": #"For a source: {"seq":n} or {"time":"…"}."#,
     "after": "For events: those after this position, oldest first.",
     "before": "For events: the last ones before this position; without both, the last of all.",
     "limit": "For events: how many at most, 100 when left out.",
+    "behind": "For a pattern: those after this name, when not all have fitted into a line.",
     "filter": "For events: types and streams, as patterns, and conditions, that are wanted.",
   ]
 }
@@ -55,21 +60,56 @@ extension Interface {
     guard sources.isJournaled else {
       throw .unusable("source", "'\(source)' is not journaled: it has no past")
     }
+    guard history.behind == nil else { throw .unusable("behind", "it is for patterns") }
+    let kind = sources.kind(of: source)
+    try position(history, call) { [self] seq in readValue(of: source, kind, at: seq, call) }
+  }
+
+  /// Finds the position that is asked for.
+  private func position(
+    _ history: History, _ call: Call, _ found: @escaping (UInt64) -> Void
+  ) throws(WireError) {
     guard history.after == nil, history.before == nil, history.limit == nil, history.filter == nil
     else { throw .unusable("at", "after, before, limit and filter are for events") }
-    let kind = sources.kind(of: source)
     switch (history.at?.seq, history.at?.time.map { Timestamp($0) }) {
     case (let position?, nil):
       try check(position.seq)
-      readValue(of: source, kind, at: position.seq, call)
+      found(position.seq)
     case (nil, let time??):
-      host.position(at: time.microseconds).answer(call, self) { [self] seq in
-        readValue(of: source, kind, at: seq, call)
+      host.position(at: time.microseconds).answer(call, self) { [host] seq in
+        // Before the first that is kept nothing is known; before the first of all there was nothing.
+        guard seq >= host.first || host.first == 1 else {
+          return call.refuse(.seqExpired(first: host.first, last: host.durable))
+        }
+        found(seq)
       }
     default:
       throw WireError(
         JSONDecodingError(
           path: "/at", expected: #"{"seq":n} or {"time":"…"}"#, got: "another value"))
+    }
+  }
+
+  /// The values of a pattern; what does not fit into a line is for the next call.
+  fileprivate func readValues(_ history: History, _ call: Call) throws(WireError) {
+    guard let pattern = Pattern(history.source) else { throw .badPattern(history.source) }
+    if let service = pattern.first {
+      guard let sources = self.service(named: service)?.sources else {
+        throw notFound(history.source)
+      }
+      guard sources.isJournaled else {
+        throw .unusable("source", "'\(service)' is not journaled: it has no past")
+      }
+    }
+    let limit = call.connection.lineOut
+    try position(history, call) { [self] seq in
+      host.values(
+        in: pattern.first, at: seq, behind: history.behind, maxBytes: limit - 512,
+        where: pattern.matches
+      )
+      .answer(call, self) { past in
+        call.answer { past.write(pattern.text, at: seq, to: &$0) }
+      }
     }
   }
 
@@ -126,6 +166,30 @@ extension Interface {
         call.answer { page.writeLast(host, limit: call.connection.lineOut, to: &$0) }
       }
     }
+  }
+}
+
+extension PastValues {
+  fileprivate func write(_ pattern: String, at seq: UInt64, to buffer: inout ByteBuffer) {
+    buffer.append(#"{"source":"#)
+    buffer.append(quoted: pattern)
+    buffer.append(#","seq":"#)
+    buffer.append(integer: seq)
+    buffer.append(#","values":{"#)
+    for (i, entry) in values.enumerated() {
+      if i > 0 { buffer.append(UInt8(ascii: ",")) }
+      buffer.append(quoted: entry.source)
+      buffer.append(UInt8(ascii: ":"))
+      buffer.append(entry.value.text)
+    }
+    buffer.append("}")
+    if isMore { buffer.append(#","more":true"#) }
+    if let time {
+      buffer.append(#","time":""#)
+      Timestamp(microseconds: time).write(to: &buffer)
+      buffer.append(UInt8(ascii: "\""))
+    }
+    buffer.append("}")
   }
 }
 

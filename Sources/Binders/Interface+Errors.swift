@@ -41,6 +41,8 @@ extension Interface {
     case .outOfRange(let first, let last): .seqExpired(first: first, last: last)
     case .damaged(let seq, _):
       internalError("event \(seq) of the journal is damaged", "\(fault)")
+    case .notUnderstood(let seq, _):
+      internalError("event \(seq) of the journal is not understood", "\(fault)")
     case .unavailable: internalError("the journal cannot be read", "\(fault)")
     }
   }

@@ -1,8 +1,8 @@
 extension JSONScanner {
   /// Passes a number.
   ///
-  /// - Throws: ``JSONFault`` when it is malformed, has more than 64 digits, or is so large, or so near
-  ///   to 0, that a double could not hold it.
+  /// - Throws: ``JSONFault`` when it is malformed, has more than 64 digits, or, where the members of
+  ///   objects are limited, is so large, or so near to 0, that a double could not hold it.
   public mutating func number() throws(JSONFault) {
     let start = position
     if position < bytes.count, bytes[position] == UInt8(ascii: "-") { position += 1 }
@@ -38,8 +38,9 @@ extension JSONScanner {
     guard digits <= JSONLimits.digits else {
       throw JSONFault(offset: start, reason: .tooManyDigits)
     }
-    // Sixty-four digits without an exponent are far within what a double can hold.
-    if hasExponent { try checkRange(start..<position) }
+    // Sixty-four digits without an exponent are far within what a double can hold. What was kept
+    // before numbers near to 0 were refused is still read.
+    if hasExponent, maxMembers < .max { try checkRange(start..<position) }
   }
 
   @inline(__always)

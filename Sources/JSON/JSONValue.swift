@@ -26,7 +26,7 @@ public enum JSONValue: Hashable, Sendable {
 
   /// The value of a text that has been scanned.
   init(scanned bytes: Span<UInt8>) {
-    var scanner = JSONScanner(bytes)
+    var scanner = JSONScanner(bytes, maxMembers: .max)
     guard let value = try? Self.read(&scanner) else {
       preconditionFailure("a text that was scanned does not scan")
     }

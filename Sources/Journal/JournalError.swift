@@ -15,6 +15,9 @@ package enum JournalError: Error, Equatable, Sendable {
   /// A record, or what should be one, does not read back.
   case corrupt(seq: UInt64, detail: String)
 
+  /// A record says something that this program is too old for, and that must not be passed over.
+  case notUnderstood(seq: UInt64, detail: String)
+
   /// The file is of a newer make; nothing was touched.
   case newerFormat(found: Int, supported: Int)
 
@@ -36,6 +39,7 @@ extension JournalError: CustomStringConvertible {
     switch self {
     case .readOnly(let reason, _): "the journal takes no writes: \(reason)"
     case .corrupt(let seq, let detail): "record \(seq) of the journal is damaged: \(detail)"
+    case .notUnderstood(let seq, let detail): "event \(seq): \(detail)"
     case .newerFormat(let found, let supported):
       "the journal has format \(found), this program knows up to \(supported)"
     case .notAJournal(let path): "\(path) is not a journal of binderd"

@@ -63,6 +63,17 @@ final class Database {
     return String(decoding: uri + "?immutable=1".utf8, as: UTF8.self)
   }
 
+  /// Moves what can be moved from the log into the file.
+  ///
+  /// - Returns: Why the log may not be trusted any more; `nil` when it was moved, or was left where it
+  ///   is because somebody reads it or there is no room.
+  func moveLog() -> SQLiteError? {
+    let code = sqlite3_wal_checkpoint_v2(pointer, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    guard code != SQLITE_OK else { return nil }
+    let error = SQLiteError(code: code, on: pointer)
+    return error.hasNoOutcome ? nil : error
+  }
+
   func execute(_ sql: String) throws(SQLiteError) {
     let code = sqlite3_exec(pointer, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw SQLiteError(code: code, on: pointer) }

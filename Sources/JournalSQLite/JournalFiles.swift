@@ -1,4 +1,3 @@
-internal import CSQLite
 internal import EventLoop
 internal import Glibc
 internal import Journal
@@ -111,11 +110,24 @@ final class JournalFiles {
     }
   }
 
-  func makeCheckpointer() throws(SystemError) -> Worker<Void> {
+  func makeCheckpointer(
+    report: @escaping @Sendable (SQLiteWriter.Report) -> Void
+  ) throws(SystemError) -> Worker<Void> {
     let path = path
-    return try Worker({ try? Database(path: path, .readWrite) }) { database, _ in
-      guard let database else { return }
-      sqlite3_wal_checkpoint_v2(database.pointer, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    let hasFailed = Lock(false)
+    let open: @Sendable () -> Database? = {
+      guard let database = try? Database(path: path, .readWrite) else { return nil }
+      // A connection that has read nothing yet does not know that there is a log, and moves nothing.
+      _ = try? database.integer("SELECT count(*) FROM journal")
+      return database
+    }
+    return try Worker(open) { database, _ in
+      guard let database, !hasFailed.withLock({ $0 }),
+        let failure = database.moveLog()
+      else { return }
+      // No second try: what the disk has refused once it may then have lost without a word.
+      hasFailed.withLock { $0 = true }
+      report(.failed(failure.refusal, "checkpoint: \(failure)"))
     }
   }
 

@@ -61,6 +61,8 @@ package final class SQLiteStore: EventStore {
 
   private let files: JournalFiles
   private let start: SQLiteReader
+  /// Whether a write has failed in a way that cannot be trusted again.
+  private var hasFailed = false
   private var threads: Threads?
   private var careReader: Worker<Reading>?
   private var syncTimer: EventLoop.Timer?
@@ -124,7 +126,7 @@ package final class SQLiteStore: EventStore {
     var writer: Worker<SQLiteWriter.Job>?
     if durability != nil {
       let slot = reports.slot
-      let moving = try files.makeCheckpointer()
+      let moving = try files.makeCheckpointer(report: slot.post)
       checkpointer = moving
       writer = try files.makeWriter(checkpointer: moving, report: slot.post)
     }
@@ -148,6 +150,13 @@ package final class SQLiteStore: EventStore {
     self.threads = nil
     threads.isStopped.withLock { $0 = true }
     syncTimer?.close()
+    if hasFailed {
+      // The threads keep their connections until the process ends: the last one to be closed would
+      // move the log once more, and what the disk has refused once must not be tried again.
+      threads.reports.close()
+      threads.results.close()
+      return
+    }
     threads.writer?.finish()
     threads.checkpointer?.finish()
     threads.promptReader.finish()
@@ -206,6 +215,7 @@ package final class SQLiteStore: EventStore {
       rejectedSubject.send(error)
     case .failed(let error, _):
       guard refusal == nil else { return }
+      hasFailed = true
       refusal = error
       discard()
       committedSubject.on(.failed(error))

@@ -130,7 +130,9 @@ final class SQLiteWriter {
 
   private func checkpoint() {
     if walPages >= Self.stallPages {
-      sqlite3_wal_checkpoint_v2(database.pointer, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+      guard let failure = database.moveLog() else { return }
+      generation += 1
+      report(.failed(failure.refusal, "checkpoint: \(failure)"))
     } else if walPages >= Self.checkpointPages {
       checkpointer.post(())
     }

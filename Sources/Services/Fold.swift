@@ -18,11 +18,23 @@ package protocol Fold: AnyObject {
   /// What a record alone says of the sources that it changes; `nil` when the state has to be known.
   func given(by record: Record) -> [SourceChange]?
 
+  /// Applies a record without asking what it changes.
+  ///
+  /// - Returns: Why the state cannot be had without knowing it better; `nil` when it can.
+  @discardableResult
+  func replay(_ record: Record) -> JournalError?
+
+  /// The names of the sources that have a value.
+  var sources: [String] { get }
+
   /// The value of a source; `nil` when it has none.
   func value(of source: String) -> JSONText?
 
   /// The state as a snapshot as of a position.
   func snapshot(at seq: UInt64) -> Snapshot
+
+  /// The forms that the events of the service have had.
+  var forms: EventForms { get }
 }
 
 /// The fold of one type of state.
@@ -30,6 +42,7 @@ final class StateFold<State: ServiceState>: Fold {
   private let service: String
   private let prefix: String
   private let coder = EventCoder()
+  let forms = EventForms(State.Event.upcasters)
   private(set) var state = State()
 
   init(service: String) {
@@ -52,17 +65,42 @@ final class StateFold<State: ServiceState>: Fold {
     return State.sources(changedBy: event, at: place)
   }
 
-  /// Applies a record without asking what it changes.
-  func replay(_ record: Record) {
-    if let event = event(of: record) { state.apply(event, at: Place(record)) }
+  func replay(_ record: Record) -> JournalError? {
+    guard let event = event(of: record) else { return fault(of: record) }
+    state.apply(event, at: Place(record))
+    return nil
+  }
+
+  /// What an event that is not known means.
+  private func fault(of record: Record) -> JournalError? {
+    guard let kind = kind(of: record) else { return nil }
+    switch forms.read(kind, .null) {
+    case .newer(let known):
+      let name = EventType.name(of: record.type)
+      return .notUnderstood(
+        seq: record.seq,
+        detail: "it is \(record.type), and this program knows \(name) up to version \(known)")
+    case .event where State.unknownEvents == .refused:
+      return .notUnderstood(
+        seq: record.seq, detail: "this program does not know \(record.type), which \(service) needs"
+      )
+    case .event: return nil
+    }
+  }
+
+  /// The kind of a record's event, with its form; `nil` when it is none of this service.
+  private func kind(of record: Record) -> Substring? {
+    let type = record.type.utf8
+    guard type.count > prefix.utf8.count, type.starts(with: prefix.utf8) else { return nil }
+    return record.type[type.index(type.startIndex, offsetBy: prefix.utf8.count)...]
   }
 
   /// The event of a record; `nil` when it is none of this service that this version knows.
   func event(of record: Record) -> State.Event? {
-    let type = record.type.utf8
-    guard type.count > prefix.utf8.count, type.starts(with: prefix.utf8) else { return nil }
-    let kind = record.type[type.index(type.startIndex, offsetBy: prefix.utf8.count)...]
-    return State.Event(kind: String(kind), data: JSONText(kept: record.data), coder)
+    guard let kind = kind(of: record),
+      case .event(let kind, let data) = forms.read(kind, JSONText(kept: record.data))
+    else { return nil }
+    return State.Event(kind: kind, data: data, coder)
   }
 
   func knows(_ record: Record) -> Bool { event(of: record) != nil }
@@ -71,6 +109,8 @@ final class StateFold<State: ServiceState>: Fold {
     guard let event = event(of: record) else { return [] }
     return State.changes(givenBy: event, at: Place(record))
   }
+
+  var sources: [String] { Array(state.sources) }
 
   func value(of source: String) -> JSONText? { state.value(of: source) }
 

@@ -21,13 +21,20 @@ package struct JournalEvent: Equatable, Sendable {
   /// The identity of the command that caused it, if the client gave one.
   package let command: String?
 
-  init(_ record: Record) {
+  /// An event as it was kept, or in its present form where that is known.
+  init(_ record: Record, _ forms: [String: EventForms] = [:]) {
     seq = record.seq
-    type = record.type
+    var (type, data) = (record.type, JSONText(kept: record.data))
+    if !forms.isEmpty, let forms = forms[record.service], let dot = type.firstIndex(of: "."),
+      case .event(let kind, let present) = forms.read(type[dot...].dropFirst(), data)
+    {
+      (type, data) = ("\(type[..<dot]).\(kind)", present)
+    }
+    self.type = type
+    self.data = data
     stream = record.stream
     version = record.version
     time = record.time
-    data = JSONText(kept: record.data)
     command = record.command
   }
 }
@@ -73,9 +80,15 @@ package struct EventFilter: Sendable {
     self.conditions = conditions
   }
 
-  func matches(_ record: Record) -> Bool {
-    if let onlyStream, record.stream != onlyStream { return false }
-    guard stream?(record.stream) ?? true, type?(record.type) ?? true else { return false }
-    return conditions.allSatisfy { $0.holds(for: JSONText(kept: record.data)) }
+  /// The event of a record, if it is wanted.
+  ///
+  /// - Parameter forms: Those that events have had, by service, where any has changed.
+  func event(of record: Record, _ forms: [String: EventForms]) -> JournalEvent? {
+    if let onlyStream, record.stream != onlyStream { return nil }
+    guard stream?(record.stream) ?? true, type?(EventType.name(of: record.type)) ?? true else {
+      return nil
+    }
+    let event = JournalEvent(record, forms)
+    return conditions.allSatisfy { $0.holds(for: event.data) } ? event : nil
   }
 }

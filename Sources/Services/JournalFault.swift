@@ -10,6 +10,9 @@ package enum JournalFault: Error, Equatable, Sendable {
   /// An event does not read back.
   case damaged(seq: UInt64, detail: String)
 
+  /// An event says something that this program is too old for.
+  case notUnderstood(seq: UInt64, detail: String)
+
   /// The position is not one of those that are kept.
   case outOfRange(first: UInt64, last: UInt64)
 
@@ -21,6 +24,7 @@ package enum JournalFault: Error, Equatable, Sendable {
     case .readOnly(let reason, let outcome):
       self = .readOnly(reason: reason, mayBeWritten: outcome == .unknown)
     case .corrupt(let seq, let detail): self = .damaged(seq: seq, detail: detail)
+    case .notUnderstood(let seq, let detail): self = .notUnderstood(seq: seq, detail: detail)
     case .outOfRange(let first, let last): self = .outOfRange(first: first, last: last)
     case .newerFormat, .notAJournal, .locked, .unavailable: self = .unavailable(detail: "\(error)")
     }
@@ -32,6 +36,7 @@ extension JournalFault: CustomStringConvertible {
     switch self {
     case .readOnly(let reason, _): "the journal takes no writes: \(reason)"
     case .damaged(let seq, let detail): "event \(seq) of the journal is damaged: \(detail)"
+    case .notUnderstood(let seq, let detail): "event \(seq): \(detail)"
     case .outOfRange(let first, let last): "the journal holds positions \(first) to \(last)"
     case .unavailable(let detail): detail
     }

@@ -70,6 +70,15 @@ final class JournalFold: Fold {
     return []
   }
 
+  func replay(_ record: Record) -> JournalError? {
+    apply(record)
+    return nil
+  }
+
+  var sources: [String] { [] }
+
+  var forms: EventForms { EventForms([:]) }
+
   func knows(_ record: Record) -> Bool { true }
 
   func given(by record: Record) -> [SourceChange]? { [] }

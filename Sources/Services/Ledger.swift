@@ -22,6 +22,7 @@ package final class Ledger<State: ServiceState> {
   /// The host's number for this ledger.
   private var number = 0
   private let coder = EventCoder()
+  private let forms = EventForms(State.Event.upcasters)
   private let watchers = Watchers()
 
   /// The kinds of events and the types as which they are kept; there are few.
@@ -57,7 +58,7 @@ package final class Ledger<State: ServiceState> {
 
   private func type(_ kind: String) -> String {
     if let known = types.first(where: { $0.kind == kind }) { return known.type }
-    let type = "\(service).\(kind)"
+    let type = EventType.text("\(service).\(kind)", form: forms.present(kind))
     types.append((kind, type))
     return type
   }
@@ -116,7 +117,10 @@ extension Ledger {
     LedgerLink(
       service: service,
       start: { [self] in start?.start(from: $0) ?? 0 },
-      replay: { [self] in start?.replay($0) },
+      replay: { [self] record in
+        guard let start else { return nil }
+        return start.replay(record)
+      },
       finishReplay: { [self] in finishReplay() },
       commit: { [self] in commit($0) },
       discard: { [self] in discard(after: $0) },
@@ -181,8 +185,8 @@ final class LedgerLink {
   /// Takes over a snapshot and returns its position; 0 when there is none that fits.
   let start: (Snapshot?) -> UInt64
 
-  /// Applies a record from before this start.
-  let replay: (Record) -> Void
+  /// Applies a record from before this start; returns why the start must not go on.
+  let replay: (Record) -> JournalError?
 
   /// All records of before this start were applied.
   let finishReplay: () -> Void
@@ -203,7 +207,8 @@ final class LedgerLink {
   let makeFold: @Sendable () -> any Fold
 
   init(
-    service: String, start: @escaping (Snapshot?) -> UInt64, replay: @escaping (Record) -> Void,
+    service: String, start: @escaping (Snapshot?) -> UInt64,
+    replay: @escaping (Record) -> JournalError?,
     finishReplay: @escaping () -> Void, commit: @escaping (Record) -> Void,
     discard: @escaping (UInt64) -> Void,
     changes: @escaping (@escaping (String) -> Bool) -> Signal<SourceChange, Never>,

@@ -15,12 +15,7 @@ struct Past: Sendable {
   private static let maxSteps = 20_000
 
   func read(_ reader: any JournalReader) throws(JournalError) -> PastValue {
-    let bounds = try reader.bounds()
-    guard seq <= bounds.last, seq >= bounds.first || bounds.first == 1 else {
-      throw .outOfRange(first: bounds.first, last: bounds.last)
-    }
-    let record = seq == 0 ? nil : try reader.records(after: seq - 1, limit: 1).first
-    let time = record?.seq == seq ? record?.time : nil
+    let time = try reader.checkPast(seq)
     if let value = try follow(reader) { return PastValue(value: value, time: time) }
     return PastValue(value: try fold(reader), time: time)
   }

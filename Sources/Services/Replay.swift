@@ -48,8 +48,9 @@ final class Replay {
   /// Applies what came after them.
   func run(onProgress: (UInt64) -> Void) throws(JournalError) {
     var (service, ledger, known): (String, LedgerLink?, UInt64) = ("", nil, 0)
+    var fault: JournalError?
     try store.replay(after: oldest) { records in
-      for record in records {
+      for record in records where fault == nil {
         if record.seq > journalPosition { journal.apply(record) }
         // Records of the same service mostly follow each other.
         if !record.isOf(service) {
@@ -57,11 +58,12 @@ final class Replay {
           ledger = ledgers.first { $0.service == service }
           known = positions[service] ?? 0
         }
-        if record.seq > known { ledger?.replay(record) }
+        if record.seq > known { fault = ledger?.replay(record) }
+        if fault == nil { position = record.seq }
       }
-      position = records.last?.seq ?? position
       onProgress(position)
     }
+    if let fault { throw fault }
   }
 }
 

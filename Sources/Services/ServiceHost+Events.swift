@@ -9,9 +9,10 @@ extension ServiceHost {
 
   /// The events that become durable from now on and are wanted, one write at a time.
   package func events(_ filter: EventFilter) -> Signal<EventPage, Never> {
-    committed.map { records in
+    let forms = eventForms
+    return committed.map { records in
       EventPage(
-        events: records.filter(filter.matches).map(JournalEvent.init),
+        events: records.compactMap { filter.event(of: $0, forms) },
         end: records[records.count - 1].seq)
     }
   }
@@ -23,13 +24,15 @@ extension ServiceHost {
   package func readEvents(
     after seq: UInt64, limit: Int, _ filter: EventFilter
   ) -> Signal<EventPage, JournalFault> {
-    reading(.prompt) { reader throws(JournalError) in
-      try Self.page(reader, after: seq, limit: limit, filter)
+    let forms = eventForms
+    return reading(.prompt) { reader throws(JournalError) in
+      try Self.page(reader, after: seq, limit: limit, filter, forms)
     }
   }
 
   private static func page(
-    _ reader: any JournalReader, after seq: UInt64, limit: Int, _ filter: EventFilter
+    _ reader: any JournalReader, after seq: UInt64, limit: Int, _ filter: EventFilter,
+    _ forms: [String: EventForms]
   ) throws(JournalError) -> EventPage {
     try reader.check(seq)
     var events: [JournalEvent] = []
@@ -43,8 +46,8 @@ extension ServiceHost {
       for record in records where events.count < limit {
         if record.seq > end + 1 { holes.append(end + 1...record.seq - 1) }
         end = record.seq
-        guard filter.matches(record) else { continue }
-        events.append(JournalEvent(record))
+        guard let event = filter.event(of: record, forms) else { continue }
+        events.append(event)
         bytes += record.data.utf8.count
       }
     }
@@ -60,21 +63,22 @@ extension ServiceHost {
     before seq: UInt64?, limit: Int, _ filter: EventFilter
   ) -> Signal<EventPage, JournalFault> {
     let end = seq.map { $0 - min($0, 1) } ?? durable
+    let forms = eventForms
     let head = filter.onlyStream.map { self.head(of: $0).seq }
     return reading(.long) { reader throws(JournalError) in
       if let stream = filter.onlyStream, let head {
-        return try Self.last(reader, of: stream, from: head, upTo: end, limit: limit, filter)
+        return try Self.last(reader, of: stream, from: head, upTo: end, limit: limit, filter, forms)
       }
-      return try Self.last(reader, upTo: end, limit: limit, filter)
+      return try Self.last(reader, upTo: end, limit: limit, filter, forms)
     }
   }
 
   /// Follows the chain of one stream.
   private static func last(
     _ reader: any JournalReader, of stream: String, from head: UInt64, upTo end: UInt64,
-    limit: Int, _ filter: EventFilter
+    limit: Int, _ filter: EventFilter, _ forms: [String: EventForms]
   ) throws(JournalError) -> EventPage {
-    var page = BackwardPage(limit: limit, filter)
+    var page = BackwardPage(limit: limit, filter, forms)
     var next = head
     while next > 0, !page.isFull {
       let records = try reader.records(ofStream: stream, from: next, limit: chunk)
@@ -87,10 +91,11 @@ extension ServiceHost {
 
   /// Reads the journal backward, a chunk at a time.
   private static func last(
-    _ reader: any JournalReader, upTo end: UInt64, limit: Int, _ filter: EventFilter
+    _ reader: any JournalReader, upTo end: UInt64, limit: Int, _ filter: EventFilter,
+    _ forms: [String: EventForms]
   ) throws(JournalError) -> EventPage {
     let (first, last) = try reader.bounds()
-    var page = BackwardPage(limit: limit, filter)
+    var page = BackwardPage(limit: limit, filter, forms)
     var end = min(end, last)
     while end >= first, !page.isFull {
       let size = min(UInt64(chunk), end - first + 1)
@@ -105,19 +110,21 @@ extension ServiceHost {
   private struct BackwardPage {
     private let limit: Int
     private let filter: EventFilter
+    private let forms: [String: EventForms]
     private var events: [JournalEvent] = []
     private var bytes = 0
 
-    init(limit: Int, _ filter: EventFilter) {
+    init(limit: Int, _ filter: EventFilter, _ forms: [String: EventForms]) {
       self.limit = limit
+      self.forms = forms
       self.filter = filter
     }
 
     var isFull: Bool { events.count >= limit || bytes >= pageBytes }
 
     mutating func add(_ record: Record) {
-      guard !isFull, filter.matches(record) else { return }
-      events.append(JournalEvent(record))
+      guard !isFull, let event = filter.event(of: record, forms) else { return }
+      events.append(event)
       bytes += record.data.utf8.count
     }
 

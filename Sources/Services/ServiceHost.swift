@@ -316,6 +316,13 @@ package final class ServiceHost {
       head: store.head(of: source).seq, seq: seq)
   }
 
+  /// The forms that the events of services have had, of those where any has changed.
+  private(set) lazy var eventForms: [String: EventForms] = {
+    var forms: [String: EventForms] = [:]
+    for ledger in ledgers { forms[ledger.service] = ledger.makeFold().forms }
+    return forms.filter { !$0.value.isEmpty }
+  }()
+
   func ledger(_ service: String) -> LedgerLink? { ledgers.first { $0.service == service } }
 
   /// Reads the journal away from the loop; see ``EventStore/reading(_:_:)``.

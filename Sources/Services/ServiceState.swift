@@ -42,6 +42,9 @@ package protocol ServiceState: Codable, Sendable {
   /// The state that was kept so; `nil` when it does not fit.
   init?(kept text: JSONText, by coder: EventCoder)
 
+  /// What is done about events of the service that are of no known kind.
+  static var unknownEvents: UnknownEvents { get }
+
   /// Whether the sources are lists or maps: then ``changes(givenBy:at:)`` tells each step.
   static var isCollection: Bool { get }
 
@@ -53,6 +56,9 @@ package protocol ServiceState: Codable, Sendable {
 extension ServiceState {
   /// The first version.
   package static var schema: Int { 1 }
+
+  /// They are skipped.
+  package static var unknownEvents: UnknownEvents { .skipped }
 
   /// No source is a list or a map.
   package func collection(of source: String) -> SourceCollection? { nil }
@@ -83,8 +89,26 @@ package protocol ServiceEvent: Sendable {
   /// another, and what it says beside that, as a JSON object.
   func written(_ coder: EventCoder) -> (kind: String, data: JSONText)
 
+  /// Where the data of a kind has changed its form: what brings each form to the next, the first one
+  /// first. Events of older forms stay as they were written and are brought to the present one
+  /// whenever they are read.
+  static var upcasters: [String: [Upcaster]] { get }
+
   /// The event that was kept so; `nil` when this version does not know it.
   init?(kind: String, data: JSONText, _ coder: EventCoder)
+}
+
+extension ServiceEvent {
+  /// None has changed.
+  package static var upcasters: [String: [Upcaster]] { [:] }
+}
+
+/// What a service does about an event of its own that it does not know.
+package enum UnknownEvents: Sendable {
+  /// It goes on without it: the state does not need it.
+  case skipped
+  /// It does not start: the state would be wrong without it.
+  case refused
 }
 
 /// Where and when an event happened.

@@ -61,7 +61,7 @@ final class Snapshotting {
       }
       .dispose(in: bag)
       store.reading(.care) { reader throws(JournalError) in
-        try Self.fold(makeFolds, reader, upTo: seq)
+        try reader.fold(makeFolds, upTo: seq).values.map { $0.snapshot(at: seq) }
       }
       .observe { [store] event in
         switch event {
@@ -88,7 +88,7 @@ final class Snapshotting {
     guard !isSaving, seq > tried else { return }
     let makeFolds = makeFolds
     let reading = store.reading(.long) { reader throws(JournalError) in
-      try Self.fold(makeFolds, reader, upTo: seq)
+      try reader.fold(makeFolds, upTo: seq).values.map { $0.snapshot(at: seq) }
     }
     isSaving = true
     (tried, startedAt, reached) = (seq, seq, seq)
@@ -108,34 +108,6 @@ final class Snapshotting {
     .dispose(in: bag)
   }
 
-  private static let pageSize = 1000
-
   /// After this many events a snapshot is made whatever it costs.
   private static let longestTail: UInt64 = 2_000_000
-
-  @Sendable
-  private static func fold(
-    _ makeFolds: [String: @Sendable () -> any Fold], _ reader: any JournalReader,
-    upTo seq: UInt64
-  ) throws(JournalError) -> [Snapshot] {
-    var folds: [String: (fold: any Fold, from: UInt64)] = [:]
-    for (service, makeFold) in makeFolds {
-      let fold = makeFold()
-      let from = try fold.start(reader, of: service, upTo: seq)
-      folds[service] = (fold, from)
-    }
-    let journal = folds[JournalFold.service]
-    var position = folds.values.map(\.from).min() ?? 0
-    while position < seq {
-      let records = try reader.records(after: position, limit: pageSize)
-      guard let last = records.last else { break }
-      for record in records where record.seq <= seq {
-        for case let (fold, from)? in [journal, folds[record.service]] where record.seq > from {
-          fold.apply(record)
-        }
-      }
-      position = last.seq
-    }
-    return folds.values.map { $0.fold.snapshot(at: seq) }
-  }
 }

@@ -15,7 +15,8 @@ struct Command {
 var commands: [Command] {
   [
     getCommand, setCommand, unsetCommand, isCommand, waitCommand, callCommand, watchCommand,
-    eventsCommand, historyCommand, servicesCommand, describeCommand, viewsCommand, openCommand,
+    eventsCommand, historyCommand, atCommand, servicesCommand, describeCommand, viewsCommand,
+    openCommand,
     bindCommand, unbindCommand,
     bindingsCommand, statsCommand, pingCommand,
     reloadCommand, aclCommand, pipeCommand, sessionCommand, journalCommand, errorsCommand,

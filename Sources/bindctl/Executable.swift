@@ -19,11 +19,12 @@ struct Child {
   ///   - words: The program, looked for on the PATH when it has no slash, and its arguments.
   ///   - environment: Variables beside those of this program.
   ///   - output: Where its stderr goes; `nil` for ours.
+  ///   - descriptor: Where its stdout goes; `nil` for ours.
   ///   - isApart: Whether Ctrl-C does not reach it.
   /// - Throws: ``Failure`` with exit code 127 or 126 as shells have it.
   init(
     _ words: [String], environment: [String: String] = [:], errorsTo output: String? = nil,
-    isApart: Bool = false
+    printingTo descriptor: CInt? = nil, isApart: Bool = false
   ) throws {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -39,6 +40,7 @@ struct Child {
     if let output {
       posix_spawn_file_actions_addopen(&actions, 2, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
     }
+    if let descriptor { posix_spawn_file_actions_adddup2(&actions, descriptor, 1) }
     for (name, value) in environment { setenv(name, value, 1) }
     var arguments = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
@@ -49,6 +51,24 @@ struct Child {
         "'\(words[0])' cannot be run: \(String(cString: strerror(status)))", .init(spawn: status))
     }
     self.pid = pid
+  }
+
+  /// Runs a program and takes what it prints.
+  static func output(of words: [String]) throws -> (code: CInt, text: String) {
+    var ends: [CInt] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw Failure("no pipe: \(String(cString: strerror(errno)))") }
+    _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
+    defer { close(ends[0]) }
+    let started = Result { try Child(words, printingTo: ends[1]) }
+    close(ends[1])
+    let child = try started.get()
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = read(ends[0], &chunk, chunk.count)
+      if count > 0 { bytes += chunk[..<count] } else if count == 0 || errno != EINTR { break }
+    }
+    return (child.wait(), String(decoding: bytes, as: UTF8.self))
   }
 
   /// Waits for its end.

@@ -1,4 +1,5 @@
 import EventLoop
+import Glibc
 import Journal
 import JournalSQLite
 import Services
@@ -50,5 +51,35 @@ extension JournalService {
       case .failure(let fault): log.write(.warning, "events were not removed: \(fault)")
       }
     }
+  }
+}
+
+/// Removes what is not kept of a journal that no daemon has.
+///
+/// - Returns: The exit code.
+func compact(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
+  let settings = try Settings(reading: options)
+  let daemon = try Daemon(settings, ConfigurationFile(options), log, manager)
+  defer { daemon.abandon() }
+  try daemon.start(settings, log, manager)
+  var result: Result<JournalService.Compacted, JournalFault>?
+  let compaction = daemon.journal.compact(before: options.before, isForced: options.isForced)
+  let observation = compaction.observe { event in
+    switch event {
+    case .next(let compacted): result = .success(compacted)
+    case .failed(let fault): result = .failure(fault)
+    case .completed: break
+    }
+  }
+  while result == nil { daemon.loop.runOnce() }
+  observation.dispose()
+  switch result {
+  case .success(let done)?:
+    print("\(done.removed) events removed in \(done.steps) steps; the first is \(done.first)")
+    return EXIT_SUCCESS
+  case .failure(let fault)?:
+    log.write(.error, "\(fault)")
+    return EXIT_FAILURE
+  case nil: return EXIT_FAILURE
   }
 }

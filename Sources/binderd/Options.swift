@@ -7,8 +7,10 @@ struct Options {
     case run
     case version
     case help
-    /// Reads the whole journal and says what is wrong with it.
-    case verify
+    /// Works on the whole journal.
+    case work(JournalWork.Kind)
+    /// Removes what is not kept.
+    case compact
     /// Reads the configuration file and says what is wrong with it.
     case checkConfiguration
   }
@@ -22,6 +24,13 @@ struct Options {
   /// The configuration file, when it is named.
   var configuration: String?
 
+  /// For work on the journal.
+  var isForced = false
+  var progress: String?
+
+  /// The first event that a compaction leaves.
+  var before: UInt64?
+
   /// A word of the command line that is not understood.
   struct Misuse: Error {
     let message: String
@@ -29,7 +38,9 @@ struct Options {
 
   static let help = """
     usage: binderd [--config FILE] [--socket PATH] [--journal FILE] [--durability POLICY] [--read-only]
-           binderd --verify [--journal FILE]
+           binderd --verify | --info | --backup FILE | --restore FILE | --export FILE | --import FILE
+                   [--journal FILE] [--force] [--progress FORM]
+           binderd --compact [--before SEQ] [--journal FILE] [--force]
            binderd --check-config [FILE]
            binderd --version | --help
 
@@ -46,7 +57,18 @@ struct Options {
       --read-only          serves what the journal holds, as far as it is readable, and takes nothing;
                            the disk may be one that takes no writes
       --verify             reads the whole journal, says what is damaged, and exits 1 if anything is;
-                           a daemon may write it meanwhile
+                           a daemon may write it meanwhile, also during --info, --backup and --export
+      --info               counts what it holds; one line of JSON
+      --backup FILE        copies it to FILE, which is checked, and is there whole or not at all
+      --restore FILE       makes the journal of a backup, with an epoch of its own
+      --export FILE        writes it as lines of JSON, - for the standard output
+      --import FILE        makes the journal of such lines, with an epoch of its own; of a wrong line
+                           its number and the rule are said, and nothing is made
+      --compact            removes the events that the retention does not keep, or those before SEQ;
+                           no daemon may have the journal
+      --force              takes the place of a file that is there, which is kept as JOURNAL.old;
+                           --compact: the clock is right, however far it has leapt
+      --progress FORM      bar, lines, json or none
 
       --check-config       says whether the configuration is right, all that is wrong with it, and what
                            it would do; exits 78 if anything is wrong
@@ -90,7 +112,21 @@ struct Options {
         }
         self.durability = durability
       case "--read-only": isReadOnly = try flag(true)
-      case "--verify": request = try flag(.verify)
+      case "--verify": request = try flag(.work(.verify))
+      case "--info": request = try flag(.work(.info))
+      case "--backup": request = .work(.backup(to: try value()))
+      case "--restore": request = .work(.restore(from: try value()))
+      case "--export": request = .work(.export(to: try value()))
+      case "--import": request = .work(.import(from: try value()))
+      case "--compact": request = try flag(.compact)
+      case "--force": isForced = try flag(true)
+      case "--progress": progress = try value()
+      case "--before":
+        let text = try value()
+        guard let seq = UInt64(text) else {
+          throw Misuse(message: "--before takes a position, not '\(text)'")
+        }
+        before = seq
       case "--version": request = try flag(.version)
       case "--help", "-h": request = try flag(.help)
       default: throw Misuse(message: "unknown argument '\(argument)'; see binderd --help")

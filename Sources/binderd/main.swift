@@ -1,4 +1,5 @@
 import Configuration
+import Console
 import EventLoop
 import Glibc
 import Journal
@@ -96,7 +97,17 @@ func start() -> CInt {
     switch options.request {
     case .help: print(Options.help, terminator: "")
     case .version: print("binderd \(Daemon.version)")
-    case .verify: return verify(try Settings(reading: options).journalPath)
+    case .work(let kind):
+      guard
+        let form = ProgressMeter.Form(options.progress, isTerminal: isatty(STDERR_FILENO) == 1)
+      else {
+        throw Options.Misuse(message: "--progress is bar, lines, json or none")
+      }
+      return JournalWork(
+        kind: kind, path: try Settings(reading: options).journalPath, isForced: options.isForced,
+        progress: form
+      ).run()
+    case .compact: return try compact(options, log, manager)
     case .checkConfiguration: return checkConfiguration(options)
     case .run: return try run(options, log, manager)
     }

@@ -28,8 +28,8 @@ private let law: [String: Set<String>] = [
   "bindctl": ["BinderClient", "Console", "Glibc", "JSON", "Wire"],
   // Composition.
   "binderd": [
-    "Binders", "Configuration", "Connections", "EventLoop", "Glibc", "Journal", "JournalSQLite",
-    "Machine", "Server", "Services", "Signals", "Wire",
+    "Binders", "Configuration", "Connections", "Console", "EventLoop", "Glibc", "JSON", "Journal",
+    "JournalSQLite", "Machine", "Server", "Services", "Signals", "Wire",
   ],
 ]
 

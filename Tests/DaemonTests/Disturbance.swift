@@ -6,14 +6,15 @@ enum Disturbance {
   /// What starts a daemon whose system calls are disturbed; `nil` when strace is not there.
   ///
   /// - Parameter injections: As in `strace -e inject=…`.
-  static func wrapper(_ injections: String...) -> [String]? {
+  /// - Parameter path: Only calls on this file are disturbed; `nil` for all.
+  static func wrapper(_ injections: String..., onlyOn path: String? = nil) -> [String]? {
     guard isThere("strace") else { return nil }
     let calls = injections.map { $0.prefix { $0 != ":" } }.joined(separator: ",")
     // -D: the daemon stays our child. The leak sanitizer cannot look into what is traced.
     return [
       "env", "ASAN_OPTIONS=detect_leaks=0", "strace", "-D", "-f", "-qq", "-o", "/dev/null",
       "-e", "trace=\(calls)",
-    ] + injections.flatMap { ["-e", "inject=\($0)"] }
+    ] + (path.map { ["-P", $0] } ?? []) + injections.flatMap { ["-e", "inject=\($0)"] }
   }
 
   /// A disk that takes a while to have what it is given.

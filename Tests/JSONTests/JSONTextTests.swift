@@ -2,6 +2,14 @@ import JSON
 import Testing
 
 struct JSONTextTests {
+  @Test(arguments: ["1e-400", "[1e400]", #"{"value":-2.5e-999}"#])
+  func `a number that was kept before such were refused is still read`(text: String) {
+    #expect(throws: JSONFault.self) { try JSONText(parsing: text) }
+    let kept = JSONText(kept: text)
+    #expect(kept.value.text.text == text)
+    #expect(kept.isEquivalent(to: kept))
+  }
+
   @Test(arguments: [
     (" { \"a b\" : [ 1 , 2 ] } ", #"{"a b":[1,2]}"#), ("\ttrue\n", "true"),
     (#"" \" \\ ""#, #"" \" \\ ""#), ("[ ]", "[]"), ("1.50", "1.50"),

@@ -444,20 +444,124 @@ bindctl: connected again; going on after 0'
     [ ! -e "${socket%/*}" ]
 }
 
-@test "journal info asks the daemon, journal verify reads the file" {
+@test "journal info asks the daemon, or reads a file" {
     bindctl set cells/a 1
     run bindctl journal info
-    [[ $output =~ ^'epoch '[0-9a-f]+', 1 events, 1 to 1'$ ]]
-    is "$(bindctl journal info -j | jq -c 'del(.epoch)')" '{"first":1,"last":1,"count":1}'
-    run bindctl journal verify --file "$directory/journal.db" # beside the daemon
     is "$status" 0
-    [[ $output == *'1 events'*'read back'* ]]
+    [[ $output == "$directory/journal.db: epoch "*$'\n1 events, 1 to 1, of 1 streams\n'* ]]
+    is "$(bindctl journal info -j | jq -c '{first,last,count,types}')" \
+        '{"first":1,"last":1,"count":1,"types":{"cells.set":1}}'
+    is "$(bindctl journal info --file "$directory/journal.db" -j | jq -c '{first,last,count,types}')" \
+        '{"first":1,"last":1,"count":1,"types":{"cells.set":1}}'
+}
+
+@test "journal verify reads every event, beside a daemon and without one" {
+    bindctl set cells/a 1
+    run bindctl journal verify
+    is "$status" 0
+    [[ $output == *'1 of 1 events read back' ]]
     kill_daemon
     run bindctl journal verify --file "$directory/journal.db"
     is "$status" 0
-    [[ $output == *'1 events'*'read back'* ]]
-    refuses 1 "'/nowhere' cannot be read: No such file or directory" journal verify --file /nowhere
-    refuses 2 "WORK is info or verify, not 'verfy': did you mean 'verify'? See 'bindctl help journal'" journal verfy
+    [[ $output == *'1 of 1 events read back' ]]
+    run --separate-stderr bindctl journal verify --file /nowhere
+    is "$status" 1
+    is "$stderr" 'binderd: no journal at /nowhere'
+    run --separate-stderr bindctl journal verfy
+    is "$status" 2
+    [[ $stderr == *"not 'verfy': did you mean 'verify'? See 'bindctl help journal'" ]]
+    refuses 2 "backup needs a FILE; see 'bindctl help journal'" journal backup
+}
+
+@test "a backup beside a daemon is restored with an epoch of its own, and old cursors are told" {
+    bindctl set cells/a 1
+    bindctl set cells/b '"two"'
+    epoch=$(bindctl journal info -j | jq -r .epoch)
+    run --separate-stderr bindctl journal backup "$directory/copy.db"
+    is "$status" 0
+    is "$output" "$directory/copy.db: epoch $epoch, 2 events, 1 to 2"
+    run --separate-stderr bindctl journal backup "$directory/copy.db"
+    is "$status" 1
+    [[ $stderr == *'there is a file already; --force replaces it' ]]
+    bindctl set cells/a 3
+    # Not under a running daemon.
+    run --separate-stderr bindctl journal restore "$directory/copy.db" --force
+    is "$status" 1
+    [[ $stderr == *"the journal is in use by pid $daemon "* ]]
+    kill_daemon
+    run --separate-stderr bindctl journal restore "$directory/copy.db" --file "$directory/journal.db"
+    is "$status" 1
+    bindctl journal restore "$directory/copy.db" --file "$directory/journal.db" --force
+    start_daemon
+    is "$(bindctl get cells/a)" 1
+    is "$(bindctl get cells/b)" '"two"'
+    [ "$(bindctl journal info -j | jq -r .epoch)" != "$epoch" ]
+    answer=$(echo '{"id":1,"method":"subscribe","params":{"source":"events","from":{"after":1},"epoch":"'"$epoch"'"}}' |
+        socat - "UNIX-CONNECT:$BINDER_SOCKET")
+    is "$(jq -r .error.data.name <<< "$answer")" epoch_mismatch
+    is "$(bindctl journal info --file "$directory/journal.db.old" -j | jq .last)" 3
+}
+
+@test "what is exported is imported again, and a wrong line makes nothing" {
+    bindctl set cells/a '{"deep":[1,2.50,null,"ü"]}'
+    bindctl call cells.set name=b value:=2 --cmd c-1
+    bindctl journal export > "$directory/all.jsonl"
+    is "$(wc -l < "$directory/all.jsonl")" 4
+    is "$(jq -c 'select(.seq==2)|[.stream,.cmd,.meta.method,.data]' "$directory/all.jsonl")" \
+        '["cells/b","c-1","cells.set",{"value":2}]'
+    kill_daemon
+    sed '3s/"version":1/"version":7/' "$directory/all.jsonl" > "$directory/wrong.jsonl"
+    run --separate-stderr bindctl journal import "$directory/wrong.jsonl" --file "$directory/new.db"
+    is "$status" 1
+    is "$stderr" "binderd: $directory/wrong.jsonl: line 3: 'version' or 'previous' does not follow the event before in its stream"
+    [ ! -e "$directory/new.db" ]
+    head -c 200 "$directory/all.jsonl" > "$directory/cut.jsonl"
+    run --separate-stderr bindctl journal import "$directory/cut.jsonl" --file "$directory/new.db"
+    is "$status" 1
+    [[ $stderr == "binderd: $directory/cut.jsonl: line 2: not JSON"* ]]
+    [ ! -e "$directory/new.db" ]
+    bindctl journal import "$directory/all.jsonl" --file "$directory/new.db"
+    bindctl journal export --file "$directory/new.db" > "$directory/again.jsonl"
+    is "$(tail -n +2 "$directory/again.jsonl")" "$(tail -n +2 "$directory/all.jsonl")"
+    is "$(bindctl session --journal "$directory/new.db" bindctl get cells/a)" '{"deep":[1,2.50,null,"ü"]}'
+}
+
+@test "a compacted journal is exported and imported with the values that stand for what is gone" {
+    for i in 1 2 3 4 5; do bindctl set cells/n "$i"; done
+    bindctl set cells/kept 1
+    is "$(bindctl journal compact --before 6)" '5 events removed; the first is 6'
+    is "$(bindctl journal compact --before 6 -r)" 0
+    bindctl journal export > "$directory/all.jsonl"
+    kill_daemon
+    bindctl journal import "$directory/all.jsonl" --file "$directory/new.db"
+    is "$(bindctl session --journal "$directory/new.db" bindctl get cells/n)" 5
+    bindctl journal compact --file "$directory/new.db" --before 7
+    is "$(bindctl session --journal "$directory/new.db" bindctl get cells/n)" 5
+    run --separate-stderr bindctl journal verify --file "$directory/new.db" --progress json
+    is "$status" 0
+    [[ $stderr == '{"work":"verify","done":'* ]]
+}
+
+@test "at shows the values of then, and what is different since" {
+    bindctl set cells/a 1
+    bindctl set cells/b 2
+    bindctl call lists.append name=l value:=1 > /dev/null
+    bindctl set cells/a 3
+    bindctl unset cells/b
+    gives 0 $'cells/a\t1\ncells/b\t2' at 2
+    gives 0 $'cells/a\t1' at 2 cells/a
+    gives 0 $'lists/l\t[1]' at 3 'lists/*'
+    gives 0 '{"source":"cells/a","seq":1,"value":1}' at 1 -j
+    gives 1 $'~ cells/a 1 -> 3\n- cells/b 2\n+ lists/l [1]' at 2 --diff
+    gives 1 $'- cells/b 2' at 4 --diff 5
+    gives 1 $'+ cells/b 2' at 1 --diff 2 'cells/*'
+    gives 0 '' at 2 --diff 3 'cells/*'
+    gives 1 '{"source":"cells/b","before":2}' at 4 --diff 5 -j
+    gives 0 $'cells/a\t1\ncells/b\t2' get 'cells/*' --at 2
+    bindctl journal compact --before 4 > /dev/null
+    run --separate-stderr bindctl at 2
+    is "$status" 1
+    is "$stderr" 'bindctl: the journal holds positions 4 to 6'
 }
 
 @test "without a daemon everything that was tried is named, and the next step" {
@@ -511,7 +615,7 @@ END
     run --separate-stderr bindctl help
     is "$status" 0
     is "$stderr" ''
-    for command in get set unset is wait call watch events history services describe stats ping pipe session \
+    for command in get set unset is wait call watch events history at services describe stats ping pipe session \
         journal version completions help; do
         grep -Eq "^  $command +[A-Z]" <<< "$output"
         is "$(bindctl help "$command")" "$(bindctl "$command" --help)"

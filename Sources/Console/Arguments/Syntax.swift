@@ -43,9 +43,9 @@ package struct Operand: Equatable, Sendable {
     self.choices = choices
   }
 
-  /// As a usage line shows it.
+  /// As a usage line shows it; of many choices there the name stands.
   package var usage: String {
-    let name = choices.isEmpty ? name : choices.joined(separator: "|")
+    let name = 1...4 ~= choices.count ? choices.joined(separator: "|") : name
     return switch count {
     case .one: name
     case .optional: "[\(name)]"

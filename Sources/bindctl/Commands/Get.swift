@@ -27,7 +27,15 @@ var getCommand: Command {
         documents += try connection.call("get", ["source": .string(source)]).object.eachSource
       }
     case let moment?:
-      for source in sources { documents.append(try past(source, moment, context)) }
+      for source in sources where !source.contains("*") {
+        documents.append(try past(source, moment, context))
+      }
+      for pattern in sources where pattern.contains("*") {
+        let then = try context.client.connected().values(of: pattern, at: moment)
+        documents += then.values.map {
+          ["source": .string($0.source), "seq": then.seq, "value": $0.value]
+        }
+      }
     }
     var table = Table(["SOURCE", "VALUE"])
     for document in documents {
@@ -46,18 +54,9 @@ var getCommand: Command {
 
 /// What a source was.
 private func past(_ source: String, _ moment: When, _ context: Context) throws -> JSONObject {
-  guard !source.contains("*") else {
-    throw UsageError("--at takes the names of sources, not the pattern '\(source)'", command: "get")
-  }
-  let at: JSONObject
-  switch moment {
-  case .seq(let seq): at = ["seq": .number(JSONNumber(seq))]
-  case .time(let time): at = ["time": .string(time.text)]
-  case .start, .now:
-    let first = try context.client.connected().greeting.first
-    at = ["seq": .number(JSONNumber(first))]
-  }
-  let result = try context.client.call("history", ["source": .string(source), "at": .object(at)])
+  let connection = try context.client.connected()
+  let result = try connection.call(
+    "history", ["source": .string(source), "at": .object(connection.at(moment))])
   guard result.object["gone"] == nil else {
     let seq = result.object["seq"]?.bare ?? ""
     throw Failure(

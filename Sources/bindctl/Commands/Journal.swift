@@ -2,45 +2,221 @@ import BinderClient
 import Console
 import Glibc
 import JSON
+import Wire
 
 let journalSyntax = Syntax(
-  "journal", "Says what a journal holds, and whether all of it reads back.",
-  operands: [Operand("WORK", choices: ["info", "verify"])],
-  options: [Option("file", value: "FILE", "this journal, also without a daemon")],
+  "journal", "Cares for a journal: looks, copies, brings back, makes it smaller.",
+  operands: [
+    Operand(
+      "WORK",
+      choices: ["info", "verify", "backup", "restore", "export", "import", "compact"]),
+    Operand("FILE", .optional),
+  ],
+  options: [
+    Option("file", value: "JOURNAL", "this journal, also without a daemon"),
+    Option("before", value: "WHEN", "compact: all events before a seq or a time go"),
+    Option("force", "replaces a file that is there; compact: believes the clock"),
+    Option("progress", value: "FORM", "bar, lines, json or none; what fits when left out"),
+  ],
   details: """
-    info asks the daemon, or reads FILE. verify reads every event of FILE, or of the journal that
-    binderd would open, says what is damaged, and exits 1 if anything is.
+    What it does, WORK and then FILE where one is needed:
+    'info' counts positions, streams, types, snapshots and bytes; 'verify' reads
+    every event, says what is damaged, and exits 1 if anything is.
+    'backup FILE' makes a copy that is checked, and is there whole or not at all;
+    'restore FILE' makes a journal of one, with a new epoch.
+    'export [FILE]' writes lines of JSON; 'import FILE' makes a journal of such
+    lines, with a new epoch, or says which one is wrong.
+    'compact' removes what the retention does not keep; values stay.
+
+    All but restore and import work beside a running daemon. Without --file the
+    journal is that of the daemon that answers, else the one that binderd would
+    open. With --force an old journal is kept as JOURNAL.old.
     """,
-  examples: ["bindctl journal info", "bindctl journal verify --file /var/lib/binder/journal.db"])
+  examples: [
+    "bindctl journal info", "bindctl journal backup /var/backups/binder.db",
+    "bindctl journal verify --file /var/backups/binder.db", "bindctl journal compact --before -30d",
+  ])
 
 var journalCommand: Command {
   Command(journalSyntax) { context in
     let file = context.invocation.value("file")
-    if context.operand(0) == "info", file == nil { return try showRunning(context) }
-    if let file, access(file, R_OK) != 0 {
-      throw Failure("'\(file)' cannot be read: \(String(cString: strerror(errno)))")
+    let operand = context.invocation.operands.dropFirst().first
+    switch (context.operand(0), operand) {
+    case ("info", nil): return try showInfo(file, context)
+    case ("compact", nil): return try compact(file, context)
+    case ("verify", nil): return try work(["--verify"], file, context)
+    case ("export", _): return try work(["--export", operand ?? "-"], file, context)
+    case ("restore", let origin?), ("import", let origin?):
+      return try work(["--\(context.operand(0))", origin], file, context)
+    case ("backup", let target?): return try work(["--backup", target], file, context)
+    case (let name, nil): throw UsageError("\(name) needs a FILE", command: "journal")
+    case (let name, _): throw UsageError("\(name) takes no FILE", command: "journal")
     }
-    // The journal belongs to binderd: only it knows how to read one.
-    let child = try Child([binderd, "--verify"] + (file.map { ["--journal", $0] } ?? []))
-    let code = child.wait()
-    // EX_CONFIG: binderd has said why it cannot open it.
-    guard code == EX_CONFIG else { return ExitCode(rawValue: code) }
-    note("the journal was not read; while a daemon has it, ask 'bindctl journal info'")
-    return .no
   }
 }
 
-/// What the daemon says of its journal.
-private func showRunning(_ context: Context) throws -> ExitCode {
-  let connection = try context.client.connected()
-  let greeting = connection.greeting
-  let count = greeting.last + 1 - greeting.first
-  context.output.result(
-    [
-      "epoch": .string(greeting.epoch), "first": .number(JSONNumber(greeting.first)),
-      "last": .number(JSONNumber(greeting.last)), "count": .number(JSONNumber(count)),
-    ],
-    bare: nil,
-    human: "epoch \(greeting.epoch), \(count) events, \(greeting.first) to \(greeting.last)")
+/// The journal that is meant: the one that was named, else that of the daemon that answers; `nil` for
+/// the one that binderd would open.
+private func path(_ file: String?, _ context: Context) -> String? {
+  if let file { return file }
+  return try? context.client.call("journal.info").object.figures.string("path")
+}
+
+/// Lets a binderd of our own work on a journal, which belongs to binderd: only it knows how.
+private func work(
+  _ words: [String], _ file: String?, _ context: Context
+) throws -> ExitCode {
+  var words = [binderd] + words
+  if let path = path(file, context) { words += ["--journal", path] }
+  if context.invocation.has("force") { words.append("--force") }
+  if let form = context.invocation.value("progress") { words += ["--progress", form] }
+  let code = try Child(words).wait()
+  // EX_USAGE and EX_CONFIG: binderd has said why.
+  return code == EX_USAGE ? .usage : code == EX_CONFIG ? .no : ExitCode(rawValue: code)
+}
+
+// MARK: Info
+
+private func showInfo(_ file: String?, _ context: Context) throws -> ExitCode {
+  let figures: JSONObject
+  if let file {
+    let (code, text) = try Child.output(of: [binderd, "--info", "--journal", file])
+    guard code == 0 else { return .no }
+    figures = (try? JSONText(parsing: text))?.object ?? JSONObject()
+  } else {
+    figures = try context.client.call("journal.info").object.figures
+  }
+  context.output.result(figures, bare: nil, human: describe(figures))
   return .done
+}
+
+private func describe(_ figures: JSONObject) -> String {
+  func number(_ name: String) -> String { figures[name]?.bare ?? "?" }
+  var lines = [
+    "\(number("path")): epoch \(number("epoch"))",
+    "\(number("count")) events, \(number("first")) to \(number("last")), of \(number("streams")) streams",
+    "\(size(figures.uint("bytes"))), \(size(figures.uint("free_bytes"))) of it free",
+  ]
+  if case .object(let types)? = figures["types"] {
+    let byCount = types.members.sorted { ($1.value.count, $0.name) < ($0.value.count, $1.name) }
+    lines += byCount.map { "  \($0.value.text.text) \($0.name)" }
+  }
+  for snapshot in figures.objects("snapshots") {
+    lines.append(
+      "snapshot of \(snapshot["services"]?.bare ?? "?") services at \(snapshot["seq"]?.bare ?? "?"), "
+        + size(snapshot.uint("bytes")))
+  }
+  for rule in figures.objects("retention") {
+    var kept: [String] = []
+    if let age = rule.uint("max_age_s") { kept.append("\(age) s") }
+    if let count = rule.uint("max_count") { kept.append("\(count) events") }
+    if let bytes = rule.uint("max_bytes") { kept.append(size(bytes)) }
+    lines.append("\(rule["streams"]?.bare ?? "?") is kept for \(kept.joined(separator: ", "))")
+  }
+  if case .object(let last)? = figures["compaction"] {
+    lines.append(
+      "\(last["count"]?.bare ?? "?") events of \(last["from"]?.bare ?? "?") to "
+        + "\(last["to"]?.bare ?? "?") were removed last")
+  }
+  if let ahead = figures.uint("clock_ahead_s") {
+    lines.append("the clock is \(ahead) s ahead of what is believed; see compact --force")
+  }
+  return lines.joined(separator: "\n")
+}
+
+private func size(_ bytes: UInt64?) -> String {
+  guard let bytes else { return "?" }
+  if bytes < 10_000 { return "\(bytes) bytes" }
+  return bytes < 10_000_000 ? "\(bytes / 1000) kB" : "\(bytes / 1_000_000) MB"
+}
+
+// MARK: Compact
+
+private func compact(_ file: String?, _ context: Context) throws -> ExitCode {
+  let before = try context.moment("before")
+  let isForced = context.invocation.has("force")
+  if let file {
+    var words = [binderd, "--compact", "--journal", file]
+    if isForced { words.append("--force") }
+    switch before {
+    case .seq(let seq)?: words += ["--before", "\(seq)"]
+    case nil: break
+    default: throw UsageError("with --file --before takes a seq", command: "journal")
+    }
+    let code = try Child(words).wait()
+    return code == 0 ? .done : .no
+  }
+  let connection = try context.client.connected()
+  var params = JSONObject()
+  switch before {
+  case nil: break
+  case .seq(let seq)?: params["before"] = .object(["seq": .number(JSONNumber(seq))])
+  case .time(let time)?: params["before"] = .object(["time": .string(time.text)])
+  case .start?: params["before"] = .object(["seq": .number(JSONNumber(0))])
+  case .now?:
+    params["before"] = .object(["seq": .number(JSONNumber(connection.greeting.last))])
+  }
+  if isForced { params["force"] = .bool(true) }
+  let done = try waitForCompaction(try connection.send("journal.compact", params), context).figures
+  context.output.result(
+    done, bare: done["removed"],
+    human:
+      "\(done["removed"]?.bare ?? "?") events removed; the first is \(done["first"]?.bare ?? "?")")
+  return .done
+}
+
+/// The answer to a compaction; how far it is is shown until then.
+private func waitForCompaction(_ id: Int, _ context: Context) throws -> JSONObject {
+  let connection = try context.client.connected()
+  let isTerminal = isatty(STDERR_FILENO) == 1
+  let word = context.invocation.value("progress")
+  guard let form = ProgressMeter.Form(word, isTerminal: isTerminal) else {
+    throw UsageError(
+      "--progress is bar, lines, json or none, not '\(word ?? "")'", command: "journal")
+  }
+  var time: UInt64 = 0
+  var meter = ProgressMeter("compact", form, milliseconds: time)
+  var (done, total): (UInt64, UInt64) = (0, 0)
+  while true {
+    if let answer = try answer(to: id, connection) {
+      write(meter.end(done: total, total: total), to: STDERR_FILENO)
+      return answer
+    }
+    time += 500
+    let progress = try connection.call("get", ["source": .string("daemon/journal")]).object.figures
+    (done, total) = (progress.uint("done") ?? done, progress.uint("total") ?? total)
+    if let text = meter.show(done: done, total: total, milliseconds: time) {
+      write(text, to: STDERR_FILENO)
+    }
+  }
+}
+
+/// The answer to a request, if it comes soon.
+private func answer(to id: Int, _ connection: BinderConnection) throws -> JSONObject? {
+  let result: Result<JSONText, ClientError> = Result { () throws(ClientError) in
+    try connection.answer(to: id, until: Deadline(inMilliseconds: 500))
+  }
+  switch result {
+  case .success(let answer): return answer.object
+  case .failure(.timedOut): return nil
+  case .failure(let error): throw error
+  }
+}
+
+extension JSONObject {
+  /// The object in `value`.
+  fileprivate var figures: JSONObject {
+    if case .object(let figures)? = self["value"] { figures } else { JSONObject() }
+  }
+
+  fileprivate func objects(_ name: String) -> [JSONObject] {
+    guard case .array(let elements)? = self[name] else { return [] }
+    return elements.compactMap { if case .object(let object) = $0 { object } else { nil } }
+  }
+}
+
+extension JSONValue {
+  fileprivate var count: Int64 {
+    if case .number(let number) = self { number.int64 ?? 0 } else { 0 }
+  }
 }

@@ -1,0 +1,162 @@
+internal import JSON
+package import Journal
+
+/// One line of an exported journal: JSON, so that other programs read and make it.
+///
+/// The first line is ``head(epoch:)``, the last one ``end(count:)``; events stand in order.
+package enum JournalLine {
+  /// The version of this form.
+  package static let format = 1
+
+  case head(epoch: String)
+  case event(Record)
+  /// Positions between which events were removed, and of which services.
+  case removal(range: ClosedRange<UInt64>, services: [String])
+  /// The last position of a service that was removed.
+  case lastRemoval(service: String, seq: UInt64)
+  case snapshot(Snapshot)
+  /// How many events there were.
+  case end(count: Int)
+
+  /// Why a line is none.
+  package struct Fault: Error, Equatable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ rule: String) {
+      description = rule
+    }
+  }
+
+  // MARK: Writing
+
+  package var text: String {
+    switch self {
+    case .head(let epoch):
+      return #"{"journal":{"format":\#(Self.format),"epoch":\#(JSONText(string: epoch))}}"#
+    case .event(let record):
+      var text =
+        #"{"seq":\#(record.seq),"time":\#(record.time),"stream":\#(JSONText(string: record.stream)),"#
+        + #""version":\#(record.version),"previous":\#(record.previous),"#
+        + #""type":\#(JSONText(string: record.type)),"data":\#(record.data)"#
+      if let command = record.command { text += #","cmd":\#(JSONText(string: command))"# }
+      if let meta = record.meta { text += #","meta":\#(meta)"# }
+      return text + "}"
+    case .removal(let range, let services):
+      let names = JSONText(elements: services.map { JSONText(string: $0) })
+      return
+        #"{"removed":{"first":\#(range.lowerBound),"last":\#(range.upperBound),"services":\#(names)}}"#
+    case .lastRemoval(let service, let seq):
+      return #"{"removed":{"service":\#(JSONText(string: service)),"last":\#(seq)}}"#
+    case .snapshot(let snapshot):
+      return
+        #"{"snapshot":{"service":\#(JSONText(string: snapshot.service)),"seq":\#(snapshot.seq),"#
+        + #""schema":\#(snapshot.schema),"data":\#(snapshot.data)}}"#
+    case .end(let count): return #"{"end":{"events":\#(count)}}"#
+    }
+  }
+
+  // MARK: Reading
+
+  /// A line by its text.
+  package init(_ text: String) throws(Fault) {
+    let value: JSONText
+    do throws(JSONFault) {
+      value = try JSONText(parsing: text)
+    } catch {
+      throw Fault("not JSON: \(error)")
+    }
+    guard let members = value.members else { throw Fault("not an object") }
+    if members["seq"] != nil {
+      self = .event(try Members(members, ["cmd", "meta"]).record())
+      return
+    }
+    guard members.count == 1, let (kind, value) = members.first, let inner = value.members else {
+      throw Fault("neither an event nor one of journal, removed, snapshot, end")
+    }
+    switch kind {
+    case "journal":
+      let head = Members(inner)
+      let format = try head.integer("format")
+      guard format == Self.format else {
+        throw Fault("format \(format), this program knows \(Self.format)")
+      }
+      self = .head(epoch: try head.string("epoch"))
+    case "removed" where inner["service"] != nil:
+      let removed = Members(inner)
+      self = .lastRemoval(
+        service: try removed.string("service"), seq: UInt64(try removed.integer("last")))
+    case "removed":
+      let removed = Members(inner)
+      let (first, last) = (try removed.integer("first"), try removed.integer("last"))
+      guard first <= last else { throw Fault("'first' is after 'last'") }
+      self = .removal(
+        range: UInt64(first)...UInt64(last), services: try removed.strings("services"))
+    case "snapshot":
+      let snapshot = Members(inner)
+      self = .snapshot(
+        Snapshot(
+          service: try snapshot.string("service"), seq: UInt64(try snapshot.integer("seq")),
+          schema: try snapshot.integer("schema"), data: try snapshot.text("data").text))
+    case "end": self = .end(count: try Members(inner).integer("events"))
+    default: throw Fault("no line begins with '\(kind)'")
+    }
+  }
+
+  /// The members of an object, with what is wrong with them.
+  private struct Members {
+    private let members: [String: JSONText]
+
+    init(_ members: [String: JSONText], _ optional: [String] = []) {
+      self.members = members
+    }
+
+    func text(_ name: String) throws(Fault) -> JSONText {
+      guard let text = members[name] else { throw Fault("'\(name)' is missing") }
+      return text
+    }
+
+    func integer(_ name: String) throws(Fault) -> Int {
+      guard let value = try text(name).number?.int64, value >= 0 else {
+        throw Fault("'\(name)' is no integer from 0 on")
+      }
+      return Int(value)
+    }
+
+    func string(_ name: String) throws(Fault) -> String {
+      guard case .string(let string) = try text(name).value else {
+        throw Fault("'\(name)' is no string")
+      }
+      return string
+    }
+
+    func strings(_ name: String) throws(Fault) -> [String] {
+      guard let elements = try text(name).elements else { throw Fault("'\(name)' is no array") }
+      var strings: [String] = []
+      for element in elements {
+        guard case .string(let string) = element.value else {
+          throw Fault("'\(name)' holds something else than strings")
+        }
+        strings.append(string)
+      }
+      return strings
+    }
+
+    func record() throws(Fault) -> Record {
+      let known: Set = [
+        "seq", "time", "stream", "version", "previous", "type", "data", "cmd", "meta",
+      ]
+      if let name = members.keys.sorted().first(where: { !known.contains($0) }) {
+        throw Fault("an event has no '\(name)'")
+      }
+      let stream = try string("stream")
+      if let fault = SourceName.fault(in: stream) { throw Fault("'stream': \(fault)") }
+      let type = try string("type")
+      guard !type.isEmpty else { throw Fault("'type' is empty") }
+      return Record(
+        seq: UInt64(try integer("seq")), time: Int64(try integer("time")),
+        version: UInt64(try integer("version")), previous: UInt64(try integer("previous")),
+        stream: stream, type: type, data: try text("data").text,
+        command: members["cmd"] == nil ? nil : try string("cmd"), meta: members["meta"]?.text)
+    }
+  }
+}

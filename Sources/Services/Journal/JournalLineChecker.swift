@@ -1,0 +1,54 @@
+internal import Journal
+
+/// Whether the lines of an exported journal follow each other as they should.
+package struct JournalLineChecker {
+  private var hasHead = false
+  private var hasEnded = false
+  private var count = 0
+  private var last: Record?
+  private var heads = StreamHeads()
+
+  package init() {}
+
+  /// Takes the next line.
+  ///
+  /// - Throws: The rule that it breaks.
+  package mutating func take(_ line: JournalLine) throws(JournalLine.Fault) {
+    guard !hasEnded else { throw .init("there is more after the end") }
+    switch line {
+    case .head:
+      guard !hasHead else { throw .init("a second head") }
+      hasHead = true
+    case _ where !hasHead: throw .init("the first line is not the head of a journal")
+    case .event(let record): try take(record)
+    case .removal, .lastRemoval, .snapshot: break
+    case .end(let count):
+      guard count == self.count else {
+        throw .init("\(count) events were exported, \(self.count) are here")
+      }
+      hasEnded = true
+    }
+  }
+
+  /// - Throws: When the end is missing.
+  package func finish() throws(JournalLine.Fault) {
+    guard hasEnded else { throw .init("the end is missing: the file was cut") }
+  }
+
+  private mutating func take(_ record: Record) throws(JournalLine.Fault) {
+    guard record.seq > last?.seq ?? 0 else { throw .init("'seq' does not grow") }
+    guard record.time >= last?.time ?? 0 else { throw .init("'time' goes back") }
+    guard record.previous < record.seq, record.version > 0 else {
+      throw .init("'previous' and 'version' do not fit")
+    }
+    let head = heads[record.stream]
+    // Events between the two may have been removed.
+    let isNext = record.version == head.version + 1 && record.previous == head.seq
+    guard isNext || record.version > head.version + 1 && record.previous > head.seq else {
+      throw .init("'version' or 'previous' does not follow the event before in its stream")
+    }
+    heads.note(record)
+    last = record
+    count += 1
+  }
+}

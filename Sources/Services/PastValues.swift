@@ -1,0 +1,94 @@
+package import JSON
+internal import Journal
+package import Signals
+
+/// Values that sources had when an event had just happened.
+package struct PastValues: Sendable {
+  /// By name.
+  package let values: [(source: String, value: JSONText)]
+
+  /// Whether there are others behind the last of them.
+  package let isMore: Bool
+
+  /// When the event of that position happened, in microseconds since 1970; `nil` when it is not kept.
+  package let time: Int64?
+}
+
+extension ServiceHost {
+  /// The values that sources had when an event had just happened, by name.
+  ///
+  /// - Parameters:
+  ///   - service: The one that the sources belong to; `nil` for all.
+  ///   - name: Those behind this name; `nil` for all.
+  ///   - maxBytes: About how long names and values may be together; one is always there.
+  /// - Returns: A signal of the values. It fails as ``value(of:at:)`` does.
+  package func values(
+    in service: String?, at seq: UInt64, behind name: String?, maxBytes: Int,
+    where isWanted: @escaping @Sendable (String) -> Bool
+  ) -> Signal<PastValues, JournalFault> {
+    let makeFolds = makeFolds.filter { $0.key != JournalFold.service }
+      .filter { service == nil || $0.key == service }
+    return readingStore(.long) { reader throws(JournalError) in
+      let time = try reader.checkPast(seq)
+      let folds = try reader.fold(makeFolds, upTo: seq)
+      var names: [(name: String, fold: any Fold)] = []
+      for fold in folds.values {
+        for source in fold.sources where isWanted(source) && source > name ?? "" {
+          names.append((source, fold))
+        }
+      }
+      names.sort { $0.name < $1.name }
+      var values: [(source: String, value: JSONText)] = []
+      var bytes = 0
+      for (source, fold) in names {
+        guard let value = fold.value(of: source) else { continue }
+        // Quotes, colon, comma; a name needs no escapes.
+        bytes += source.utf8.count + value.text.utf8.count + 4
+        if bytes > maxBytes, !values.isEmpty {
+          return PastValues(values: values, isMore: true, time: time)
+        }
+        values.append((source, value))
+      }
+      return PastValues(values: values, isMore: false, time: time)
+    }
+    .mapError(JournalFault.init)
+  }
+}
+
+extension JournalReader {
+  /// Refuses a position whose state does not follow from what is kept.
+  ///
+  /// - Returns: When its event happened; `nil` when that is not kept.
+  func checkPast(_ seq: UInt64) throws(JournalError) -> Int64? {
+    let bounds = try bounds()
+    guard seq <= bounds.last, seq >= bounds.first || bounds.first == 1 else {
+      throw .outOfRange(first: bounds.first, last: bounds.last)
+    }
+    guard seq > 0, let record = try records(after: seq - 1, limit: 1).first else { return nil }
+    return record.seq == seq ? record.time : nil
+  }
+
+  /// Brings new folds to a position, each from its newest snapshot before; every event is read once.
+  func fold(
+    _ makeFolds: [String: @Sendable () -> any Fold], upTo seq: UInt64
+  ) throws(JournalError) -> [String: any Fold] {
+    var folds: [String: (fold: any Fold, from: UInt64)] = [:]
+    for (service, makeFold) in makeFolds {
+      let fold = makeFold()
+      folds[service] = (fold, try fold.start(self, of: service, upTo: seq))
+    }
+    let journal = folds[JournalFold.service]
+    var position = folds.values.map(\.from).min() ?? 0
+    while position < seq {
+      let records = try records(after: position, limit: 1000)
+      guard let last = records.last else { break }
+      for record in records where record.seq <= seq {
+        for case let (fold, from)? in [journal, folds[record.service]] where record.seq > from {
+          fold.replay(record)
+        }
+      }
+      position = last.seq
+    }
+    return folds.mapValues(\.fold)
+  }
+}

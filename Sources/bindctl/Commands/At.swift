@@ -1,0 +1,149 @@
+import BinderClient
+import Console
+import JSON
+import Wire
+
+let atSyntax = Syntax(
+  "at", "Shows the values of then, or what is different since.",
+  operands: [Operand("WHEN"), Operand("PATTERN", .any)],
+  options: [
+    Option("diff", "what differs from now, or from the second WHEN; exits 1 when something does")
+  ],
+  details: """
+    With --diff a second WHEN may stand before PATTERN. A line of a diff begins with + for a source
+    that has come, - for one that has gone, and ~ for one that has another value.
+    """,
+  examples: [
+    "bindctl at -5m", "bindctl at 2026-11-20T20:00 'cells/**'", "bindctl at -1h --diff",
+    "bindctl at 81234 --diff 81300 'lists/*' -j",
+  ])
+
+var atCommand: Command {
+  Command(atSyntax) { context in
+    var operands = context.invocation.operands[...]
+    let moment = try when(operands.removeFirst())
+    let connection = try context.client.connected()
+    guard context.invocation.has("diff") else {
+      guard operands.count <= 1 else {
+        throw UsageError("at takes one PATTERN", command: "at")
+      }
+      let past = try connection.values(of: operands.first ?? "**", at: moment)
+      show(past, context)
+      return .done
+    }
+    var other = When.now
+    if operands.count > 1 || operands.first.map({ !$0.contains("*") && !$0.contains("/") }) ?? false
+    {
+      other = try when(operands.removeFirst())
+    }
+    guard operands.count <= 1 else { throw UsageError("at takes one PATTERN", command: "at") }
+    let pattern = operands.first ?? "**"
+    let changes = differences(
+      from: try connection.values(of: pattern, at: moment),
+      to: try connection.values(of: pattern, at: other))
+    for change in changes { change.show(context) }
+    return changes.isEmpty ? .done : .no
+  }
+}
+
+private func when(_ text: String) throws(UsageError) -> When {
+  try When(text, now: .now, local: { $0.readHere })
+}
+
+/// Values of then, by name.
+struct ValuesThen {
+  var seq: JSONValue = .null
+  var values: [(source: String, value: JSONValue)] = []
+}
+
+extension BinderConnection {
+  /// The values that the sources of a pattern had, in as many answers as it takes.
+  func values(of pattern: String, at moment: When) throws -> ValuesThen {
+    var params: JSONObject = ["source": .string(pattern), "at": .object(at(moment))]
+    var then = ValuesThen()
+    while true {
+      let page = try call("history", params).object
+      then.seq = page["seq"] ?? .null
+      if case .object(let values)? = page["values"] {
+        then.values += values.members.map { ($0.name, $0.value) }
+      } else if let value = page["value"] {
+        then.values.append((pattern, value))
+      }
+      guard page["more"] == .bool(true), let last = then.values.last else { return then }
+      // The position, and not the time again: it is the same for all of them.
+      params["at"] = .object(["seq": then.seq])
+      params["behind"] = .string(last.source)
+    }
+  }
+
+  /// A moment as `history` takes it.
+  func at(_ moment: When) -> JSONObject {
+    switch moment {
+    case .seq(let seq): ["seq": .number(JSONNumber(seq))]
+    case .time(let time): ["time": .string(time.text)]
+    case .start: ["seq": .number(JSONNumber(greeting.first))]
+    case .now: ["seq": .number(JSONNumber(greeting.last))]
+    }
+  }
+}
+
+private func show(_ past: ValuesThen, _ context: Context) {
+  let output = context.output
+  var table = Table(["SOURCE", "VALUE"])
+  for (source, value) in past.values {
+    guard output.form != .human else {
+      table.add([source, value.text.text])
+      continue
+    }
+    output.result(
+      ["source": .string(source), "seq": past.seq, "value": value], bare: value, human: "")
+  }
+  if output.form == .human { output.table(table) }
+}
+
+/// What has become of a source from one moment to another.
+private struct Difference {
+  let source: String
+
+  /// `nil` when it was not there.
+  let before: JSONValue?
+  let after: JSONValue?
+
+  func show(_ context: Context) {
+    var document: JSONObject = ["source": .string(source)]
+    if let before { document["before"] = before }
+    if let after { document["after"] = after }
+    context.output.result(document, bare: .string(source), human: line)
+  }
+
+  private var line: String {
+    switch (before?.text.text, after?.text.text) {
+    case (let before?, let after?): "~ \(source) \(before) -> \(after)"
+    case (nil, let after): "+ \(source) \(after ?? "")"
+    case (let before?, nil): "- \(source) \(before)"
+    }
+  }
+}
+
+/// What is different; both are in the order of names.
+private func differences(from before: ValuesThen, to after: ValuesThen) -> [Difference] {
+  var changes: [Difference] = []
+  var (old, new) = (before.values[...], after.values[...])
+  while let left = old.first, let right = new.first {
+    if left.source == right.source {
+      if left.value != right.value {
+        changes.append(Difference(source: left.source, before: left.value, after: right.value))
+      }
+      old.removeFirst()
+      new.removeFirst()
+    } else if left.source < right.source {
+      changes.append(Difference(source: left.source, before: left.value, after: nil))
+      old.removeFirst()
+    } else {
+      changes.append(Difference(source: right.source, before: nil, after: right.value))
+      new.removeFirst()
+    }
+  }
+  changes += old.map { Difference(source: $0.source, before: $0.value, after: nil) }
+  return changes + new.map { Difference(source: $0.source, before: nil, after: $0.value) }
+}

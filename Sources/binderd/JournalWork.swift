@@ -1,0 +1,236 @@
+import Console
+import EventLoop
+import Glibc
+import JSON
+import Journal
+import JournalSQLite
+import Services
+
+/// Work on a whole journal, by a process of its own: a daemon may write it meanwhile, but not where
+/// the work makes it.
+struct JournalWork {
+  enum Kind: Equatable {
+    /// Reads all of it and says what is damaged.
+    case verify
+    /// Counts what it holds.
+    case info
+    /// Copies it to a file.
+    case backup(to: String)
+    /// Makes it of a backup.
+    case restore(from: String)
+    /// Writes it as lines of JSON to a file, `-` for the standard output.
+    case export(to: String)
+    /// Makes it of lines of JSON.
+    case `import`(from: String)
+  }
+
+  let kind: Kind
+  let path: String
+  let isForced: Bool
+  let progress: ProgressMeter.Form
+
+  /// - Returns: The exit code: 0 when it is done, 1 when something is damaged or does not read, 78
+  ///   when a journal cannot be used.
+  func run() -> CInt {
+    umask(0o077)
+    do {
+      switch kind {
+      case .verify: return try verify()
+      case .info: print(try JSONEncoder().text(JournalFigures(of: path)).text)
+      case .backup(let target):
+        let source = try JournalSource(path: path)
+        let epoch = source.epoch
+        try copy(source, to: target, for: .backup(epoch: epoch), "backup")
+      case .restore(let backup):
+        makeDirectory(of: path)
+        try copy(JournalSource(path: backup), to: path, for: .use, "restore")
+      case .export(let target): try export(to: target)
+      case .import(let origin):
+        makeDirectory(of: path)
+        try read(from: origin)
+      }
+      return EXIT_SUCCESS
+    } catch let error as JournalError {
+      complain("\(error)")
+      return isUnusable(error) ? EX_CONFIG : EXIT_FAILURE
+    } catch {
+      complain("\(error)")
+      return EXIT_FAILURE
+    }
+  }
+
+  private func isUnusable(_ error: JournalError) -> Bool {
+    switch error {
+    case .newerFormat, .notAJournal, .locked, .unavailable: true
+    case .readOnly, .corrupt, .notUnderstood, .outOfRange: false
+    }
+  }
+
+  private func complain(_ text: String) {
+    let line = "binderd: \(text)\n"
+    _ = Glibc.write(STDERR_FILENO, line, line.utf8.count)
+  }
+
+  // MARK: Verify
+
+  private func verify() throws(JournalError) -> CInt {
+    let check = try JournalCheck(path: path)
+    let shown = Shown("verify", progress, total: check.last)
+    let report = try check.run { shown.show($0) }
+    shown.end(at: report.last)
+    print("\(path): epoch \(report.epoch), events \(report.first) to \(report.last)")
+    for damage in report.damages { print("damaged: \(damage)") }
+    let kept = report.last + 1 - report.first - report.removed
+    print("\(report.count) of \(kept) events read back")
+    return report.damages.isEmpty ? EXIT_SUCCESS : EXIT_FAILURE
+  }
+
+  // MARK: Copies
+
+  /// A pause after each page lets a daemon have the disk and the processor.
+  private static let pauseMicroseconds: UInt32 = 2_000
+
+  private func copy(
+    _ source: JournalSource, to target: String, for purpose: JournalBuilder.Purpose,
+    _ work: String
+  ) throws(JournalError) {
+    let builder = try JournalBuilder(at: target, for: purpose, isForced: isForced)
+    let shown = Shown(work, progress, total: source.last)
+    try source.read {
+      shown.show($0)
+      usleep(Self.pauseMicroseconds)
+    } _: { part throws(JournalError) in
+      switch part {
+      case .events(let records): try builder.add(records)
+      case .removals(let removals): try builder.add(removals)
+      case .snapshot(let snapshot): try builder.add(snapshot)
+      }
+    }
+    let report = try builder.finish()
+    shown.end(at: report.last)
+    say(report, target)
+  }
+
+  private func say(_ report: JournalCheck.Report, _ target: String) {
+    print(
+      "\(target): epoch \(report.epoch), \(report.count) events, \(report.first) to \(report.last)")
+  }
+
+  // MARK: Lines
+
+  private func export(to target: String) throws {
+    let source = try JournalSource(path: path)
+    let file = try LineFile(writing: target, isForced: isForced)
+    let shown = Shown("export", progress, total: source.last)
+    try file.write(JournalLine.head(epoch: source.epoch).text)
+    var count = 0
+    try source.read {
+      shown.show($0)
+    } _: { part throws(JournalError) in
+      for line in part.lines {
+        if case .event = line { count += 1 }
+        try file.write(line.text)
+      }
+    }
+    try file.write(JournalLine.end(count: count).text)
+    try file.finish()
+    shown.end(at: source.last)
+    if target != "-" { print("\(target): \(count) events") }
+  }
+
+  private func read(from origin: String) throws {
+    let file = try LineFile(reading: origin)
+    let builder = try JournalBuilder(at: path, for: .use, isForced: isForced)
+    let shown = Shown("import", progress, total: file.size)
+    var checker = JournalLineChecker()
+    var removals = KnownRemovals()
+    var records: [Record] = []
+    while let text = try file.next() {
+      do throws(JournalLine.Fault) {
+        let line = try JournalLine(text)
+        try checker.take(line)
+        switch line {
+        case .event(let record): records.append(record)
+        case .removal(let range, let services):
+          removals.stretches.append(.init(range: range, services: services))
+        case .lastRemoval(let service, let seq): removals.services[service] = seq
+        case .snapshot(let snapshot): try addTo(builder, snapshot)
+        case .head, .end: break
+        }
+      } catch {
+        throw LineFile.Fault(description: "\(origin): line \(file.line): \(error)")
+      }
+      if records.count >= 1000 {
+        try builder.add(records)
+        records = []
+        shown.show(file.position)
+      }
+    }
+    do throws(JournalLine.Fault) {
+      try checker.finish()
+    } catch {
+      throw LineFile.Fault(description: "\(origin): line \(file.line): \(error)")
+    }
+    try builder.add(records)
+    try builder.add(removals)
+    let report = try builder.finish()
+    shown.end(at: file.size)
+    say(report, path)
+  }
+
+  private func addTo(
+    _ builder: JournalBuilder, _ snapshot: Snapshot
+  ) throws(JournalLine.Fault) {
+    do throws(JournalError) {
+      try builder.add(snapshot)
+    } catch {
+      throw .init("\(error)")
+    }
+  }
+}
+
+extension JournalSource.Part {
+  /// As it is exported.
+  fileprivate var lines: [JournalLine] {
+    switch self {
+    case .events(let records): records.map { .event($0) }
+    case .snapshot(let snapshot): [.snapshot(snapshot)]
+    case .removals(let removals):
+      removals.stretches.map { .removal(range: $0.range, services: $0.services) }
+        + removals.services.sorted { $0.key < $1.key }
+        .map { .lastRemoval(service: $0.key, seq: $0.value) }
+    }
+  }
+}
+
+/// Progress on the standard error.
+private final class Shown {
+  private var meter: ProgressMeter
+  private let total: UInt64
+
+  init(_ work: String, _ form: ProgressMeter.Form, total: UInt64) {
+    var size = winsize()
+    let isSized = ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+    meter = ProgressMeter(
+      work, form, width: isSized ? Int(size.ws_col) : 80, milliseconds: Self.now)
+    self.total = total
+  }
+
+  func show(_ done: UInt64) {
+    if let text = meter.show(done: done, total: total, milliseconds: Self.now) { write(text) }
+  }
+
+  func end(at done: UInt64) {
+    write(meter.end(done: done, total: total))
+  }
+
+  private func write(_ text: String) {
+    _ = Glibc.write(STDERR_FILENO, text, text.utf8.count)
+  }
+
+  private static var now: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+  }
+}

@@ -1,0 +1,176 @@
+import Glibc
+import JSON
+import Testing
+
+/// Faults 15 to 19 while the journal is made smaller: values stay, whatever happens.
+struct CompactionFaultTests {
+  /// Cells `c0` to `c39`, each set as often as there are rounds, by their last values.
+  private func fill(_ daemon: DaemonProcess, _ rounds: Int) throws {
+    let client = try TestSocket(daemon.socket)
+    for round in 1...rounds {
+      for i in 0..<40 {
+        try client.send(#"{"id":1,"method":"cells.set","params":["c\#(i)","\#(round)-\#(i)"]}"#)
+      }
+      for _ in 0..<40 {
+        let answer = try client.line() ?? ""
+        #expect(answer.contains("result"), "\(answer)")
+      }
+    }
+    client.close()
+  }
+
+  private func check(_ daemon: DaemonProcess, _ rounds: Int) throws {
+    let client = try TestSocket(daemon.socket)
+    defer { client.close() }
+    for i in 0..<40 {
+      let value = try client.result(#"{"id":1,"method":"get","params":["cells/c\#(i)"]}"#)["value"]
+      #expect(value == .string("\(rounds)-\(i)"))
+    }
+  }
+
+  private func compact(before seq: Int) -> String {
+    #"{"id":9,"method":"journal.compact","params":{"before":{"seq":\#(seq)}}}"#
+  }
+
+  @Test
+  func `15: a journal that is killed within a compaction is whole, and the next one ends it`()
+    throws
+  {
+    let daemon = try DaemonProcess()
+    let rounds = 400
+    try fill(daemon, rounds)
+    func count() throws -> Int {
+      Int(try daemon.sqlite("SELECT count(*) FROM event").dropLast()) ?? 0
+    }
+    var kept = try count()
+    var interrupted = 0
+    for _ in 0..<20 where kept > 1_100 {
+      let client = try TestSocket(daemon.socket)
+      try client.send(compact(before: 15_000))
+      // Once it has begun to remove.
+      var looks = 0
+      while try count() == kept, looks < 1_000 { looks += 1 }
+      daemon.end(SIGKILL)
+      let now = try count()
+      #expect(now < kept)
+      if now > 1_100 { interrupted += 1 }
+      kept = now
+      #expect(try daemon.verify().contains("\(kept) of \(kept) events read back"))
+      try daemon.start()
+      try check(daemon, rounds)
+    }
+    #expect(interrupted > 0, "no kill has come within one")
+    let client = try TestSocket(daemon.socket)
+    #expect(try client.call(compact(before: 15_900)).contains(#""first":15900"#))
+    try check(daemon, rounds)
+    #expect(daemon.end() == 0)
+    #expect(try daemon.verify().contains("damaged") == false)
+  }
+
+  @Test
+  func `16: a log that is cut within a compaction opens with what stands before`() throws {
+    let daemon = try DaemonProcess()
+    try fill(daemon, 30)
+    let client = try TestSocket(daemon.socket)
+    _ = try client.call(compact(before: 1_000))
+    client.close()
+    daemon.end(SIGKILL)
+    var status = stat()
+    stat(daemon.journal + "-wal", &status)
+    for cut in [4_200, 30_000, 120_000] where off_t(cut) < status.st_size {
+      truncate(daemon.journal + "-wal", status.st_size - off_t(cut))
+      try daemon.start()
+      try check(daemon, 30)
+      daemon.end(SIGKILL)
+      #expect(try daemon.verify().contains("damaged") == false)
+      stat(daemon.journal + "-wal", &status)
+    }
+  }
+
+  @Test
+  func `17: without the snapshot that stands for what is gone the daemon does not start`() throws {
+    let daemon = try DaemonProcess()
+    try fill(daemon, 10)
+    let client = try TestSocket(daemon.socket)
+    _ = try client.call(compact(before: 200))
+    client.close()
+    daemon.end(SIGKILL)
+    _ = try daemon.sqlite("UPDATE snapshot SET data = '{}' WHERE service = 'cells'")
+    try daemon.start(waits: false)
+    #expect(daemon.waitForEnd() == 78)
+    #expect(
+      daemon.log.contains("it was removed, and no snapshot of cells after it reads back"))
+  }
+
+  @Test
+  func `18: without room nothing is removed, and it is when there is some`() throws {
+    let directory = try TemporaryMount(kibibytes: 640)
+    guard directory.isMounted else { return }  // not as root: the store's tests have EFBIG
+    let daemon = try DaemonProcess(in: directory.path)
+    try fill(daemon, 5)
+    let client = try TestSocket(daemon.socket)
+    let filler = String(repeating: "x", count: 4_000)
+    var isFull = false
+    for i in 0..<1_000 where !isFull {
+      isFull = try client.call(#"{"id":1,"method":"cells.set","params":["f\#(i)","\#(filler)"]}"#)
+        .contains("ENOSPC")
+    }
+    #expect(isFull)
+    let answer = try client.call(compact(before: 150))
+    #expect(answer.contains("error"), "\(answer)")
+    try check(daemon, 5)
+    #expect(try client.call(#"{"id":1,"method":"ping"}"#).contains("last"))
+    try directory.grow(toKibibytes: 8192)
+    #expect(try client.call(compact(before: 150)).contains(#""first":150"#))
+    try check(daemon, 5)
+    client.close()
+    #expect(daemon.end() == 0)
+    #expect(try daemon.verify().contains("damaged") == false)
+  }
+
+  @Test(arguments: ["ENOSPC", "EDQUOT", "EFBIG"])
+  func `18: a checkpoint, a snapshot and a compaction without room lose nothing`(error: String)
+    throws
+  {
+    guard isThere("strace") else { return }
+    let daemon = try DaemonProcess()
+    daemon.end()
+    // The file itself takes nothing any more, its log does: that is what a checkpoint meets.
+    let wrapper = Disturbance.wrapper(
+      "pwrite64:error=\(error)", onlyOn: daemon.journal)
+    let full = try DaemonProcess(wrapper: wrapper ?? [], in: daemon.directory)
+    try fill(full, 60)
+    let client = try TestSocket(full.socket)
+    #expect(try client.call(compact(before: 1_000)).contains(#""first":1000"#))
+    try check(full, 60)
+    client.close()
+    full.end(SIGKILL)
+    try daemon.start()
+    try check(daemon, 60)
+    #expect(daemon.end() == 0)
+    #expect(try daemon.verify().contains("damaged") == false)
+  }
+
+  @Test
+  func `19: a checkpoint whose fsync fails is the end, and nothing answered is lost`() throws {
+    guard isThere("strace") else { return }
+    let daemon = try DaemonProcess()
+    daemon.end()
+    let wrapper = Disturbance.wrapper("fdatasync:error=EIO", onlyOn: daemon.journal)
+    let broken = try DaemonProcess(wrapper: wrapper ?? [], in: daemon.directory)
+    let client = try TestSocket(broken.socket)
+    var answered = 0
+    let filler = String(repeating: "x", count: 2_000)
+    for i in 0..<4_000 {
+      try? client.send(#"{"id":\#(i),"method":"cells.set","params":["n\#(i)","\#(filler)"]}"#)
+      guard let line = try? client.line(), line.contains("result") else { break }
+      answered += 1
+    }
+    #expect(answered < 4_000, "the disk was never asked")
+    #expect(broken.waitForEnd() == 74)
+    try daemon.start()
+    #expect(try daemon.last() >= answered)
+    #expect(daemon.end() == 0)
+    #expect(try daemon.verify().contains("damaged") == false)
+  }
+}

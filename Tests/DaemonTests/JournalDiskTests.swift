@@ -1,0 +1,69 @@
+import Glibc
+import JSON
+import Testing
+
+/// Faults 18 and 19: a disk that is full, and one that cannot be trusted.
+struct JournalDiskTests {
+  // MARK: 18: no room
+
+  @Test
+  func `18: without room commands are refused, all else goes on, and it recovers by itself`() throws
+  {
+    let directory = try TemporaryMount(kibibytes: 512)
+    guard directory.isMounted else { return }  // not as root: EFBIG is tested in the store's tests
+    let daemon = try DaemonProcess(in: directory.path)
+    let client = try TestSocket(daemon.socket)
+    let filler = String(repeating: "x", count: 20_000)
+    var refused = ""
+    for i in 0..<100 where refused.isEmpty {
+      let answer = try client.call(
+        #"{"id":1,"method":"cells.set","params":["f\#(i)","\#(filler)"]}"#)
+      if answer.contains("error") { refused = answer }
+    }
+    #expect(
+      refused.contains(#""name":"read_only","retry":true,"reason":"ENOSPC","outcome":"none""#))
+    let before = try daemon.last()
+    #expect(try client.call(#"{"id":1,"method":"get","params":["cells/f0"]}"#).contains("xxx"))
+    #expect(
+      try client.call(#"{"id":1,"method":"subscribe","params":["cells/small"]}"#).contains("sub"))
+    try directory.grow(toKibibytes: 4096)
+    #expect(
+      try client.call(#"{"id":1,"method":"cells.set","params":["small",1]}"#)
+        .contains(#""seq":\#(before + 1)"#))
+    #expect(try client.line()?.contains(#""value":1"#) == true)
+    client.close()
+    #expect(daemon.end() == 0)
+  }
+
+  // MARK: 19: a write that cannot be trusted
+
+  @Test
+  func `19: after a failed fsync nothing is answered as if it were durable, and the daemon ends`()
+    throws
+  {
+    guard isThere("strace") else { return }
+    let daemon = try DaemonProcess(
+      wrapper: [
+        // The leak sanitizer cannot look into what is traced.
+        "env", "ASAN_OPTIONS=detect_leaks=0", "strace", "-f", "-qq", "-o", "/dev/null", "-e",
+        "trace=fdatasync,fsync", "-e",
+        "inject=fdatasync,fsync:error=EIO:when=20+",
+      ])
+    let client = try TestSocket(daemon.socket)
+    var answered = 0
+    var lines: [String] = []
+    for i in 0..<40 {
+      try? client.send(#"{"id":\#(i),"method":"cells.set","params":["n\#(i)",1]}"#)
+      guard let line = try client.line() else { break }
+      lines.append(line)
+      guard line.contains("result") else { break }
+      answered += 1
+    }
+    while let line = try client.line() { lines.append(line) }
+    #expect(lines.contains { $0.contains(#""reason":"EIO","outcome":"unknown""#) })
+    #expect(lines.last?.contains(#""reason":"journal_failed""#) == true)
+    #expect(daemon.waitForEnd() == 74)
+    let again = try DaemonProcess(in: daemon.directory)
+    #expect(try again.last() >= answered)
+  }
+}

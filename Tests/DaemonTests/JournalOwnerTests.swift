@@ -1,0 +1,123 @@
+import Glibc
+import JSON
+import Testing
+
+/// Faults 22 to 24: whose the socket and the journal are, and of which version.
+struct JournalOwnerTests {
+  // MARK: 22: what is at the path of the socket
+
+  @Test
+  func `22: a socket is replaced when nobody listens, and nothing else is touched`() throws {
+    let daemon = try DaemonProcess()
+    daemon.end(SIGKILL)
+    #expect(access(daemon.socket, F_OK) == 0)
+    try daemon.start()
+    #expect(try daemon.last() == 0)
+
+    func start(_ socket: String, _ journal: String) throws -> (CInt, String) {
+      let other = try DaemonProcess(
+        ["--socket", socket, "--journal", journal], waits: false)
+      return (other.waitForEnd(), other.log)
+    }
+    var (code, log) = try start(daemon.socket, daemon.directory + "/other.db")
+    #expect(code == 69)
+    #expect(log.contains("already running, pid \(daemon.pid)"))
+    #expect(try daemon.last() == 0)
+
+    let file = daemon.directory + "/file"
+    close(open(file, O_CREAT | O_WRONLY, 0o600))
+    (code, log) = try start(file, daemon.directory + "/other.db")
+    #expect(code == 69)
+    #expect(log.contains("there is a file that is not a socket"))
+    #expect(access(file, F_OK) == 0)
+
+    (code, log) = try start(
+      daemon.directory + "/" + String(repeating: "x", count: 120), daemon.directory + "/other.db")
+    #expect(code == 69)
+    #expect(log.lowercased().contains("name too long"))
+  }
+
+  // MARK: 23: two daemons, one journal
+
+  @Test
+  func `23: a second daemon on a journal names the first and goes away`() throws {
+    let daemon = try DaemonProcess()
+    try daemon.fill(3)
+    let other = try DaemonProcess(
+      ["--socket", daemon.directory + "/other.sock", "--journal", daemon.journal], waits: false)
+    #expect(other.waitForEnd() == 78)
+    #expect(other.log.contains("the journal is in use by pid \(daemon.pid) started "))
+    #expect(try daemon.last() == 3)
+  }
+
+  // MARK: 24: other versions
+
+  @Test
+  func `24: a journal of a newer format is refused with both versions, and not touched`() throws {
+    let daemon = try DaemonProcess()
+    try daemon.fill(3)
+    daemon.end()
+    _ = try daemon.sqlite("PRAGMA user_version = 9; PRAGMA wal_checkpoint(TRUNCATE)")
+    let before = try run(["cksum", daemon.journal])
+    try daemon.start(waits: false)
+    #expect(daemon.waitForEnd() == 78)
+    #expect(daemon.log.contains("the journal has format 9, this program knows up to 2"))
+    #expect(try run(["cksum", daemon.journal]) == before)
+  }
+
+  @Test
+  func `24: events of a type that nobody knows are kept and shown`() throws {
+    let daemon = try DaemonProcess()
+    try daemon.fill(1)
+    daemon.end()
+    try daemon.append(
+      seq: 2, stream: "later/x", version: 1, previous: 0, type: "later.invented", data: #"{"a":1}"#)
+    try daemon.start()
+    let client = try TestSocket(daemon.socket)
+    #expect(
+      try client.call(#"{"id":1,"method":"history","params":{"source":"events"}}"#)
+        .contains(#""type":"later.invented","stream":"later/x","version":1"#))
+    #expect(
+      try client.call(#"{"id":1,"method":"cells.set","params":["a",1]}"#).contains(#""seq":3"#))
+  }
+
+  @Test
+  func `24: an event of a newer form is named with its version, and nothing is written`() throws {
+    let daemon = try DaemonProcess()
+    try daemon.fill(1)
+    daemon.end(SIGKILL)
+    try daemon.append(
+      seq: 2, stream: "cells/n0", version: 2, previous: 1, type: "cells.set@2", data: #"{"v":1}"#)
+    try daemon.start(waits: false)
+    #expect(daemon.waitForEnd() == 78)
+    #expect(
+      daemon.log.contains(
+        "event 2: it is cells.set@2, and this program knows cells.set up to version 1"))
+    try daemon.start(["--read-only"])
+    let client = try TestSocket(daemon.socket)
+    #expect(
+      try client.call(#"{"id":1,"method":"get","params":["cells/n0"]}"#).contains(#""value":1"#))
+    #expect(
+      try client.call(#"{"id":1,"method":"history","params":{"source":"events","after":1}}"#)
+        .contains(#""type":"cells.set@2""#))
+  }
+
+  @Test
+  func `24: a journal of version 1 is made one of version 2, and works on`() throws {
+    let daemon = try DaemonProcess()
+    try daemon.fill(20)
+    daemon.end()
+    _ = try daemon.sqlite(
+      """
+      DROP TABLE removal; DELETE FROM journal WHERE key <> 'epoch'; PRAGMA user_version = 1;
+      PRAGMA wal_checkpoint(TRUNCATE)
+      """)
+    #expect(try daemon.verify().contains("20 of 20"))
+    try daemon.start()
+    let client = try TestSocket(daemon.socket)
+    #expect(
+      try client.call(#"{"id":1,"method":"journal.compact","params":{"before":{"seq":9}}}"#)
+        .contains(#""first":9"#))
+    #expect(try daemon.sqlite("PRAGMA user_version") == "2\n")
+  }
+}

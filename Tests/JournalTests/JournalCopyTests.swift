@@ -1,0 +1,180 @@
+import CSQLite
+import Glibc
+import Journal
+import JournalSQLite
+import Signals
+import TestSupport
+import Testing
+
+/// Journals that are made of other ones.
+struct JournalCopyTests {
+  let directory: TemporaryDirectory
+  var copy: String { directory.path + "/copy.db" }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  /// A journal of 30 events of which some were removed, with snapshots.
+  private func makeJournal() throws -> SQLiteJournal {
+    let journal = try SQLiteJournal(directory.journal)
+    for i in 1...30 {
+      _ = try journal.store.append([draft(i % 3 == 0 ? "a/x" : "b/x", "\(i)")])
+    }
+    try journal.settle()
+    var saved = 0
+    let observation = journal.store.saved.observeNext { _ in saved += 1 }
+    journal.store.save(Snapshot(service: "a", seq: 20, schema: 1, data: "\"a at 20\""))
+    journal.store.save(Snapshot(service: "b", seq: 20, schema: 1, data: "\"b at 20\""))
+    try journal.run { saved == 2 }
+    observation.dispose()
+    try remove(
+      Removal(
+        first: 1, last: 12, runs: [1...2, 9...9, 12...12], services: ["a": 12, "b": 2, "*": 12]),
+      from: journal)
+    return journal
+  }
+
+  private func remove(_ removal: Removal, from journal: SQLiteJournal) throws {
+    var isDone = false
+    let observation = journal.store.removed.observeNext { _ in isDone = true }
+    journal.store.remove(removal)
+    try journal.run { isDone }
+    observation.dispose()
+  }
+
+  /// Copies a journal; `onPage` may disturb.
+  private func make(
+    of path: String, at target: String, for purpose: JournalBuilder.Purpose, isForced: Bool = false,
+    onPage: (UInt64) -> Void = { _ in }
+  ) throws(JournalError) -> JournalCheck.Report {
+    let source = try JournalSource(path: path)
+    let builder = try JournalBuilder(at: target, for: purpose, isForced: isForced)
+    try source.read(onPage: onPage) { part throws(JournalError) in
+      switch part {
+      case .events(let records): try builder.add(records)
+      case .removals(let removals): try builder.add(removals)
+      case .snapshot(let snapshot): try builder.add(snapshot)
+      }
+    }
+    return try builder.finish()
+  }
+
+  @Test
+  func `a backup holds what its journal holds, also what is known of removed events`() throws {
+    let journal = try makeJournal()
+    let report = try make(
+      of: directory.journal, at: copy, for: .backup(epoch: journal.store.epoch))
+    #expect(report.epoch == journal.store.epoch)
+    #expect(report.first == 3 && report.last == 30 && report.damages.isEmpty)
+    #expect(report.removed == 2)
+    let other = try SQLiteJournal(copy)
+    #expect(try replayed(other.store) == replayed(journal.store))
+    #expect(other.store.first == 3)
+    #expect(try other.store.lastRemoval(of: "a") == 12)
+    #expect(try other.store.lastRemoval(of: "b") == 2)
+    #expect(try other.store.snapshot(of: "a")?.data == "\"a at 20\"")
+    #expect(Files.names(in: directory.path).allSatisfy { !$0.contains("partial") })
+  }
+
+  @Test
+  func `a backup is whole although events come and go meanwhile`() throws {
+    let journal = try makeJournal()
+    for i in 31...25_000 { _ = try journal.store.append([draft("b/x", "\(i)")]) }
+    try journal.settle()
+    var isDisturbed = false
+    let report = try make(of: directory.journal, at: copy, for: .backup(epoch: "e")) { seq in
+      guard !isDisturbed else { return }
+      isDisturbed = true
+      #expect(seq < 20_000)
+      for _ in 0..<10 { _ = try? journal.store.append([draft("b/x")]) }
+      try? journal.settle()
+      // Of what was copied already, and of what was not.
+      try? remove(
+        Removal(first: 20, last: 30, runs: [21...29], services: ["a": 27, "b": 29, "*": 29]),
+        from: journal)
+      try? remove(
+        Removal(
+          first: 20_000, last: 20_255, runs: [20_000...20_255],
+          services: [
+            "b": 20_255, "*": 20_255,
+          ]), from: journal)
+    }
+    #expect(report.last == 25_010)
+    #expect(report.damages.isEmpty)
+    let copied = try replayed(SQLiteJournal(copy).store)
+    #expect(copied.map(\.seq).contains(21), "it was copied before it went")
+    #expect(!copied.map(\.seq).contains(20_100))
+    #expect(try SQLiteJournal(copy).store.lastRemoval(of: "b") == 20_255)
+  }
+
+  @Test
+  func `a file that is there is not touched, unless that is wanted, and then it is kept`() throws {
+    let journal = try makeJournal()
+    let epoch = journal.store.epoch
+    _ = try make(of: directory.journal, at: copy, for: .backup(epoch: epoch))
+    #expect(throws: JournalError.self) {
+      try make(of: directory.journal, at: copy, for: .backup(epoch: "other"))
+    }
+    #expect(try JournalSource(path: copy).epoch == epoch)
+    _ = try make(of: directory.journal, at: copy, for: .backup(epoch: "other"), isForced: true)
+    #expect(try JournalSource(path: copy).epoch == "other")
+    #expect(try JournalSource(path: copy + ".old").epoch == epoch)
+  }
+
+  @Test
+  func `23: a restored journal has an epoch of its own and goes on where the backup ended`() throws
+  {
+    let epoch = try {
+      let journal = try makeJournal()
+      _ = try make(of: directory.journal, at: copy, for: .backup(epoch: journal.store.epoch))
+      // What came after the backup was acknowledged, and is not in it.
+      for _ in 0..<5 { _ = try journal.store.append([draft("b/x")]) }
+      try journal.settle()
+      #expect(throws: JournalError.self, "a daemon has it") {
+        try make(of: copy, at: directory.journal, for: .use, isForced: true)
+      }
+      return journal.store.epoch
+    }()
+    let report = try make(of: copy, at: directory.journal, for: .use, isForced: true)
+    #expect(report.epoch != epoch)
+    let journal = try SQLiteJournal(directory.journal)
+    #expect(journal.store.lostEvents == 0)
+    #expect(journal.store.epoch == report.epoch)
+    #expect(journal.store.last == 30)
+    #expect(try JournalSource(path: directory.journal + ".old").last == 35)
+  }
+
+  @Test
+  func `17: of a damaged journal nothing is made`() throws {
+    _ = try makeJournal()
+    var database: OpaquePointer?
+    sqlite3_open(directory.journal, &database)
+    sqlite3_exec(database, "UPDATE event SET data = '0' WHERE seq = 17", nil, nil, nil)
+    sqlite3_close(database)
+    let error = #expect(throws: JournalError.self) {
+      try make(of: directory.journal, at: copy, for: .backup(epoch: "e"))
+    }
+    guard case .corrupt(seq: 17, _) = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(Files.names(in: directory.path).allSatisfy { !$0.hasPrefix("copy.db") })
+  }
+
+  @Test
+  func `17: an event that is missing where others were removed is damage`() throws {
+    do {
+      let journal = try makeJournal()
+      #expect(try JournalCheck(path: directory.journal).run().damages.isEmpty)
+      withExtendedLifetime(journal) {}
+    }
+    var database: OpaquePointer?
+    sqlite3_open(directory.journal, &database)
+    sqlite3_exec(database, "DELETE FROM event WHERE seq = 5", nil, nil, nil)
+    sqlite3_close(database)
+    #expect(
+      try JournalCheck(path: directory.journal).run().damages
+        == ["of events 3 to 12 8 are kept, 7 are there"])
+  }
+}
