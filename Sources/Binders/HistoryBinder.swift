@@ -9,7 +9,7 @@ package func bindHistory(_ interface: Interface) {
   interface.query(
     "history",
     "The value of a source, or of many, as of a position or a time, or a page of events.",
-    History.self, nil, isLate: true
+    History.self, nil, kind: .late
   ) { interface, call, history in
     guard let call = call.later() else { return }
     do throws(WireError) {
@@ -256,13 +256,13 @@ extension EventPage {
 extension SignalProtocol where Error == JournalFault {
   /// Answers a call with what is read; a failure refuses it.
   func answer(_ call: Call, _ interface: Interface, _ onResult: @escaping (Element) -> Void) {
-    observe { event in
+    let work = observe { event in
       switch event {
       case .next(let element): onResult(element)
       case .failed(let fault): call.refuse(interface.error(fault))
       case .completed: break
       }
     }
-    .dispose(in: call.connection.bag)
+    call.keep(work)
   }
 }

@@ -13,6 +13,7 @@ extension Interface {
     case .reused(let seq): .reused(seq)
     case .denied(let stream): notWritable(stream)
     case .journal(let fault): error(fault)
+    case .tooLong(let milliseconds): .timeout(after: milliseconds, mayBeDone: false)
     case .unexpected(let detail): internalError("the method has failed", detail)
     }
   }

@@ -21,7 +21,12 @@ extension Interface {
     body: @escaping (Parameters) throws(Failure) -> Value
   ) {
     let names = Shape(of: parameters).members.map(\.name)
-    offer(name, doc, .command, parameters, Shape(of: Value.self), writes, errors) {
+    let step: Method.Step = { interface, parameters throws(WireError) in
+      let parameters: Parameters = try interface.decode(parameters, names)
+      try interface.checkTarget(parameters)
+      return { try interface.text(try body(parameters)) }
+    }
+    offer(name, doc, .command, parameters, Shape(of: Value.self), writes, errors, step: step) {
       interface, call, request, line in
       interface.run(name, names, direct, call, request, line) { (parameters: Parameters) in
         try interface.text(try body(parameters))
@@ -32,16 +37,21 @@ extension Interface {
   /// Offers a method that writes its own answer.
   func query<Parameters: Decodable>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: Shape?,
-    isLate: Bool = false, unknownParameters: JSONDecoder.UnknownMembers = .refused,
+    kind: Method.Kind = .query, unknownParameters: JSONDecoder.UnknownMembers = .refused,
     direct: DirectReader<Parameters>? = nil,
     body: @escaping (Interface, Call, Parameters) -> Void
   ) {
     let names = Shape(of: parameters).members.map(\.name)
-    offer(name, doc, isLate ? .late : .query, parameters, result, [], []) {
-      interface, call, request, line in
+    offer(name, doc, kind, parameters, result, [], []) { interface, call, request, line in
+      var call = call
       do throws(WireError) {
-        let parameters: Parameters = try interface.decode(
-          request, line, names, direct, unknownParameters)
+        let parameters: Parameters
+        if let direct, let read = request.read(direct, line) {
+          parameters = read
+        } else {
+          parameters = try interface.decode(request, line, names, unknownParameters)
+          _ = try interface.options(of: request, &call)
+        }
         body(interface, call, parameters)
       } catch {
         call.refuse(error)
@@ -51,7 +61,7 @@ extension Interface {
 
   func offer<Parameters: Decodable>(
     _ name: String, _ doc: String, _ kind: Method.Kind, _ parameters: Parameters.Type,
-    _ result: Shape?, _ writes: [String]?, _ errors: [String],
+    _ result: Shape?, _ writes: [String]?, _ errors: [String], step: Method.Step? = nil,
     run: @escaping Method.Runner
   ) {
     let docs = (parameters as? any DocumentedParameters.Type)?.docs ?? [:]
@@ -62,7 +72,7 @@ extension Interface {
     add(
       Method(
         name: name, doc: doc, kind: kind, parameters: described, result: result, writes: writes,
-        errors: errors, run: run))
+        errors: errors, step: step, run: run))
   }
 
   /// Answers a call with a value.
@@ -92,18 +102,20 @@ extension Interface {
       return .done
     }
     let connection = call.connection
-    if method.kind == .command {
+    switch method.kind {
+    case .command:
       guard !host.isBehind else { return .later }
-    } else {
+    case .query, .late:
       // What a client has written it finds when it reads.
       guard !connection.hasUndurableWrites, !connection.hasHeldAnswers else { return .later }
+    case .prompt: break
     }
     caller = call.caller
     method.run(self, call, request, line)
     return .done
   }
 
-  private func methodNotFound(_ name: String) -> WireError {
+  func methodNotFound(_ name: String) -> WireError {
     if withheld.contains(name) { noteRefusal("to call \(name)") }
     var data: JSONObject = ["method": .string(name)]
     if let guess = nearest(to: name, among: methods.methods.lazy.map(\.name)) {
@@ -120,54 +132,60 @@ extension Interface {
     _ name: String, _ names: [String], _ direct: DirectReader<Parameters>?, _ call: Call,
     _ request: Request, _ line: Span<UInt8>, _ body: (Parameters) throws -> JSONText?
   ) {
+    var call = call
     var command = call.command(name, mayRecord: mayRecord)
     let parameters: Parameters
     do throws(WireError) {
       if let direct, let read = request.read(direct, line) {
         parameters = read
       } else {
-        parameters = try decode(request, line, names, nil)
-        try addOptions(to: &command, request, line, call.connection.limits)
+        parameters = try decode(request, line, names, .refused)
+        try addOptions(to: &command, request, line, &call)
       }
       try checkTarget(parameters)
     } catch {
       return call.refuse(error)
     }
     do throws(Refusal) {
-      let accepted = try host.perform(command) { try body(parameters) }
-      if let seq = accepted.seq {
-        call.connection.writtenPosition = max(call.connection.writtenPosition, seq)
+      let timer = CallTimer(call, commons.clock)
+      let accepted = try host.perform(command) {
+        let value = try body(parameters)
+        try timer.check()
+        return value
       }
-      answer(call, with: accepted)
+      answer(call, accepted) { $0.write(to: &$2, room: $1) }
     } catch {
       // What it was refused for may not be durable yet.
       call.refuse(self.error(error), after: host.last)
     }
   }
 
-  private func answer(_ call: Call, with accepted: Accepted) {
-    let room = call.connection.lineOut - Self.answerBytes
+  /// Answers a command when it is durable.
+  ///
+  /// - Parameter write: Writes the result; the room is how long what the method returned may be.
+  func answer(
+    _ call: Call, _ accepted: Accepted,
+    _ write: @escaping (Accepted, _ room: Int, inout ByteBuffer) -> Void
+  ) {
+    let connection = call.connection
+    if let seq = accepted.seq { connection.writtenPosition = max(connection.writtenPosition, seq) }
+    let room = connection.lineOut - Self.answerBytes
     guard accepted.isValueInJournal else {
-      return call.answer(after: host.last) { accepted.write(to: &$0, room: room) }
+      return call.answer(after: host.last) { write(accepted, room, &$0) }
     }
     guard let call = call.later() else { return }
     host.withValue(accepted).answer(call, self) { accepted in
-      call.answer { accepted.write(to: &$0, room: room) }
+      call.answer { write(accepted, room, &$0) }
     }
   }
 
   /// The parameters of a request.
   func decode<Parameters: Decodable>(
     _ request: Request, _ line: Span<UInt8>, _ names: [String],
-    _ direct: DirectReader<Parameters>?, _ unknown: JSONDecoder.UnknownMembers = .refused
+    _ unknown: JSONDecoder.UnknownMembers
   ) throws(WireError) -> Parameters {
-    if let direct, let read = request.read(direct, line) { return read }
     do throws(JSONDecodingError) {
-      guard let params = request.params else {
-        if let none = NoParameters() as? Parameters { return none }
-        return try decoder.decode(
-          from: "{}".utf8.span, beside: CallOptions.name, unknownMembers: unknown)
-      }
+      guard let params = request.params else { return try decodeNothing(unknown) }
       let text = line.extracting(params)
       if request.isPositional {
         return try decoder.decode(fromElementsOf: text, named: names)
@@ -178,37 +196,62 @@ extension Interface {
     }
   }
 
-  /// What `_meta` of the request that was decoded last says.
-  func addOptions(
-    to command: inout Command, _ request: Request, _ line: Span<UInt8>, _ limits: Limits
-  ) throws(WireError) {
-    guard !request.isPositional else { return }
-    let options: CallOptions?
+  /// The parameters of a call that is a part of another one.
+  private func decode<Parameters: Decodable>(
+    _ parameters: JSONText?, _ names: [String]
+  ) throws(WireError) -> Parameters {
     do throws(JSONDecodingError) {
-      options = try decoder.decodeMember()
+      guard let parameters else { return try decodeNothing(.refused) }
+      if parameters.text.utf8.first == UInt8(ascii: "[") {
+        return try decoder.decode(fromElementsOf: parameters.text.utf8.span, named: names)
+      }
+      return try decoder.decode(from: parameters)
     } catch {
       throw WireError(error)
     }
-    guard let options else { return }
-    for (stream, expected) in options.expect ?? [:] {
-      guard let expectation = Services.Expectation(expected) else {
-        throw WireError(
-          JSONDecodingError(
-            path: "/_meta/expect/" + stream,
-            expected: #"a version, "none", "exists" or "any""#, got: "another value"))
-      }
-      try checkVersions(of: stream)
-      command.expectations.append((stream, expectation))
-    }
+  }
+
+  /// The parameters of a call that gives none.
+  private func decodeNothing<Parameters: Decodable>(
+    _ unknown: JSONDecoder.UnknownMembers
+  ) throws(JSONDecodingError) -> Parameters {
+    if let none = NoParameters() as? Parameters { return none }
+    return try decoder.decode(
+      from: "{}".utf8.span, beside: CallOptions.name, unknownMembers: unknown)
+  }
+
+  /// What `_meta` of the request that was decoded last says.
+  func addOptions(
+    to command: inout Command, _ request: Request, _ line: Span<UInt8>, _ call: inout Call
+  ) throws(WireError) {
+    guard let options = try options(of: request, &call) else { return }
+    command.expectations = try options.expectations()
+    for (stream, _) in command.expectations { try checkVersions(of: stream) }
     guard let id = options.cmd else { return }
-    guard 1...limits.commandBytes ~= id.utf8.count, !id.utf8.contains(0) else {
-      throw WireError(
-        JSONDecodingError(
-          path: "/_meta/cmd", expected: "1 to \(limits.commandBytes) bytes without NUL",
-          got: "\(id.utf8.count) bytes"))
-    }
     command.id = id
     command.parameters = request.parameters(in: line, except: CallOptions.name)
+  }
+}
+
+/// Measures how long a method runs.
+struct CallTimer {
+  private let begun: UInt64
+  private let most: Int
+  private let clock: () -> UInt64
+
+  /// Begins to measure.
+  ///
+  /// - Parameter clock: Milliseconds of a monotonic clock that goes on while a method runs.
+  init(_ call: Call, _ clock: @escaping () -> UInt64) {
+    self.clock = clock
+    begun = clock()
+    let limit = call.connection.limits.callMilliseconds
+    most = min(limit, call.timeoutMilliseconds ?? limit)
+  }
+
+  /// - Throws: ``Refusal`` when the method has run for longer than it may.
+  func check() throws(Refusal) {
+    guard clock() - begun <= UInt64(most) else { throw .tooLong(milliseconds: most) }
   }
 }
 
@@ -227,39 +270,6 @@ extension Request {
     guard let params, !isPositional else { return nil }
     var scanner = JSONScanner(line, at: params.lowerBound)
     return try? direct(&scanner, line)
-  }
-}
-
-/// The options of a call (`params._meta`), apart from the service's own parameters.
-private struct CallOptions: Decodable {
-  static let name = "_meta"
-
-  let cmd: String?
-  let expect: [String: JSONValue]?
-}
-
-extension Services.Expectation {
-  /// `n`, `"none"`, `"exists"` or `"any"`.
-  fileprivate init?(_ value: JSONValue) {
-    switch value {
-    case .number(let number):
-      guard let version = number.int64, version >= 0 else { return nil }
-      self = .version(UInt64(version))
-    case .string("none"): self = .none
-    case .string("exists"): self = .exists
-    case .string("any"): self = .any
-    default: return nil
-    }
-  }
-
-  /// As it stands in a request.
-  var json: JSONValue {
-    switch self {
-    case .version(let version): .number(JSONNumber(version))
-    case .none: .string("none")
-    case .exists: .string("exists")
-    case .any: .string("any")
-    }
   }
 }
 

@@ -42,6 +42,9 @@ package final class InterfaceCommons {
   /// `"to call cells.set"`.
   package var onRefusal: (_ caller: Caller, _ role: Role, _ what: String) -> Void = { _, _, _ in }
 
+  /// Milliseconds of a monotonic clock that goes on while a method runs.
+  package var clock: () -> UInt64 = { 0 }
+
   /// How many internal errors there were.
   var internalErrors = 0
 

@@ -12,6 +12,8 @@ final class Method {
     case query
     /// As a query, but answered in a later turn, out of order.
     case late
+    /// It waits for nothing that the client has asked before.
+    case prompt
   }
 
   /// The whole name, for example `"cells.set"`.
@@ -28,14 +30,22 @@ final class Method {
   let errors: [String]
   let run: Runner
 
+  /// How a command is run as a part of a larger one; `nil` for what is none.
+  let step: Step?
+
   /// Runs a request that names this method.
   typealias Runner = (
     _ interface: Interface, _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) -> Void
 
+  /// Reads the parameters of a command and returns what runs it.
+  typealias Step = (
+    _ interface: Interface, _ parameters: JSONText?
+  ) throws(WireError) -> () throws -> JSONText?
+
   init(
     name: String, doc: String, kind: Kind, parameters: [Parameter], result: Shape?,
-    writes: [String]?, errors: [String], run: @escaping Runner
+    writes: [String]?, errors: [String], step: Step?, run: @escaping Runner
   ) {
     self.name = name
     self.doc = doc
@@ -44,6 +54,7 @@ final class Method {
     self.result = result
     self.writes = writes
     self.errors = errors
+    self.step = step
     self.run = run
   }
 

@@ -47,6 +47,8 @@ package func bindProtocol(
   }
 
   bindWhoAmI(interface, server)
+  bindAtomic(interface)
+  bindCancel(interface)
 
   interface.query("ping", "Answers at once.", NoParameters.self, nil) { _, call, _ in
     call.answer { buffer in
@@ -62,7 +64,7 @@ package func bindProtocol(
 
   interface.query(
     "sync", "Answers once every frame up to a position has been sent.", Sync.self, nil,
-    isLate: true
+    kind: .late
   ) { interface, call, sync in
     let host = interface.host
     let position = sync.seq ?? host.last
@@ -183,7 +185,7 @@ extension Connection {
   fileprivate var usage: JSONObject {
     let counts: [(LimitName, Int)] = [
       (.subscriptions, subscriptions.count), (.bindings, bindingCount),
-      (.inFlight, lateCalls), (.allInFlight, hub.lateCalls), (.held, heldCount),
+      (.inFlight, lateCount), (.allInFlight, hub.lateCalls), (.held, heldCount),
       (.outputSoft, outputBytes), (.outputHard, outputBytes),
       (.connections, hub.connections.count),
       (.connectionsPerUser, hub.connections.values.count { $0.peer.uid == peer.uid }),

@@ -1,4 +1,5 @@
 package import JSON
+package import Signals
 package import Wire
 
 /// One request on its way to an answer.
@@ -8,11 +9,15 @@ package struct Call {
   /// `nil` when nobody wants an answer; the call is made all the same.
   package let id: RequestID?
 
+  /// How long the client waits for the answer (`_meta.timeout_ms`), from now on; `nil` for as long
+  /// as it takes.
+  package var timeoutMilliseconds: Int?
+
   private let batch: BatchAnswer?
   private let index: Int
 
-  /// Whether ``Connection/startLate(_:)`` was called for it.
-  private var isLate = false
+  /// Since ``later(isOpenEnded:)``.
+  private var late: LateCall?
 
   init(connection: Connection, id: RequestID?, batch: BatchAnswer? = nil, index: Int = 0) {
     self.connection = connection
@@ -42,28 +47,58 @@ package struct Call {
   private func respond(
     after position: UInt64, _ write: (RequestID, inout ByteBuffer) -> Void
   ) {
+    guard !isOver else { return }
     if let batch {
-      batch.set(index, id, after: position, isLate: isLate) { buffer in
+      batch.set(index, id, after: position, isLate: late != nil) { buffer in
         if let id { write(id, &buffer) }
       }
     } else if let id {
-      connection.emit(after: position, to: .request(id), isLate: isLate) { buffer in
-        write(id, &buffer)
-      }
+      connection.emit(
+        after: position, to: .request(id), isLate: late != nil,
+        within: late == nil ? timeoutMilliseconds : nil
+      ) { buffer in write(id, &buffer) }
     }
-    if isLate { connection.finishLate() }
+    if let late { connection.endLate(late) }
   }
 
-  /// The same call, to be answered in a later turn and out of order.
+  // MARK: Calls that take longer
+
+  /// Whether it was answered in a later turn: what still comes for it is dropped.
+  package var isOver: Bool { late?.isOver ?? false }
+
+  var isOpenEnded: Bool { late?.isOpenEnded ?? false }
+
+  func isLate(_ late: LateCall) -> Bool { self.late === late }
+
+  /// Lets go of what is done for it, without an answer.
+  func abandon() { late?.end() }
+
+  /// The same call, to be answered in a later turn and out of order; it can be cancelled until then.
   ///
-  /// - Returns: `nil` when the connection has as many as it may; the call is refused then.
-  package func later() -> Call? {
-    guard connection.startLate() else {
-      refuse(.limitReached(.inFlight, connection.limits))
+  /// - Parameter isOpenEnded: Whether it waits for something that may never come: the end of the
+  ///   daemon does not wait for it.
+  /// - Returns: `nil` when there are as many as may be; the call is refused then.
+  package func later(isOpenEnded: Bool = false) -> Call? {
+    var call = self
+    call.late = LateCall(isOpenEnded: isOpenEnded)
+    do throws(WireError) {
+      try connection.startLate(call)
+    } catch {
+      refuse(error)
       return nil
     }
-    var call = self
-    call.isLate = true
+    if let milliseconds = timeoutMilliseconds {
+      let hub = connection.hub
+      call.keep(
+        hub.scheduler.schedule(after: Double(milliseconds) / 1000) {
+          call.refuse(.timeout(after: milliseconds, mayBeDone: false))
+        })
+    }
     return call
+  }
+
+  /// Keeps what is done for this call as long as it is not answered.
+  package func keep(_ work: any Disposable) {
+    (late?.work ?? connection.bag).add(disposable: work)
   }
 }

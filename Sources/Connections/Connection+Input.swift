@@ -111,7 +111,11 @@ extension Connection {
       call.refuse(WireError(.internalError, "nobody answers here"))
       return .done
     }
-    guard onRequest(call, request, line) == .done else { return park(.durability) }
+    guard onRequest(call, request, line) == .done else {
+      if parkedSince == nil { parkedSince = hub.now() }
+      return park(.durability)
+    }
+    parkedSince = nil
     return .done
   }
 

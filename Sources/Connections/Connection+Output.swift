@@ -7,10 +7,11 @@ extension Connection {
   /// - Parameters:
   ///   - position: What must be durable before it leaves.
   ///   - isLate: Whether it may overtake others.
+  ///   - milliseconds: How long its client waits for it, when it waits; `nil` for ever.
   ///   - write: Writes the whole line, its LF included.
   func emit(
     after position: UInt64, to addressee: Addressee, isLate: Bool,
-    _ write: (inout ByteBuffer) -> Void
+    within milliseconds: Int? = nil, _ write: (inout ByteBuffer) -> Void
   ) {
     guard !isEnded else { return }
     if isLate, position > hub.position {
@@ -19,9 +20,13 @@ extension Connection {
       }
       hub.await(self)
     } else if !isLate, position > hub.position || !held.isEmpty {
-      held.append(after: position, to: addressee) { buffer in
+      let expiry = milliseconds.map {
+        HeldAnswers.Expiry(at: hub.now() + UInt64($0), afterMilliseconds: $0)
+      }
+      held.append(after: position, to: addressee, expiring: expiry) { buffer in
         writeLine(addressee, to: &buffer, write)
       }
+      if let expiry { expireHeld(at: expiry.at) }
       hub.await(self)
     } else if hub.current === self {
       writeLine(addressee, to: &hub.scratch, write)
@@ -152,23 +157,6 @@ extension Connection {
     held.reject(after: hub.position, error)
     heldLate.reject(after: hub.position, error)
     writtenPosition = min(writtenPosition, hub.position)
-    hub.list(self)
-  }
-
-  // MARK: Calls that take longer
-
-  /// Counts one more call that is answered in a later turn; `false` when there are too many.
-  func startLate() -> Bool {
-    guard lateCalls < limits.inFlight else { return false }
-    lateCalls += 1
-    hub.lateCalls += 1
-    return true
-  }
-
-  func finishLate() {
-    guard !isEnded else { return }
-    lateCalls -= 1
-    hub.lateCalls -= 1
     hub.list(self)
   }
 }

@@ -14,7 +14,7 @@ extension Connection {
   func answerSyncs() {
     let waiting = syncs
     syncs = []
-    for (position, call) in waiting {
+    for (position, call) in waiting where !call.isOver {
       guard position <= hub.position, held.isEmpty,
         subscriptions.allSatisfy({ $0.hasShown(position) }), views.allSatisfy({ !$0.isDirty })
       else {

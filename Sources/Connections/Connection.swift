@@ -72,6 +72,12 @@ package final class Connection: DisposeBagProvider {
   /// Why a line was left for later.
   var parked: Parking?
 
+  /// When answers are looked at whose client does not wait for ever.
+  var expiry: (at: UInt64, timer: any Disposable)?
+
+  /// When the line that is left for later was first looked at.
+  var parkedSince: UInt64?
+
   /// Output that the client has not taken.
   var output = ByteBuffer()
   var outputStart = 0
@@ -89,7 +95,7 @@ package final class Connection: DisposeBagProvider {
   var syncs: [(position: UInt64, call: Call)] = []
 
   /// Calls that are answered in a later turn.
-  package internal(set) var lateCalls = 0
+  var late: [Call] = []
 
   /// Whether the client has ended its sending side.
   var isAtEnd = false
@@ -129,11 +135,17 @@ package final class Connection: DisposeBagProvider {
   /// Whether what this client has written before is not durable yet.
   package var hasUndurableWrites: Bool { writtenPosition > hub.position }
 
+  /// For how many milliseconds the request that is run now was left for later.
+  package var waitedMilliseconds: UInt64 { parkedSince.map { hub.now() - $0 } ?? 0 }
+
   /// Whether an answer to an earlier request waits for the journal.
   ///
   /// What is read meanwhile would be answered behind it; and a subscription would show changes
   /// before its own answer.
   package var hasHeldAnswers: Bool { !held.isEmpty }
+
+  /// Calls that are answered in a later turn.
+  package var lateCount: Int { late.count }
 
   /// Answers that wait for the journal.
   package var heldCount: Int { held.count + heldLate.count }
@@ -228,8 +240,9 @@ package final class Connection: DisposeBagProvider {
     for binding in bindings.values { binding.dispose() }
     bindings = [:]
     syncs = []
-    hub.lateCalls -= lateCalls
-    lateCalls = 0
+    abandonLate()
+    expiry?.timer.dispose()
+    expiry = nil
     bag.dispose()
     onRequest = nil
     onOpen = nil
@@ -247,7 +260,7 @@ package final class Connection: DisposeBagProvider {
 
   /// Ends the connection when the client has ended its side and nothing is owed to it.
   func endIfDone() {
-    guard isAtEnd, !isEnded, !input.isParked, held.isEmpty, heldLate.isEmpty, lateCalls == 0,
+    guard isAtEnd, !isEnded, !input.isParked, held.isEmpty, heldLate.isEmpty, late.isEmpty,
       outputBytes == 0,
       subscriptions.isEmpty, views.isEmpty, closedViews.isEmpty, bindings.isEmpty
     else { return }

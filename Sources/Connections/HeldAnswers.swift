@@ -6,12 +6,15 @@ enum Addressee {
   case request(RequestID)
   /// The requests of a batch that want an answer; there is one.
   case batch([RequestID])
+  /// Nobody any more.
+  case nobody
 
   /// The first of them.
   var id: RequestID {
     switch self {
     case .request(let id): id
     case .batch(let ids): ids.first ?? .null
+    case .nobody: .null
     }
   }
 }
@@ -28,6 +31,16 @@ struct HeldAnswers: ~Copyable {
     let end: Int
 
     let to: Addressee
+
+    /// Until when its client waits; `nil` for ever.
+    var expiry: Expiry?
+  }
+
+  /// When the time of a call is over, and how long it was.
+  struct Expiry {
+    /// Milliseconds of the hub's clock.
+    let at: UInt64
+    let afterMilliseconds: Int
   }
 
   private var entries: [Entry] = []
@@ -45,10 +58,43 @@ struct HeldAnswers: ~Copyable {
   var byteCount: Int { bytes.count - start }
 
   mutating func append(
-    after position: UInt64, to addressee: Addressee, _ write: (inout ByteBuffer) -> Void
+    after position: UInt64, to addressee: Addressee, expiring expiry: Expiry? = nil,
+    _ write: (inout ByteBuffer) -> Void
   ) {
     write(&bytes)
-    entries.append(Entry(position: position, end: bytes.count, to: addressee))
+    entries.append(Entry(position: position, end: bytes.count, to: addressee, expiry: expiry))
+  }
+
+  /// Whether the answer to a request waits for something that is not durable.
+  func isWaiting(_ id: RequestID, after position: UInt64) -> Bool {
+    entries[released...].contains { entry in
+      guard entry.position > position else { return false }
+      return switch entry.to {
+      case .request(let other): other == id
+      case .batch(let ids): ids.contains(id)
+      case .nobody: false
+      }
+    }
+  }
+
+  /// When the time of the next of those that wait is over.
+  var nextExpiry: UInt64? { entries[released...].compactMap { $0.expiry?.at }.min() }
+
+  /// Takes the words out of the answers whose time is over.
+  ///
+  /// - Parameter now: Milliseconds of the hub's clock.
+  /// - Returns: Whose they were, and how long their time was.
+  mutating func expire(at now: UInt64) -> [(to: Addressee, afterMilliseconds: Int)] {
+    var expired: [(to: Addressee, afterMilliseconds: Int)] = []
+    rewrite { entry, answer, buffer in
+      guard let expiry = entry.expiry, expiry.at <= now else {
+        buffer.append(answer)
+        return entry
+      }
+      expired.append((entry.to, expiry.afterMilliseconds))
+      return Entry(position: entry.position, end: 0, to: .nobody)
+    }
+    return expired
   }
 
   /// Moves the answers that may be sent to a buffer.
@@ -66,7 +112,7 @@ struct HeldAnswers: ~Copyable {
   /// Drops what was released while there is always something that waits.
   private mutating func compact() {
     entries = entries[released...].map {
-      Entry(position: $0.position, end: $0.end - start, to: $0.to)
+      Entry(position: $0.position, end: $0.end - start, to: $0.to, expiry: $0.expiry)
     }
     bytes.removeFirst(start)
     (released, start) = (0, 0)
@@ -82,26 +128,37 @@ struct HeldAnswers: ~Copyable {
   ///
   /// - Parameter position: What is durable.
   mutating func reject(after position: UInt64, _ error: WireError) {
-    let kept = entries[released...]
+    rewrite { entry, answer, buffer in
+      if entry.position <= position {
+        buffer.append(answer)
+      } else {
+        Self.refuse(entry, error, &buffer)
+      }
+      return Entry(position: min(entry.position, position), end: 0, to: entry.to)
+    }
+  }
+
+  /// Writes the answers that wait anew; the body appends one and says what it is from then on.
+  private mutating func rewrite(
+    _ body: (Entry, _ answer: Span<UInt8>, inout ByteBuffer) -> Entry
+  ) {
     var from = start
     var result = HeldAnswers()
-    for entry in kept {
-      if entry.position <= position {
-        let answer = bytes.span.extracting(from..<entry.end)
-        result.bytes.append(answer)
-      } else {
-        Self.refuse(entry, error, &result.bytes)
-      }
+    for entry in entries[released...] {
+      let answer = bytes.span.extracting(from..<entry.end)
+      let written = body(entry, answer, &result.bytes)
       from = entry.end
       result.entries.append(
         Entry(
-          position: min(entry.position, position), end: result.bytes.count, to: entry.to))
+          position: written.position, end: result.bytes.count, to: written.to,
+          expiry: written.expiry))
     }
     self = result
   }
 
   private static func refuse(_ entry: Entry, _ error: WireError, _ buffer: inout ByteBuffer) {
     switch entry.to {
+    case .nobody: break
     case .request(let id):
       Frame.error(error, id, &buffer)
     case .batch(let ids):

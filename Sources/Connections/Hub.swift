@@ -249,7 +249,10 @@ package final class Hub {
   /// Runs no more requests; what was asked is still answered.
   package func stopReading() {
     isStopping = true
-    for connection in connections.values { connection.updateReading() }
+    for connection in connections.values {
+      connection.endOpenEnded()
+      connection.updateReading()
+    }
   }
 
   /// Hangs up on every client, with the reason.
@@ -265,7 +268,7 @@ package final class Hub {
   /// asked waits for its turn.
   package var hasUnfinished: Bool {
     connections.values.contains {
-      !$0.held.isEmpty || !$0.heldLate.isEmpty || $0.lateCalls > 0 || $0.outputBytes > 0
+      !$0.held.isEmpty || !$0.heldLate.isEmpty || !$0.late.isEmpty || $0.outputBytes > 0
         || $0.parked != nil
     }
   }

@@ -36,6 +36,13 @@ package enum Process {
 
   package static var id: Int32 { getpid() }
 
+  /// Milliseconds of a monotonic clock, now.
+  package static var milliseconds: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+  }
+
   /// Microseconds since 1970.
   package static var now: Int64 {
     var time = timespec()

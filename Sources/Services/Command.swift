@@ -112,6 +112,9 @@ package enum Refusal: Error {
   /// The journal takes no writes.
   case journal(JournalFault)
 
+  /// The method has run for longer than it may; what it had recorded is taken back.
+  case tooLong(milliseconds: Int)
+
   /// The method has failed in a way that its service does not know; for the log.
   case unexpected(detail: String)
 }

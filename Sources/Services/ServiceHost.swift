@@ -170,7 +170,7 @@ package final class ServiceHost {
     defer { running = nil }
     do {
       let value = try body()
-      if let deniedStream { throw Refusal.denied(stream: deniedStream) }
+      try checkRights()
       return seal(command, value: value)
     } catch {
       takeBack()
@@ -180,6 +180,11 @@ package final class ServiceHost {
       default: throw .unexpected(detail: "\(command.method): \(error)")
       }
     }
+  }
+
+  /// - Throws: ``Refusal`` when the command that runs has recorded what it may not.
+  package func checkRights() throws(Refusal) {
+    if let deniedStream { throw .denied(stream: deniedStream) }
   }
 
   /// The answer of a command that was run before; `nil` when it was not.
@@ -233,8 +238,13 @@ package final class ServiceHost {
     guard let record = lastRecord else { return }
     lastRecord = nil
     store.takeBack()
-    for _ in store.last..<record.seq { waitingBytes -= recorders.popLast()?.bytes ?? 0 }
-    for ledger in ledgers { ledger.discard(store.last) }
+    var touched: Set<Int> = []
+    for _ in store.last..<record.seq {
+      guard let (ledger, bytes) = recorders.popLast() else { break }
+      waitingBytes -= bytes
+      touched.insert(ledger)
+    }
+    for ledger in touched { ledgers[ledger].discard(store.last) }
   }
 
   /// Records an event of the command that runs now.

@@ -110,6 +110,25 @@ extension WireError {
     return WireError(.notFound, "no \(what) '\(id)'", data)
   }
 
+  /// A call whose time is over.
+  ///
+  /// - Parameter mayBeDone: Whether what it was to do may be found done; `cmd` makes sure then.
+  public static func timeout(after milliseconds: Int, mayBeDone: Bool) -> WireError {
+    WireError(
+      .timeout,
+      "the call has not come to its end within \(milliseconds) ms"
+        + (mayBeDone ? "; whether it will is unknown" : "; nothing was done"),
+      [
+        "after_ms": .number(JSONNumber(milliseconds)),
+        "outcome": .string(mayBeDone ? "unknown" : "none"),
+      ])
+  }
+
+  /// The client does not want the answer any more.
+  public static var cancelled: WireError {
+    WireError(.cancelled, "the client has cancelled the call")
+  }
+
   /// One more than a connection may have.
   public static func limitReached(_ limit: LimitName, _ limits: Limits) -> WireError {
     .limit(limit, limits, .limitReached)

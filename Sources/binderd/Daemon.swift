@@ -68,6 +68,7 @@ final class Daemon {
     let administration = Administration(
       reload: reload.run, decide: access.decision(on:by:), file: { reload.path })
 
+    interfaces.commons.clock = { Process.milliseconds }
     interfaces.commons.onInternalError = { ref, detail in log.write(.error, "\(ref): \(detail)") }
     interfaces.onMaking = { interface in
       bindProtocol(interface, stats.server, stats: { stats.now })

@@ -90,6 +90,34 @@ struct AccessTests {
   }
 
   @Test
+  func `what a role may not write it may not write in an atomic either`() throws {
+    let client = bench.connect(
+      uid: 7,
+      as: try Self.role(
+        #""methods":{"allow":["cells.*","lists.*"]},"read":{"allow":["**"]},"write":{"allow":["cells/mine"]}"#
+      ))
+    func atomic(_ call: String) -> String {
+      let mine = #"{"method":"set","params":["cells/mine",1]}"#
+      return #"{"id":1,"method":"atomic","params":{"calls":[\#(mine),\#(call),\#(mine)]}}"#
+    }
+    let last = bench.host.last
+    for call in [
+      #"{"method":"set","params":["cells/lamp",1]}"#,
+      #"{"method":"cells.set","params":["lamp",1]}"#,
+      #"{"method":"lists.append","params":["log",1]}"#,
+    ] {
+      let error = client.error(atomic(call))
+      #expect(error?.name == .permissionDenied, "\(call)")
+      #expect(error?.data["index"] == .number(JSONNumber(1)), "\(call)")
+    }
+    #expect(
+      client.error(atomic(#"{"method":"todo.add","params":["x"]}"#))?.name == .methodNotFound)
+    #expect(bench.host.last == last)
+    let allowed = client.result(atomic(#"{"method":"cells.add","params":["mine"]}"#))
+    #expect(allowed?["events"] == .number(JSONNumber(3)))
+  }
+
+  @Test
   func `hello names the role, whoami what it allows`() throws {
     let client = try panel()
     let hello = client.call(#"{"id":1,"method":"hello"}"#)

@@ -73,8 +73,10 @@ final class Bench {
 private final class TestTransport: Transport {
   var bytes: [UInt8] = []
   private(set) var isClosed = false
+  private(set) var sends = 0
 
   func send(_ bytes: Span<UInt8>) -> Int? {
+    sends += 1
     for i in bytes.indices { self.bytes.append(bytes[i]) }
     return bytes.count
   }
@@ -91,6 +93,9 @@ final class TestClient {
   private var recorder = OrderRecorder()
 
   var isClosed: Bool { transport.isClosed }
+
+  /// How many writes there were.
+  var sends: Int { transport.sends }
 
   init(_ bench: Bench, uid: UInt32, as role: Role) {
     self.bench = bench

@@ -15,7 +15,7 @@ final class FakeTransport: Transport {
   private(set) var bytes: [UInt8] = []
 
   /// The subscriptions of these tests are made without a request.
-  var recorder = OrderRecorder(adoptsSubscriptions: true, late: ["late", "sync"])
+  var recorder = OrderRecorder(adoptsSubscriptions: true, late: ["late", "late and timed", "sync"])
 
   func send(_ bytes: Span<UInt8>) -> Int? {
     guard !isGone else { return nil }

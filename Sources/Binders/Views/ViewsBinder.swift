@@ -98,9 +98,10 @@ extension Interface {
     _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) throws(WireError) {
     let connection = call.connection
-    let asked: ViewRequest = try decode(request, line, ["view", "name", "args"], nil)
+    let asked: ViewRequest = try decode(request, line, ["view", "name", "args"], .refused)
+    var call = call
     var command = call.command("intent", mayRecord: mayRecord)
-    try addOptions(to: &command, request, line, connection.limits)
+    try addOptions(to: &command, request, line, &call)
     guard let view = connection.view(asked.view) else {
       throw .notFound("view", asked.view.description)
     }
@@ -116,8 +117,13 @@ extension Interface {
     }
     let before = view.children
     let accepted: Accepted
+    let timer = CallTimer(call, commons.clock)
     do throws(Refusal) {
-      accepted = try host.perform(command, run)
+      accepted = try host.perform(command) {
+        let value = try run()
+        try timer.check()
+        return value
+      }
     } catch {
       throw self.error(error)
     }

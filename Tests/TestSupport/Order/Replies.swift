@@ -67,7 +67,12 @@ struct Replies {
     guard let i = owed.firstIndex(where: { !$0.isBatch && $0.requests[0].isAnswered(by: reply) })
     else { return "nobody has asked for this" }
     let request = owed[i].requests[0]
-    if let fault = settle(i, isReplay: reply["result"]?.members?["replayed"] != nil) {
+    let isReplay = reply["result"]?.members?["replayed"] != nil
+    // A command whose disk is slow: that its outcome is unknown is told ahead of what it waits for.
+    let data = reply["error"]?.members?["data"]?.members
+    let isOverdue =
+      data?["name"]?.text == #""timeout""# && data?["outcome"]?.text == #""unknown""#
+    if let fault = settle(i, isReplay: isReplay || isOverdue) {
       return fault
     }
     return frames.take(reply: reply, to: request.method)

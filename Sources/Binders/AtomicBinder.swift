@@ -1,0 +1,139 @@
+internal import Connections
+internal import JSON
+internal import Services
+internal import Wire
+
+/// Binds clients to several commands as one: all that they record is one unit in the journal, or
+/// nothing is.
+func bindAtomic(_ interface: Interface) {
+  let name = "atomic"
+  let names = Shape(of: Atomic.self).members.map(\.name)
+  interface.offer(
+    name, "Runs commands in order as one: all of them, or none.", .command, Atomic.self, nil, nil,
+    []
+  ) { interface, call, request, line in
+    var call = call
+    var command = call.command(name, mayRecord: interface.mayRecord)
+    let steps: [() throws -> JSONText?]
+    do throws(WireError) {
+      let atomic: Atomic = try interface.decode(request, line, names, .refused)
+      try interface.addOptions(to: &command, request, line, &call)
+      steps = try interface.steps(of: atomic, call.connection.limits)
+    } catch {
+      return call.refuse(error)
+    }
+    do throws(WireError) {
+      let accepted = try interface.perform(command, steps, CallTimer(call, interface.commons.clock))
+      interface.answer(call, accepted) { $0.writeAtomic(to: &$2, room: $1) }
+    } catch {
+      call.refuse(error, after: interface.host.last)
+    }
+  }
+}
+
+private struct Atomic: DocumentedParameters {
+  struct Part: Decodable {
+    let method: String
+    let params: JSONText?
+  }
+
+  let calls: [Part]
+
+  static let docs = [
+    "calls": #"The commands, each {"method":…,"params":…}; what is not a command is refused."#
+  ]
+}
+
+extension Interface {
+  /// What is run, one call after another; read as a whole before anything is run.
+  fileprivate func steps(
+    of atomic: Atomic, _ limits: Limits
+  ) throws(WireError) -> [() throws -> JSONText?] {
+    guard atomic.calls.count <= limits.atomic else {
+      throw .limit(.atomic, limits, .batchTooLarge)
+    }
+    guard !atomic.calls.isEmpty else {
+      throw .unusable("calls", "at least one call", "none")
+    }
+    var steps: [() throws -> JSONText?] = []
+    for (i, part) in atomic.calls.enumerated() {
+      do throws(WireError) {
+        steps.append(try step(part))
+      } catch {
+        throw error.inCall(i)
+      }
+    }
+    return steps
+  }
+
+  private func step(_ part: Atomic.Part) throws(WireError) -> () throws -> JSONText? {
+    guard let method = methods.methods.first(where: { $0.name == part.method }) else {
+      throw methodNotFound(part.method)
+    }
+    guard let step = method.step else {
+      throw WireError(
+        .invalidParams, "'\(part.method)' is no command: only what records can be all or nothing",
+        [
+          "path": .string("/method"), "expected": .string("a method that records, or set"),
+          "got": .string("'\(part.method)'"),
+        ])
+    }
+    return try step(self, part.params)
+  }
+
+  /// Runs the steps as one command.
+  fileprivate func perform(
+    _ command: Command, _ steps: [() throws -> JSONText?], _ timer: CallTimer
+  ) throws(WireError) -> Accepted {
+    var current: Int?
+    do throws(Refusal) {
+      return try host.perform(command) {
+        let before = host.last
+        var result = ByteBuffer()
+        result.append(#"{"values":["#)
+        for (i, step) in steps.enumerated() {
+          current = i
+          if i > 0 { result.append(UInt8(ascii: ",")) }
+          result.append((try step() ?? .null).text)
+          try host.checkRights()
+          try timer.check()
+        }
+        result.append(#"],"events":"#)
+        result.append(integer: host.last - before)
+        result.append("}")
+        return JSONText(kept: result.string)
+      }
+    } catch {
+      let error = self.error(error)
+      throw current.map(error.inCall) ?? error
+    }
+  }
+}
+
+extension WireError {
+  /// The error as that of a call of an `atomic`.
+  fileprivate func inCall(_ index: Int) -> WireError {
+    var data = data
+    if case .string(let path)? = data["path"], name == .invalidParams {
+      let isMethod = path == "/method"
+      data["path"] = .string("/calls/\(index)" + (isMethod ? path : "/params" + path))
+    }
+    data["index"] = .number(JSONNumber(index))
+    return WireError(name, "call \(index): \(message)", data, retry: retry)
+  }
+}
+
+extension Accepted {
+  /// Appends the result of an `atomic`, whose value has two members.
+  fileprivate func writeAtomic(to buffer: inout ByteBuffer, room: Int) {
+    var result = JSONObject()
+    if case .object(let value)? = value?.value {
+      let isFitting = self.value.map { $0.text.utf8.count <= room } ?? true
+      if isFitting { result["values"] = value["values"] }
+      if let seq { result["seq"] = .number(JSONNumber(seq)) }
+      result["events"] = value["events"]
+    }
+    if isReplayed { result["replayed"] = .bool(true) }
+    JSONValue.object(result).write(to: &buffer)
+  }
+}

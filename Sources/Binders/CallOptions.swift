@@ -1,0 +1,105 @@
+internal import Connections
+internal import JSON
+internal import Services
+internal import Wire
+
+/// The options of a call (`params._meta`), apart from the service's own parameters.
+struct CallOptions: Decodable {
+  static let name = "_meta"
+
+  let cmd: String?
+  let expect: [String: JSONValue]?
+  let timeout_ms: Int?
+
+  /// A day: what is longer is no timeout.
+  private static let longestTimeout = 86_400_000
+
+  /// - Throws: ``WireError`` for one that breaks a rule.
+  func check(_ limits: Limits) throws(WireError) {
+    if let timeout_ms, !(1...Self.longestTimeout ~= timeout_ms) {
+      throw WireError(
+        JSONDecodingError(
+          path: "/_meta/timeout_ms", expected: "1 to \(Self.longestTimeout)",
+          got: "\(timeout_ms)"))
+    }
+    guard let cmd else { return }
+    guard 1...limits.commandBytes ~= cmd.utf8.count, !cmd.utf8.contains(0) else {
+      var error = WireError(
+        JSONDecodingError(
+          path: "/_meta/cmd", expected: "1 to \(limits.commandBytes) bytes without NUL",
+          got: "\(cmd.utf8.count) bytes"))
+      if cmd.utf8.count > limits.commandBytes {
+        error.data.add(.commandBytes, max: limits.commandBytes)
+      }
+      throw error
+    }
+  }
+
+  /// Where streams must be.
+  func expectations() throws(WireError) -> [(stream: String, at: Services.Expectation)] {
+    var expectations: [(stream: String, at: Services.Expectation)] = []
+    for (stream, expected) in expect ?? [:] {
+      guard let expectation = Services.Expectation(expected) else {
+        throw WireError(
+          JSONDecodingError(
+            path: "/_meta/expect/" + stream,
+            expected: #"a version, "none", "exists" or "any""#, got: "another value"))
+      }
+      expectations.append((stream, expectation))
+    }
+    return expectations
+  }
+}
+
+extension Interface {
+  /// What `_meta` of the request that was decoded last says; notes on the call how long its client
+  /// waits.
+  ///
+  /// - Throws: ``WireError``; `timeout` when that time is over already.
+  func options(
+    of request: Request, _ call: inout Call
+  ) throws(WireError) -> CallOptions? {
+    guard !request.isPositional, request.params != nil else { return nil }
+    let options: CallOptions?
+    do throws(JSONDecodingError) {
+      options = try decoder.decodeMember()
+    } catch {
+      throw WireError(error)
+    }
+    guard let options else { return nil }
+    try options.check(call.connection.limits)
+    if let milliseconds = options.timeout_ms {
+      let waited = Int(clamping: call.connection.waitedMilliseconds)
+      guard waited < milliseconds else {
+        throw .timeout(after: milliseconds, mayBeDone: false)
+      }
+      call.timeoutMilliseconds = milliseconds - waited
+    }
+    return options
+  }
+}
+
+extension Services.Expectation {
+  /// `n`, `"none"`, `"exists"` or `"any"`.
+  fileprivate init?(_ value: JSONValue) {
+    switch value {
+    case .number(let number):
+      guard let version = number.int64, version >= 0 else { return nil }
+      self = .version(UInt64(version))
+    case .string("none"): self = .none
+    case .string("exists"): self = .exists
+    case .string("any"): self = .any
+    default: return nil
+    }
+  }
+
+  /// As it stands in a request.
+  var json: JSONValue {
+    switch self {
+    case .version(let version): .number(JSONNumber(version))
+    case .none: .string("none")
+    case .exists: .string("exists")
+    case .any: .string("any")
+    }
+  }
+}

@@ -1,0 +1,31 @@
+internal import Connections
+internal import JSON
+internal import Wire
+
+/// Binds clients to a way out of the calls that take long.
+func bindCancel(_ interface: Interface) {
+  interface.query(
+    "cancel", "Cancels a call of this connection that is in flight.", Cancel.self, nil,
+    kind: .prompt
+  ) { _, call, cancel in
+    switch cancel.id.value {
+    case .string, .number, .null: break
+    case .bool, .array, .object:
+      return call.refuse(.unusable("id", "an id is a string, a number or null", "another value"))
+    }
+    let fate = call.connection.cancel(RequestID(text: cancel.id.text))
+    call.answer { buffer in
+      buffer.append(#"{"id":"#)
+      buffer.append(cancel.id.text)
+      buffer.append(#","was":"#)
+      buffer.append(quoted: fate.rawValue)
+      buffer.append("}")
+    }
+  }
+}
+
+private struct Cancel: DocumentedParameters {
+  let id: JSONText
+
+  static let docs = ["id": "The id of the call, as it was sent."]
+}

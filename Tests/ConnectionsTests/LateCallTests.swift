@@ -1,0 +1,189 @@
+import Connections
+import JSON
+import Signals
+import Testing
+import Wire
+
+struct LateCallTests {
+  let bench = Bench()
+
+  /// Offers calls that are answered when a test says so.
+  private func offerLate(isOpenEnded: Bool = false, on bench: Bench? = nil) -> LateCalls {
+    let calls = LateCalls()
+    (bench ?? self.bench).methods["late"] = { call in
+      guard let call = call.later(isOpenEnded: isOpenEnded) else { return .done }
+      call.keep(BlockDisposable { calls.letGo += 1 })
+      calls.calls.append(call)
+      return .done
+    }
+    return calls
+  }
+
+  private final class LateCalls {
+    var calls: [Call] = []
+    var letGo = 0
+  }
+
+  private func error(_ line: String?) -> WireError? {
+    guard let line, case .object(let frame)? = try? JSONValue(parsing: line),
+      let error = frame["error"]
+    else { return nil }
+    return WireError(error)
+  }
+
+  @Test
+  func `a cancelled call is told so, and its result is dropped`() {
+    let late = offerLate()
+    bench.receive(request(1, "late") + request(2, "late"))
+    #expect(bench.connection.cancel(RequestID(text: "1")) == .active)
+    #expect(
+      bench.lines() == [
+        #"{"jsonrpc":"2.0","id":1,"error":{"code":-32009,"message":"the client has cancelled the call","data":{"name":"cancelled","retry":false}}}"#
+      ])
+    #expect(late.letGo == 1)
+    #expect(bench.connection.lateCount == 1)
+    for call in late.calls { call.answer { $0.append("{}") } }
+    #expect(bench.lines() == [result(2)])
+    #expect(late.letGo == 2)
+    #expect(bench.connection.cancel(RequestID(text: "2")) == .unknown)
+    #expect(bench.hub.lateCalls == 0)
+  }
+
+  @Test
+  func `what has recorded is not cancelled, and answered in its turn`() {
+    bench.offerCommands()
+    bench.receive(request(1, "write"))
+    #expect(bench.connection.cancel(RequestID(text: "1")) == .recorded)
+    #expect(bench.connection.cancel(RequestID(text: #""1""#)) == .unknown, "another id")
+    bench.hub.advance(to: 1)
+    #expect(bench.lines() == [result(1, #"{"seq":1}"#)])
+    #expect(bench.connection.cancel(RequestID(text: "1")) == .unknown)
+  }
+
+  @Test
+  func `a call in a batch can be cancelled like every other`() {
+    _ = offerLate()
+    bench.receive("[" + request(1, "late").dropLast() + "," + request(2).dropLast() + "]\n")
+    #expect(bench.lines().isEmpty)
+    #expect(bench.connection.cancel(RequestID(text: "1")) == .active)
+    let lines = bench.lines()
+    #expect(lines.count == 1)
+    #expect(lines[0].contains(#""name":"cancelled""#))
+    #expect(lines[0].hasSuffix(result(2) + "]"))
+  }
+
+  @Test
+  func `one connection has as many calls in flight as it may, all together as many as they may`() {
+    let bench = Bench {
+      $0.inFlight = 2
+      $0.allInFlight = 3
+    }
+    let late = offerLate(on: bench)
+    let other = bench.hub.connect(PeerIdentity(uid: 1, gid: 2, pid: 4))
+    other.onRequest = bench.connection.onRequest
+    let transport = FakeTransport()
+    other.start(transport)
+    bench.receive(request(1, "late") + request(2, "late") + request(3, "late"))
+    var refusal = error(bench.lines().last)
+    #expect(refusal?.name == .limitReached)
+    #expect(refusal?.data == ["limit": .string("inflight"), "max": .number(JSONNumber(2))])
+    other.receive(Array((request(4, "late") + request(5, "late")).utf8).span)
+    bench.hub.flush()
+    let answers = String(decoding: transport.bytes, as: UTF8.self)
+    refusal = error(answers.split(separator: "\n").last.map(String.init))
+    #expect(refusal?.name == .overloaded)
+    #expect(refusal?.retry == true)
+    #expect(refusal?.data == ["limit": .string("inflight_all"), "max": .number(JSONNumber(3))])
+    other.end()
+    #expect(bench.hub.lateCalls == 2, "who leaves has no calls any more")
+    #expect(late.letGo == 1)
+    late.calls[2].answer { $0.append("{}") }
+    #expect(bench.hub.lateCalls == 2)
+  }
+
+  @Test
+  func `a late call whose time is over is told so`() {
+    let late = offerLate()
+    bench.methods["late and timed"] = { [bench] call in
+      var call = call
+      call.timeoutMilliseconds = 250
+      return bench.methods["late"]?(call) ?? .done
+    }
+    bench.receive(request(1, "late and timed") + request(2, "late and timed"))
+    bench.time.advance(100)
+    late.calls[1].answer { $0.append("{}") }
+    #expect(bench.lines() == [result(2)])
+    bench.time.advance(149)
+    #expect(bench.lines().isEmpty)
+    bench.time.advance(1)
+    let refusal = error(bench.lines().first)
+    #expect(refusal?.name == .timeout)
+    #expect(
+      refusal?.data == ["after_ms": .number(JSONNumber(250)), "outcome": .string("none")])
+    #expect(late.letGo == 2)
+    #expect(bench.time.count == 0)
+  }
+
+  @Test
+  func `an answer that the disk keeps too long is a timeout that does not know, out of order`() {
+    bench.offerCommands()
+    bench.methods["hurried"] = { [bench] call in
+      var call = call
+      call.timeoutMilliseconds = 300
+      return bench.methods["write"]?(call) ?? .done
+    }
+    bench.receive(request(1, "write") + request(2, "hurried") + request(3, "write"))
+    bench.time.advance(200)
+    bench.receive(request(4, "hurried"))
+    bench.time.advance(100)
+    let lines = bench.lines()
+    #expect(lines.count == 1)
+    #expect(lines[0].contains(#""id":2,"error""#))
+    #expect(
+      error(lines[0])?.data
+        == ["after_ms": .number(JSONNumber(300)), "outcome": .string("unknown")])
+    bench.hub.advance(to: 3)
+    #expect(
+      bench.lines() == [result(1, #"{"seq":1}"#), result(3, #"{"seq":3}"#)],
+      "each call is answered once")
+    bench.time.advance(200)
+    #expect(error(bench.lines().first)?.name == .timeout)
+    bench.hub.advance(to: 4)
+    #expect(bench.lines().isEmpty)
+    #expect(bench.time.count == 0)
+  }
+
+  @Test
+  func `a write that is lost is told once, a timeout or not`() {
+    bench.offerCommands()
+    bench.methods["hurried"] = { [bench] call in
+      var call = call
+      call.timeoutMilliseconds = 300
+      return bench.methods["write"]?(call) ?? .done
+    }
+    bench.receive(request(1, "hurried") + request(2, "write"))
+    bench.time.advance(300)
+    #expect(bench.lines().count == 1)
+    bench.hub.reject(WireError(.readOnly, "full"))
+    let lines = bench.lines()
+    #expect(lines.count == 1)
+    #expect(lines[0].contains(#""id":2"#))
+  }
+
+  @Test
+  func `the end waits for work, and not for what may never come`() {
+    let work = offerLate()
+    bench.receive(request(1, "late"))
+    _ = offerLate(isOpenEnded: true)
+    bench.receive(request(2, "late"))
+    bench.hub.stopReading()
+    let lines = bench.lines()
+    #expect(lines.count == 1)
+    #expect(error(lines[0])?.name == .shuttingDown)
+    #expect(error(lines[0])?.data == ["reconnect_ms": .number(JSONNumber(250))])
+    #expect(bench.hub.hasUnfinished)
+    work.calls[0].answer { $0.append("{}") }
+    #expect(bench.lines() == [result(1)])
+    #expect(!bench.hub.hasUnfinished)
+  }
+}
