@@ -28,6 +28,10 @@ package final class StreamSocket {
   /// The process that connected.
   package let peer: PeerCredentials
 
+  /// How much is dropped at once, and how often; more is a flood.
+  private static let dropSize = 16 << 10
+  private static let maxDrops = 64
+
   private let loop: Loop
   private let descriptor: CInt
   private var handle: Handle<uv_poll_t>?
@@ -107,7 +111,17 @@ package final class StreamSocket {
     delegate = nil
     uv_poll_stop(handle.raw)
     handle.close()
+    dropInput()
     _ = Glibc.close(descriptor)
+  }
+
+  /// Takes what the peer has sent and nobody will read: with it, the kernel would tell the peer of a
+  /// reset in place of an end.
+  private func dropInput() {
+    withUnsafeTemporaryAllocation(byteCount: Self.dropSize, alignment: 1) { bytes in
+      for _ in 0..<Self.maxDrops
+      where cposix_receive(descriptor, bytes.baseAddress, bytes.count) < bytes.count { return }
+    }
   }
 
   private func close(because error: SystemError?) {

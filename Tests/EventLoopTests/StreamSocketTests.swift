@@ -39,6 +39,19 @@ struct StreamSocketTests {
   }
 
   @Test
+  func `a peer whose last words nobody has read is told of an end, after what was said to it`()
+    throws
+  {
+    peer.send(String(repeating: "x", count: 50_000))
+    #expect(socket.send(Array("closing".utf8)) == 7)
+    socket.close()
+    var bytes = [UInt8](repeating: 0, count: 16)
+    #expect(recv(peer.descriptor, &bytes, bytes.count, 0) == 7)
+    #expect(recv(peer.descriptor, &bytes, bytes.count, 0) == 0, "\(errno) is no end")
+    finish()
+  }
+
+  @Test
   func `what the kernel does not take is sent on when there is room`() throws {
     let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     var sent = 0
