@@ -105,7 +105,7 @@ extension Interface {
     try position(history, call) { [self] seq in
       host.values(
         in: pattern.first, at: seq, behind: history.behind, maxBytes: limit - 512,
-        where: pattern.matches
+        where: readable(pattern)
       )
       .answer(call, self) { past in
         call.answer { past.write(pattern.text, at: seq, to: &$0) }

@@ -183,6 +183,15 @@ struct AccessTests {
   }
 
   @Test
+  func `the past of a pattern is that of sources that may be read`() throws {
+    for pattern in ["**", "cells/*"] {
+      let past = try panel().call(
+        #"{"id":1,"method":"history","params":{"source":"\#(pattern)","at":{"seq":5}}}"#)
+      #expect(past.contains(#""values":{"cells/door":2,"cells/lamp":1}"#), "\(past)")
+    }
+  }
+
+  @Test
   func `events are those of streams that may be read, live, of the past and in pages`() throws {
     let (client, owner) = (try panel(), bench.connect())
     let page = client.call(#"{"id":1,"method":"history","params":{"source":"events","after":0}}"#)
