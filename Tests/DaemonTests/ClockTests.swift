@@ -97,6 +97,34 @@ struct ClockTests {
     #expect(try self.times(again).last == times.last)
   }
 
+  @Test
+  func `21: a leap of ten years makes nothing old, also after a restart, unless it is forced`()
+    throws
+  {
+    guard isThere("gcc") else { return }
+    let configuration = directory.path + "/binder.conf"
+    write(
+      #"{"retention": [{"streams": "cells/**", "max_age": "30d"}]}"#, to: configuration)
+    let daemon = try DaemonProcess(["--config", configuration], wrapper: makeClock())
+    try daemon.fill(10)
+    func removed(_ params: String = "{}") throws -> JSONValue? {
+      let client = try TestSocket(daemon.socket)
+      defer { client.close() }
+      let result = try client.result(#"{"id":1,"method":"journal.compact","params":\#(params)}"#)
+      guard case .object(let value)? = result["value"] else { return nil }
+      return value["removed"]
+    }
+    #expect(try removed() == .number(JSONNumber(0)))
+    write("315360000", to: offset)
+    #expect(try removed() == .number(JSONNumber(0)))
+    #expect(daemon.log.contains("87600 hours ahead") || daemon.log.contains("87599 hours ahead"))
+    #expect(daemon.end() == 0)
+    try daemon.start(["--config", configuration])
+    #expect(try removed() == .number(JSONNumber(0)))
+    #expect(try removed(#"{"force":true}"#) == .number(JSONNumber(9)))
+    #expect(try daemon.last() == 11)
+  }
+
   private func times(_ client: TestSocket) throws -> [String] {
     guard
       case .array(let items)? = try client.result(
