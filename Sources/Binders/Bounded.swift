@@ -1,4 +1,5 @@
 internal import JSON
+internal import Wire
 
 /// A position in the journal as a client names it; beyond these there never is one.
 struct Position: Decodable {
@@ -15,6 +16,35 @@ struct Interval: Decodable {
 
   init(from decoder: any Decoder) throws {
     milliseconds = try decoder.integer(upTo: 86_400_000)
+  }
+}
+
+/// The name of a durable reader: a segment of a path, 64 bytes at the most.
+struct ReaderName: Decodable {
+  let text: String
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    text = try container.decode(String.self)
+    guard Handle(name: text) != nil else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "1 to 64 of [A-Za-z0-9_.:-]")
+    }
+  }
+}
+
+/// How many events a durable reader is sent that it has not acknowledged.
+struct UnackedCount: Decodable {
+  static let most = 10_000
+  let count: Int
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    guard let count = try? container.decode(Int.self), 1...Self.most ~= count else {
+      throw DecodingError.dataCorruptedError(
+        in: container, debugDescription: "integer from 1 to \(Self.most)")
+    }
+    self.count = count
   }
 }
 

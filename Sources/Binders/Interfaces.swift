@@ -35,6 +35,9 @@ package final class Interfaces {
 package final class InterfaceCommons {
   let bindings = LiveBindings()
 
+  /// Who reads durably; `nil` where that is not offered.
+  var readers: LiveReaders?
+
   /// Told what is wrong within, and the ref by which a client was told that something is.
   package var onInternalError: (_ ref: String, _ detail: String) -> Void = { _, _ in }
 

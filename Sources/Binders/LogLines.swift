@@ -5,7 +5,8 @@ internal import Wire
 
 extension LogBatch {
   init(_ page: EventPage) {
-    self.init(entries: page.events.map(LogEntry.init), end: page.end)
+    self.init(
+      entries: page.events.map(LogEntry.init), end: page.end, isPassedBy: page.isPassedBy)
   }
 
   init(_ page: ChangePage, _ isLiteral: Bool) {

@@ -12,6 +12,9 @@ struct Subscribe: DocumentedParameters {
   let epoch: String?
   let filter: Filter?
   let on_gap: String?
+  let durable: ReaderName?
+  let max_unacked: UnackedCount?
+  let steal: Bool?
   let mode: String?
   let min_interval_ms: Interval?
   let distinct: Bool?
@@ -23,6 +26,9 @@ struct Subscribe: DocumentedParameters {
     "epoch": "The journal that `from` is a position of.",
     "filter": "For events: types and streams, as patterns, and conditions, that are wanted.",
     "on_gap": #"What becomes of a position that is gone: "fail", or "continue" behind the gap."#,
+    "durable": "For events: the name of a reader whose position is kept; see ack.",
+    "max_unacked": "For a durable reader: events sent and not acknowledged, 1000 when left out.",
+    "steal": "Whether a durable reader is taken from who holds it.",
     "mode": #""every" shows each change, none is left out for a slow reader."#,
     "min_interval_ms": "Milliseconds between what is shown, at least; a day at the most.",
     "distinct": "Whether a value equal to the last one shown is not shown; true when left out.",
@@ -36,7 +42,12 @@ extension Interface {
         .epochMismatch, "the position is of another journal", ["epoch": .string(host.epoch)])
     }
     guard let pattern = Pattern(subscribe.source) else { throw .badPattern(subscribe.source) }
-    if subscribe.source == "events" { return try subscribeEvents(subscribe, call) }
+    if subscribe.source == "events" {
+      return try subscribe.durable == nil
+        ? subscribeEvents(subscribe, call) : subscribeDurable(subscribe, call)
+    }
+    if subscribe.durable != nil { throw .unusable("durable", "a durable reader is one of events") }
+    try refuseDurable(subscribe)
     if subscribe.filter != nil { throw .unusable("filter", "a filter is for events") }
     switch subscribe.mode {
     case "every": return try subscribeEvery(subscribe, pattern, call)

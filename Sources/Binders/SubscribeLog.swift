@@ -17,7 +17,7 @@ extension Interface {
   }
 
   /// Whether a subscription goes on behind what is not kept any more.
-  private func passesGaps(_ subscribe: Subscribe) throws(WireError) -> Bool {
+  func passesGaps(_ subscribe: Subscribe) throws(WireError) -> Bool {
     switch subscribe.on_gap {
     case nil, "fail": return false
     case "continue": return true
@@ -28,10 +28,8 @@ extension Interface {
   // MARK: Events
 
   func subscribeEvents(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
-    if let mode = subscribe.mode { throw .unusable("mode", "events have no mode", mode) }
-    if subscribe.min_interval_ms != nil {
-      throw .unusable("min_interval_ms", "events are not thinned out")
-    }
+    try refuseValues(subscribe)
+    try refuseDurable(subscribe)
     let filter = readable(
       try subscribe.filter?.eventFilter(call.connection.limits) ?? EventFilter())
     let source = eventSource(filter, key: subscribe.filter?.key ?? "")
@@ -40,28 +38,37 @@ extension Interface {
       call.connection.addLog(
         source, of: "events", handle, after: position, passesGaps: passesGaps
       ) {
-        writeEvents(handle, after: position, call)
+        call.answer { buffer in
+          writeEvents(handle, after: position ?? host.durable, &buffer)
+          buffer.append("}")
+        }
       }
     }
   }
 
-  private func writeEvents(_ handle: Handle, after position: UInt64?, _ call: Call) {
-    call.answer { buffer in
-      buffer.append(#"{"sub":"#)
-      buffer.append(handle.text.text)
-      buffer.append(#","source":"events","kind":"events","epoch":"#)
-      buffer.append(quoted: host.epoch)
-      buffer.append(#","first":"#)
-      buffer.append(integer: host.first)
-      buffer.append(#","last":"#)
-      buffer.append(integer: host.durable)
-      buffer.append(#","after":"#)
-      buffer.append(integer: position ?? host.durable)
-      buffer.append("}")
+  /// - Throws: for members of a subscription that are for values and not for events.
+  func refuseValues(_ subscribe: Subscribe) throws(WireError) {
+    if let mode = subscribe.mode { throw .unusable("mode", "events have no mode", mode) }
+    if subscribe.min_interval_ms != nil {
+      throw .unusable("min_interval_ms", "events are not thinned out")
     }
   }
 
-  private func eventSource(_ filter: EventFilter, key: String) -> LogSource {
+  /// The beginning of the answer to a subscription to events.
+  func writeEvents(_ handle: Handle, after position: UInt64, _ buffer: inout ByteBuffer) {
+    buffer.append(#"{"sub":"#)
+    buffer.append(handle.text.text)
+    buffer.append(#","source":"events","kind":"events","epoch":"#)
+    buffer.append(quoted: host.epoch)
+    buffer.append(#","first":"#)
+    buffer.append(integer: host.first)
+    buffer.append(#","last":"#)
+    buffer.append(integer: host.durable)
+    buffer.append(#","after":"#)
+    buffer.append(integer: position)
+  }
+
+  func eventSource(_ filter: EventFilter, key: String) -> LogSource {
     LogSource(
       key: "events " + key + audience, live: host.events(filter).map(LogBatch.init),
       position: { [host] in host.durable }, first: { [host] in host.first },
@@ -159,24 +166,33 @@ extension Interface {
   private func start(
     _ subscribe: Subscribe, _ call: Call, _ add: @escaping (Call, Handle, UInt64?) -> Void
   ) throws(WireError) {
-    let handle = try call.connection.reserveHandle(subscribe.sub)
+    _ = try call.connection.reserveHandle(subscribe.sub)
+    try begin(subscribe, call) { call, position in
+      do throws(WireError) {
+        add(call, try call.connection.reserveHandle(subscribe.sub), position)
+      } catch {
+        call.refuse(error)
+      }
+    }
+  }
+
+  /// Finds out where a subscription begins; in a later turn when a time is to be looked for.
+  ///
+  /// - Parameter body: Is given the position behind which it begins; `nil` is now.
+  func begin(
+    _ subscribe: Subscribe, _ call: Call, _ body: @escaping (Call, UInt64?) -> Void
+  ) throws(WireError) {
     switch try beginning(subscribe) {
-    case .now: add(call, handle, nil)
+    case .now: body(call, nil)
     case .after(let seq):
       try check(seq, mayBeGone: passesGaps(subscribe))
-      add(call, handle, seq)
+      body(call, seq)
     case .last(let count):
       let before = host.durable - min(host.durable, UInt64(count))
-      add(call, handle, max(host.first - 1, before))
+      body(call, max(host.first - 1, before))
     case .time(let time):
       guard let call = call.later() else { return }
-      host.position(at: time.microseconds - 1).answer(call, self) { seq in
-        do throws(WireError) {
-          add(call, try call.connection.reserveHandle(subscribe.sub), seq)
-        } catch {
-          call.refuse(error)
-        }
-      }
+      host.position(at: time.microseconds - 1).answer(call, self) { body(call, $0) }
     }
   }
 

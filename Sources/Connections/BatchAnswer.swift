@@ -23,6 +23,9 @@ final class BatchAnswer {
   /// Whether a part came later than its turn, so that the whole does.
   private var isLate = false
 
+  /// Why what it waits for does not come.
+  private var refusal: (error: WireError, position: UInt64)?
+
   init(count: Int, for connection: Connection) {
     parts = Array(repeating: nil, count: count)
     missing = count
@@ -45,6 +48,16 @@ final class BatchAnswer {
     self.isLate = self.isLate || isLate
     missing -= 1
     if missing == 0 { send() }
+  }
+
+  /// See ``HeldAnswers/settle(at:)``.
+  func settle(at position: UInt64) {
+    if self.position == HeldAnswers.undecided { self.position = position }
+  }
+
+  /// See ``Connection/refuseUndecided(at:_:)``.
+  func refuseUndecided(at position: UInt64, _ error: WireError) {
+    if self.position == HeldAnswers.undecided { refusal = (error, position) }
   }
 
   private func send() {
@@ -70,5 +83,6 @@ final class BatchAnswer {
       }
       buffer.append("]\n")
     }
+    if let refusal { connection.refuseUndecided(at: refusal.position, refusal.error) }
   }
 }

@@ -39,6 +39,12 @@ package struct Call {
     }
   }
 
+  /// Answers with a result that must not leave before what is recorded at the end of this turn is
+  /// durable; ``Connection/settle(at:)`` or ``Connection/refuseUndecided(at:_:)`` follows there.
+  package func answerAtTurnEnd(_ write: (inout ByteBuffer) -> Void) {
+    answer(after: HeldAnswers.undecided, write)
+  }
+
   /// Answers with an error.
   package func refuse(_ error: WireError, after position: UInt64 = 0) {
     respond(after: position) { id, buffer in Frame.error(error, id, &buffer) }

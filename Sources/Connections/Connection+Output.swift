@@ -159,6 +159,21 @@ extension Connection {
     writtenPosition = min(writtenPosition, hub.position)
     hub.list(self)
   }
+
+  /// What was recorded at the end of the turn has this position.
+  package func settle(at position: UInt64) {
+    held.settle(at: position)
+    batch?.answer.settle(at: position)
+    writtenPosition = max(writtenPosition, position)
+    hub.list(self)
+  }
+
+  /// What was to be recorded at the end of the turn was not, by what was decided up to a position.
+  package func refuseUndecided(at position: UInt64, _ error: WireError) {
+    held.refuseUndecided(at: position, error)
+    batch?.answer.refuseUndecided(at: position, error)
+    hub.list(self)
+  }
 }
 
 extension WireError {

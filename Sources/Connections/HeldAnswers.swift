@@ -25,7 +25,7 @@ enum Addressee {
 struct HeldAnswers: ~Copyable {
   private struct Entry {
     /// The position that must be durable before it may be sent.
-    let position: UInt64
+    var position: UInt64
 
     /// The end of its bytes in ``bytes``.
     let end: Int
@@ -124,17 +124,38 @@ struct HeldAnswers: ~Copyable {
     (released, start) = (0, 0)
   }
 
+  /// Gives the answers that wait for ``undecided`` the position that was decided.
+  mutating func settle(at position: UInt64) {
+    for i in released..<entries.count where entries[i].position == Self.undecided {
+      entries[i].position = position
+    }
+  }
+
+  /// The position of what is recorded at the end of the turn.
+  static let undecided = UInt64.max
+
   /// Turns the answers that say what was lost into errors.
   ///
   /// - Parameter position: What is durable.
   mutating func reject(after position: UInt64, _ error: WireError) {
+    reject(after: position, settlingAt: position, error)
+  }
+
+  /// Turns the answers that wait for ``undecided`` into errors, which wait for a position.
+  mutating func refuseUndecided(at position: UInt64, _ error: WireError) {
+    reject(after: Self.undecided - 1, settlingAt: position, error)
+  }
+
+  private mutating func reject(
+    after position: UInt64, settlingAt settled: UInt64, _ error: WireError
+  ) {
     rewrite { entry, answer, buffer in
-      if entry.position <= position {
+      guard entry.position > position else {
         buffer.append(answer)
-      } else {
-        Self.refuse(entry, error, &buffer)
+        return Entry(position: entry.position, end: 0, to: entry.to)
       }
-      return Entry(position: min(entry.position, position), end: 0, to: entry.to)
+      Self.refuse(entry, error, &buffer)
+      return Entry(position: settled, end: 0, to: entry.to)
     }
   }
 

@@ -57,6 +57,7 @@ package final class Hub {
   private var listed: [Connection] = []
   private var waiting: [Connection] = []
   private var gone: [Connection] = []
+  private var turnEnd: [() -> Void] = []
   private var dirtyFeeds: [Feed] = []
   private var monitored: [Connection] = []
   private var sweep: (any Disposable)?
@@ -125,6 +126,11 @@ package final class Hub {
     gone.append(connection)
   }
 
+  /// Does something at the end of this turn, before anything is sent.
+  package func atTurnEnd(_ action: @escaping () -> Void) {
+    turnEnd.append(action)
+  }
+
   func markDirty(_ feed: Feed) {
     dirtyFeeds.append(feed)
   }
@@ -133,6 +139,11 @@ package final class Hub {
   ///
   /// Called at the end of every turn.
   package func flush() {
+    while !turnEnd.isEmpty {
+      let actions = turnEnd
+      turnEnd = []
+      for action in actions { action() }
+    }
     while !dirtyFeeds.isEmpty || !listed.isEmpty || !gone.isEmpty {
       let feeds = dirtyFeeds
       dirtyFeeds = []

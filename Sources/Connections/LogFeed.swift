@@ -38,7 +38,7 @@ final class LogFeed: Feed {
     if let dropped = window.trim(to: hub.windowBytes(atMost: Self.capacity)) {
       start = dropped.seq
     }
-    scheduleMark(isPassedBy: batch.entries.last?.seq != end)
+    scheduleMark(isPassedBy: batch.isPassedBy)
     wake()
   }
 

@@ -39,9 +39,14 @@ package struct LogBatch: Sendable {
   /// The position up to which there are no other entries.
   package let end: UInt64
 
-  package init(entries: [LogEntry], end: UInt64) {
+  /// Whether something has passed by of which a client wants to know that it has.
+  package let isPassedBy: Bool
+
+  /// - Parameter isPassedBy: Left out, whatever stands behind the last entry has.
+  package init(entries: [LogEntry], end: UInt64, isPassedBy: Bool? = nil) {
     self.entries = entries
     self.end = end
+    self.isPassedBy = isPassedBy ?? (entries.last?.seq != end)
   }
 }
 

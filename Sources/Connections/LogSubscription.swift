@@ -34,16 +34,31 @@ package final class LogSubscription: Subscription {
   /// Whether the client was told that it has everything, and was not told since that it has not.
   private var isCaughtUp: Bool
 
+  /// What it has not acknowledged; `nil` for one that does not acknowledge.
+  private var unacknowledged: Unacknowledged?
+
+  /// Whether it was told that nothing comes before it acknowledges.
+  private var isPaused = false
+
+  /// Why it is to end.
+  private var closing: StaticString?
+
+  /// Called when it has ended.
+  package var onEnd: (() -> Void)?
+
   /// - Parameters:
   ///   - position: The client has everything up to here; `nil` for everything up to now.
   ///   - passesGaps: Whether it goes on behind what is not kept any more; it is told what that was.
+  ///   - maxUnacknowledged: How many entries are sent that the client has not acknowledged; `nil`
+  ///     for a client that does not.
   package init(
     _ handle: Handle, to source: LogSource, after position: UInt64?, on connection: Connection,
-    passesGaps: Bool = false
+    passesGaps: Bool = false, maxUnacknowledged: Int? = nil
   ) {
     let hub = connection.hub
     feed = hub.feed("log " + source.key) { LogFeed(source, $0, hub) }
     self.passesGaps = passesGaps
+    unacknowledged = maxUnacknowledged.map { Unacknowledged(max: $0) }
     cursor = position ?? feed.end
     told = cursor
     isCaughtUp = position == nil
@@ -59,14 +74,49 @@ package final class LogSubscription: Subscription {
   override func end() {
     feed.remove(self)
     reading?.dispose()
+    onEnd?()
+    onEnd = nil
   }
+
+  /// Ends it, before anything else is sent, and tells the client why.
+  package func close(_ reason: StaticString) {
+    closing = reason
+    markDirty()
+  }
+
+  // MARK: Acknowledging
+
+  /// How many entries the client has not acknowledged.
+  package var unacknowledgedCount: Int { unacknowledged?.count ?? 0 }
+
+  /// The last position that stood in a frame: up to there a client can acknowledge.
+  package var lastTold: UInt64 { told }
+
+  /// The client has done with everything up to a position.
+  package func acknowledge(upTo seq: UInt64) {
+    unacknowledged?.acknowledge(upTo: seq)
+    guard isPaused else { return }
+    isPaused = false
+    markDirty()
+  }
+
+  /// Whether nothing may be sent before the client acknowledges; tells it so.
+  private func pauses(_ buffer: inout ByteBuffer) -> Bool {
+    guard let unacknowledged, unacknowledged.room == 0 else { return false }
+    if !isPaused { notifyPaused(unacknowledged.count, &buffer) }
+    isPaused = true
+    return true
+  }
+
+  // MARK: Sending
 
   override func hasShown(_ position: UInt64) -> Bool {
     if case .live = state { return !isDirty }
-    return cursor >= position
+    return isPaused || cursor >= position
   }
 
   override func fill(_ buffer: inout ByteBuffer) -> Bool {
+    if let closing { close(closing, &buffer) }
     while !isOver {
       guard buffer.count < Hub.chunkSize else { return false }
       switch state {
@@ -86,7 +136,7 @@ package final class LogSubscription: Subscription {
       case .reading:
         return true
       case .page(let page, let next):
-        fillPage(page, from: next, &buffer)
+        guard fillPage(page, from: next, &buffer) else { return true }
       case .broken(let error):
         if !passGap(error, &buffer) { fail(error, seq: cursor, &buffer) }
       }
@@ -103,6 +153,10 @@ package final class LogSubscription: Subscription {
         state = .live(next: next)
         return false
       }
+      guard !pauses(&buffer) else {
+        state = .live(next: next)
+        return true
+      }
       next += write(feed, from: next, upTo: feed.endIndex, &buffer)
       guard !isOver else { return true }
     }
@@ -117,18 +171,21 @@ package final class LogSubscription: Subscription {
     return true
   }
 
-  private func fillPage(_ page: LogBatch, from first: Int, _ buffer: inout ByteBuffer) {
+  /// - Returns: Whether it may go on.
+  private func fillPage(_ page: LogBatch, from first: Int, _ buffer: inout ByteBuffer) -> Bool {
     var next = first
     while next < page.entries.count {
-      guard buffer.count < Hub.chunkSize else {
+      let isPaused = pauses(&buffer)
+      guard !isPaused, buffer.count < Hub.chunkSize else {
         state = .page(page, next: next)
-        return
+        return !isPaused
       }
       next += write(page.entries, from: next, upTo: page.entries.count, &buffer)
-      guard !isOver else { return }
+      guard !isOver else { return false }
     }
     cursor = page.end
     state = .past
+    return true
   }
 
   /// Appends a frame.
@@ -142,6 +199,7 @@ package final class LogSubscription: Subscription {
     var count = 1
     if connection.takesItems {
       let limit = min(connection.lineOut, Hub.chunkSize)
+      let end = min(end, unacknowledged.map { next + $0.room } ?? end)
       count = LogFrame.write(
         entries, from: next, upTo: end, after: head, limit: limit, to: &buffer)
     } else {
@@ -149,6 +207,9 @@ package final class LogSubscription: Subscription {
     }
     cursor = entries[next + count - 1].seq
     told = cursor
+    if unacknowledged != nil {
+      for i in next..<next + count { unacknowledged?.note(entries[i].seq) }
+    }
     _ = checkLine(from: start, seq: cursor, &buffer)
     return count
   }

@@ -85,6 +85,24 @@ package class Subscription {
     Frame.endParams(&buffer)
   }
 
+  /// Appends that nothing comes before the client acknowledges some of what it has.
+  final func notifyPaused(_ unacknowledged: Int, _ buffer: inout ByteBuffer) {
+    begin("paused", &buffer)
+    buffer.append(#","reason":"unacked","unacked":"#)
+    buffer.append(integer: unacknowledged)
+    Frame.endParams(&buffer)
+  }
+
+  /// Ends the subscription because of what somebody else has done.
+  final func close(_ reason: StaticString, _ buffer: inout ByteBuffer) {
+    begin("closed", &buffer)
+    buffer.append(#","reason":""#)
+    buffer.append(reason)
+    buffer.append("\"")
+    Frame.endParams(&buffer)
+    isOver = true
+  }
+
   /// Ends the subscription with an error.
   final func fail(_ error: WireError, seq: UInt64?, _ buffer: inout ByteBuffer) {
     begin("fail", &buffer)

@@ -51,8 +51,14 @@ package struct EventPage: Equatable, Sendable {
   /// were read forward.
   package let holes: [ClosedRange<UInt64>]
 
-  init(events: [JournalEvent], end: UInt64, holes: [ClosedRange<UInt64>] = []) {
-    (self.events, self.end, self.holes) = (events, end, holes)
+  /// Whether others stood among them that somebody wants to know the end of.
+  package let isPassedBy: Bool
+
+  init(
+    events: [JournalEvent], end: UInt64, holes: [ClosedRange<UInt64>] = [],
+    isPassedBy: Bool = true
+  ) {
+    (self.events, self.end, self.holes, self.isPassedBy) = (events, end, holes, isPassedBy)
   }
 }
 
@@ -66,6 +72,9 @@ package struct EventFilter: Sendable {
 
   /// The one stream that is wanted: its events are found without reading all others.
   package var onlyStream: String?
+
+  /// A service whose events are not wanted.
+  package var without: String?
 
   /// What must hold for the data of an event, all of it.
   package var conditions: [Condition]
@@ -85,6 +94,7 @@ package struct EventFilter: Sendable {
   /// - Parameter forms: Those that events have had, by service, where any has changed.
   func event(of record: Record, _ forms: [String: EventForms]) -> JournalEvent? {
     if let onlyStream, record.stream != onlyStream { return nil }
+    if let without, record.service == without { return nil }
     guard stream?(record.stream) ?? true, type?(EventType.name(of: record.type)) ?? true else {
       return nil
     }

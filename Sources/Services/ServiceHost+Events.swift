@@ -11,9 +11,17 @@ extension ServiceHost {
   package func events(_ filter: EventFilter) -> Signal<EventPage, Never> {
     let forms = eventForms
     return committed.map { records in
-      EventPage(
-        events: records.compactMap { filter.event(of: $0, forms) },
-        end: records[records.count - 1].seq)
+      var events: [JournalEvent] = []
+      var isPassedBy = false
+      for record in records {
+        if let event = filter.event(of: record, forms) {
+          events.append(event)
+        } else if record.service != filter.without {
+          isPassedBy = true
+        }
+      }
+      let end = records[records.count - 1].seq
+      return EventPage(events: events, end: end, isPassedBy: isPassedBy)
     }
   }
 
@@ -169,6 +177,27 @@ extension ServiceHost {
       }
     }
     return reading(.long, past.read)
+  }
+
+  /// Tells once that a position is durable; fails when what was recorded there is lost.
+  package func durability(of position: UInt64) -> Signal<Void, JournalFault> {
+    Signal { [self] observer in
+      guard position > durable else {
+        observer.receive(())
+        observer.complete()
+        return NonDisposable.instance
+      }
+      let bag = DisposeBag()
+      progress.observeNext { durable in
+        guard durable >= position else { return }
+        observer.receive(())
+        observer.complete()
+      }
+      .dispose(in: bag)
+      rejected.observeNext { observer.fail($0) }.dispose(in: bag)
+      failed.observeNext { observer.fail($0) }.dispose(in: bag)
+      return bag
+    }
   }
 
   /// Every change of the sources that are wanted, from now on: one page for each write.

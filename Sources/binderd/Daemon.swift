@@ -49,6 +49,7 @@ final class Daemon {
     let lists = ListsService(in: host)
     let maps = MapsService(in: host)
     let bindings = BindingsService(in: host)
+    let readers = ReadersService(in: host)
     let journal = JournalService(
       of: store, at: settings.journalPath, in: host, on: scheduler, loop, log)
     journal.retention = configuration.retention.map(RetentionRule.init)
@@ -79,6 +80,7 @@ final class Daemon {
       bindLists(interface, to: lists)
       bindMaps(interface, to: maps)
       bindBindings(interface, to: bindings)
+      bindReaders(interface, to: readers)
       bindSystem(interface, to: system)
       bindDaemon(interface, to: daemon)
       interface.offerSource(

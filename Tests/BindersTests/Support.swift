@@ -43,6 +43,7 @@ final class Bench {
     let server = ServerInfo(
       version: "0.0.0", now: { 1_767_323_045_678_901 }, uptime: { 5 },
       userName: { $0 == 500 ? "binder" : nil })
+    let readers = ReadersService(in: host)
     let system = SystemService(FixedProbe(), on: time)
     let bindAll = services(host)
     interfaces.onMaking = { [cells] interface in
@@ -51,6 +52,7 @@ final class Bench {
       bindViews(interface)
       bindHistory(interface)
       bindCells(interface, to: cells)
+      bindReaders(interface, to: readers)
       bindSystem(interface, to: system)
       bindAll(interface)
     }

@@ -77,10 +77,15 @@ struct LogSubscriptionTests {
     }
   }
 
-  private func add(_ log: Log, after position: UInt64?, passesGaps: Bool = false) {
-    bench.connection.add(
-      LogSubscription(
-        .name("s"), to: log.source, after: position, on: bench.connection, passesGaps: passesGaps))
+  @discardableResult
+  private func add(
+    _ log: Log, after position: UInt64?, passesGaps: Bool = false, maxUnacknowledged: Int? = nil
+  ) -> LogSubscription {
+    let subscription = LogSubscription(
+      .name("s"), to: log.source, after: position, on: bench.connection, passesGaps: passesGaps,
+      maxUnacknowledged: maxUnacknowledged)
+    bench.connection.add(subscription)
+    return subscription
   }
 
   private func next(_ seqs: some Sequence<Int>) -> [String] {
@@ -316,6 +321,80 @@ struct LogSubscriptionTests {
     bench.hub.flush()
     log.read()
     #expect(bench.lines().map { $0.contains(#""method":"fail""#) } == [true])
+  }
+
+  // MARK: Acknowledging
+
+  private func paused(_ count: Int) -> String {
+    #"{"jsonrpc":"2.0","method":"paused","params":{"sub":"s","reason":"unacked","unacked":\#(count)}}"#
+  }
+
+  @Test
+  func `no more is sent than may be unacknowledged, from the past and live, and all of it comes`() {
+    let log = Log()
+    log.append(250)
+    let reader = add(log, after: 0, maxUnacknowledged: 7)
+    var (acknowledged, sent): (UInt64, [Int64]) = (0, [])
+    for round in 0..<100 {
+      bench.hub.flush()
+      log.read()
+      let lines = bench.lines()
+      sent += lines.filter { $0.contains(#""next""#) }.compactMap(seq)
+      #expect(reader.unacknowledgedCount <= 7)
+      #expect(sent.count <= Int(acknowledged) + 7)
+      #expect(lines.count { $0 == paused(7) } <= 1)
+      acknowledged = min(reader.lastTold, acknowledged + UInt64(round % 9))
+      reader.acknowledge(upTo: acknowledged)
+      if round % 10 == 0 { log.append(3) }
+    }
+    #expect(sent.elementsEqual(1...280))
+  }
+
+  @Test
+  func `a reader that pauses keeps no more in memory than one that does not`() {
+    let log = Log()
+    let reader = add(log, after: nil, maxUnacknowledged: 1)
+    let filler = #","x":""# + String(repeating: "x", count: 10_000) + #"""#
+    for _ in 0..<1000 {
+      log.append(1, filler: filler)
+      bench.hub.flush()
+    }
+    log.read()
+    #expect(bench.connection.outputBytes == 0)
+    reader.acknowledge(upTo: 1)
+    log.read()
+    #expect(bench.lines().compactMap(seq).contains(2))
+  }
+
+  @Test
+  func `several entries in a line are as many as may be unacknowledged`() {
+    bench.connection.takesItems = true
+    let log = Log()
+    log.append(9)
+    let reader = add(log, after: 0, maxUnacknowledged: 4)
+    bench.hub.flush()
+    log.read()
+    #expect(bench.lines() == [items(1...4), paused(4)])
+    reader.acknowledge(upTo: 3)
+    #expect(bench.lines() == [items(5...7), paused(4)])
+    reader.acknowledge(upTo: 7)
+    #expect(bench.lines() == [items(8...9), note("caught_up", 9)])
+  }
+
+  @Test
+  func `a reader that is closed is told why, and nothing else any more`() {
+    let log = Log()
+    let reader = add(log, after: nil)
+    var ends = 0
+    reader.onEnd = { ends += 1 }
+    log.append(1)
+    reader.close("stolen")
+    log.append(1)
+    #expect(
+      bench.lines()
+        == [#"{"jsonrpc":"2.0","method":"closed","params":{"sub":"s","reason":"stolen"}}"#])
+    #expect(bench.connection.subscriptions.isEmpty)
+    #expect(ends == 1)
   }
 
   // MARK: Several entries in a line

@@ -1,0 +1,42 @@
+package import JSON
+
+/// What can happen to the durable readers; the stream is `readers/NAME`.
+package enum ReaderEvent: ServiceEvent, Codable, Equatable {
+  /// There is one; it begins behind a position.
+  case opened(seq: UInt64)
+
+  /// It has done with everything up to a position.
+  case acked(seq: UInt64)
+  case forgotten
+}
+
+/// Up to where the durable readers have done with the events of the journal.
+package struct Readers: ServiceState {
+  /// By whole name, for example `"readers/mailer"`.
+  private var positions: [String: UInt64] = [:]
+
+  package init() {}
+
+  package mutating func apply(_ event: ReaderEvent, at place: Place) {
+    switch event {
+    case .opened(let seq), .acked(let seq): positions[place.stream] = seq
+    case .forgotten: positions[place.stream] = nil
+    }
+  }
+
+  /// How many there are.
+  var count: Int { positions.count }
+
+  /// The position of one, by its name without `readers/`; `nil` when there is none.
+  package subscript(name: String) -> UInt64? { positions["readers/\(name)"] }
+
+  package func value(of source: String) -> JSONText? {
+    positions[source].map { JSONText(member: "seq", JSONText($0)) }
+  }
+
+  package var sources: some Sequence<String> { positions.keys }
+
+  package static func sources(changedBy event: ReaderEvent, at place: Place) -> [String] {
+    [place.stream]
+  }
+}
