@@ -9,8 +9,9 @@ extension LogBatch {
       entries: page.events.map(LogEntry.init), end: page.end, isPassedBy: page.isPassedBy)
   }
 
-  init(_ page: ChangePage, _ isLiteral: Bool) {
-    self.init(entries: page.changes.map { LogEntry($0, isLiteral) }, end: page.end)
+  init(_ page: ChangePage, _ isLiteral: Bool, _ part: JSONPointer?) {
+    let changes = part.map { part in page.changes.map { $0.picking(part) } } ?? page.changes
+    self.init(entries: changes.map { LogEntry($0, isLiteral) }, end: page.end)
   }
 }
 

@@ -11,7 +11,7 @@ package func bindSources(_ interface: Interface) {
     nil, direct: Get.read
   ) { interface, call, get in
     do throws(WireError) {
-      try interface.get(get.source, call)
+      try interface.get(get.source, get.pick, call)
     } catch {
       call.refuse(error)
     }
@@ -55,8 +55,12 @@ package func bindSources(_ interface: Interface) {
 
 private struct Get: DocumentedParameters {
   let source: String
+  let pick: PartOfValue?
 
-  static let docs = ["source": "The source, for example cells/lamp, or a pattern."]
+  static let docs = [
+    "source": "The source, for example cells/lamp, or a pattern.",
+    "pick": "A JSON Pointer: answers with that part of the value instead of all of it.",
+  ]
 
   /// Reads `{"source":"…"}`.
   static func read(
@@ -66,7 +70,7 @@ private struct Get: DocumentedParameters {
       object.peek() == UInt8(ascii: "\"")
     else { return nil }
     let source = try object.string()
-    return try object.nextMember() ? nil : Get(source: object.text(source))
+    return try object.nextMember() ? nil : Get(source: object.text(source), pick: nil)
   }
 }
 
@@ -113,10 +117,13 @@ enum NotWritable: ServiceError {
 }
 
 extension Interface {
-  fileprivate func get(_ name: String, _ call: Call) throws(WireError) {
+  fileprivate func get(
+    _ name: String, _ part: PartOfValue?, _ call: Call
+  ) throws(WireError) {
     guard let pattern = Pattern(name) else { throw .badPattern(name) }
     guard pattern.isLiteral else {
-      let values = try values(of: pattern, limit: call.connection.lineOut)
+      let providers = try providers(of: pattern, picking: part)
+      let values = try values(of: pattern, in: providers, limit: call.connection.lineOut)
       return call.answer { buffer in
         buffer.append(#"{"source":"#)
         buffer.append(quoted: name)
@@ -129,6 +136,7 @@ extension Interface {
     guard let sources = service(of: name)?.sources, let value = sources.value(name) else {
       throw notFound(name)
     }
+    let shown = part == nil ? value : try sources.picking(part, of: name).value(name)
     call.answer { buffer in
       buffer.append(#"{"source":"#)
       buffer.append(quoted: name)
@@ -138,7 +146,7 @@ extension Interface {
         buffer.append(#","seq":"#)
         buffer.append(integer: host.durable)
       }
-      write(value, sources.kind(of: name), &buffer)
+      write(shown, sources.kind(of: name), &buffer)
       buffer.append("}")
     }
   }
@@ -174,11 +182,13 @@ extension Interface {
   /// The member `values` of an answer: every source of a pattern with its present value.
   ///
   /// - Throws: `result_too_large` when they do not fit into a line; as soon as that is known.
-  func values(of pattern: Pattern, limit: Int) throws(WireError) -> String {
+  func values(
+    of pattern: Pattern, in providers: [SourceProvider], limit: Int
+  ) throws(WireError) -> String {
     var values: [(name: String, value: JSONText)] = []
     // What stands around the values takes some bytes as well.
     var size = 512
-    for sources in providers(of: pattern) {
+    for sources in providers {
       // Each takes eight bytes at least, so that more of them are too many in any case.
       for name in sources.names(limit / 8 + 1, pattern.matches) {
         guard let value = sources.value(name) else { continue }

@@ -18,6 +18,7 @@ struct Subscribe: DocumentedParameters {
   let mode: String?
   let min_interval_ms: Interval?
   let distinct: Bool?
+  let pick: PartOfValue?
 
   static let docs = [
     "source": "A source, a pattern of sources, or events.",
@@ -31,6 +32,7 @@ struct Subscribe: DocumentedParameters {
     "steal": "Whether a durable reader is taken from who holds it.",
     "mode": #""every" shows each change, none is left out for a slow reader."#,
     "min_interval_ms": "Milliseconds between what is shown, at least; a day at the most.",
+    "pick": "A JSON Pointer: shows that part of the value instead of all of it.",
     "distinct": "Whether a value equal to the last one shown is not shown; true when left out.",
   ]
 }
@@ -77,10 +79,12 @@ extension Interface {
     let name = subscribe.source
     let connection = call.connection
     let handle = try connection.reserveHandle(subscribe.sub)
-    try checkSize(sources.value(name), call)
     let kind = sources.kind(of: name)
+    let sources = try sources.picking(subscribe.pick, of: name)
+    try checkSize(sources.value(name), call)
+    let key = subscribe.pick.map { name + " " + $0.pointer.text } ?? name
     let source = StateSource(
-      name: name, isJournaled: sources.isJournaled, isLoading: kind == .loading,
+      key: key, isJournaled: sources.isJournaled, isLoading: kind == .loading,
       value: { sources.value(name) },
       changes: sources.changes(name).map(StateChange.init))
     let subscription = StateSubscription(
@@ -99,10 +103,10 @@ extension Interface {
     _ subscribe: Subscribe, _ pattern: Pattern, _ call: Call
   ) throws(WireError) {
     let connection = call.connection
-    let providers = providers(of: pattern)
+    let providers = try providers(of: pattern, picking: subscribe.pick)
     guard !providers.isEmpty else { throw notFound(subscribe.source) }
     let handle = try connection.reserveHandle(subscribe.sub)
-    let values = try values(of: pattern, limit: connection.lineOut)
+    let values = try values(of: pattern, in: providers, limit: connection.lineOut)
     let changes = Signal<StateChange, Never> { observer in
       let bag = DisposeBag()
       for sources in providers {
@@ -177,6 +181,6 @@ extension StateChange {
   init(_ change: SourceChange) {
     self.init(
       source: change.source, seq: change.seq, value: change.value, isAsked: change.step != nil,
-      isRepeat: change.isRepeat)
+      isRepeat: change.isRepeat, isNew: change.isNew, isGone: change.isGone)
   }
 }

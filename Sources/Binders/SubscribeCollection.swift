@@ -10,6 +10,7 @@ extension Interface {
     _ subscribe: Subscribe, _ sources: SourceProvider, _ call: Call
   ) throws(WireError) {
     let name = subscribe.source
+    if subscribe.pick != nil { throw .notPicked(name) }
     if subscribe.distinct != nil { throw .unusable("distinct", "distinct is for state") }
     let handle = try call.connection.reserveHandle(subscribe.sub)
     let kind: CollectionSource.Kind = sources.kind(of: name) == .list ? .list : .map

@@ -52,6 +52,8 @@ extension Interface {
     if subscribe.min_interval_ms != nil {
       throw .unusable("min_interval_ms", "events are not thinned out")
     }
+    if subscribe.distinct != nil { throw .unusable("distinct", "distinct is for state") }
+    if subscribe.pick != nil { throw .unusable("pick", "pick is for values") }
   }
 
   /// The beginning of the answer to a subscription to events.
@@ -99,11 +101,19 @@ extension Interface {
     if subscribe.min_interval_ms != nil {
       throw .unusable("min_interval_ms", #"mode "every" thins nothing out"#)
     }
+    if subscribe.distinct == true {
+      throw .unusable("distinct", #"mode "every" shows each change, equal or not"#)
+    }
     let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
-    let source = changeSource(pattern, in: name)
+    let part = subscribe.pick?.pointer
+    let picked =
+      pattern.isLiteral
+      ? try sources.picking(subscribe.pick, of: pattern.text)
+      : try sources.picking(subscribe.pick, in: pattern.text)
+    let source = changeSource(pattern, in: name, picking: part)
     let passesGaps = try passesGaps(subscribe)
     guard subscribe.from != nil else {
-      return try subscribeEvery(subscribe, pattern, source, sources, call, passesGaps)
+      return try subscribeEvery(subscribe, pattern, source, picked, call, passesGaps)
     }
     try start(subscribe, call) { [self] call, handle, position in
       call.connection.addLog(
@@ -127,7 +137,8 @@ extension Interface {
     let handle = try call.connection.reserveHandle(subscribe.sub)
     let value = pattern.isLiteral ? sources.value(pattern.text) : nil
     let values =
-      pattern.isLiteral ? nil : try values(of: pattern, limit: call.connection.lineOut)
+      pattern.isLiteral
+      ? nil : try values(of: pattern, in: [sources], limit: call.connection.lineOut)
     try checkSize(value, call)
     call.connection.addLog(
       source, of: subscribe.source, handle, after: nil, passesGaps: passesGaps
@@ -145,16 +156,18 @@ extension Interface {
     }
   }
 
-  private func changeSource(_ pattern: Pattern, in service: String) -> LogSource {
+  private func changeSource(
+    _ pattern: Pattern, in service: String, picking part: JSONPointer?
+  ) -> LogSource {
     let isLiteral = pattern.isLiteral
     let isWanted = readable(pattern)
     return LogSource(
-      key: "every " + pattern.text + audience,
-      live: host.changes(in: service, where: isWanted).map { LogBatch($0, isLiteral) },
+      key: "every " + pattern.text + (part.map { " " + $0.text } ?? "") + audience,
+      live: host.changes(in: service, where: isWanted).map { LogBatch($0, isLiteral, part) },
       position: { [host] in host.durable }, first: { [host] in host.first },
       read: { [host] seq in
         host.readChanges(in: service, after: seq, where: isWanted)
-          .map { LogBatch($0, isLiteral) }.mapError { [self] in error($0) }
+          .map { LogBatch($0, isLiteral, part) }.mapError { [self] in error($0) }
       })
   }
 

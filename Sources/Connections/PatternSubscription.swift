@@ -10,6 +10,9 @@ package final class PatternSubscription: Subscription {
     var isAsked: Bool
     var skipped: UInt64
 
+    /// Whether the client knows of no value of it.
+    var isNew: Bool
+
     /// Its place in ``order``.
     var place: Int
   }
@@ -21,7 +24,8 @@ package final class PatternSubscription: Subscription {
   private var observation: (any Disposable)?
 
   /// What has changed and was not sent, and in which order; a source that has changed again stands
-  /// where it changed last.
+  /// where it changed last. What came and went meanwhile is not there: there are no more than the
+  /// sources that the client knows and those that there are.
   private var pending: [String: Pending] = [:]
   private var order: [String?] = []
 
@@ -55,13 +59,19 @@ package final class PatternSubscription: Subscription {
   private func receive(_ change: StateChange) {
     guard !isDistinct || !change.isRepeat else { return }
     var skipped: UInt64 = 0
+    var isNew = change.isNew
     if let before = pending[change.source] {
       skipped = before.skipped + 1
+      isNew = before.isNew
       order[before.place] = nil
+      if isNew, change.isGone {
+        pending[change.source] = nil
+        return
+      }
     }
     pending[change.source] = Pending(
       seq: change.seq, value: change.value, isAsked: change.isAsked, skipped: skipped,
-      place: order.count)
+      isNew: isNew, place: order.count)
     order.append(change.source)
     if order.count > 64, order.count > 2 * pending.count { compact() }
     markDirty()

@@ -3,8 +3,8 @@ package import Signals
 
 /// Something with a value that clients can watch.
 package struct StateSource {
-  /// The whole name, for example `"cells/lamp"`.
-  package let name: String
+  /// By which clients that watch the same are known: they share what is kept in memory.
+  package let key: String
 
   /// Whether its changes are events in the journal and so have positions.
   package let isJournaled: Bool
@@ -19,10 +19,10 @@ package struct StateSource {
   package let changes: Signal<StateChange, Never>
 
   package init(
-    name: String, isJournaled: Bool, isLoading: Bool = false, value: @escaping () -> JSONText?,
+    key: String, isJournaled: Bool, isLoading: Bool = false, value: @escaping () -> JSONText?,
     changes: Signal<StateChange, Never>
   ) {
-    self.name = name
+    self.key = key
     self.isJournaled = isJournaled
     self.isLoading = isLoading
     self.value = value
@@ -46,13 +46,23 @@ package struct StateChange {
   /// Whether the source had this value before.
   package let isRepeat: Bool
 
+  /// Whether the source had no value before.
+  package let isNew: Bool
+
+  /// Whether the source has no value now.
+  package let isGone: Bool
+
+  /// - Parameter isGone: Left out, a source without a value that is not to be asked for is gone.
   package init(
-    source: String, seq: UInt64, value: JSONText?, isAsked: Bool = false, isRepeat: Bool = false
+    source: String, seq: UInt64, value: JSONText?, isAsked: Bool = false, isRepeat: Bool = false,
+    isNew: Bool = false, isGone: Bool? = nil
   ) {
     self.source = source
     self.seq = seq
     self.value = value
     self.isAsked = isAsked
     self.isRepeat = isRepeat
+    self.isNew = isNew
+    self.isGone = isGone ?? (value == nil && !isAsked)
   }
 }

@@ -20,7 +20,7 @@ package final class StateSubscription: Subscription {
     everyMilliseconds interval: UInt64 = 0
   ) {
     let hub = connection.hub
-    feed = hub.feed("state " + source.name) { StateFeed(source, $0, hub) }
+    feed = hub.feed("state " + source.key) { StateFeed(source, $0, hub) }
     self.isDistinct = isDistinct
     pace = Pace(everyMilliseconds: interval)
     sent = feed.count

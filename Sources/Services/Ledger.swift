@@ -158,16 +158,32 @@ extension Ledger {
     for (source, before) in zip(watched, before) {
       let value = value(of: source)
       watchers.send(
-        SourceChange(source: source, seq: place.seq, value: value, isRepeat: value == before))
+        SourceChange(source: source, seq: place.seq, value: value, before: before))
     }
   }
 
   /// Tells of the step and not of the value, which may be long.
   private func showStep(_ event: State.Event, at place: Place) {
+    let changes = (State.changes(givenBy: event, at: place) ?? []).filter {
+      watchers.isWatched($0.source)
+    }
+    let wereEmpty = changes.map { isEmpty($0.source) }
     shown.update { $0.apply(event, at: place) }
-    for change in State.changes(givenBy: event, at: place) ?? []
-    where watchers.isWatched(change.source) {
-      watchers.send(change)
+    for (change, wasEmpty) in zip(changes, wereEmpty) {
+      guard let step = change.step else { continue }
+      watchers.send(
+        SourceChange(
+          source: change.source, seq: change.seq, step: step, isNew: wasEmpty,
+          isGone: isEmpty(change.source)))
+    }
+  }
+
+  /// Whether a collection holds nothing; what it holds is not copied for that, nor kept.
+  private func isEmpty(_ source: String) -> Bool {
+    switch shown.value.collection(of: source) {
+    case .list(let elements): elements.isEmpty
+    case .map(let values): values.isEmpty
+    case nil: true
     }
   }
 

@@ -14,26 +14,53 @@ package struct SourceChange: Equatable, Sendable {
   /// How a collection has changed; `nil` for what is none.
   package let step: CollectionChange?
 
+  /// The value before; `nil` when there was none, and where it is not known: for a collection, for
+  /// what is not journaled, and in the past.
+  package let before: JSONText?
+
   /// Whether the source had this value before.
   package let isRepeat: Bool
 
-  package init(source: String, seq: UInt64, value: JSONText?, isRepeat: Bool = false) {
+  /// Whether the source had no value before.
+  package let isNew: Bool
+
+  /// Whether the source has no value now.
+  package let isGone: Bool
+
+  /// A change from an unknown value.
+  package init(source: String, seq: UInt64, value: JSONText?) {
     self.source = source
     self.seq = seq
     self.value = value
-    self.isRepeat = isRepeat
-    step = nil
+    (before, step, isRepeat, isNew, isGone) = (nil, nil, false, false, value == nil)
+  }
+
+  /// A change from one value to another.
+  package init(source: String, seq: UInt64, value: JSONText?, before: JSONText?) {
+    self.source = source
+    self.seq = seq
+    self.value = value
+    self.before = before
+    (step, isRepeat, isNew, isGone) = (nil, value == before, before == nil, value == nil)
+  }
+
+  /// The change of a part of the value.
+  package func picking(_ part: JSONPointer) -> SourceChange {
+    SourceChange(
+      source: source, seq: seq, value: value.flatMap(part.find), before: before.flatMap(part.find))
   }
 
   /// About how many bytes it takes to tell.
   var size: Int { value?.text.utf8.count ?? step?.size ?? 0 }
 
   /// A change of a collection.
-  package init(source: String, seq: UInt64, step: CollectionChange) {
+  package init(
+    source: String, seq: UInt64, step: CollectionChange, isNew: Bool = false, isGone: Bool = false
+  ) {
     self.source = source
     self.seq = seq
     self.step = step
-    value = nil
-    isRepeat = false
+    (self.isNew, self.isGone) = (isNew, isGone)
+    (value, before, isRepeat) = (nil, nil, false)
   }
 }

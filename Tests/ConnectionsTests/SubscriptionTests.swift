@@ -16,7 +16,7 @@ struct SubscriptionTests {
 
     func source(_ name: String = "a/x", isJournaled: Bool = true) -> StateSource {
       StateSource(
-        name: name, isJournaled: isJournaled, value: { [self] in value },
+        key: name, isJournaled: isJournaled, value: { [self] in value },
         changes: Signal { [self] observer in
           listenerCount += 1
           return changes.observe(with: observer.on)

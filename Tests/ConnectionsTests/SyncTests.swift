@@ -18,7 +18,7 @@ struct SyncTests {
 
   private func watch() {
     let source = StateSource(
-      name: "a", isJournaled: true, value: { nil }, changes: changes.toSignal())
+      key: "a", isJournaled: true, value: { nil }, changes: changes.toSignal())
     bench.connection.add(StateSubscription(.number(1), to: source, on: bench.connection))
   }
 

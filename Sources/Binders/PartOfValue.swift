@@ -1,0 +1,71 @@
+internal import JSON
+internal import Services
+internal import Signals
+internal import Wire
+
+/// The part of a value that a client wants to see: a JSON Pointer.
+struct PartOfValue: Decodable {
+  let pointer: JSONPointer
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    guard text.utf8.count <= 200, let pointer = JSONPointer(text) else {
+      throw DecodingError.dataCorruptedError(
+        in: container,
+        debugDescription: "a JSON Pointer of 200 bytes at most: empty, or a / before each part")
+    }
+    self.pointer = pointer
+  }
+}
+
+extension SourceProvider {
+  /// The same sources, of whose values a part is shown; a source is gone that has no such part.
+  ///
+  /// - Parameter source: The one that is meant.
+  /// - Throws: when that is not of kind state.
+  func picking(_ part: PartOfValue?, of source: String) throws(WireError) -> SourceProvider {
+    guard let part else { return self }
+    guard kind(of: source) == .state else { throw .notPicked(source) }
+    return picking(part.pointer)
+  }
+
+  /// The same for all sources of a pattern; they must be journaled, or it is not known what a source
+  /// was before.
+  func picking(_ part: PartOfValue?, in pattern: String) throws(WireError) -> SourceProvider {
+    guard let part else { return self }
+    guard isJournaled, descriptions.allSatisfy({ $0.kind == .state }) else {
+      throw .notPicked(pattern)
+    }
+    return picking(part.pointer)
+  }
+
+  private func picking(_ part: JSONPointer) -> SourceProvider {
+    SourceProvider(
+      descriptions: descriptions, isJournaled: isJournaled, exists: exists,
+      value: { [value] in value($0).flatMap(part.find) }, names: names,
+      changes: { [changes] in changes($0).map { $0.picking(part) } },
+      changesWhere: { [changesWhere] in changesWhere($0).map { $0.picking(part) } })
+  }
+}
+
+extension Interface {
+  /// Those services whose sources a pattern may mean, of whose values a part is shown.
+  func providers(
+    of pattern: Pattern, picking part: PartOfValue?
+  ) throws(WireError) -> [SourceProvider] {
+    var providers: [SourceProvider] = []
+    for sources in self.providers(of: pattern) {
+      providers.append(try sources.picking(part, in: pattern.text))
+    }
+    return providers
+  }
+}
+
+extension WireError {
+  /// A part is wanted of what is told step by step, or not known before.
+  static func notPicked(_ source: String) -> WireError {
+    .unusable(
+      "pick", "a part is picked of sources of kind state, in a pattern of journaled ones", source)
+  }
+}
