@@ -102,6 +102,9 @@ public final class BinderConnection {
     }
   }
 
+  /// Whether a value or an event is there already.
+  var hasNext: Bool { notifications[nextNotification...].contains { $0.method == "next" } }
+
   /// The next notification.
   func notification(
     until deadline: Deadline

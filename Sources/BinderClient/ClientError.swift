@@ -41,6 +41,9 @@ public enum ClientError: Error, Equatable, Sendable {
   /// What the daemon sent is not what was asked for.
   case notUnderstood(String)
 
+  /// A stream was ended because of what somebody else has done: `stolen`, `forgotten`.
+  case closed(reason: String)
+
   /// Nobody reads any more what this program writes.
   case readerGone
 }
@@ -59,6 +62,7 @@ extension ClientError: CustomStringConvertible {
     case .refused(let error): error.message
     case .unknownError(let error): "the daemon answers with an error of a newer version: \(error)"
     case .notUnderstood(let what): "the daemon's answer is not understood: \(what)"
+    case .closed(let reason): "the daemon has ended the stream: \(reason)"
     case .readerGone: "nobody reads the output"
     }
   }

@@ -52,6 +52,37 @@ public final class Follower {
     guard let handle = params.sub, let i = states.firstIndex(where: { handle == .name($0.handle) })
     else { return }
     try states[i].take(method, params) { ready.append($0) }
+    // It was lost with the connection that it was acknowledged.
+    if method == "next", let seq = params.seq, seq <= states[i].acknowledged {
+      try acknowledge(i, upTo: seq, until: deadline)
+    }
+  }
+
+  // MARK: Acknowledging
+
+  /// Whether ``next(until:)`` has a value or an event without waiting for the daemon.
+  public var hasMore: Bool { nextReady < ready.count || connection?.hasNext ?? false }
+
+  /// Says that all events of a durable topic up to a position are done with, and waits until the
+  /// daemon keeps that.
+  ///
+  /// When the connection is lost meanwhile it is said again as soon as there is another one.
+  ///
+  /// - Parameters:
+  ///   - topic: Its place among the topics.
+  ///   - seq: The position of an event that was told.
+  public func acknowledge(
+    _ topic: Int, upTo seq: UInt64, until deadline: Deadline = .never
+  ) throws(ClientError) {
+    states[topic].acknowledged = max(states[topic].acknowledged, seq)
+    guard let connection else { return }
+    do throws(ClientError) {
+      _ = try connection.call(
+        "ack", ["sub": .string(states[topic].handle), "seq": .number(JSONNumber(seq))],
+        until: deadline)
+    } catch {
+      try lose(error)
+    }
   }
 
   // MARK: Connecting

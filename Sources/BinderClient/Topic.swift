@@ -24,6 +24,9 @@ public struct Topic: Equatable, Sendable {
   /// Which events are wanted, as `subscribe` takes it; `nil` for all.
   public let filter: JSONObject?
 
+  /// How events are read durably; `nil` when they are not.
+  public let durable: DurableReader?
+
   /// Milliseconds between values, at least; 0 for none, and for all modes but ``Mode/newest``.
   public let intervalMilliseconds: UInt64
 
@@ -35,17 +38,42 @@ public struct Topic: Equatable, Sendable {
     self.source = source
     self.mode = mode
     self.from = from
-    filter = nil
+    (filter, durable) = (nil, nil)
     intervalMilliseconds = interval
   }
 
   /// The events of the journal.
-  public init(eventsFrom from: JSONValue?, filter: JSONObject? = nil) {
+  ///
+  /// - Parameter durable: For a reader that goes on behind what it has acknowledged, see
+  ///   ``Follower/acknowledge(_:upTo:until:)``; `from` is then for its first time.
+  public init(
+    eventsFrom from: JSONValue?, filter: JSONObject? = nil, durable: DurableReader? = nil
+  ) {
     source = "events"
+    self.durable = durable
     mode = .every
     self.from = from
     self.filter = filter
     intervalMilliseconds = 0
+  }
+}
+
+/// A reader of events whose position the daemon keeps.
+public struct DurableReader: Equatable, Sendable {
+  /// Its name: 1 to 64 of `[A-Za-z0-9_.:-]`.
+  public let name: String
+
+  /// How many events come that were not acknowledged; `nil` for the daemon's own number.
+  public let maxUnacknowledged: UInt64?
+
+  /// Whether it is taken from whoever holds it.
+  public let steals: Bool
+
+  /// A durable reader.
+  public init(_ name: String, maxUnacknowledged: UInt64? = nil, steals: Bool = false) {
+    self.name = name
+    self.maxUnacknowledged = maxUnacknowledged
+    self.steals = steals
   }
 }
 

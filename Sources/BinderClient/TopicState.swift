@@ -21,6 +21,9 @@ struct TopicState {
   /// The lists and maps, as they are by what was told.
   private var collections: [String: CollectionValue] = [:]
 
+  /// What the caller has acknowledged; 0 for nothing.
+  var acknowledged: UInt64 = 0
+
   private var hasBegun = false
   private var hasCaughtUp = false
 
@@ -37,7 +40,12 @@ struct TopicState {
   var parameters: JSONObject {
     var params: JSONObject = ["source": .string(topic.source), "sub": .string(handle)]
     if isLog, topic.source != "events" { params["mode"] = .string("every") }
-    if let position {
+    if let durable = topic.durable {
+      params["durable"] = .string(durable.name)
+      params["max_unacked"] = durable.maxUnacknowledged.map { .number(JSONNumber($0)) }
+      if durable.steals { params["steal"] = .bool(true) }
+      params["from"] = topic.from
+    } else if let position {
       params["from"] = .object(["after": .number(JSONNumber(position))])
       params["epoch"] = epoch.map { .string($0) }
     } else {
@@ -70,9 +78,12 @@ struct TopicState {
     defer { hasBegun = true }
     if isLog {
       epoch = answer.epoch
-      position = answer.after ?? answer.seq
+      // What was told here is not told again, also when it was not acknowledged.
+      position = max(topic.durable == nil ? 0 : position ?? 0, answer.after ?? answer.seq ?? 0)
     }
-    guard answer.after == nil || topic.from == nil && !hasBegun else { return }
+    guard topic.durable == nil, answer.after == nil || topic.from == nil && !hasBegun else {
+      return
+    }
     if topic.source != "events" { takeValues(answer, tell) }
     catchUp(answer.seq ?? answer.after, tell)
   }
@@ -110,6 +121,7 @@ struct TopicState {
       advance(to: params.seq)
       if method == "caught_up" { catchUp(params.seq, tell) }
     case "complete": tell(.completed(topic: index))
+    case "closed": throw .closed(reason: params.reason ?? "")
     case "fail":
       throw params.error.map { ClientError($0) } ?? .notUnderstood("a failure without its error")
     default: break
@@ -117,7 +129,9 @@ struct TopicState {
   }
 
   private mutating func next(_ params: Incoming.Params, _ tell: (Update) -> Void) {
+    let isRepeat = topic.durable != nil && params.seq ?? 0 <= position ?? 0
     advance(to: params.seq)
+    if isRepeat { return }
     if let event = params.event {
       tell(.event(seq: params.seq ?? 0, event))
       return

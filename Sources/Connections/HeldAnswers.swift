@@ -152,7 +152,7 @@ struct HeldAnswers: ~Copyable {
     rewrite { entry, answer, buffer in
       guard entry.position > position else {
         buffer.append(answer)
-        return Entry(position: entry.position, end: 0, to: entry.to)
+        return entry
       }
       Self.refuse(entry, error, &buffer)
       return Entry(position: settled, end: 0, to: entry.to)

@@ -23,9 +23,10 @@ package final class PatternSubscription: Subscription {
   private var pace: Pace
   private var observation: (any Disposable)?
 
-  /// What has changed and was not sent, and in which order; a source that has changed again stands
-  /// where it changed last. What came and went meanwhile is not there: there are no more than the
-  /// sources that the client knows and those that there are.
+  /// What has changed and was not sent, and in which order.
+  ///
+  /// A source that has changed again stands where it changed last. What came and went meanwhile is
+  /// not there: there are no more than the sources that the client knows and those that there are.
   private var pending: [String: Pending] = [:]
   private var order: [String?] = []
 

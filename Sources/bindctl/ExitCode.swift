@@ -36,6 +36,7 @@ extension ExitCode {
       case .noDaemon: .noDaemon
       case .lost: .lost
       case .timedOut: .timeLimit
+      case .closed: .refused
       case .readerGone: .readerGone
       case .notUnderstood, .unknownError: .no
       case .refused(let error): ExitCode(error.name)

@@ -126,6 +126,45 @@ struct FollowerTests {
   }
 
   @Test
+  func `a durable reader is told nothing twice, and acknowledges again what was lost`() throws {
+    let daemon = try ScriptedDaemon([
+      [
+        ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":0}"#),
+        next(#""seq":2,"event":{"type":"x"}"#), next(#""seq":3,"event":{"type":"y"}"#), .take,
+      ],
+      [
+        ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":0}"#),
+        next(#""seq":2,"event":{"type":"x"}"#), .answer(#"{"sub":"t0","seq":2}"#),
+        next(#""seq":3,"event":{"type":"y"}"#), next(#""seq":4,"event":{"type":"z"}"#),
+        .answer(#"{"sub":"t0","seq":4}"#),
+        .send(
+          #"{"jsonrpc":"2.0","method":"closed","params":{"sub":"t0","reason":"stolen"}}"#),
+      ],
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let reader = DurableReader("mailer", maxUnacknowledged: 5, steals: true)
+    let follower = try client.follow([Topic(eventsFrom: .string("start"), durable: reader)])
+    #expect(try follower.words(2) == [#"2 {"type":"x"}"#, #"3 {"type":"y"}"#])
+    try follower.acknowledge(0, upTo: 2)
+    #expect(try follower.words(1) == [#"4 {"type":"z"}"#])
+    try follower.acknowledge(0, upTo: 4)
+    #expect(throws: ClientError.closed(reason: "stolen")) {
+      try follower.next(until: Deadline(inMilliseconds: 10_000))
+    }
+    let requests = try daemon.requests()
+    let subscription = JSONValue.object([
+      "source": .string("events"), "sub": .string("t0"), "durable": .string("mailer"),
+      "max_unacked": .number(JSONNumber(5)), "steal": .bool(true), "from": .string("start"),
+    ])
+    #expect(requests.map { $0[1]["params"] } == [subscription, subscription])
+    let acks = requests.map { $0.dropFirst(2).map { $0["params"]?.text.text ?? "" } }
+    #expect(
+      acks == [
+        [#"{"sub":"t0","seq":2}"#], [#"{"sub":"t0","seq":2}"#, #"{"sub":"t0","seq":4}"#],
+      ])
+  }
+
+  @Test
   func `what is not journaled goes on with what is different now`() throws {
     let daemon = try ScriptedDaemon([
       [

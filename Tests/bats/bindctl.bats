@@ -274,6 +274,38 @@ bindctl: connected again; going on after 11'
     [ "$(jq .seq "$directory/out" | sort -nu | wc -l)" = 41 ]
 }
 
+@test "events --durable goes on behind what it has printed, after kill -9 of daemon and reader" {
+    position() { bindctl get readers/mailer -j 2> "$directory/no" | jq -c .value; }
+    stands() { [ "$(position)" = "{\"seq\":$1}" ]; }
+    for i in 1 2 3; do bindctl set cells/a $i; done
+    beside bindctl events 'cells/**' --durable mailer --since start -F '{seq} {event.data.value}'
+    eventually stands 3
+    is "$(cat "$directory/out")" '1 1
+2 2
+3 3'
+    kill_daemon
+    start_daemon
+    bindctl set cells/a 4
+    seq=$(bindctl get cells/a -F '{seq}')
+    eventually stands "$seq"
+    [ "$(wc -l < "$directory/out")" = 4 ]
+    refuses 5 "somebody holds the reader 'mailer'" events --durable mailer
+    kill -KILL "${background[-1]}"
+    wait "${background[-1]}" || true
+    bindctl set cells/b 5
+    beside bindctl events 'cells/**' --durable mailer -r
+    eventually has out '{"value":5}'
+    is "$(wc -l < "$directory/out")" 1
+    first=${background[-1]}
+    bindctl call readers.forget name=mailer > "$directory/forgotten"
+    status=0
+    wait "$first" || status=$?
+    is "$status" 5
+    is "$(cat "$directory/err")" 'bindctl: the daemon has ended the stream: forgotten'
+    refuses 2 "--steal is for --durable; see 'bindctl help events'" events --steal
+    refuses 2 "--count and --durable exclude each other; see 'bindctl help events'" events -n 1 --durable x
+}
+
 @test "a daemon that ends in order says why, and streams wait for the next one" {
     beside bindctl events -f -n 0 -F '{seq}'
     subscribed() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }

@@ -50,7 +50,7 @@ private func topics(_ context: Context) throws -> [Topic] {
 
 extension When {
   /// As `subscribe` takes it: after a position, or from a time on.
-  fileprivate var beginning: JSONValue {
+  var beginning: JSONValue {
     switch self {
     case .seq(let seq): .object(["after": .number(JSONNumber(seq))])
     case .time(let time): .object(["time": .string(time.text)])
