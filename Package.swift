@@ -99,7 +99,8 @@ let package = Package(
       dependencies: ["Connections", "JSON", "Signals", "TestSupport", "Wire"]),
     .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Wire"]),
     .testTarget(
-      name: "DaemonTests", dependencies: ["JSON", "TestSupport", "Wire", "binderd"]),
+      name: "DaemonTests",
+      dependencies: ["HistoryChecker", "JSON", "TestSupport", "Wire", "binderd"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
     .testTarget(name: "HistoryCheckerTests", dependencies: ["HistoryChecker", "JSON"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),

@@ -3,6 +3,10 @@ public enum JSONLimits {
   /// Arrays and objects inside each other.
   public static let depth = 64
 
+  /// How many of them may stand around a value where it is shown: what somebody gives us nests so
+  /// much less.
+  public static let surroundings = 10
+
   /// Members of one object.
   public static let members = 4096
 

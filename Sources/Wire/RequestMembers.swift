@@ -51,7 +51,8 @@ struct RequestMembers {
       if scanner.token(key, is: "method") {
         try readMethod(&scanner, kind)
       } else {
-        _ = try scanner.value(depth: 1)
+        // What is given here may be shown deeper than it stands here.
+        _ = try scanner.value(depth: JSONLimits.surroundings - 1)
         let value = start..<scanner.position
         if scanner.token(key, is: "id") {
           readID(value, kind, limits)

@@ -191,7 +191,7 @@ struct CallTests {
   }
 
   @Test
-  func `a fault within is told by a ref, and the log has the rest`() throws {
+  func `25: a fault within is told by a ref, and the log has the rest`() throws {
     struct Unsayable: Codable {
       init() {}
       init(from decoder: any Decoder) throws {}

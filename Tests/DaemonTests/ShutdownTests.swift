@@ -65,7 +65,7 @@ struct ShutdownTests {
   }
 
   @Test
-  func `a second signal does not wait for the disk`() throws {
+  func `25: a second signal does not wait for the disk`() throws {
     guard let wrapper = Disturbance.slowDisk(milliseconds: 3_000) else { return }
     let daemon = try DaemonProcess()
     daemon.end()
@@ -86,7 +86,7 @@ struct ShutdownTests {
   }
 
   @Test
-  func `a third signal ends it at once`() throws {
+  func `25: a third signal ends it at once`() throws {
     guard let wrapper = Disturbance.slowDisk(milliseconds: 4_000) else { return }
     let daemon = try DaemonProcess()
     daemon.end()

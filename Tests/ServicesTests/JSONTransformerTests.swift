@@ -50,6 +50,15 @@ struct JSONTransformerTests {
     #expect(run(call, input) == nil)
   }
 
+  @Test
+  func `a text makes no value that is too deep to be shown`() {
+    func nested(_ depth: Int) -> String {
+      String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    }
+    #expect(run("parseJson", #""\#(nested(54))""#) == nested(54))
+    #expect(run("parseJson", #""\#(nested(55))""#) == nil)
+  }
+
   @Test(arguments: ["uppercase", "lowercase", "trim", "round(1)", "length"])
   func `what has no reverse cannot go both ways`(call: String) {
     #expect(run(call, "1", reversed: true) == "no transformer")

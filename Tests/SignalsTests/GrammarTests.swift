@@ -48,7 +48,7 @@ struct GrammarTests {
   }
 
   @Test
-  func `an observer that disposes itself hears nothing more`() {
+  func `25: an observer that disposes itself hears nothing more`() {
     let subject = PassthroughSubject<Int, Never>()
     var heard: [Int] = []
     let run = SerialDisposable(otherDisposable: nil)
@@ -139,7 +139,7 @@ struct GrammarTests {
   }
 
   @Test
-  func `an observer that answers itself without end is stopped`() async {
+  func `25: an observer that answers itself without end is stopped`() async {
     await #expect(processExitsWith: .failure) {
       let subject = PassthroughSubject<Int, Never>()
       _ = subject.observeNext { subject.send($0 &+ 1) }

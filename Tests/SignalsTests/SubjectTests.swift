@@ -7,7 +7,7 @@ struct SubjectTests {
   let bag = DisposeBag()
 
   @Test
-  func `an event sent during delivery comes after it for every observer`() {
+  func `25: an event sent during delivery comes after it for every observer`() {
     var log: [String] = []
     subject.observeNext { [subject] value in
       log.append("A\(value)")

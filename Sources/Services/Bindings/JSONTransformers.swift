@@ -195,9 +195,11 @@ private func length(_ value: JSONValue) throws -> Int {
 }
 
 private func parsed(_ value: JSONValue, _ name: String) throws -> JSONValue {
-  guard let value = try? JSONValue(parsing: string(value, name)) else {
-    throw TransformerFault(name, "the text of a JSON value", value)
-  }
+  let text = try string(value, name)
+  var scanner = JSONScanner(text.utf8.span)
+  guard (try? scanner.value(depth: JSONLimits.surroundings)) != nil,
+    let value = try? JSONValue(parsing: text)
+  else { throw TransformerFault(name, "the text of a JSON value", value) }
   return value
 }
 

@@ -65,7 +65,7 @@ struct AsyncTransformerTests {
   }
 
   @Test
-  func `one that fails assigns nothing, and the next one does`() throws {
+  func `25: one that fails assigns nothing, and the next one does`() throws {
     let binding = try rpm.bind(.leftToRight, speed, through: answers.transformer)
     var failures: [any Error] = []
     binding.failures.observeNext { failures.append($0) }.dispose(in: speed.bag)

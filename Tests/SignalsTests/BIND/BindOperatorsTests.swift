@@ -196,7 +196,7 @@ struct BindEchoTests {
   }
 
   @Test
-  func `three ends in a circle come to rest`() {
+  func `25: three ends in a circle come to rest`() {
     let c = Property(0.0)
     let bindings = [a <> b, b <> c, c <> a]
     b.value = 5

@@ -1,0 +1,103 @@
+import Glibc
+import JSON
+import Testing
+
+/// Rows 13 and 14 of the faults: very many clients.
+struct CrowdTests {
+  @Test
+  func `13: more clients than there are descriptors are told so and turned away`() throws {
+    let small = try DaemonProcess(
+      wrapper: ["sh", "-c", #"ulimit -n 100; exec "$0" "$@""#])
+    var clients: [TestSocket] = []
+    for _ in 0..<60 { clients.append(try TestSocket(small.socket)) }
+    var refused = 0
+    for client in clients {
+      try? client.send(#"{"id":1,"method":"ping"}"#)
+      guard let line = try client.line() else { continue }
+      if line.contains(#""reason":"too_many_connections""#) {
+        refused += 1
+        #expect(line.contains(#""limit":"connections","max":36,"#))
+        #expect(try client.line() == nil)
+      }
+    }
+    #expect(refused == 60 - 36, "64 descriptors are kept for the daemon itself")
+    let before = small.processorSeconds
+    usleep(200_000)
+    #expect(small.processorSeconds - before < 0.1)
+    // Who is in is served: what the journal needs was opened before.
+    for i in 1...20 {
+      #expect(
+        try clients[0].call(#"{"id":1,"method":"cells.add","params":["n"]}"#)
+          .contains(#""seq":\#(i)"#))
+      #expect(
+        try clients[0].call(#"{"id":1,"method":"history","params":{"source":"events","after":0}}"#)
+          .contains(#""last":\#(i)"#))
+    }
+    clients.removeFirst(40)
+    var isServed = false
+    for _ in 0..<200 where !isServed {
+      let client = try TestSocket(small.socket)
+      isServed = try client.call(#"{"id":1,"method":"ping"}"#).contains(#""id":1"#)
+      usleep(5_000)
+    }
+    #expect(isServed)
+    clients = []
+    #expect(small.end() == 0)
+    #expect(
+      try run([DaemonProcess.executable, "--verify", "--journal", small.journal])
+        .contains("20 of 20"))
+  }
+
+  @Test
+  func `14: a storm of clients leaves nothing behind`() throws {
+    let bench = try FaultBench()
+    let subscribe = Array(
+      (#"{"id":1,"method":"subscribe","params":["cells/a"]}"# + "\n"
+        + #"{"id":2,"method":"subscribe","params":{"source":"cells/**","mode":"every"}}"# + "\n")
+        .utf8)
+    func storm(_ count: Int) throws {
+      for i in 0..<count {
+        let client = try TestSocket(bench.daemon.socket)
+        _ = client.sendNow(subscribe)
+        // Some leave before they are answered, some after, some in the middle of a line.
+        if i % 3 == 0 { _ = try client.line() }
+        if i % 5 == 0 { _ = client.sendNow(Array(#"{"id":3,"#.utf8)) }
+        client.close()
+      }
+      try bench.waitUntil("the storm is over") {
+        try bench.stats("connections") == 1 && bench.stats("subscriptions") == 0
+      }
+    }
+    try storm(10_000)
+    let (descriptors, memory) = (bench.daemon.descriptors, bench.daemon.residentBytes)
+    try storm(DaemonProcess.isSanitized ? 10_000 : 50_000)
+    #expect(bench.daemon.descriptors == descriptors)
+    #expect(DaemonProcess.isSanitized || bench.daemon.residentBytes - memory < 1 << 20)
+    try bench.checkWellBeing()
+  }
+
+  @Test
+  func `14: clients that leave in the middle of a batch, a binding and a value for all`() throws {
+    let bench = try FaultBench()
+    let lines = Array(
+      """
+      [{"id":1,"method":"subscribe","params":["cells/**"]},{"id":2,"method":"ping"}]
+      {"id":3,"method":"bind","params":{"expr":"cells/n ~> cells/m | scale(2)"}}
+      {"id":4,"method":"bind","params":{"expr":"cells/n ~> cells/t | uppercase"}}
+      {"id":5,"method":"cells.add","params":["n"]}
+      {"id":6,"method":"sync"}
+      {"id":7,"method":"history","params":{"source":"events"}}
+      {"method":"cells.add","params":["n"]}
+
+      """.utf8)
+    for i in 0..<500 {
+      let client = try TestSocket(bench.daemon.socket)
+      _ = client.sendNow(Array(lines.prefix(i % 2 == 0 ? lines.count : lines.count * i / 500)))
+      if i % 3 == 0 { _ = try? client.line() }
+      client.close()
+      if i % 50 == 0 { try bench.count() }
+    }
+    try bench.waitUntil("bindings are gone") { try bench.stats("connections") == 1 }
+    try bench.checkWellBeing()
+  }
+}

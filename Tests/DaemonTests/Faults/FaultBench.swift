@@ -1,0 +1,105 @@
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+/// A daemon that something is done to, and what must hold after it, whatever it was.
+final class FaultBench {
+  let daemon: DaemonProcess
+
+  /// A client that was there before.
+  let old: TestSocket
+
+  private let descriptors: Int
+  private let memory: Int
+  private let epoch: JSONValue?
+
+  /// How often ``old`` was told that it has counted up.
+  private var acknowledged = 0
+
+  init() throws {
+    daemon = try DaemonProcess()
+    old = try TestSocket(daemon.socket)
+    epoch = try old.result(#"{"id":0,"method":"hello"}"#)["epoch"]
+    // What is made once is made before it is counted.
+    for _ in 0..<20 {
+      let client = try TestSocket(daemon.socket)
+      _ = try client.call(#"{"id":1,"method":"subscribe","params":["cells/**"]}"#)
+      _ = try client.call(#"{"id":1,"method":"history","params":{"source":"events"}}"#)
+      client.close()
+    }
+    descriptors = daemon.descriptors
+    memory = daemon.residentBytes
+    try count()
+    try count()
+  }
+
+  /// Counts a cell up and waits until that is kept.
+  func count() throws {
+    acknowledged += 1
+    let result = try old.result(
+      #"{"id":"count","method":"cells.add","params":{"name":"counted"}}"#)
+    #expect(result["value"] == .number(JSONNumber(acknowledged)))
+  }
+
+  /// A number of `stats`.
+  func stats(_ name: String) throws -> Int {
+    guard case .object(let stats)? = try old.result(#"{"id":1,"method":"stats"}"#)["stats"],
+      case .number(let number)? = stats[name]
+    else { return -1 }
+    return Int(number.int64 ?? -1)
+  }
+
+  func waitUntil(_ what: String, _ condition: () throws -> Bool) throws {
+    for _ in 0..<4_000 {
+      if try condition() { return }
+      usleep(5_000)
+    }
+    Issue.record("it does not come to that: \(what)")
+  }
+
+  /// The daemon is up, clients from before and new ones are answered, memory and descriptors are
+  /// what they were, and what was acknowledged is there, also after a kill.
+  ///
+  /// - Parameter growth: Bytes that may stay behind; what the allocator keeps is among them.
+  func checkWellBeing(growth: Int = 6 << 20) throws {
+    try count()
+    let new = try TestSocket(daemon.socket)
+    for client in [old, new] {
+      #expect(try client.call(#"{"id":1,"method":"ping"}"#).contains(#""last":"#))
+    }
+    new.close()
+    try waitUntil("the others are gone") {
+      try stats("connections") == 1 && stats("subscriptions") == 0
+    }
+    try waitUntil("descriptors are as before") { daemon.descriptors <= descriptors }
+    #expect(DaemonProcess.isSanitized || daemon.residentBytes - memory < growth)
+    #expect(
+      daemon.log.utf8.allSatisfy { $0 == 0x0A || $0 >= 0x20 && $0 != 0x7F },
+      "what clients say reaches the log as it is")
+    try daemon.killAndStart()
+    let after = try TestSocket(daemon.socket)
+    let value = try after.result(#"{"id":1,"method":"get","params":["cells/counted"]}"#)["value"]
+    #expect(value == .number(JSONNumber(acknowledged)))
+    #expect(try after.result(#"{"id":1,"method":"hello"}"#)["epoch"] == epoch)
+    after.close()
+    #expect(daemon.end() == 0)
+    #expect(
+      try run([DaemonProcess.executable, "--verify", "--journal", daemon.journal])
+        .contains("read back"))
+  }
+}
+
+/// The error of an answer.
+func error(_ line: String?) -> JSONObject? {
+  guard let line, case .object(let frame)? = try? JSONValue(parsing: line),
+    case .object(let error)? = frame["error"], case .object(let data)? = error["data"]
+  else { return nil }
+  return data
+}
+
+/// The stable name of the error of an answer.
+func errorName(_ line: String?) -> String? {
+  guard case .string(let name)? = error(line)?["name"] else { return nil }
+  return name
+}

@@ -1,0 +1,75 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// Row 22 of the faults: what is at the path of the socket; the rest is in JournalOwnerTests.
+struct SocketPathTests {
+  /// Starts a daemon that is not to come up.
+  private func refusal(_ socket: String, _ directory: String) throws -> String {
+    let daemon = try DaemonProcess(
+      ["--socket", socket, "--journal", directory + "/other.db"], waits: false)
+    #expect(daemon.waitForEnd() == 69)
+    return daemon.log
+  }
+
+  @Test
+  func `22: a directory and a link at the path are left alone`() throws {
+    let home = try TemporaryDirectory()
+    let directory = home.path + "/directory"
+    mkdir(directory, 0o700)
+    #expect(try refusal(directory, home.path).contains("there is a file that is not a socket"))
+    let link = home.path + "/link"
+    let target = home.path + "/target"
+    close(open(target, O_CREAT | O_WRONLY, 0o600))
+    symlink(target, link)
+    #expect(try refusal(link, home.path).contains("there is a file that is not a socket"))
+    #expect(
+      Files.names(in: home.path).filter { !$0.hasPrefix("other.db") } == [
+        "directory", "link", "target",
+      ])
+    var status = stat()
+    #expect(lstat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+    #expect(stat(target, &status) == 0 && status.st_size == 0)
+  }
+
+  @Test
+  func `22: a link to a living socket is not followed and not replaced`() throws {
+    let daemon = try DaemonProcess()
+    let link = daemon.directory + "/link"
+    symlink(daemon.socket, link)
+    #expect(try refusal(link, daemon.directory).contains("there is a file that is not a socket"))
+    #expect(try TestSocket(daemon.socket).call(#"{"id":1,"method":"ping"}"#).contains("result"))
+  }
+
+  @Test
+  func `22: a directory in which everybody can put a socket is not used`() throws {
+    let home = try TemporaryDirectory()
+    let open = home.path + "/open"
+    mkdir(open, 0o700)
+    chmod(open, 0o777)
+    #expect(try refusal(open + "/s", home.path).contains("is writable for everyone"))
+    #expect(Files.names(in: open).isEmpty)
+    chmod(open, 0o1777)
+    let sticky = try DaemonProcess(
+      ["--socket", open + "/s", "--journal", home.path + "/j"], waits: false)
+    var isThere = false
+    for _ in 0..<2_000 where !isThere {
+      isThere = (try? TestSocket(open + "/s")) != nil
+      usleep(5_000)
+    }
+    #expect(isThere)
+    #expect(sticky.end() == 0)
+  }
+
+  @Test
+  func `22: whatever the umask is, nobody else gets at socket and journal`() throws {
+    let daemon = try DaemonProcess(wrapper: ["sh", "-c", #"umask 000; exec "$0" "$@""#])
+    let client = try TestSocket(daemon.socket)
+    _ = try client.call(#"{"id":1,"method":"cells.set","params":["a",1]}"#)
+    for name in Files.names(in: daemon.directory) where name != "log" {
+      var status = stat()
+      #expect(lstat(daemon.directory + "/" + name, &status) == 0)
+      #expect(status.st_mode & 0o077 == 0, "\(name)")
+    }
+  }
+}
