@@ -286,7 +286,7 @@ bindctl: connected again; going on after 11'
     kill_daemon
     start_daemon
     bindctl set cells/a 4
-    seq=$(bindctl get cells/a -F '{seq}')
+    seq=$(bindctl events cells/a -n 1 -F '{seq}')
     eventually stands "$seq"
     [ "$(wc -l < "$directory/out")" = 4 ]
     refuses 5 "somebody holds the reader 'mailer'" events --durable mailer
