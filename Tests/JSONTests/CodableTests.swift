@@ -194,4 +194,30 @@ struct CodableTests {
     let text = try encoder.text(Derived())
     #expect(text.text == #"{"b":2,"super":{"a":1}}"#)
   }
+
+  @Test
+  func `each of many objects is found again, whenever it is asked for`() throws {
+    struct Twice: Decodable {
+      let (first, second): (Int, Int)
+
+      enum Keys: CodingKey { case a, b }
+
+      init(from decoder: any Decoder) throws {
+        first = try decoder.container(keyedBy: Keys.self).decode(Int.self, forKey: .a)
+        second = try decoder.container(keyedBy: Keys.self).decode(Int.self, forKey: .b)
+      }
+    }
+    let decoder = JSONDecoder()
+    for count in [3, 16, 17, 1000, 100_000] {
+      let text = "[" + (0..<count).map { #"{"a":\#($0),"b":-\#($0)}"# }.joined(separator: ",") + "]"
+      let read = try decoder.decode([Twice].self, from: JSONText(parsing: text))
+      #expect(read.map(\.first) == Array(0..<count))
+      #expect(read.map(\.second) == (0..<count).map { -$0 })
+      let error = #expect(throws: JSONDecodingError.self) {
+        let more = text.dropLast(2) + #","c":1}]"#
+        _ = try decoder.decode([Twice].self, from: JSONText(parsing: String(more)))
+      }
+      #expect(error?.path == "/\(count - 1)/c")
+    }
+  }
 }

@@ -24,12 +24,22 @@ final class DecodingSource {
   private var objects: [ObjectIndex] = []
   private var objectCount = 0
 
+  /// The place of each in ``objects`` by where it starts, when there are too many to look through.
+  private var objectsByStart: [Int: Int] = [:]
+
+  private static let searchable = 16
+
+  /// How many are kept for the next text.
+  private static let kept = 256
+
   func load(_ text: Span<UInt8>) {
     bytes.removeAll(keepingCapacity: 1 << 16)
     bytes.append(text)
     names = nil
     otherMember = nil
     objectCount = 0
+    if !objectsByStart.isEmpty { objectsByStart = [:] }
+    if objects.count > Self.kept { objects.removeLast(objects.count - Self.kept) }
   }
 
   /// The value that the text is.
@@ -113,7 +123,7 @@ final class DecodingSource {
   func object(
     _ place: Place, at path: @autoclosure () -> [any CodingKey]
   ) throws -> ObjectIndex {
-    for i in 0..<objectCount where objects[i].start == place.start { return objects[i] }
+    if let known = known(at: place.start) { return known }
     if objectCount == objects.count { objects.append(ObjectIndex(source: self)) }
     let object = objects[objectCount]
     if place.kind == .array, place.start == 0, let names {
@@ -122,8 +132,26 @@ final class DecodingSource {
       guard place.kind == .object else { throw mismatch("object", place, path()) }
       try object.load(membersOf: bytes, at: place.start, path: path())
     }
-    objectCount += 1
+    note(object)
     return object
+  }
+
+  /// The object that starts at a place, if it was looked into.
+  private func known(at start: Int) -> ObjectIndex? {
+    guard objectCount > Self.searchable else {
+      return objects[..<objectCount].first { $0.start == start }
+    }
+    return objectsByStart[start].map { objects[$0] }
+  }
+
+  private func note(_ object: ObjectIndex) {
+    objectCount += 1
+    guard objectCount > Self.searchable else { return }
+    if objectsByStart.isEmpty {
+      for i in 0..<objectCount { objectsByStart[objects[i].start] = i }
+    } else {
+      objectsByStart[object.start] = objectCount - 1
+    }
   }
 
   /// The members of the whole, which is an object that was decoded.
