@@ -194,6 +194,29 @@ public struct JSONText: Sendable {
     }
   }
 
+  /// Whether more than so many arrays and objects stand in each other.
+  ///
+  /// - Complexity: O(*n*) in the text; O(1) when it is too short for that.
+  public func isDeeper(than limit: Int) -> Bool {
+    let bytes = text.utf8.span
+    guard bytes.count >= 2 * (limit + 1) else { return false }
+    var (depth, isString, isEscaped) = (0, false, false)
+    for i in bytes.indices {
+      switch bytes[i] {
+      case _ where isEscaped: isEscaped = false
+      case UInt8(ascii: "\\"): isEscaped = true
+      case UInt8(ascii: "\""): isString.toggle()
+      case _ where isString: break
+      case UInt8(ascii: "["), UInt8(ascii: "{"):
+        depth += 1
+        if depth > limit { return true }
+      case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+      default: break
+      }
+    }
+    return false
+  }
+
   /// Whether two texts stand for the same value: numbers by value, members in any order.
   public func isEquivalent(to other: JSONText) -> Bool {
     self == other || value == other.value

@@ -104,7 +104,26 @@ struct CellsServiceTests {
     let value = JSONText(string: String(repeating: "x", count: 256 * 1024 - 2))
     #expect(error { try bench.cells.set("v", to: value) } == nil)
     let larger = JSONText(string: String(repeating: "x", count: 256 * 1024 - 1))
-    #expect(error { try bench.cells.set("v", to: larger) } == .tooLarge(bytes: 256 * 1024 + 1))
+    #expect(
+      error { try bench.cells.set("v", to: larger) } == .badValue(.tooLong(bytes: 256 * 1024 + 1)))
+  }
+
+  @Test
+  func `a value is as deep as every line can show it, and not deeper`() throws {
+    func nested(_ depth: Int) throws -> JSONText {
+      try JSONText(
+        parsing: String(repeating: #"{"a":["#, count: depth / 2)
+          + String(repeating: "[", count: depth % 2) + #""\"[[{""#
+          + String(repeating: "]", count: depth % 2) + String(repeating: "]}", count: depth / 2))
+    }
+    let bench = try Bench()
+    #expect(try ValueFault(nested(56)) == nil)
+    #expect(try ValueFault(nested(57)) == .tooDeep)
+    let brackets = JSONText(string: String(repeating: "[", count: 500))
+    #expect(ValueFault(brackets) == nil)
+    #expect(throws: Refusal.self) {
+      try bench.run { try bench.cells.set("v", to: try nested(57)) }
+    }
   }
 
   @Test

@@ -1,7 +1,7 @@
 /// Why a cell is not changed.
 package enum CellsError: ServiceError, Equatable {
   case badName(rule: String)
-  case tooLarge(bytes: Int)
+  case badValue(ValueFault)
   case notANumber(name: String)
   case notABoolean(name: String)
   case outOfRange(name: String)
@@ -10,7 +10,7 @@ package enum CellsError: ServiceError, Equatable {
   package var kind: ServiceErrorKind {
     switch self {
     case .badName(let rule): .invalid(parameter: "name", expected: rule)
-    case .tooLarge: .invalid(parameter: "value", expected: "at most \(CellsService.maxBytes) bytes")
+    case .badValue(let fault): .invalid(parameter: "value", expected: fault.expected)
     case .notANumber: .rejected(reason: "not_a_number")
     case .notABoolean: .rejected(reason: "not_a_boolean")
     case .outOfRange: .rejected(reason: "out_of_range")
@@ -21,8 +21,7 @@ package enum CellsError: ServiceError, Equatable {
   package var description: String {
     switch self {
     case .badName(let rule): rule
-    case .tooLarge(let bytes):
-      "a value has at most \(CellsService.maxBytes) bytes, this has \(bytes)"
+    case .badValue(let fault): "\(fault)"
     case .notANumber(let name): "cell '\(name)' holds no number"
     case .notABoolean(let name): "cell '\(name)' holds neither true nor false"
     case .outOfRange(let name):

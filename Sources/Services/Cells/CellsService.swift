@@ -5,9 +5,6 @@ package import JSON
 /// Each cell is a stream and a source `cells/NAME`. A name has 1 to 8 segments of `[A-Za-z0-9_.:-]`,
 /// and with `cells/` before it 200 bytes at most.
 package final class CellsService {
-  /// Bytes of a value as compact JSON.
-  package static let maxBytes = 256 * 1024
-
   package let ledger: Ledger<Cells>
 
   package init(in host: ServiceHost) {
@@ -19,9 +16,7 @@ package final class CellsService {
   /// - Returns: The value.
   package func set(_ name: String, to value: JSONText) throws(CellsError) -> JSONText {
     let cell = try source(of: name)
-    guard value.text.utf8.count <= Self.maxBytes else {
-      throw .tooLarge(bytes: value.text.utf8.count)
-    }
+    if let fault = ValueFault(value) { throw .badValue(fault) }
     ledger.record(.set(value), in: cell)
     return value
   }

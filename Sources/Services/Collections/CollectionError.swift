@@ -5,7 +5,7 @@ package enum CollectionError: ServiceError, Equatable {
   case notAnArray
   /// Something else is to be set as a whole map.
   case notAnObject
-  case tooLarge(bytes: Int)
+  case badValue(ValueFault)
   case tooMany(max: Int)
   /// `max` is -1 for an empty list.
   case noIndex(parameter: String, index: Int, max: Int)
@@ -16,8 +16,7 @@ package enum CollectionError: ServiceError, Equatable {
     switch self {
     case .badName(let rule): .invalid(parameter: "name", expected: rule)
     case .notAnArray, .notAnObject: .invalid(parameter: "value", expected: description)
-    case .tooLarge:
-      .invalid(parameter: "value", expected: "at most \(ListsService.maxElementBytes) bytes")
+    case .badValue(let fault): .invalid(parameter: "value", expected: fault.expected)
     case .tooMany: .rejected(reason: "too_many")
     case .noIndex(let parameter, _, let max):
       .invalid(parameter: parameter, expected: max < 0 ? "a list with elements" : "0 to \(max)")
@@ -31,8 +30,7 @@ package enum CollectionError: ServiceError, Equatable {
     case .badName(let rule): rule
     case .notAnArray: "the value of a list is an array"
     case .notAnObject: "the value of a map is an object"
-    case .tooLarge(let bytes):
-      "an element has at most \(ListsService.maxElementBytes) bytes, this has \(bytes)"
+    case .badValue(let fault): "\(fault)"
     case .tooMany(let max): "there are at most \(max) elements"
     case .noIndex(_, let index, let max):
       max < 0 ? "the list is empty" : "index \(index) is not within 0 to \(max)"

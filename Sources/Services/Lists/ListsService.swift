@@ -5,9 +5,6 @@ package import JSON
 /// Each list is a stream and a source `lists/NAME`. Names are those of cells. A list that was never
 /// written is empty.
 package final class ListsService {
-  /// Bytes of an element as compact JSON.
-  package static let maxElementBytes = 256 * 1024
-
   /// Elements of a list.
   package static let maxCount = 1_000_000
 
@@ -129,7 +126,6 @@ package final class ListsService {
   }
 
   private func check(_ value: JSONText) throws(CollectionError) {
-    let count = value.text.utf8.count
-    guard count <= Self.maxElementBytes else { throw .tooLarge(bytes: count) }
+    if let fault = ValueFault(value) { throw .badValue(fault) }
   }
 }

@@ -75,8 +75,7 @@ package final class MapsService {
   }
 
   private func check(_ key: String, _ value: JSONText) throws(CollectionError) {
-    let count = value.text.utf8.count
-    guard count <= ListsService.maxElementBytes else { throw .tooLarge(bytes: count) }
+    if let fault = ValueFault(value) { throw .badValue(fault) }
     guard 1...Self.maxKeyBytes ~= key.utf8.count else { throw .badKey(bytes: key.utf8.count) }
   }
 }
