@@ -41,7 +41,7 @@ package func restoreBindings(
   for (source, text) in service.ledger.newest.expressions.sorted(by: { $0.key < $1.key }) {
     let name = String(source.dropFirst("bindings/".count))
     do throws(WireError) {
-      let binding = try interface.makeBinding(text)
+      let binding = try interface.makeBinding(text, isRestored: true)
       interface.bindings.kept[name] = binding
       binding.start()
     } catch {
@@ -167,7 +167,12 @@ extension Interface {
   // MARK: Making one
 
   /// A binding that is counted and not started.
-  fileprivate func makeBinding(_ text: String) throws(WireError) -> LiveBinding {
+  ///
+  /// - Parameter isRestored: Whether it was there before this start: a source that has gone meanwhile
+  ///   has passed nothing on yet.
+  fileprivate func makeBinding(
+    _ text: String, isRestored: Bool = false
+  ) throws(WireError) -> LiveBinding {
     let expression: BindExpression
     let transformer: Transformer<JSONValue, JSONValue>
     do throws(BindFault) {
@@ -177,7 +182,9 @@ extension Interface {
       throw WireError(error)
     }
     if let denial = denial(of: expression) { throw denial }
-    let (left, right) = (try end(expression.left), try end(expression.right))
+    let (left, right) = (
+      try end(expression.left, isRestored), try end(expression.right, isRestored)
+    )
     if let circle = bindings.circle(with: expression) {
       throw WireError(
         .bindingCycle, "a value would go in a circle: \(circle.joined(separator: " → "))",
@@ -204,7 +211,9 @@ extension Interface {
     return nil
   }
 
-  private func end(_ source: String) throws(WireError) -> BindEnd<JSONValue> {
+  private func end(
+    _ source: String, _ isRestored: Bool
+  ) throws(WireError) -> BindEnd<JSONValue> {
     guard let service = service(of: source), let sources = service.sources,
       sources.exists(source) || sources.hides(source)
     else { throw notFound(source) }
@@ -220,8 +229,12 @@ extension Interface {
           }
         }
       },
-      values: Signal { observer in
-        if let value = sources.value(source) { observer.receive(value.value) }
+      values: Signal { [host] observer in
+        if let value = sources.value(source) {
+          observer.receive(value.value)
+        } else if isRestored, host.version(of: source) > 0 {
+          observer.receive(.null)
+        }
         return sources.changes(source).observeNext { change in
           let value = change.step == nil ? change.value : sources.value(source)
           observer.receive(value?.value ?? .null)

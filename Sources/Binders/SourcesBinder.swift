@@ -120,33 +120,39 @@ extension Interface {
   fileprivate func get(
     _ name: String, _ part: PartOfValue?, _ call: Call
   ) throws(WireError) {
+    // What has a value is no pattern: most names are never taken apart.
+    if let sources = service(of: name)?.sources, let value = sources.value(name) {
+      let shown = part == nil ? value : try sources.picking(part, of: name).value(name)
+      return answer(call, name, shown, sources)
+    }
     guard let pattern = Pattern(name) else { throw .badPattern(name) }
-    guard pattern.isLiteral else {
-      let providers = try providers(of: pattern, picking: part)
-      let values = try values(of: pattern, in: providers, limit: call.connection.lineOut)
-      return call.answer { buffer in
-        buffer.append(#"{"source":"#)
-        buffer.append(quoted: name)
-        buffer.append(#","kind":"state","seq":"#)
-        buffer.append(integer: host.durable)
-        buffer.append(values)
-        buffer.append("}")
-      }
+    guard !pattern.isLiteral else { throw notFound(name) }
+    let providers = try providers(of: pattern, picking: part)
+    let values = try values(of: pattern, in: providers, limit: call.connection.lineOut)
+    call.answer { buffer in
+      buffer.append(#"{"source":"#)
+      buffer.append(quoted: name)
+      buffer.append(#","kind":"state","seq":"#)
+      buffer.append(integer: host.durable)
+      buffer.append(values)
+      buffer.append("}")
     }
-    guard let sources = service(of: name)?.sources, let value = sources.value(name) else {
-      throw notFound(name)
-    }
-    let shown = part == nil ? value : try sources.picking(part, of: name).value(name)
+  }
+
+  private func answer(
+    _ call: Call, _ name: String, _ value: JSONText?, _ sources: SourceProvider
+  ) {
+    let kind = sources.kind(of: name)
     call.answer { buffer in
       buffer.append(#"{"source":"#)
       buffer.append(quoted: name)
       buffer.append(#","kind":"#)
-      buffer.append(quoted: sources.kind(of: name).rawValue)
+      buffer.append(quoted: kind.rawValue)
       if sources.isJournaled {
         buffer.append(#","seq":"#)
         buffer.append(integer: host.durable)
       }
-      write(shown, sources.kind(of: name), &buffer)
+      write(value, kind, &buffer)
       buffer.append("}")
     }
   }
