@@ -102,14 +102,16 @@ extension Interface {
         throw error
       }
       connection.add(binding, as: handle)
-      binding.failures.observeNext { [weak connection, self] failure in
-        connection?.fail(binding: handle, error(failure))
-      }
-      .dispose(in: connection.bag)
     }
-    binding.start()
+    let failures = binding.start()
     connection.writtenPosition = max(connection.writtenPosition, host.last)
     answer(call, handle, binding, isKept: isKept)
+    guard !isKept else { return }
+    for failure in failures { connection.fail(binding: handle, error(failure)) }
+    binding.failures.observeNext { [weak connection, self] failure in
+      connection?.fail(binding: handle, error(failure))
+    }
+    .dispose(in: connection.bag)
   }
 
   private func answer(_ call: Call, _ handle: Handle, _ binding: LiveBinding, isKept: Bool) {

@@ -25,8 +25,16 @@ final class LiveBinding: Disposable {
   /// What it could not pass on, and why.
   var failures: SafeSignal<any Error> { binding.failures }
 
-  func start() {
+  /// Passes values on from now on.
+  ///
+  /// - Returns: Why a value was not passed on at once.
+  @discardableResult
+  func start() -> [any Error] {
+    var failures: [any Error] = []
+    let observation = binding.failures.observeNext { failures.append($0) }
     binding.start()
+    observation.dispose()
+    return failures
   }
 
   func dispose() {

@@ -23,6 +23,9 @@ final class BatchAnswer {
   /// Whether a part came later than its turn, so that the whole does.
   private var isLate = false
 
+  /// What is done when the answer has left.
+  var behind: [() -> Void] = []
+
   /// Why what it waits for does not come.
   private var refusal: (error: WireError, position: UInt64)?
 
@@ -61,6 +64,10 @@ final class BatchAnswer {
   }
 
   private func send() {
+    defer {
+      connection.behindAnswers += behind
+      connection.hub.list(connection)
+    }
     let parts = parts.compactMap(\.self)
     guard !parts.isEmpty else { return }
     connection.emit(after: position, to: .batch(parts.map(\.id)), isLate: isLate) { buffer in

@@ -34,15 +34,18 @@ extension Connection {
     return wish
   }
 
-  /// Tells that a binding could not pass a value on.
+  /// Tells that a binding could not pass a value on, behind the answer that has made it.
   package func fail(binding handle: Handle, _ error: WireError) {
-    guard !isEnded else { return }
-    Frame.beginNotification("fail", &output)
-    output.append(#""binding":"#)
-    output.append(handle.text.text)
-    output.append(#","error":"#)
-    error.write(to: &output)
-    Frame.endParams(&output)
-    hub.list(self)
+    if let runningBatch {
+      return runningBatch.behind.append { [self] in fail(binding: handle, error) }
+    }
+    emit(after: 0, to: .nobody, isLate: false) { buffer in
+      Frame.beginNotification("fail", &buffer)
+      buffer.append(#""binding":"#)
+      buffer.append(handle.text.text)
+      buffer.append(#","error":"#)
+      error.write(to: &buffer)
+      Frame.endParams(&buffer)
+    }
   }
 }

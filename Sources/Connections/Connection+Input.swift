@@ -111,6 +111,8 @@ extension Connection {
       call.refuse(WireError(.internalError, "nobody answers here"))
       return .done
     }
+    runningBatch = batch
+    defer { runningBatch = nil }
     guard onRequest(call, request, line) == .done else {
       if parkedSince == nil { parkedSince = hub.now() }
       return park(.durability)

@@ -124,7 +124,8 @@ extension Connection {
       isMore = false
       held.release(upTo: hub.position, to: &hub.scratch)
       heldLate.release(upTo: hub.position, to: &hub.scratch)
-      for subscription in subscriptions where subscription.isDirty {
+      goOnBehindAnswers()
+      for subscription in subscriptions where subscription.isDirty && !subscription.isInBatch {
         guard hub.scratch.count < Hub.chunkSize else {
           isMore = true
           break
@@ -145,6 +146,14 @@ extension Connection {
     resume()
     updateReading()
     endIfDone()
+  }
+
+  /// Does what was to be done behind the answers, when all have left.
+  private func goOnBehindAnswers() {
+    guard !behindAnswers.isEmpty, held.isEmpty, heldLate.isEmpty else { return }
+    let steps = behindAnswers
+    behindAnswers = []
+    for step in steps { step() }
   }
 
   /// A client that asks and does not read is hung up on before it costs more.

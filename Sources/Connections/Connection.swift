@@ -69,6 +69,12 @@ package final class Connection: DisposeBagProvider {
   /// The batch whose requests are being run, and the next of them.
   var batch: (answer: BatchAnswer, next: Int)?
 
+  /// The batch of which a request is being run.
+  var runningBatch: BatchAnswer?
+
+  /// What is done when all answers have left that were given.
+  var behindAnswers: [() -> Void] = []
+
   /// Why a line was left for later.
   var parked: Parking?
 
@@ -186,6 +192,10 @@ package final class Connection: DisposeBagProvider {
   package func add(_ subscription: Subscription, of source: String = "") {
     subscription.source = source
     subscriptions.append(subscription)
+    if let runningBatch {
+      subscription.isInBatch = true
+      runningBatch.behind.append { [weak subscription] in subscription?.isInBatch = false }
+    }
     hub.subscriptionCount += 1
     subscription.start()
   }
@@ -240,6 +250,7 @@ package final class Connection: DisposeBagProvider {
     for binding in bindings.values { binding.dispose() }
     bindings = [:]
     syncs = []
+    behindAnswers = []
     abandonLate()
     expiry?.timer.dispose()
     expiry = nil

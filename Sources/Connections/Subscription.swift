@@ -12,6 +12,9 @@ package class Subscription {
   /// What the client has called that which it watches: a source, a pattern or `events`.
   package internal(set) var source = ""
 
+  /// Whether the batch that has made it is not answered.
+  final var isInBatch = false
+
   /// Whether there may be something to send.
   package internal(set) var isDirty = false
 

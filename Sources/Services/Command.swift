@@ -35,6 +35,11 @@ package struct Command {
   }
 }
 
+extension Command {
+  /// What it asks, in few bytes.
+  var fingerprint: String { CommandWindow.fingerprint(method, parameters) }
+}
+
 /// The process that asks, as the kernel knows it.
 package struct Caller: Hashable, Sendable {
   package let uid: UInt32

@@ -29,6 +29,7 @@ package final class ServiceHost {
 
   /// The commands that were run; saved with the snapshots.
   private var window = CommandWindow()
+  private var refused = RefusedCommands()
   private let snapshotting: Snapshotting
 
   /// Which ledger has recorded what is not durable yet, in order.
@@ -156,6 +157,7 @@ package final class ServiceHost {
     _ command: Command, _ body: () throws -> JSONText?
   ) throws(Refusal) -> Accepted {
     if let done = try repetition(of: command) { return done }
+    if let error = refused.refusal(of: command) { throw .service(error) }
     if let refusal { throw .journal(refusal) }
     for (stream, expected) in command.expectations {
       let actual = store.head(of: stream).version
@@ -176,7 +178,9 @@ package final class ServiceHost {
       takeBack()
       switch error {
       case let refusal as Refusal: throw refusal
-      case let error as any ServiceError: throw .service(error)
+      case let error as any ServiceError:
+        refused.note(command, error)
+        throw .service(error)
       default: throw .unexpected(detail: "\(command.method): \(error)")
       }
     }
@@ -190,7 +194,7 @@ package final class ServiceHost {
   /// The answer of a command that was run before; `nil` when it was not.
   private func repetition(of command: Command) throws(Refusal) -> Accepted? {
     guard let id = command.id, let entry = window[id] else { return nil }
-    guard entry.call == CommandWindow.fingerprint(command.method, command.parameters) else {
+    guard entry.call == command.fingerprint else {
       throw .reused(seq: entry.hasRecorded ? entry.seq : nil)
     }
     guard entry.hasRecorded else { return Accepted(value: entry.value, isReplayed: true) }
@@ -211,7 +215,7 @@ package final class ServiceHost {
       return Accepted(value: value, seq: record.seq, version: record.version)
     }
     // With the last event of a command with an identity it is kept what was answered.
-    let call = CommandWindow.fingerprint(command.method, command.parameters)
+    let call = command.fingerprint
     let caller = command.caller
     let meta = Meta(
       uid: caller.uid, pid: caller.pid, method: command.method, call: call, value: value)
@@ -228,7 +232,7 @@ package final class ServiceHost {
   /// A long one is not: it could not be left to the journal.
   private func noteUnrecorded(_ command: Command, _ value: JSONText?) {
     guard let id = command.id, let running, !CommandWindow.isLong(value) else { return }
-    let call = CommandWindow.fingerprint(command.method, command.parameters)
+    let call = command.fingerprint
     window.note(
       id, .init(seq: store.last, version: 0, time: running.time, call: call, value: value))
   }
@@ -296,6 +300,7 @@ package final class ServiceHost {
     recorders = Queue()
     waitingBytes = 0
     window.discard(after: store.durable)
+    refused.removeAll()
     for ledger in ledgers { ledger.discard(store.durable) }
   }
 

@@ -1,3 +1,4 @@
+import Binders
 import Journal
 import Services
 import Testing
@@ -44,5 +45,35 @@ struct OrderTests {
     bench.store.commit()
     _ = client.settle()
     #expect(bench.host.durable == 200)
+  }
+
+  @Test
+  func `a subscription of a batch shows nothing before the batch is answered`() throws {
+    let other = bench.connect()
+    other.send(#"{"id":1,"method":"cells.set","params":["a",1]}"#)
+    client.send(
+      #"[{"id":1,"method":"subscribe","params":{"source":"cells/**","sub":"s"}},"#
+        + #"{"id":2,"method":"cells.add","params":["n"]}]"#)
+    bench.store.commit(1)
+    #expect(client.received() == [], "what the batch has written is not durable")
+    let lines = client.settle()
+    #expect(lines.first?.hasPrefix(#"[{"jsonrpc":"2.0","id":1,"#) == true)
+    #expect(lines.count == 3)
+    #expect(lines.dropFirst().allSatisfy { $0.contains(#""method":"next""#) })
+  }
+
+  @Test
+  func `what a new binding could not pass on is told behind its answer`() throws {
+    let bench = try Bench { interface, host in
+      bindBindings(interface, to: BindingsService(in: host))
+    }
+    let client = bench.connect()
+    _ = client.call(#"{"id":1,"method":"cells.set","params":["x",1]}"#)
+    client.send(
+      #"{"id":2,"method":"bind","params":{"expr":"cells/x ~> cells/y | uppercase","binding":"b"}}"#)
+    let lines = client.settle()
+    #expect(lines.count == 2)
+    #expect(lines.first?.hasPrefix(#"{"jsonrpc":"2.0","id":2,"result""#) == true)
+    #expect(lines.last?.contains(#""method":"fail","params":{"binding":"b""#) == true)
   }
 }

@@ -95,4 +95,20 @@ struct CommandWindowTests {
     #expect(reborn.host.version(of: "tally") == 1)
     #expect(try reborn.run("c-1") { try reborn.tally.add(2) }.isReplayed)
   }
+
+  @Test
+  func `what a service has refused stays refused under its identity`() throws {
+    let bench = try Bench()
+    try bench.run { try bench.tally.add(90) }
+    let refused = { try bench.run("c-1", parameters: "20") { try bench.tally.add(20) } }
+    #expect(throws: Refusal.self) { try refused() }
+    try bench.run {
+      bench.tally.ledger.record(.reset)
+      return nil
+    }
+    #expect(throws: Refusal.self, "the client was told that it was not done") { try refused() }
+    #expect(bench.tally.ledger.newest.total == 0)
+    try bench.run("c-1", parameters: "30") { try bench.tally.add(30) }
+    #expect(bench.tally.ledger.newest.total == 30, "another command is not that one")
+  }
 }

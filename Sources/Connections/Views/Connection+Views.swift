@@ -27,6 +27,10 @@ extension Connection {
     let view = View(
       try reserveView(wish), binder, .present, parent: nil, on: self)
     view.isTold = true
+    if let runningBatch {
+      view.isInBatch = true
+      runningBatch.behind.append { [weak view] in view?.isInBatch = false }
+    }
     views.append(view)
     var failure: WireError?
     view.fill { view in
@@ -127,7 +131,9 @@ extension Connection {
     while i < views.count {
       guard buffer.count < Hub.chunkSize else { return false }
       let view = views[i]
-      if view.isDirty, closedViews.isEmpty || view.isTold { tell(view, &buffer) }
+      if view.isDirty, !view.isInBatch, closedViews.isEmpty || view.isTold {
+        tell(view, &buffer)
+      }
       if i < views.count, views[i] === view { i += 1 }
     }
     return true

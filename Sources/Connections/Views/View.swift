@@ -46,6 +46,9 @@ package final class View: DisposeBagProvider {
   var isDirty = false
   var isTold = false
 
+  /// Whether the batch that has opened it is not answered.
+  var isInBatch = false
+
   /// What must be durable before the client hears that it is open.
   var openedAfter: UInt64 = 0
 

@@ -1,0 +1,31 @@
+internal import Signals
+
+/// The commands with an identity to which a service has said no, in memory only.
+///
+/// A client that repeats a command on another connection may be refused there before the daemon has
+/// read the first: that must not be done then, because the client was told that it was not.
+struct RefusedCommands {
+  private static let maxCount = 10_000
+
+  private var refused: [String: (call: String, error: any ServiceError)] = [:]
+
+  /// Identities by age; may name one that was forgotten.
+  private var order = Queue<String>()
+
+  mutating func note(_ command: Command, _ error: any ServiceError) {
+    guard let id = command.id else { return }
+    if refused.updateValue((command.fingerprint, error), forKey: id) == nil { order.append(id) }
+    while order.count > Self.maxCount, let oldest = order.popFirst() { refused[oldest] = nil }
+  }
+
+  /// What the service has said to the same command; `nil` when it was not asked, or has not refused.
+  func refusal(of command: Command) -> (any ServiceError)? {
+    guard !refused.isEmpty, let id = command.id, let entry = refused[id],
+      entry.call == command.fingerprint
+    else { return nil }
+    return entry.error
+  }
+
+  /// Forgets all: what they were decided on is lost.
+  mutating func removeAll() { self = RefusedCommands() }
+}
