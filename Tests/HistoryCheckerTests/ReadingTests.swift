@@ -148,6 +148,30 @@ struct ReadingTests {
         """)
   }
 
+  @Test(arguments: [(1, true), (3, false)])
+  func `of a pattern, what arrived and went again is not counted`(skipped: Int, isRight: Bool) {
+    var sketch = Sketch()
+    sketch.line(#"w-> {"id":1,"method":"subscribe","params":{"source":"cells/*"}}"#)
+    sketch.line(
+      #"w<- {"id":1,"result":{"sub":1,"source":"cells/*","kind":"state","seq":0,"values":{}}}"#)
+    sketch.set("a", "x", 3)
+    sketch.write(
+      "a", "cells.unset", #""name":"x""#, returns: "true", type: "cells.unset", stream: "cells/x",
+      data: "{}")
+    sketch.set("a", "x", 1)
+    sketch.set("a", "x", 3)
+    sketch.line(
+      #"w<- {"method":"next","params":{"sub":1,"seq":4,"source":"cells/x","value":3,"skipped":\#(skipped)}}"#
+    )
+    #expect(
+      smallest(sketch.history).hasPrefix(
+        isRight
+          ? ""
+          : "skipped: w, who watches cells/* as 1, is told at 4 that 3 of cells/x were left out, and 1 were\n"
+      ))
+    #expect(smallest(sketch.history).isEmpty == isRight)
+  }
+
   @Test
   func `a value that is not that of its position`() {
     let history = Self.watcher.spoiled(#""seq":29,"value":4"#, #""seq":29,"value":3"#)

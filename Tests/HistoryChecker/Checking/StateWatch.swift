@@ -83,13 +83,7 @@ struct PatternWatch: Watch {
     guard changes.last?.seq == place else {
       throw Violation(.value, "\(name) is shown a change at \(place), where there is none")
     }
-    // A change to the value that is there already is neither shown nor counted.
-    var before = timeline.value(of: source, at: last)
-    var left = -1
-    for change in changes {
-      if !isDistinct || change.value != before { left += 1 }
-      before = change.value
-    }
+    let left = leftOut(of: changes, since: timeline.value(of: source, at: last) ?? .none) ?? 0
     let isExact = !source.hasPrefix("lists/") && !source.hasPrefix("maps/")
     guard isExact ? notice.skipped == left : notice.skipped < changes.count else {
       throw Violation(
@@ -97,6 +91,23 @@ struct PatternWatch: Watch {
         "\(name) is told at \(place) that \(notice.skipped) of \(source) were left out, and \(left) were"
       )
     }
+  }
+
+  /// How many of some changes are counted as left out when the last of them is shown.
+  ///
+  /// A change to the value that is there already is not counted, nor what has arrived and gone again.
+  private func leftOut(of changes: [Timeline.Change], since first: Value) -> Int? {
+    var (before, left, isNew) = (first, Int?.none, false)
+    for change in changes {
+      defer { before = change.value }
+      guard !isDistinct || change.value != before else { continue }
+      guard let count = left else {
+        (left, isNew) = (0, before.isAbsent)
+        continue
+      }
+      left = isNew && change.value.isAbsent ? nil : count + 1
+    }
+    return left
   }
 
   func checkShown(upTo seq: Int, asOf now: Int, _ timeline: Timeline) throws(Violation) {
