@@ -205,6 +205,25 @@ struct ReadingTests {
         "stale: w, who watches cells/x as 1, was shown (none), and it is 1 from 1 to 1\n"))
   }
 
+  @Test(arguments: [true, false])
+  func `sync need not tell of what has gone again`(isGone: Bool) {
+    var sketch = Sketch()
+    sketch.line(#"w-> {"id":1,"method":"subscribe","params":{"source":"cells/*"}}"#)
+    sketch.line(
+      #"w<- {"id":1,"result":{"sub":1,"source":"cells/*","kind":"state","seq":0,"values":{}}}"#)
+    sketch.set("a", "x", 1)
+    if isGone {
+      sketch.write(
+        "a", "cells.unset", #""name":"x""#, returns: "true", type: "cells.unset",
+        stream: "cells/x", data: "{}")
+    } else {
+      sketch.set("a", "x", 2)
+    }
+    sketch.line(#"w-> {"id":2,"method":"sync","params":{"seq":1}}"#)
+    sketch.line(#"w<- {"id":2,"result":{"seq":2}}"#)
+    #expect(smallest(sketch.history).isEmpty == isGone)
+  }
+
   @Test
   func `a frame of a subscription that has ended`() {
     var sketch = Self.watcher

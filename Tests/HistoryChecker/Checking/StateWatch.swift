@@ -115,9 +115,14 @@ struct PatternWatch: Watch {
     for source in timeline.sources where source.matches(pattern) {
       let last = shown[source] ?? start
       guard last < seq, let then = timeline.value(of: source, at: last),
-        let now = timeline.value(of: source, at: seq), then != now
+        let expected = timeline.value(of: source, at: seq), then != expected,
+        // What has gone again meanwhile, and was not shown, is not told.
+        let later = timeline.changes(of: source, after: seq, upTo: now),
+        !then.isAbsent || !later.contains(where: { $0.value.isAbsent })
       else { continue }
-      throw Violation(.stale, "\(name) was shown \(source) as \(then), and it is \(now) at \(seq)")
+      throw Violation(
+        .stale,
+        "\(name) was shown \(source) as \(then), and it is \(expected) from \(seq) to \(now)")
     }
   }
 }
