@@ -113,8 +113,8 @@ private struct AddToCell: DocumentedParameters, CellParameters {
 
 private struct CompareAndSetCell: DocumentedParameters, CellParameters {
   let name: String
-  let expected: JSONText?
   let value: JSONText
+  let expected: JSONText?
 
   static let docs = [
     "name": nameDoc, "expected": "What the cell must hold; left out or null: no cell.",

@@ -122,12 +122,7 @@ extension Interface {
         "result": .object([
           "name": .string("result"), "schema": .object(["type": .string("object")]),
         ]),
-        "errors": .array(
-          method.errors.map { reason in
-            .object([
-              "code": .number(JSONNumber(ErrorName.rejected.code)), "message": .string(reason),
-            ])
-          }),
+        "errors": .array(Self.errors(of: method)),
       ])
     }
     return .object([
@@ -135,6 +130,18 @@ extension Interface {
       "info": .object(["title": .string("binderd"), "version": .string(version)]),
       "methods": .array(described),
     ])
+  }
+
+  /// What the service of a method may say no with: one error, because a code stands once.
+  private static func errors(of method: Method) -> [JSONValue] {
+    guard !method.errors.isEmpty else { return [] }
+    return [
+      .object([
+        "code": .number(JSONNumber(ErrorName.rejected.code)),
+        "message": .string(ErrorName.rejected.rawValue),
+        "data": .object(["reason": .array(method.errors.map { .string($0) })]),
+      ])
+    ]
   }
 }
 

@@ -1,0 +1,117 @@
+import JSON
+import Testing
+
+/// `rpc.discover` held against the rules of OpenRPC 1.2.6 (<https://spec.open-rpc.org/>), which its
+/// meta-schema and its text give for the parts that we use.
+struct OpenRPCTests {
+  private let document: JSONObject
+  private let methods: [JSONObject]
+
+  init() throws {
+    let client = try Bench().connect()
+    document = try #require(client.result(#"{"id":1,"method":"rpc.discover"}"#))
+    methods = try Self.objects(document["methods"])
+  }
+
+  private static func objects(_ value: JSONValue?) throws -> [JSONObject] {
+    guard case .array(let elements)? = value else {
+      Issue.record("no array: \(String(describing: value))")
+      return []
+    }
+    return try elements.map { element in
+      guard case .object(let object) = element else {
+        Issue.record("no object: \(element)")
+        throw CancellationError()
+      }
+      return object
+    }
+  }
+
+  private func string(_ object: JSONObject, _ name: String) -> String? {
+    if case .string(let text)? = object[name] { text } else { nil }
+  }
+
+  private func only(_ object: JSONObject, _ names: Set<String>) {
+    #expect(Set(object.members.map(\.name)).isSubset(of: names))
+  }
+
+  @Test
+  func `the document says what it is, and nothing unknown`() throws {
+    only(document, ["openrpc", "info", "methods"])
+    let version = try #require(string(document, "openrpc"))
+    #expect(version.wholeMatch(of: /1\.2\.[0-9]+/) != nil)
+    guard case .object(let info)? = document["info"] else {
+      Issue.record("no info")
+      return
+    }
+    only(info, ["title", "version"])
+    #expect(string(info, "title")?.isEmpty == false)
+    #expect(string(info, "version")?.isEmpty == false)
+  }
+
+  @Test
+  func `each method stands once and has parameters and a result`() throws {
+    let names = methods.compactMap { string($0, "name") }
+    #expect(names.count == methods.count)
+    #expect(Set(names).count == names.count)
+    for method in methods {
+      only(method, ["name", "summary", "paramStructure", "params", "result", "errors"])
+      let structure = string(method, "paramStructure") ?? ""
+      #expect(["by-name", "by-position", "either"].contains(structure))
+      guard case .object(let result)? = method["result"] else {
+        Issue.record("no result")
+        continue
+      }
+      only(result, ["name", "schema"])
+      #expect(string(result, "name")?.isEmpty == false)
+      try checkSchema(result["schema"])
+    }
+  }
+
+  @Test
+  func `parameters have names of their own and schemas, the required ones stand first`() throws {
+    for method in methods {
+      let parameters = try Self.objects(method["params"])
+      let names = parameters.compactMap { string($0, "name") }
+      #expect(Set(names).count == parameters.count, "\(names)")
+      let required = parameters.map { $0["required"] == .bool(true) }
+      #expect(required == required.sorted { $0 && !$1 }, "\(method["name"] ?? .null) \(names)")
+      for parameter in parameters {
+        only(parameter, ["name", "description", "required", "schema"])
+        try checkSchema(parameter["schema"])
+      }
+    }
+  }
+
+  @Test
+  func `the codes of a method's errors are unique`() throws {
+    for method in methods {
+      let errors = try Self.objects(method["errors"])
+      for error in errors {
+        only(error, ["code", "message", "data"])
+        #expect(string(error, "message")?.isEmpty == false)
+      }
+      let codes = errors.compactMap { error -> Int64? in
+        if case .number(let code)? = error["code"] { code.int64 } else { nil }
+      }
+      #expect(codes.count == errors.count)
+      #expect(Set(codes).count == codes.count, "\(method["name"] ?? .null)")
+    }
+  }
+
+  /// A JSON Schema, as far as ours use it.
+  private func checkSchema(_ value: JSONValue?) throws {
+    guard case .object(let schema)? = value else {
+      if case .bool? = value { return }
+      Issue.record("no schema: \(String(describing: value))")
+      return
+    }
+    only(schema, ["type", "items", "properties", "required", "additionalProperties"])
+    let types: Set = ["object", "array", "string", "number", "integer", "boolean", "null"]
+    #expect(types.contains(string(schema, "type") ?? ""))
+    if let items = schema["items"] { try checkSchema(items) }
+    if let additional = schema["additionalProperties"] { try checkSchema(additional) }
+    guard case .object(let properties)? = schema["properties"] else { return }
+    for property in properties.members { try checkSchema(property.value) }
+  }
+}
