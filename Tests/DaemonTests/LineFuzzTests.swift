@@ -69,7 +69,7 @@ final class LineFuzzTests {
     }
     let wanted = Self.answers(to: input)
     guard let wanted else { return nil }
-    let client = try TestSocket(daemon.socket)
+    let client = try TestSocket(daemon.socket, isRecorded: false)
     defer { client.close() }
     try send(input + Array("\n".utf8) + Self.ping("end"), to: client)
     var missing = wanted

@@ -6,7 +6,8 @@ import Testing
 /// Journals that are only read: checked, or served without being changed.
 struct ReadingTests {
   private func verify(_ journal: String, _ code: CInt = 0) throws -> String {
-    try run([DaemonProcess.executable, "--verify", "--journal", journal], code)
+    try run(
+      [DaemonProcess.executable, "--verify", "--journal", journal], code, isWithErrors: true)
   }
 
   private func fill(_ daemon: DaemonProcess, _ count: Int) throws {

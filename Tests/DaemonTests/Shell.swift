@@ -3,14 +3,17 @@ import TestSupport
 
 /// Runs a program and returns what it prints.
 ///
-/// - Parameter code: The exit code that is expected.
-func run(_ words: [String], _ code: CInt = 0) throws -> String {
+/// - Parameters:
+///   - code: The exit code that is expected.
+///   - isWithErrors: Whether what it says on stderr is returned as well.
+func run(_ words: [String], _ code: CInt = 0, isWithErrors: Bool = false) throws -> String {
   var ends: [CInt] = [0, 0]
   pipe(&ends)
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)
   defer { posix_spawn_file_actions_destroy(&actions) }
   posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+  if isWithErrors { posix_spawn_file_actions_adddup2(&actions, ends[1], 2) }
   posix_spawn_file_actions_addclose(&actions, ends[0])
   var argv = words.map { strdup($0) } + [nil]
   defer { argv.forEach { free($0) } }
