@@ -17,8 +17,14 @@ final class FaultBench {
   /// How often ``old`` was told that it has counted up.
   private var acknowledged = 0
 
-  init() throws {
-    daemon = try DaemonProcess()
+  /// - Parameter limits: Those that are not the defaults: what takes a minute there takes seconds here.
+  init(limits: [String: Int] = [:]) throws {
+    let place = try TemporaryDirectory()
+    defer { withExtendedLifetime(place) {} }
+    let file = place.path + "/binder.conf"
+    let members = limits.map { #""\#($0)":\#($1)"# }.joined(separator: ",")
+    Files.write(#"{"limits":{\#(members)}}"#, to: file)
+    daemon = try DaemonProcess(["--config", file])
     old = try TestSocket(daemon.socket)
     epoch = try old.result(#"{"id":0,"method":"hello"}"#)["epoch"]
     // What is made once is made before it is counted.

@@ -7,7 +7,7 @@ struct GreedTests {
   let bench: FaultBench
 
   init() throws {
-    bench = try FaultBench()
+    bench = try FaultBench(limits: ["stall_ms": 3_000])
   }
 
   @Test
@@ -42,7 +42,7 @@ struct GreedTests {
   }
 
   @Test
-  func `11: a client that takes nothing for a minute is hung up on`() throws {
+  func `11: a client that takes nothing for a time is hung up on`() throws {
     _ = try bench.old.call(
       #"{"id":1,"method":"cells.set","params":["big","\#(String(repeating: "x", count: 50_000))"]}"#
     )
@@ -53,7 +53,7 @@ struct GreedTests {
     }
     try bench.waitUntil("it is noted") { try bench.stats("output_bytes") > 0 }
     while try bench.stats("connections") > 1, milliseconds() - start < 120_000 { usleep(100_000) }
-    #expect(60_000..<120_000 ~= milliseconds() - start)
+    #expect(3_000..<60_000 ~= milliseconds() - start)
     #expect(bench.daemon.processorSeconds < 10)
     stalled.close()
     try bench.checkWellBeing()
