@@ -66,6 +66,12 @@ struct CollectionValue {
         return false
       }
       elements[at] = new
+    case "merge":
+      guard let at = index("at", upTo: elements.count), case .object(var object) = elements[at],
+        case .object(let members)? = step["value"]
+      else { return false }
+      for member in members.members { object[member.name] = member.value }
+      elements[at] = .object(object)
     case "remove":
       guard let at = index("at", upTo: elements.count) else { return false }
       elements.remove(at: at)

@@ -63,6 +63,10 @@ extension CollectionChange {
       buffer.append(#"{"op":"update","at":"#)
       buffer.append(integer: at)
       write(value, to: &buffer)
+    case .merge(let at, let value):
+      buffer.append(#"{"op":"merge","at":"#)
+      buffer.append(integer: at)
+      write(value, to: &buffer)
     case .remove(let at):
       buffer.append(#"{"op":"remove","at":"#)
       buffer.append(integer: at)

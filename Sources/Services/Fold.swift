@@ -18,6 +18,9 @@ package protocol Fold: AnyObject {
   /// What a record alone says of the sources that it changes; `nil` when the state has to be known.
   func given(by record: Record) -> [SourceChange]?
 
+  /// Applies a record, of whatever service, and tells what it changes.
+  func changes(by record: Record) -> [SourceChange]
+
   /// Applies a record without asking what it changes.
   ///
   /// - Returns: Why the state cannot be had without knowing it better; `nil` when it can.
@@ -63,6 +66,19 @@ final class StateFold<State: ServiceState>: Fold {
     let place = Place(record)
     state.apply(event, at: place)
     return State.sources(changedBy: event, at: place)
+  }
+
+  func changes(by record: Record) -> [SourceChange] {
+    guard State.isCollection else { return apply(record).map { value(of: $0, at: record) } }
+    guard let event = event(of: record) else { return [] }
+    let place = Place(record)
+    let changes = state.changes(by: event, at: place)
+    state.apply(event, at: place)
+    return changes.map { $0.step == nil ? value(of: $0.source, at: record) : $0 }
+  }
+
+  private func value(of source: String, at record: Record) -> SourceChange {
+    SourceChange(source: source, seq: record.seq, value: value(of: source))
   }
 
   func replay(_ record: Record) -> JournalError? {

@@ -79,6 +79,12 @@ final class JournalFold: Fold {
 
   var forms: EventForms { EventForms([:]) }
 
+  /// It has no sources.
+  func changes(by record: Record) -> [SourceChange] {
+    apply(record)
+    return []
+  }
+
   func knows(_ record: Record) -> Bool { true }
 
   func given(by record: Record) -> [SourceChange]? { [] }

@@ -17,6 +17,9 @@ package final class Ledger<State: ServiceState> {
   /// The durable state; tells of a change after each event, when somebody observes it.
   package let shown = Property(State())
 
+  /// Tells that something was recorded and is taken back or lost: ``newest`` is without it.
+  package let undone = PassthroughSubject<Void, Never>()
+
   private unowned let host: ServiceHost
 
   /// The host's number for this ledger.
@@ -164,13 +167,19 @@ extension Ledger {
 
   /// Tells of the step and not of the value, which may be long.
   private func showStep(_ event: State.Event, at place: Place) {
-    let changes = (State.changes(givenBy: event, at: place) ?? []).filter {
+    let changes = shown.value.changes(by: event, at: place).filter {
       watchers.isWatched($0.source)
     }
-    let wereEmpty = changes.map { isEmpty($0.source) }
+    let wereEmpty = changes.map { $0.step != nil && isEmpty($0.source) }
+    let before = changes.map { $0.step == nil ? value(of: $0.source) : nil }
     shown.update { $0.apply(event, at: place) }
-    for (change, wasEmpty) in zip(changes, wereEmpty) {
-      guard let step = change.step else { continue }
+    for ((change, wasEmpty), before) in zip(zip(changes, wereEmpty), before) {
+      guard let step = change.step else {
+        let value = value(of: change.source)
+        watchers.send(
+          SourceChange(source: change.source, seq: change.seq, value: value, before: before))
+        continue
+      }
       watchers.send(
         SourceChange(
           source: change.source, seq: change.seq, step: step, isNew: wasEmpty,
@@ -191,6 +200,7 @@ extension Ledger {
     while let last = pending.last, last.record.seq > seq { _ = pending.popLast() }
     newest = shown.value
     for (event, record) in pending.elements { newest.apply(event, at: Place(record)) }
+    undone.send()
   }
 }
 

@@ -91,10 +91,3 @@ struct PastChanges {
     return ChangePage(changes: changes, end: end)
   }
 }
-
-extension Fold {
-  /// Applies a record and tells what it has changed.
-  fileprivate func changes(by record: Record) -> [SourceChange] {
-    apply(record).map { SourceChange(source: $0, seq: record.seq, value: value(of: $0)) }
-  }
-}

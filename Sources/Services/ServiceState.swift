@@ -32,6 +32,12 @@ package protocol ServiceState: Codable, Sendable {
   /// What an event alone says of the sources that it changes; `nil` when the state has to be known.
   static func changes(givenBy event: Event, at place: Place) -> [SourceChange]?
 
+  /// What an event changes, asked of the state before it, where the event alone does not say it.
+  ///
+  /// For states with lists or maps: a change of one of those is its step. A change without one means
+  /// that a source of another kind has the value that follows.
+  func changes(by event: Event, at place: Place) -> [SourceChange]
+
   /// Makes what is large its own: a copy of a state is only made when one of the two changes, which
   /// would be in the middle of the first command.
   mutating func unshare()
@@ -45,7 +51,7 @@ package protocol ServiceState: Codable, Sendable {
   /// What is done about events of the service that are of no known kind.
   static var unknownEvents: UnknownEvents { get }
 
-  /// Whether the sources are lists or maps: then ``changes(givenBy:at:)`` tells each step.
+  /// Whether sources are lists or maps: then ``changes(by:at:)`` tells each step.
   static var isCollection: Bool { get }
 
   /// The version of the form in which the state is kept as a snapshot; raised when an older form
@@ -72,6 +78,11 @@ extension ServiceState {
   package init?(kept text: JSONText, by coder: EventCoder) {
     guard let state = coder.value(Self.self, of: text) else { return nil }
     self = state
+  }
+
+  /// What it says alone.
+  package func changes(by event: Event, at place: Place) -> [SourceChange] {
+    Self.changes(givenBy: event, at: place) ?? []
   }
 
   /// They are plain values.

@@ -49,6 +49,37 @@ struct ViewTests {
     #expect(bench.lines() == [next(#""left":{"value":3},"right":{"value":"b"}"#)])
     right.value = "b"
     #expect(bench.lines() == [])
+    left.value = 4
+    left.value = 3
+    #expect(bench.lines() == [], "it is as the client was told")
+    left.value = 5
+    right.value = "c"
+    right.value = "b"
+    #expect(bench.lines() == [next(#""left":{"value":5}"#)])
+  }
+
+  @Test
+  func `of an element that changes in part, that part is told`() throws {
+    struct Row: Encodable {
+      let id: Int
+      var text: String
+      var note: String?
+    }
+    let list = MutableObservableArray([Row(id: 1, text: "a"), Row(id: 2, text: "b")])
+    _ = try open { list.bind(to: $0["list"]) }
+    list[1].text = "B"
+    list[0].note = "new"
+    #expect(
+      bench.lines() == [
+        next(
+          #""list":{"changes":[{"op":"merge","at":1,"value":{"text":"B"}},"#
+            + #"{"op":"merge","at":0,"value":{"note":"new"}}]}"#)
+      ])
+    list[0].note = nil
+    #expect(
+      bench.lines() == [
+        next(#""list":{"changes":[{"op":"update","at":0,"value":{"id":1,"text":"a"}}]}"#)
+      ])
   }
 
   @Test

@@ -123,7 +123,7 @@ extension [String] {
     case .remove(let at): remove(at: at)
     case .move(let from, let to): insert(remove(at: from), at: to)
     case .reset(let value): self = value.elements?.map(\.text) ?? []
-    case .put, .delete: break
+    case .put, .delete, .merge: break
     }
   }
 }

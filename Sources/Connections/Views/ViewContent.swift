@@ -43,6 +43,9 @@ struct ViewContent {
 
   private(set) var kind = Kind.state
   private var shown = Shown.nothing
+
+  /// The value that the client was told last, while another is to be told.
+  private var told: JSONText?
   private var news = News.none
   private var loading: Loading?
   private var isLoadingNew = false
@@ -65,8 +68,14 @@ struct ViewContent {
 
   mutating func set(_ value: JSONText) {
     guard shown != .value(value) else { return }
+    if case .value(let before) = shown {
+      if case .none = news { told = before }
+    } else {
+      told = nil
+    }
     shown = .value(value)
-    news = .whole
+    // What has come and gone before the client was told is not told.
+    news = told == value ? .none : .whole
   }
 
   mutating func set(_ elements: [JSONText]) {
@@ -83,17 +92,25 @@ struct ViewContent {
       return
     }
     let steps = old.diff(elements).generatePatch(to: elements)
-    shown = .list(elements)
-    if steps.count > max(4, elements.count) { news = .whole } else { tell(steps) }
+    if steps.count > max(4, elements.count) {
+      shown = .list(elements)
+      news = .whole
+    } else {
+      apply(steps)
+    }
   }
 
   /// Takes steps of a list that is shown.
   mutating func apply(_ steps: [OrderedCollectionOperation<JSONText, Int>]) {
     guard case .list(var elements) = shown else { return }
     shown = .nothing  // so that the elements are not copied
-    elements.apply(steps)
+    var texts: [String] = []
+    for step in steps {
+      texts.append(step.text(in: elements))
+      elements.apply(step)
+    }
     shown = .list(elements)
-    tell(steps)
+    tell(texts)
   }
 
   mutating func set(_ loading: Loading) {
@@ -103,7 +120,7 @@ struct ViewContent {
     isLoadingNew = true
   }
 
-  private mutating func tell(_ steps: [OrderedCollectionOperation<JSONText, Int>]) {
+  private mutating func tell(_ steps: [String]) {
     var (texts, bytes): ([String], Int)
     switch news {
     case .none: (texts, bytes) = ([], 0)
@@ -112,9 +129,8 @@ struct ViewContent {
     }
     news = .none  // so that the texts are not copied
     for step in steps {
-      let text = step.text
-      texts.append(text)
-      bytes += text.utf8.count + 1
+      texts.append(step)
+      bytes += step.utf8.count + 1
     }
     news = bytes > Self.stepBytes ? .whole : .steps(texts, bytes: bytes)
   }
@@ -183,19 +199,43 @@ struct ViewContent {
   }
 
   private mutating func forget() {
-    news = .none
+    (news, told) = (.none, nil)
     (isLoadingNew, isKindNew) = (false, false)
   }
 }
 
 extension OrderedCollectionOperation<JSONText, Int> {
   /// The step as clients see it.
-  fileprivate var text: String {
+  ///
+  /// - Parameter elements: What it is a step from.
+  fileprivate func text(in elements: [JSONText]) -> String {
     switch self {
     case .insert(let element, let at): #"{"op":"insert","at":\#(at),"value":\#(element.text)}"#
     case .delete(let at): #"{"op":"remove","at":\#(at)}"#
-    case .update(let at, let element): #"{"op":"update","at":\#(at),"value":\#(element.text)}"#
+    case .update(let at, let element):
+      if let members = elements[at].members(thatMake: element) {
+        #"{"op":"merge","at":\#(at),"value":\#(members.text)}"#
+      } else {
+        #"{"op":"update","at":\#(at),"value":\#(element.text)}"#
+      }
     case .move(let from, let to): #"{"op":"move","from":\#(from),"to":\#(to)}"#
     }
+  }
+}
+
+extension JSONText {
+  /// The members with which an object becomes another; `nil` when it does not become that by
+  /// members alone, or they are no shorter.
+  fileprivate func members(thatMake other: JSONText) -> JSONText? {
+    guard text.utf8.first == UInt8(ascii: "{"), other.text.utf8.first == UInt8(ascii: "{"),
+      case .object(let old) = value, case .object(let new) = other.value,
+      old.members.allSatisfy({ new[$0.name] != nil })
+    else { return nil }
+    var different = JSONObject()
+    for member in new.members where old[member.name] != member.value {
+      different[member.name] = member.value
+    }
+    let text = JSONValue.object(different).text
+    return text.text.utf8.count < other.text.utf8.count ? text : nil
   }
 }

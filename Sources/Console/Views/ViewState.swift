@@ -104,6 +104,10 @@ extension ViewState.Property {
       case ("insert", let value?):
         if let at, at <= elements.count { elements.insert(value, at: at) }
       case ("update", let value?): if let at, at < elements.count { elements[at] = value }
+      case ("merge", .object(let members)?):
+        guard let at, at < elements.count, case .object(var object) = elements[at] else { continue }
+        for member in members.members { object[member.name] = member.value }
+        elements[at] = .object(object)
       case ("remove", _): if let at, at < elements.count { elements.remove(at: at) }
       case ("move", _):
         if let from, let to = step.index("to"), from < elements.count, to < elements.count {

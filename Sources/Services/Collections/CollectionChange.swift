@@ -4,6 +4,8 @@ package import JSON
 package enum CollectionChange: Equatable, Sendable {
   case insert(at: Int, JSONText)
   case update(at: Int, JSONText)
+  /// Some members of an element, which is an object, are these; the others stay.
+  case merge(at: Int, JSONText)
   case remove(at: Int)
   /// Removes at `from`, then inserts at `to` in the shortened list.
   case move(from: Int, to: Int)
@@ -15,7 +17,8 @@ package enum CollectionChange: Equatable, Sendable {
   /// About how many bytes it takes to tell.
   var size: Int {
     switch self {
-    case .insert(_, let value), .update(_, let value), .reset(let value): value.text.utf8.count
+    case .insert(_, let value), .update(_, let value), .merge(_, let value), .reset(let value):
+      value.text.utf8.count
     case .put(let key, let value): key.utf8.count + value.text.utf8.count
     case .remove, .move, .delete: 32
     }
