@@ -48,6 +48,7 @@ final class Daemon {
     let cells = CellsService(in: host)
     let lists = ListsService(in: host)
     let maps = MapsService(in: host)
+    let people = PeopleService(in: host)
     let bindings = BindingsService(in: host)
     let readers = ReadersService(in: host)
     let journal = JournalService(
@@ -79,6 +80,7 @@ final class Daemon {
       bindCells(interface, to: cells)
       bindLists(interface, to: lists)
       bindMaps(interface, to: maps)
+      bindPeople(interface, to: people)
       bindBindings(interface, to: bindings)
       bindReaders(interface, to: readers)
       bindSystem(interface, to: system)

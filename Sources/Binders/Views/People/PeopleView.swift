@@ -1,0 +1,21 @@
+package import Connections
+package import Services
+internal import Signals
+
+/// Shows all people; each can be opened.
+package func bindPeople(_ view: View, _ session: Session, to people: PeopleService) {
+  people.ledger.shown.map { state in
+    state.people.values.sorted { $0.id < $1.id }
+  }
+  .bind(to: view["people"])
+  view.intent("create", CreatePerson.self).calls {
+    try people.create(name: $0.name, color: $0.color)
+  }
+  view.intent("reverseName", PersonArguments.self).calls { try people.reverseName($0.id) }
+  view.intent("remove", PersonArguments.self).calls { try people.remove($0.id) }
+  view.intent("open", PersonArguments.self).calls { try people.person($0.id) }
+    .opens("person") { child, person in
+      // That there is such a person was found out by the line before.
+      try? bindPerson(child, session, to: people, person)
+    }
+}

@@ -1,0 +1,49 @@
+internal import Signals
+
+/// What a client sees of a person and what it types: now of this one, and then of another.
+final class PersonScreen: BindView {
+  /// Text that is shown, and that the client may type into.
+  final class Field {
+    let text = Property("")
+  }
+
+  override class var bindings: [DeclaredBinding] {
+    super.bindings + [
+      BINDViewModel("ID", ~>, "idLabel.text"),
+      BINDViewModel("name", <>, "nameField.text"),
+      BINDViewModel("hexColorCode", <>, "colorField.text"),
+      BINDViewModel("formerNames", ~>, "formerNames"),
+      BINDViewModelCommand("reverseNameCommand", "onReverseName"),
+    ]
+  }
+
+  let idLabel = Field()
+  let nameField = Field()
+  let colorField = Field()
+  let formerNames = Property([String]())
+  let onReverseName = PassthroughSubject<Void, Never>()
+
+  /// Shows a model; what showed another is bound to this one, and to that no more.
+  func show(_ model: AnyObject?) {
+    viewModel = PersonViewModel(model: model)
+  }
+
+  /// Shows the same model again: what was typed and not taken goes.
+  func showAgain() {
+    if let model = viewModel?.model { show(model) }
+  }
+
+  /// Does what the client asks.
+  ///
+  /// - Throws: What the model has refused; then it is shown as it was.
+  func edit(_ body: () -> Void) throws {
+    var refusal: (any Error)?
+    for binding in viewModel?.bindings ?? [] {
+      binding.failed { if refusal == nil { refusal = $0 } }
+    }
+    body()
+    guard let refusal else { return }
+    showAgain()
+    throw refusal
+  }
+}

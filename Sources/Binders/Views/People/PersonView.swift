@@ -1,0 +1,50 @@
+package import Connections
+package import Services
+internal import Signals
+
+/// Shows one person, and another when asked to; what is typed goes through the bindings of
+/// ``PersonScreen`` and ``PersonViewModel`` to the service, and comes back when it is durable.
+///
+/// - Parameter mayShow: Whether the client may see the person of a number.
+package func bindPerson(
+  _ view: View, _ session: Session, to people: PeopleService, _ person: PersonArguments,
+  mayShow: @escaping (Int) -> Bool = { _ in true }
+) throws {
+  let screen = PersonScreen()
+  let shown = Property(person.id)
+  screen.show(try people.model(of: person.id))
+
+  session.host.whenDurable(screen.idLabel.text.toSignal()).bind(to: view["id"])
+  session.host.whenDurable(screen.nameField.text.toSignal()).bind(to: view["name"])
+  session.host.whenDurable(screen.colorField.text.toSignal()).bind(to: view["color"])
+  screen.formerNames.bind(to: view["formerNames"])
+  people.ledger.undone.bind(to: view) { _, _ in screen.showAgain() }
+  shown.toSignal().flatMapLatest(people.removal(of:)).bind(to: view) { view, _ in view.dismiss() }
+
+  view.intent("rename", NewName.self).calls { new in
+    try screen.edit { screen.nameField.text.value = new.name }
+  }
+  view.intent("color", NewColor.self).calls { new in
+    try screen.edit { screen.colorField.text.value = new.color }
+  }
+  view.intent("reverseName").calls { _ in try screen.edit { screen.onReverseName.send() } }
+  view.intent("remove").calls { _ in try people.remove(shown.value) }
+  view.intent("show", PersonArguments.self).calls { other in
+    guard mayShow(other.id) else { throw PeopleError.unknown(id: other.id) }
+    screen.show(try people.model(of: other.id))
+    shown.value = other.id
+  }
+}
+
+/// What the view of a person takes.
+package struct PersonArguments: Decodable {
+  let id: Int
+}
+
+private struct NewName: Decodable {
+  let name: String
+}
+
+private struct NewColor: Decodable {
+  let color: String
+}

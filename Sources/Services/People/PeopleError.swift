@@ -1,0 +1,30 @@
+/// Why a person is not changed.
+package enum PeopleError: ServiceError, Equatable {
+  case unknown(id: Int)
+  case badName
+  case badColor(String)
+  case tooMany(max: Int)
+  /// A source is to be set that is a person as a whole.
+  case fixed(source: String)
+
+  package var kind: ServiceErrorKind {
+    switch self {
+    case .unknown(let id): .notFound(what: "person", id: "\(id)")
+    case .badName: .invalid(parameter: "name", expected: description)
+    case .badColor: .invalid(parameter: "color", expected: "a hex code such as #1e90ff")
+    case .tooMany: .rejected(reason: "too_many")
+    case .fixed: .rejected(reason: "not_writable")
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .unknown(let id): "nobody has the number \(id)"
+    case .badName:
+      "a name has 1 to \(PeopleService.maxNameLength) characters and no control characters"
+    case .badColor: "a colour is a hex code such as #1e90ff"
+    case .tooMany(let max): "there are at most \(max) people"
+    case .fixed(let source): "'\(source)' is set by its name and its color"
+    }
+  }
+}

@@ -1,0 +1,130 @@
+internal import JSON
+package import Signals
+
+/// People, each with a name and a colour.
+///
+/// Each is a stream and a source `people/ID`, with the sources `people/ID/name` and
+/// `people/ID/color` beside it, which can be set and so be an end of a binding.
+package final class PeopleService {
+  package static let maxCount = 10_000
+  package static let maxNameLength = 100
+
+  /// The colour of who is given none.
+  package static let defaultColor = Color(red: 128, green: 128, blue: 128)
+
+  package let ledger: Ledger<People>
+  private unowned let host: ServiceHost
+
+  package init(in host: ServiceHost) {
+    self.host = host
+    ledger = Ledger("people", in: host)
+  }
+
+  // MARK: Changing
+
+  /// Takes a person in.
+  ///
+  /// - Parameter color: A hex code; ``defaultColor`` when not given.
+  package func create(name: String, color: String? = nil) throws(PeopleError) -> Person {
+    try check(name)
+    let color = try color.map { (hex) throws(PeopleError) in try Self.color(hex) }
+    guard ledger.newest.people.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
+    let id = ledger.newest.lastID + 1
+    ledger.record(
+      .created(name: name, color: color ?? Self.defaultColor), in: "people/\(id)")
+    return try person(id)
+  }
+
+  /// Gives a person another name; the same one records nothing.
+  package func rename(_ id: Int, to name: String) throws(PeopleError) -> Person {
+    let person = try person(id)
+    try check(name)
+    if person.name != name { ledger.record(.renamed(name: name), in: "people/\(id)") }
+    return try self.person(id)
+  }
+
+  /// Gives a person another colour; the same one records nothing.
+  package func color(_ id: Int, _ color: Color) throws(PeopleError) -> Person {
+    let person = try person(id)
+    if person.color != color { ledger.record(.colored(color: color), in: "people/\(id)") }
+    return try self.person(id)
+  }
+
+  /// Turns the name of a person round.
+  ///
+  /// - Returns: The new name.
+  package func reverseName(_ id: Int) throws(PeopleError) -> String {
+    try rename(id, to: String(try person(id).name.reversed())).name
+  }
+
+  /// Lets a person go.
+  ///
+  /// - Returns: Who it was.
+  package func remove(_ id: Int) throws(PeopleError) -> Person {
+    let person = try person(id)
+    ledger.record(.removed, in: "people/\(id)")
+    return person
+  }
+
+  /// The colour of a hex code.
+  package static func color(_ hex: String) throws(PeopleError) -> Color {
+    guard let color = Color(hex: hex) else { throw .badColor(hex) }
+    return color
+  }
+
+  private func check(_ name: String) throws(PeopleError) {
+    let isPlain = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    guard 1...Self.maxNameLength ~= name.count, isPlain else { throw .badName }
+  }
+
+  // MARK: Showing
+
+  /// A person with all that was decided.
+  package func person(_ id: Int) throws(PeopleError) -> Person {
+    guard let person = ledger.newest.people[id] else { throw .unknown(id: id) }
+    return person
+  }
+
+  /// The durable people, by number.
+  package var all: [Person] { ledger.shown.value.people.values.sorted { $0.id < $1.id } }
+
+  /// A durable person, now and after each change, until the person is removed.
+  package func values(of id: Int) -> SafeSignal<Person> {
+    Signal { [ledger] observer in
+      guard let person = ledger.shown.value.people[id] else {
+        observer.complete()
+        return NonDisposable.instance
+      }
+      observer.receive(person)
+      return ledger.changes(of: "people/\(id)").observeNext { _ in
+        if let person = ledger.shown.value.people[id] {
+          observer.receive(person)
+        } else {
+          observer.complete()
+        }
+      }
+    }
+  }
+
+  /// Tells when a person is removed, durably.
+  package func removal(of id: Int) -> SafeSignal<Void> {
+    ledger.changes(of: "people/\(id)").filter(\.isGone).map { _ in }
+  }
+
+  /// The names that a person has had before the present one, newest first, as far as the journal
+  /// still has them; read away from the loop.
+  package func formerNames(of id: Int) -> Signal<[String], JournalFault> {
+    let stream = "people/\(id)"
+    let filter = EventFilter(
+      type: { $0 == "people.created" || $0 == "people.renamed" }, onlyStream: stream)
+    return host.readEvents(before: nil, limit: 50, filter).map { page in
+      page.events.dropLast().reversed().compactMap { $0.data.members?["name"]?.string }
+    }
+  }
+
+  /// A person as an object with properties, as bindings want it.
+  package func model(of id: Int) throws(PeopleError) -> PersonModel {
+    _ = try person(id)
+    return PersonModel(id, of: self)
+  }
+}

@@ -1,0 +1,14 @@
+/// A person.
+package struct Person: Codable, Equatable, Sendable {
+  package let id: Int
+  package var name: String
+  package var color: Color
+}
+
+/// What can happen to a person; the stream is `people/ID`.
+package enum PersonEvent: ServiceEvent, Codable, Equatable {
+  case created(name: String, color: Color)
+  case renamed(name: String)
+  case colored(color: Color)
+  case removed
+}
