@@ -13,6 +13,7 @@ package func bindBindings(_ interface: Interface, to service: BindingsService) {
   interface.offerSources(
     of: service.ledger, [.init("bindings/*", "The expression of the binding.", .string)],
     exists: { SourceName.isSource($0, of: "bindings") })
+  bindBindingList(interface, service)
 
   interface.query(
     "bind", "Binds two sources: what the one becomes, the other becomes.", Bind.self, nil
@@ -84,6 +85,10 @@ extension Interface {
     if isKept {
       handle = bind.binding ?? freeName()
       let name = handle.description
+      if let filed = bindings.filed[name] {
+        binding.dispose()
+        throw .inFile(filed.source)
+      }
       do throws(Refusal) {
         _ = try host.perform(call.command("bind", mayRecord: mayRecord)) {
           try service.add(name, binding.expression.description)
@@ -135,6 +140,9 @@ extension Interface {
     _ unbind: Unbind, _ service: BindingsService, _ call: Call
   ) throws(WireError) {
     var binding = call.connection.removeBinding(unbind.binding)
+    if binding == nil, let filed = bindings.filed[unbind.binding.description] {
+      throw .inFile(filed.source)
+    }
     if binding == nil, let kept = bindings.kept[unbind.binding.description] {
       do throws(Refusal) {
         _ = try host.perform(call.command("unbind", mayRecord: mayRecord)) {
@@ -162,7 +170,7 @@ extension Interface {
   /// A name for a binding that the daemon keeps: the next number that is free.
   private func freeName() -> Handle {
     var number = bindings.kept.count + 1
-    while bindings.kept["\(number)"] != nil { number += 1 }
+    while bindings.kept["\(number)"] != nil || bindings.filed["\(number)"] != nil { number += 1 }
     return .number(number)
   }
 
@@ -172,7 +180,7 @@ extension Interface {
   ///
   /// - Parameter isRestored: Whether it was there before this start: a source that has gone meanwhile
   ///   has passed nothing on yet.
-  fileprivate func makeBinding(
+  func makeBinding(
     _ text: String, isRestored: Bool = false
   ) throws(WireError) -> LiveBinding {
     let expression: BindExpression

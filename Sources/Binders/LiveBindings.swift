@@ -8,6 +8,10 @@ final class LiveBinding: Disposable {
   private let binding: EndBinding<JSONValue, JSONValue>
   private unowned let all: LiveBindings
 
+  /// What it could not pass on the last time, and why; `nil` when there was nothing.
+  private(set) var failure: String?
+  private var watch: (any Disposable)?
+
   init(
     _ expression: BindExpression, _ binding: EndBinding<JSONValue, JSONValue>,
     in all: LiveBindings
@@ -15,6 +19,7 @@ final class LiveBinding: Disposable {
     self.expression = expression
     self.binding = binding
     self.all = all
+    watch = binding.failures.observeNext { [weak self] in self?.failure = "\($0)" }
   }
 
   var isDisposed: Bool { binding.isDisposed }
@@ -40,6 +45,7 @@ final class LiveBinding: Disposable {
   func dispose() {
     guard !isDisposed else { return }
     binding.dispose()
+    watch?.dispose()
     all.remove(self)
   }
 }
@@ -50,8 +56,11 @@ package final class LiveBindings {
 
   private var bindings: [LiveBinding] = []
 
-  /// Those that the daemon keeps, by name.
+  /// Those that the daemon keeps because the journal says so, by name.
   var kept: [String: LiveBinding] = [:]
+
+  /// Those that stand in files, by name.
+  var filed: [String: FiledBinding] = [:]
 
   func add(_ binding: LiveBinding) {
     bindings.append(binding)
@@ -64,22 +73,7 @@ package final class LiveBindings {
   /// The sources through which a value would come back to where it was, from there to there; `nil`
   /// when it would not.
   func circle(with expression: BindExpression) -> [String]? {
-    for (from, to) in expression.flows {
-      if let path = path(from: to, to: from) { return [from] + path }
-    }
-    return nil
-  }
-
-  private func path(from start: String, to end: String) -> [String]? {
-    var paths = [[start]]
-    var seen: Set = [start]
-    while let path = paths.popLast(), let last = path.last {
-      if last == end { return path }
-      for (from, to) in bindings.flatMap(\.expression.flows) where from == last {
-        if seen.insert(to).inserted { paths.append(path + [to]) }
-      }
-    }
-    return nil
+    expression.circle(among: bindings.map(\.expression))
   }
 }
 
@@ -88,5 +82,27 @@ extension BindExpression {
   var flows: [(from: String, to: String)] {
     (self.operator.goesRight ? [(left, right)] : [])
       + (self.operator.goesLeft ? [(right, left)] : [])
+  }
+
+  /// The sources through which a value would come back to where it was, if this stood among others.
+  func circle(among others: [BindExpression]) -> [String]? {
+    for (from, to) in flows {
+      if let path = Self.path(from: to, to: from, through: others) { return [from] + path }
+    }
+    return nil
+  }
+
+  private static func path(
+    from start: String, to end: String, through all: [BindExpression]
+  ) -> [String]? {
+    var paths = [[start]]
+    var seen: Set = [start]
+    while let path = paths.popLast(), let last = path.last {
+      if last == end { return path }
+      for (from, to) in all.flatMap(\.flows) where from == last {
+        if seen.insert(to).inserted { paths.append(path + [to]) }
+      }
+    }
+    return nil
   }
 }

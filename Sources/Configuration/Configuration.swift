@@ -8,6 +8,9 @@ package struct Configuration: Equatable, Sendable {
   package var socketMode: UInt32 = 0o600
   package var journal: String?
   package var durability: Durability?
+
+  /// Where the `*.bind` files are.
+  package var bindDirectory: String?
   package var limits = Limits()
 
   /// In the order of the file: of those that name a stream the first counts.

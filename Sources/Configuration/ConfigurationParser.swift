@@ -7,7 +7,8 @@ struct ConfigurationParser {
   private let accounts: Accounts
 
   private static let members = [
-    "socket", "socket_mode", "journal", "durability", "limits", "retention", "roles",
+    "socket", "socket_mode", "journal", "durability", "bind_directory", "limits", "retention",
+    "roles",
   ]
 
   /// - Throws: All that is wrong, in the order of the file.
@@ -53,6 +54,9 @@ struct ConfigurationParser {
     }
     configuration.durability = members["durability"].flatMap {
       reader.word($0, "'durability'", Durability.forms) { Durability($0) }
+    }
+    configuration.bindDirectory = members["bind_directory"].flatMap {
+      reader.path($0, "'bind_directory'")
     }
     if let node = members["limits"] { readLimits(node, into: &configuration.limits) }
     if let node = members["retention"] {

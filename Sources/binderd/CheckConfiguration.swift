@@ -1,3 +1,4 @@
+import Binders
 import Configuration
 import EventLoop
 import Glibc
@@ -10,9 +11,13 @@ func checkConfiguration(_ options: Options) -> CInt {
   let file = ConfigurationFile(options)
   do throws(ConfigurationFaults) {
     let configuration = try file.read()
+    let settings = Settings(options: options, configuration: configuration)
+    let bindings = try settings.bindDirectory.read().bindings
     for warning in configuration.warnings { print("warning: \(warning)") }
     print(file.isMissing ? "\(file.path) is not there: the defaults hold" : "\(file.path) is right")
-    describe(Settings(options: options, configuration: configuration))
+    describe(settings)
+    print("bindings    \(settings.bindDirectory.shown)")
+    for binding in bindings { print("binding     \(binding.name): \(binding.expression)") }
     return EXIT_SUCCESS
   } catch {
     print("\(error)")
@@ -64,4 +69,8 @@ extension Rules {
     let names = allow.map(\.pattern.text).joined(separator: " ")
     return deny.isEmpty ? names : names + " but " + deny.map(\.pattern.text).joined(separator: " ")
   }
+}
+
+extension BindDirectory {
+  fileprivate var shown: String { isMissing ? "\(path) is not there" : path }
 }

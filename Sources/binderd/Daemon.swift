@@ -62,10 +62,11 @@ final class Daemon {
     let interfaces = Interfaces(over: host)
     let access = Access(
       configuration.roles, interfaces, RefusalLog(log, now: { loop.milliseconds }))
-    let reload = Reload(file, configuration, log, manager) { configuration in
+    let reload = Reload(file, settings, log, manager) { configuration, files in
       hub.limits = configuration.limits.fitting(descriptors)
       journal.retention = configuration.retention.map(RetentionRule.init)
       access.change(to: configuration.roles, for: hub.connections.values)
+      return loadBindings(interfaces[.owner], files)
     }
     let administration = Administration(
       reload: reload.run, decide: access.decision(on:by:), file: { reload.path })
@@ -103,12 +104,15 @@ final class Daemon {
   /// Brings the services to where the journal is, and lets the clients see them.
   ///
   /// - Throws: ``JournalFault`` when an event cannot be read and the journal may be written.
-  func start(_ settings: Settings, _ log: Log, _ manager: ServiceManager) throws {
+  func start(
+    _ settings: Settings, _ files: BindFiles, _ log: Log, _ manager: ServiceManager
+  ) throws {
     try replay(settings, log, manager)
     let interface = interfaces[.owner]
     bindHub(hub, to: interface, bag: bag)
     if settings.durability != nil { journal.start() }
     restoreBindings(interface, bindings) { log.write(.warning, $0) }
+    for fault in loadBindings(interface, files).faults { log.write(.warning, "\(fault)") }
     // Requests that waited for the disk are run at the end of a turn; what they write goes at once.
     loop.onTurnEnd { [unowned store] in store.submit() }
   }

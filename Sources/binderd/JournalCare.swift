@@ -1,3 +1,4 @@
+import Binders
 import EventLoop
 import Glibc
 import Journal
@@ -61,7 +62,7 @@ func compact(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -
   let settings = try Settings(reading: options)
   let daemon = try Daemon(settings, ConfigurationFile(options), log, manager)
   defer { daemon.abandon() }
-  try daemon.start(settings, log, manager)
+  try daemon.start(settings, BindFiles(), log, manager)
   var result: Result<JournalService.Compacted, JournalFault>?
   let compaction = daemon.journal.compact(before: options.before, isForced: options.isForced)
   let observation = compaction.observe { event in

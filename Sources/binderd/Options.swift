@@ -23,6 +23,7 @@ struct Options {
 
   /// The configuration file, when it is named.
   var configuration: String?
+  var bindDirectory: String?
 
   /// For work on the journal.
   var isForced = false
@@ -37,7 +38,8 @@ struct Options {
   }
 
   static let help = """
-    usage: binderd [--config FILE] [--socket PATH] [--journal FILE] [--durability POLICY] [--read-only]
+    usage: binderd [--config FILE] [--bind-dir DIR] [--socket PATH] [--journal FILE]
+                   [--durability POLICY] [--read-only]
            binderd --verify | --info | --backup FILE | --restore FILE | --export FILE | --import FILE
                    [--journal FILE] [--force] [--progress FORM]
            binderd --compact [--before SEQ] [--journal FILE] [--force]
@@ -47,6 +49,8 @@ struct Options {
       --config FILE        the configuration; default $CONFIGURATION_DIRECTORY/binder.conf (systemd),
                            for root /etc/binder/binder.conf, else $XDG_CONFIG_HOME/binder/binder.conf
                            (~/.config); what is said here comes before what it says
+      --bind-dir DIR       where the *.bind files are, each line a binding; default bind.d beside the
+                           configuration
       --socket PATH        where clients connect; default $XDG_RUNTIME_DIR/binder/bus.sock, for root
                            /run/binder/bus.sock; a socket of systemd comes before both
       --journal FILE       the journal; default $STATE_DIRECTORY/journal.db, then
@@ -98,6 +102,7 @@ struct Options {
       case "--socket": socket = try value()
       case "--journal": journal = try value()
       case "--config": configuration = try value()
+      case "--bind-dir": bindDirectory = try value()
       case "--check-config":
         request = .checkConfiguration
         if parts.count == 2 {

@@ -1,5 +1,13 @@
+import Binders
 import Configuration
 import EventLoop
+
+/// Lets the daemon do what a configuration and its `*.bind` files say.
+///
+/// It returns whether other bindings live, and those that cannot.
+typealias TakeOver = (Configuration, BindFiles) -> (
+  hasChanged: Bool, faults: [ConfigurationFault]
+)
 
 /// Reads the configuration again and lets the daemon take it over, or leaves everything as it is.
 final class Reload {
@@ -10,15 +18,16 @@ final class Reload {
   /// What was read at the start, and what was read last.
   private let started: Configuration
   private var configuration: Configuration
-  private let takeOver: (Configuration) -> Void
+  private let options: Options
+  private let takeOver: TakeOver
 
-  /// - Parameter takeOver: Lets the daemon do what a configuration says.
   init(
-    _ file: ConfigurationFile, _ configuration: Configuration, _ log: Log,
-    _ manager: ServiceManager, takeOver: @escaping (Configuration) -> Void
+    _ file: ConfigurationFile, _ settings: Settings, _ log: Log, _ manager: ServiceManager,
+    takeOver: @escaping TakeOver
   ) {
     self.file = file
-    (started, self.configuration) = (configuration, configuration)
+    options = settings.options
+    (started, configuration) = (settings.configuration, settings.configuration)
     self.log = log
     self.manager = manager
     self.takeOver = takeOver
@@ -35,18 +44,20 @@ final class Reload {
     manager.notify("RELOADING=1", "MONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
     defer { manager.notify("READY=1") }
     let new: Configuration
+    let files: BindFiles
     do throws(ConfigurationFaults) {
       new = try file.read()
+      files = try Settings(options: options, configuration: new).bindDirectory.read()
     } catch {
       for fault in error.faults { log.write(.error, "\(fault)") }
       log.write(.error, "the configuration stays as it was")
       throw error
     }
+    let (hasBound, faults) = takeOver(new, files)
     let report = ReloadReport(
-      file: path, changed: configuration.changes(in: new),
-      needsRestart: started.needsRestart(for: new), warnings: new.warnings)
+      file: path, changed: configuration.changes(in: new) + (hasBound ? ["bindings"] : []),
+      needsRestart: started.needsRestart(for: new), warnings: new.warnings + faults)
     configuration = new
-    takeOver(new)
     tell(report)
     return report
   }

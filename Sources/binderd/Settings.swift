@@ -35,6 +35,13 @@ struct Settings {
     return (Options.environment("HOME") ?? ".") + "/.local/state/binder/journal.db"
   }
 
+  /// Where the `*.bind` files are.
+  var bindDirectory: BindDirectory {
+    if let named = options.bindDirectory { return BindDirectory(path: named, isNamed: true) }
+    let beside = ConfigurationFile(options).directory + "/bind.d"
+    return BindDirectory(path: configuration.bindDirectory ?? beside, isNamed: false)
+  }
+
   /// `nil` when nothing is to be written.
   var durability: SQLiteStore.Durability? {
     guard !options.isReadOnly else { return nil }

@@ -13,13 +13,14 @@ import Signals
 func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
   let file = ConfigurationFile(options)
   let settings = try Settings(reading: options)
+  let files = try settings.bindDirectory.read()
   for warning in settings.configuration.warnings { log.write(.warning, "\(warning)") }
   if settings.durability != nil { makeDirectory(of: settings.journalPath) }
   let daemon = try Daemon(settings, file, log, manager)
   let shutdown = Shutdown(daemon, manager)
   var signals: [ProcessSignal] = []
   do {
-    try daemon.start(settings, log, manager)
+    try daemon.start(settings, files, log, manager)
     // Before the first client: from then on every end is in order.
     signals = try watchSignals(on: daemon, shutdown)
     try listen(daemon, settings, log, manager)

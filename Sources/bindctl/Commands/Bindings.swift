@@ -7,13 +7,18 @@ let bindingsSyntax = Syntax(
 
 var bindingsCommand: Command {
   Command(bindingsSyntax) { context in
-    let result = try context.client.call("get", ["source": .string("bindings/*")]).object
-    let all = result.object("values").members.sorted { $0.name < $1.name }
-    for member in all {
-      let name = String(member.name.dropFirst("bindings/".count))
-      let document: JSONObject = ["binding": .string(name), "expr": member.value]
+    guard case .array(let all)? = try context.client.call("bindings.list").object["value"] else {
+      return .done
+    }
+    for case .object(let binding) in all {
+      let name = binding["binding"]?.bare ?? ""
+      var columns = [name, binding["expr"]?.bare ?? ""]
+      if let file = binding["file"], let line = binding["line"] {
+        columns.append("\(file.bare):\(line.bare)")
+      }
+      columns += (binding["failure"]?.bare).map { [$0] } ?? []
       context.output.result(
-        document, bare: member.value, human: "\(name)\t\(member.value.bare)")
+        binding, bare: binding["expr"], human: columns.joined(separator: "\t"))
     }
     return .done
   }

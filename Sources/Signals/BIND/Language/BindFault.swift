@@ -25,11 +25,11 @@ package struct BindFault: Error, Equatable, Sendable {
   /// What could be there.
   package let expected: [String]
   /// The fault in a few words, without the column.
-  private let sentence: String
+  package let message: String
 
   init(_ kind: Kind, _ sentence: String, at column: Int, found: String, expected: [String] = []) {
     self.kind = kind
-    self.sentence = sentence
+    message = sentence
     self.column = column
     self.found = found
     self.expected = expected
@@ -37,7 +37,7 @@ package struct BindFault: Error, Equatable, Sendable {
 }
 
 extension BindFault: CustomStringConvertible {
-  package var description: String { "\(sentence) at column \(column)" }
+  package var description: String { "\(message) at column \(column)" }
 }
 
 extension BindFault {

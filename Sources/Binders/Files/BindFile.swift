@@ -1,0 +1,105 @@
+package import Configuration
+internal import Services
+package import Signals
+internal import Wire
+
+/// A binding that stands in a file: the daemon keeps it for as long as it stands there.
+package struct FileBinding: Sendable {
+  /// How it is called: as the line says, or by file and line, `home.bind:3`.
+  package let name: String
+  package let expression: BindExpression
+
+  /// The file, and where the expression begins in it, counted from 1.
+  package let file: String
+  package let line: Int
+  package let column: Int
+
+  /// What it is known by when the files are read again, whatever lines were added before it.
+  let identity: String
+
+  func fault(_ message: String, column: Int = 1) -> ConfigurationFault {
+    ConfigurationFault(
+      file: file, line: line, column: self.column + column - 1, message: message)
+  }
+}
+
+/// What `*.bind` files say: one binding a line, `[name:] path op path [| transformer]…`.
+///
+/// Blank lines, and those that begin with `#`, say nothing.
+package struct BindFiles: Sendable {
+  package private(set) var bindings: [FileBinding] = []
+
+  /// All that is wrong, in the order of the files.
+  package private(set) var faults: [ConfigurationFault] = []
+
+  private var places: [String: (file: String, line: Int)] = [:]
+
+  package init() {}
+
+  /// Reads one more file.
+  package mutating func read(_ bytes: [UInt8], file: String) {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      faults.append(ConfigurationFault(file: file, message: "it is not UTF-8"))
+      return
+    }
+    let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+    for (i, line) in lines.enumerated() { read(line, file: file, line: i + 1) }
+  }
+
+  private mutating func read(
+    _ line: Substring.UnicodeScalarView, file: String, line number: Int
+  ) {
+    let rest = line.drop { $0.properties.isWhitespace }
+    guard let first = rest.first, first != "#" else { return }
+    let column = line.count - rest.count + 1
+    let (name, start) = Self.name(of: rest)
+    let text = rest.dropFirst(start)
+    let known = name ?? "\(file.split(separator: "/").last ?? ""):\(number)"
+    do throws(BindFault) {
+      let expression = try BindExpression(String(text))
+      _ = try JSONTransformers.all.transformer(for: expression)
+      let binding = FileBinding(
+        name: known, expression: expression, file: file, line: number, column: column + start,
+        identity: name ?? "\(file) \(expression)")
+      check(name, binding, column)
+      bindings.append(binding)
+    } catch {
+      faults.append(
+        ConfigurationFault(
+          file: file, line: number, column: column + start + error.column - 1,
+          message: error.message))
+    }
+  }
+
+  /// The name that a line begins with, and where what is behind it begins.
+  ///
+  /// It ends with a colon, and holds no slash, which every source does.
+  private static func name(
+    of line: Substring.UnicodeScalarView
+  ) -> (name: String?, start: Int) {
+    let word = line.prefix { !$0.properties.isWhitespace }
+    guard word.last == ":", !word.contains("/") else { return (nil, 0) }
+    let space = line.dropFirst(word.count).prefix { $0.properties.isWhitespace }
+    return (String(word.dropLast()), word.count + space.count)
+  }
+
+  private mutating func check(_ name: String?, _ binding: FileBinding, _ column: Int) {
+    func note(_ message: String) {
+      faults.append(
+        ConfigurationFault(
+          file: binding.file, line: binding.line, column: column, message: message))
+    }
+    if let name, Handle(name: name) == nil {
+      note("a name is 1 to 64 of A-Z a-z 0-9 _ . : -")
+    }
+    if let other = places[binding.identity] {
+      let what = name == nil ? "this binding" : "a binding of this name"
+      note("\(what) stands in \(other.file):\(other.line) already")
+    }
+    places[binding.identity] = (binding.file, binding.line)
+    if let circle = binding.expression.circle(among: bindings.map(\.expression)) {
+      faults.append(
+        binding.fault("a value would go in a circle: \(circle.joined(separator: " → "))"))
+    }
+  }
+}

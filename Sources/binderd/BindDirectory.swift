@@ -1,0 +1,53 @@
+import Binders
+import Configuration
+import Glibc
+
+/// The directory whose `*.bind` files say what the daemon binds.
+struct BindDirectory {
+  let path: String
+
+  /// Whether the command line names it: then it must be there.
+  let isNamed: Bool
+
+  /// Whether it is not there, so that nothing is bound.
+  var isMissing: Bool { !isNamed && access(path, F_OK) != 0 && errno == ENOENT }
+
+  /// All that stands in the files, in the order of their names.
+  ///
+  /// - Throws: All that is wrong with them.
+  func read() throws(ConfigurationFaults) -> BindFiles {
+    var files = BindFiles()
+    var faults: [ConfigurationFault] = []
+    for name in try names() {
+      let file = TrustedFile(path: "\(path)/\(name)")
+      do throws(ConfigurationFaults) {
+        files.read(try file.read(), file: file.path)
+      } catch {
+        faults += error.faults
+      }
+    }
+    faults += files.faults
+    guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+    return files
+  }
+
+  private func names() throws(ConfigurationFaults) -> [String] {
+    guard let directory = opendir(path) else {
+      if errno == ENOENT, !isNamed { return [] }
+      throw ConfigurationFaults([
+        ConfigurationFault(file: path, message: String(cString: strerror(errno)))
+      ])
+    }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+        field.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) {
+          String(cString: $0)
+        }
+      }
+      if name.hasSuffix(".bind"), !name.hasPrefix(".") { names.append(name) }
+    }
+    return names.sorted()
+  }
+}

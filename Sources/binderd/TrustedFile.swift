@@ -1,0 +1,44 @@
+import Configuration
+import Glibc
+
+/// A file that says what the daemon does: it is root's or the daemon's own, and nobody else writes it.
+struct TrustedFile {
+  /// How long it may be.
+  private static let maxBytes = 1 << 20
+
+  let path: String
+
+  func read() throws(ConfigurationFaults) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw fault(String(cString: strerror(errno))) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw fault(String(cString: strerror(errno))) }
+    guard status.st_mode & S_IFMT != S_IFDIR else { throw fault("it is a directory") }
+    if status.st_mode & S_IFMT == S_IFREG { try checkOwner(status) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 14)
+    while true {
+      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw fault(String(cString: strerror(errno))) }
+      guard count > 0 else { return bytes }
+      bytes += chunk[..<count]
+      guard bytes.count <= Self.maxBytes else {
+        throw fault("it has more than \(Self.maxBytes) bytes")
+      }
+    }
+  }
+
+  /// Whoever may write it says who may do what.
+  private func checkOwner(_ status: stat) throws(ConfigurationFaults) {
+    guard status.st_uid == 0 || status.st_uid == geteuid() else {
+      throw fault("it belongs to user \(status.st_uid), not to root or to the daemon's own")
+    }
+    guard status.st_mode & S_IWOTH == 0 else { throw fault("everybody may write it") }
+  }
+
+  func fault(_ message: String) -> ConfigurationFaults {
+    ConfigurationFaults([ConfigurationFault(file: path, message: message)])
+  }
+}

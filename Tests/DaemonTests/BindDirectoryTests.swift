@@ -1,0 +1,82 @@
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+/// The directory of `*.bind` files, as the daemon and its check read it.
+struct BindDirectoryTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    mkdir(directory.path + "/bind.d", 0o755)
+  }
+
+  private func write(_ text: String, _ name: String = "home.bind") {
+    Files.write(text, to: "\(directory.path)/bind.d/\(name)")
+  }
+
+  private func configure(_ text: String = "{}") {
+    Files.write(text, to: directory.path + "/binder.conf")
+  }
+
+  @Test
+  func `files are bound at the start, and a reload takes over what has changed`() throws {
+    configure()
+    write("# home\ncells/a ~> cells/b\nn: cells/a ~> cells/c\nnope/x ~> cells/d\n")
+    write("not read", "readme.txt")
+    let arguments = ["--config", directory.path + "/binder.conf"]
+    let daemon = try DaemonProcess(arguments, in: directory.path)
+    #expect(daemon.log.contains("bind.d/home.bind:4:1: no source 'nope/x'"))
+    let client = try TestSocket(daemon.socket)
+    _ = try client.call(#"{"id":1,"method":"cells.set","params":["a",1]}"#)
+    let get = #"{"id":2,"method":"get","params":["cells/*"]}"#
+    func cells() throws -> String { try client.result(get)["values"]?.text.text ?? "" }
+    while try !cells().contains("cells/c") {}
+    #expect(try cells() == #"{"cells/a":1,"cells/b":1,"cells/c":1}"#)
+
+    write("cells/a ~> cells/b\ncells/a ~> cells/d\n")
+    #expect(try client.call(#"{"id":3,"method":"reload"}"#).contains(#""changed":["bindings"]"#))
+    _ = try client.call(#"{"id":4,"method":"cells.set","params":["a",2]}"#)
+    while try !cells().contains(#""cells/b":2,"cells/c":1,"cells/d":2"#) {}
+    #expect(try client.call(#"{"id":5,"method":"reload"}"#).contains(#""changed":[]"#))
+
+    write("cells/a ~> cells/b\n  cells/a => cells/d\n")
+    let refused = try client.call(#"{"id":6,"method":"reload"}"#)
+    #expect(refused.contains(#"home.bind","line":2,"column":11,"message":"expected '~>' or"#))
+    _ = try client.call(#"{"id":7,"method":"cells.set","params":["a",3]}"#)
+    while try !cells().contains(#""cells/b":3,"cells/c":1,"cells/d":3"#) {}
+
+    #expect(daemon.end() == 0)
+    #expect(throws: DaemonProcess.Failure.self, "a fault of a line stops the start") {
+      try daemon.start(arguments)
+    }
+    write("cells/a ~> cells/e\n")
+    try daemon.start(arguments)
+    let again = try TestSocket(daemon.socket)
+    while try again.result(get)["values"]?.text.text.contains(#""cells/e":3"#) == false {}
+    #expect(daemon.end() == 0)
+  }
+
+  @Test
+  func `the check says what is wrong in every file, and what would be bound`() throws {
+    configure(#"{ "bind_directory": "\#(directory.path)/bind.d" }"#)
+    let check = [DaemonProcess.executable, "--check-config", directory.path + "/binder.conf"]
+    write("lamp: cells/a ~> cells/b | not\n")
+    #expect(try run(check).contains("binding     lamp: cells/a ~> cells/b | not\n"))
+    write("cells/a ~~> cells/b\n\ncells/c ~> cells/d | nott\n")
+    write("cells/x ~> cells/y |\n", "other.bind")
+    let place = directory.path + "/bind.d"
+    #expect(
+      try run(check, 78)
+        == "\(place)/home.bind:1:9: unknown operator '~~>'\n"
+        + "\(place)/home.bind:3:22: unknown transformer 'nott'\n"
+        + "\(place)/other.bind:1:21: expected transformer, found the end\n")
+    chmod(place + "/other.bind", 0o666)
+    #expect(try run(check, 78).contains("\(place)/other.bind: everybody may write it"))
+    configure(#"{ "bind_directory": "\#(directory.path)/none" }"#)
+    #expect(try run(check).contains("bindings    \(directory.path)/none is not there\n"))
+    let named = check + ["--bind-dir", directory.path + "/none"]
+    #expect(try run(named, 78).contains("\(directory.path)/none: No such file or directory"))
+  }
+}
