@@ -49,6 +49,7 @@ final class Daemon {
     let lists = ListsService(in: host)
     let maps = MapsService(in: host)
     let people = PeopleService(in: host)
+    let threads = ThreadsService(in: host)
     let bindings = BindingsService(in: host)
     let readers = ReadersService(in: host)
     let journal = JournalService(
@@ -82,6 +83,7 @@ final class Daemon {
       bindLists(interface, to: lists)
       bindMaps(interface, to: maps)
       bindPeople(interface, to: people)
+      bindThreads(interface, to: threads)
       bindBindings(interface, to: bindings)
       bindReaders(interface, to: readers)
       bindSystem(interface, to: system)

@@ -836,3 +836,22 @@ types() { tmux -S "$directory/tmux" send-keys -t test "$1" Enter; }
     types 'stty -a | grep -o " echo "; echo back $?'
     eventually shows '^back 0$'
 }
+
+@test "a *.bind file binds, and people and threads are called, looked at and bound" {
+    kill_daemon
+    mkdir "$directory/bind.d"
+    echo 'shout: people/1/name ~> cells/shout | uppercase' > "$directory/bind.d/home.bind"
+    start_daemon --bind-dir "$directory/bind.d"
+    is "$(bindctl bindings)" \
+        $'shout\tpeople/1/name ~> cells/shout | uppercase\t'"$directory/bind.d/home.bind:1"
+    bindctl call people.create name=Kim > /dev/null
+    bindctl wait cells/shout '"KIM"' -t 10
+    refuses 5 "binding 'shout' stands in $directory/bind.d/home.bind:1: take it out there, and reload" \
+        unbind shout
+    bindctl call threads.start name=Tea > /dev/null
+    is "$(bindctl call threads.post thread:=1 body=Green)" 1
+    beside bindctl watch threads/1/posts -n 2
+    eventually grep -q live "$directory/out"
+    is "$(bindctl call threads.like thread:=1 post:=1)" 1
+    eventually grep -q '"likes":1' "$directory/out"
+}

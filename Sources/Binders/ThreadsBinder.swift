@@ -1,0 +1,151 @@
+internal import Configuration
+internal import Connections
+internal import JSON
+package import Services
+
+/// Binds clients to the discussions.
+package func bindThreads(_ interface: Interface, to threads: ThreadsService) {
+  interface.offer(
+    "threads", "Discussions: threads with posts, which can be liked; each change is told alone.",
+    events: [
+      "started", "renamed", "posted", "edited", "deleted", "liked", "unliked", "removed",
+    ].map { "threads.\($0)" })
+  interface.offerSources(
+    of: threads.ledger,
+    [
+      .init("threads/*", "The thread of that number.", Shape(of: ThreadRow.self)),
+      .init(
+        "threads/*/posts", "Its posts, the oldest first.", .array(Shape(of: ShownPost.self)),
+        kind: .list),
+    ],
+    exists: { Threads.Part($0) != nil })
+  interface.offerView("threads", "All discussions; each can be opened.") { view, session in
+    bindThreads(view, session, to: threads)
+  }
+  interface.offerView(
+    "thread", "A discussion, to be read and taken part in.", ThreadArguments.self,
+    reads: { ["threads/\($0.id)", "threads/\($0.id)/posts"] }
+  ) { view, session, thread in try bindThread(view, session, to: threads, thread) }
+  offerThreadMethods(interface, threads)
+  offerPostMethods(interface, threads)
+}
+
+private func offerThreadMethods(_ interface: Interface, _ threads: ThreadsService) {
+  interface.command(
+    "threads.start", "Starts a thread; returns its number.", StartThread.self,
+    writes: ["threads.started"], errors: ["too_many"]
+  ) { (thread: StartThread) throws(ThreadsError) in try threads.start(name: thread.name) }
+  interface.command(
+    "threads.rename", "Gives a thread another name; returns it.", RenameThread.self,
+    writes: ["threads.renamed"]
+  ) { (thread: RenameThread) throws(ThreadsError) in
+    try threads.rename(thread.thread, to: thread.name)
+  }
+  interface.command(
+    "threads.remove", "Removes a thread; returns how many posts it had.", NumberedThread.self,
+    writes: ["threads.removed"]
+  ) { (thread: NumberedThread) throws(ThreadsError) in try threads.remove(thread.thread) }
+  interface.query(
+    "threads.list", "All threads, by number.", NoParameters.self, Shape(of: [ThreadRow].self)
+  ) { interface, call, _ in
+    let all = threads.all.filter { interface.role.mayRead("threads/\($0.id)") }
+    interface.answer(
+      call, with: all.map { ThreadRow(id: $0.id, name: $0.name, posts: $0.posts.count) })
+  }
+}
+
+private func offerPostMethods(_ interface: Interface, _ threads: ThreadsService) {
+  interface.command(
+    "threads.post", "Posts something; returns its number.", NewPost.self,
+    writes: ["threads.posted"], errors: ["too_many"]
+  ) { [unowned interface] (post: NewPost) throws(ThreadsError) in
+    try threads.post(post.body, to: post.thread, by: interface.caller.uid)
+  }
+  interface.command(
+    "threads.edit", "Says something else in a post of one's own; returns it.", EditPost.self,
+    writes: ["threads.edited"], errors: ["not_the_author"]
+  ) { [unowned interface] (post: EditPost) throws(ThreadsError) in
+    try threads.edit(post.post, of: post.thread, post.body, by: interface.caller.uid)
+  }
+  interface.command(
+    "threads.delete", "Deletes a post of one's own; returns what it said.", NamedPost.self,
+    writes: ["threads.deleted"], errors: ["not_the_author"]
+  ) { [unowned interface] (post: NamedPost) throws(ThreadsError) in
+    try threads.delete(post.post, of: post.thread, by: interface.caller.uid)
+  }
+  interface.command(
+    "threads.like", "Likes a post, once; returns how many do.", NamedPost.self,
+    writes: ["threads.liked"]
+  ) { [unowned interface] (post: NamedPost) throws(ThreadsError) in
+    try threads.like(post.post, of: post.thread, by: interface.caller.uid)
+  }
+  interface.command(
+    "threads.unlike", "Likes a post no more; returns how many do.", NamedPost.self,
+    writes: ["threads.unliked"]
+  ) { [unowned interface] (post: NamedPost) throws(ThreadsError) in
+    try threads.unlike(post.post, of: post.thread, by: interface.caller.uid)
+  }
+}
+
+/// A post as its source shows it.
+private struct ShownPost: Codable {
+  let id: Int
+  let author: UInt32
+  let body: String
+  let likes: Int
+}
+
+private protocol ThreadParameters: SourceParameters {
+  var thread: Int { get }
+}
+
+extension ThreadParameters {
+  var source: String { "threads/\(thread)" }
+}
+
+private let threadDoc = "The thread's number."
+private let postDoc = "The post's number within the thread."
+private let nameDoc = "1 to \(ThreadsService.maxNameLength) characters."
+private let bodyDoc = "The text, \(ThreadsService.maxBodyBytes) bytes at most."
+
+/// A thread that is started.
+struct StartThread: DocumentedParameters {
+  let name: String
+
+  static let docs = ["name": nameDoc]
+}
+
+private struct RenameThread: DocumentedParameters, ThreadParameters {
+  let thread: Int
+  let name: String
+
+  static let docs = ["thread": threadDoc, "name": nameDoc]
+}
+
+private struct NumberedThread: DocumentedParameters, ThreadParameters {
+  let thread: Int
+
+  static let docs = ["thread": threadDoc]
+}
+
+private struct NewPost: DocumentedParameters, ThreadParameters {
+  let thread: Int
+  let body: String
+
+  static let docs = ["thread": threadDoc, "body": bodyDoc]
+}
+
+private struct EditPost: DocumentedParameters, ThreadParameters {
+  let thread: Int
+  let post: Int
+  let body: String
+
+  static let docs = ["thread": threadDoc, "post": postDoc, "body": bodyDoc]
+}
+
+private struct NamedPost: DocumentedParameters, ThreadParameters {
+  let thread: Int
+  let post: Int
+
+  static let docs = ["thread": threadDoc, "post": postDoc]
+}

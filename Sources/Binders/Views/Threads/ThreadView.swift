@@ -1,0 +1,57 @@
+package import Connections
+package import Services
+internal import Signals
+
+/// Shows a thread: its name, and its posts, of which each change comes alone.
+package func bindThread(
+  _ view: View, _ session: Session, to threads: ThreadsService, _ thread: ThreadArguments
+) throws {
+  let (id, user) = (thread.id, session.caller.uid)
+  view.assign("id", try threads.thread(id).id)
+  threads.name(of: id).bind(to: view["name"])
+  threads.posts(of: id).mapCollection(PostCell.init).bind(to: view["posts"])
+  threads.removal(of: id).bind(to: view) { view, _ in view.dismiss() }
+  view.intent("rename", ThreadName.self).calls { try threads.rename(id, to: $0.name) }
+  view.intent("post", PostBody.self).calls { try threads.post($0.body, to: id, by: user) }
+  view.intent("edit", EditedPost.self).calls {
+    try threads.edit($0.id, of: id, $0.body, by: user)
+  }
+  view.intent("delete", NumberedPost.self).calls { try threads.delete($0.id, of: id, by: user) }
+  view.intent("like", NumberedPost.self).calls { try threads.like($0.id, of: id, by: user) }
+  view.intent("unlike", NumberedPost.self).calls { try threads.unlike($0.id, of: id, by: user) }
+}
+
+/// What the view of a thread takes.
+package struct ThreadArguments: Decodable {
+  let id: Int
+}
+
+/// A post as a cell of a list shows it.
+private struct PostCell: Encodable {
+  let id: Int
+  let author: UInt32
+  let body: String
+  let likes: String
+
+  init(_ post: Post) {
+    (id, author, body) = (post.id, post.author, post.body)
+    likes = post.likes == 1 ? "1 like" : "\(post.likes) likes"
+  }
+}
+
+private struct ThreadName: Decodable {
+  let name: String
+}
+
+private struct PostBody: Decodable {
+  let body: String
+}
+
+private struct EditedPost: Decodable {
+  let id: Int
+  let body: String
+}
+
+private struct NumberedPost: Decodable {
+  let id: Int
+}

@@ -1,0 +1,28 @@
+package import Connections
+package import Services
+internal import Signals
+
+/// Shows all threads; each can be opened.
+package func bindThreads(_ view: View, _ session: Session, to threads: ThreadsService) {
+  threads.ledger.shown.map(rows).bind(to: view["threads"])
+  view.intent("start", StartThread.self).calls { try threads.start(name: $0.name) }
+  view.intent("open", ThreadArguments.self).calls { _ = try threads.thread($0.id) }
+    .opens("thread") { child, thread in
+      // That there is such a thread was found out by the line before.
+      try? bindThread(child, session, to: threads, thread)
+    }
+  view.intent("remove", ThreadArguments.self).calls { try threads.remove($0.id) }
+}
+
+private func rows(_ threads: Threads) -> [ThreadRow] {
+  threads.threads.values.sorted { $0.id < $1.id }.map {
+    ThreadRow(id: $0.id, name: $0.name, posts: $0.posts.count)
+  }
+}
+
+/// A thread as a row of a list shows it.
+struct ThreadRow: Codable {
+  let id: Int
+  let name: String
+  let posts: Int
+}

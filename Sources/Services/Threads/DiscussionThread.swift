@@ -1,0 +1,51 @@
+/// A discussion: a name, and what was posted, the oldest first.
+package struct DiscussionThread: Codable, Equatable, Sendable {
+  package let id: Int
+  package var name: String
+  package var posts: [Post] = []
+
+  /// The number of what was posted last.
+  var lastPost = 0
+
+  /// Where a post stands.
+  ///
+  /// Numbers grow from post to post, so that it is found without looking at all of them.
+  package func index(of post: Int) -> Int? {
+    var (low, high) = (0, posts.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if posts[middle].id < post { low = middle + 1 } else { high = middle }
+    }
+    return low < posts.count && posts[low].id == post ? low : nil
+  }
+
+  mutating func change(_ post: Int, _ body: (inout Post) -> Void) {
+    if let index = index(of: post) { body(&posts[index]) }
+  }
+}
+
+/// Something that was posted.
+package struct Post: Codable, Equatable, Sendable {
+  package let id: Int
+
+  /// The user who has posted it.
+  package let author: UInt32
+  package var body: String
+
+  /// The users who like it.
+  package var likers: Set<UInt32> = []
+
+  package var likes: Int { likers.count }
+}
+
+/// What can happen to a thread; the stream is `threads/ID`.
+package enum ThreadEvent: ServiceEvent, Codable, Equatable {
+  case started(name: String)
+  case renamed(name: String)
+  case posted(post: Int, author: UInt32, body: String)
+  case edited(post: Int, body: String)
+  case deleted(post: Int)
+  case liked(post: Int, by: UInt32)
+  case unliked(post: Int, by: UInt32)
+  case removed
+}

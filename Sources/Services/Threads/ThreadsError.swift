@@ -1,0 +1,31 @@
+/// Why a thread is not changed.
+package enum ThreadsError: ServiceError, Equatable {
+  case unknownThread(Int)
+  case unknownPost(Int)
+  case badName
+  case badBody
+  case notTheAuthor
+  case tooMany(what: String, max: Int)
+
+  package var kind: ServiceErrorKind {
+    switch self {
+    case .unknownThread(let id): .notFound(what: "thread", id: "\(id)")
+    case .unknownPost(let id): .notFound(what: "post", id: "\(id)")
+    case .badName: .invalid(parameter: "name", expected: description)
+    case .badBody: .invalid(parameter: "body", expected: description)
+    case .notTheAuthor: .rejected(reason: "not_the_author")
+    case .tooMany: .rejected(reason: "too_many")
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .unknownThread(let id): "no thread has the number \(id)"
+    case .unknownPost(let id): "no post of the thread has the number \(id)"
+    case .badName: "a name has 1 to \(ThreadsService.maxNameLength) characters"
+    case .badBody: "a post has 1 to \(ThreadsService.maxBodyBytes) bytes"
+    case .notTheAuthor: "only its author changes a post"
+    case .tooMany(let what, let max): "there are at most \(max) \(what)"
+    }
+  }
+}

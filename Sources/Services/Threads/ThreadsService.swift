@@ -1,0 +1,198 @@
+package import Signals
+
+/// Discussions: threads with a name and posts, which can be liked.
+///
+/// A thread is a stream and a source `threads/ID`; its posts are the list `threads/ID/posts`, which
+/// tells each change alone: of a like the new count.
+package final class ThreadsService {
+  package static let maxThreads = 10_000
+  package static let maxPosts = 10_000
+  package static let maxNameLength = 200
+  package static let maxBodyBytes = 16_384
+
+  package let ledger: Ledger<Threads>
+
+  package init(in host: ServiceHost) {
+    ledger = Ledger("threads", in: host)
+  }
+
+  // MARK: Threads
+
+  /// Starts a thread.
+  ///
+  /// - Returns: Its number.
+  package func start(name: String) throws(ThreadsError) -> Int {
+    try check(name: name)
+    guard ledger.newest.threads.count < Self.maxThreads else {
+      throw .tooMany(what: "threads", max: Self.maxThreads)
+    }
+    let id = ledger.newest.lastID + 1
+    ledger.record(.started(name: name), in: "threads/\(id)")
+    return id
+  }
+
+  /// Gives a thread another name; the same one records nothing.
+  ///
+  /// - Returns: The name.
+  package func rename(_ id: Int, to name: String) throws(ThreadsError) -> String {
+    let thread = try thread(id)
+    try check(name: name)
+    if thread.name != name { ledger.record(.renamed(name: name), in: "threads/\(id)") }
+    return name
+  }
+
+  /// Removes a thread and its posts.
+  ///
+  /// - Returns: How many posts it had.
+  package func remove(_ id: Int) throws(ThreadsError) -> Int {
+    let count = try thread(id).posts.count
+    ledger.record(.removed, in: "threads/\(id)")
+    return count
+  }
+
+  // MARK: Posts
+
+  /// Posts something.
+  ///
+  /// - Returns: Its number within the thread.
+  package func post(_ body: String, to id: Int, by author: UInt32) throws(ThreadsError) -> Int {
+    let thread = try thread(id)
+    try check(body: body)
+    guard thread.posts.count < Self.maxPosts else {
+      throw .tooMany(what: "posts", max: Self.maxPosts)
+    }
+    let post = thread.lastPost + 1
+    ledger.record(.posted(post: post, author: author, body: body), in: "threads/\(id)")
+    return post
+  }
+
+  /// Says something else in a post; the same again records nothing.
+  package func edit(
+    _ post: Int, of id: Int, _ body: String, by user: UInt32
+  ) throws(ThreadsError) -> String {
+    let before = try own(post, of: id, user)
+    try check(body: body)
+    if before.body != body { ledger.record(.edited(post: post, body: body), in: "threads/\(id)") }
+    return body
+  }
+
+  /// Deletes a post.
+  ///
+  /// - Returns: What it said.
+  package func delete(
+    _ post: Int, of id: Int, by user: UInt32
+  ) throws(ThreadsError) -> String {
+    let before = try own(post, of: id, user)
+    ledger.record(.deleted(post: post), in: "threads/\(id)")
+    return before.body
+  }
+
+  /// Likes a post; a second time changes nothing.
+  ///
+  /// - Returns: How many like it.
+  package func like(_ post: Int, of id: Int, by user: UInt32) throws(ThreadsError) -> Int {
+    if !(try self.post(post, of: id).likers.contains(user)) {
+      ledger.record(.liked(post: post, by: user), in: "threads/\(id)")
+    }
+    return try self.post(post, of: id).likes
+  }
+
+  /// Likes a post no more; who has not liked it changes nothing.
+  ///
+  /// - Returns: How many like it.
+  package func unlike(_ post: Int, of id: Int, by user: UInt32) throws(ThreadsError) -> Int {
+    if try self.post(post, of: id).likers.contains(user) {
+      ledger.record(.unliked(post: post, by: user), in: "threads/\(id)")
+    }
+    return try self.post(post, of: id).likes
+  }
+
+  // MARK: Showing
+
+  /// A thread with all that was decided.
+  package func thread(_ id: Int) throws(ThreadsError) -> DiscussionThread {
+    guard let thread = ledger.newest.threads[id] else { throw .unknownThread(id) }
+    return thread
+  }
+
+  /// The durable threads, by number.
+  package var all: [DiscussionThread] {
+    ledger.shown.value.threads.values.sorted { $0.id < $1.id }
+  }
+
+  /// The durable name of a thread, now and after each change, until the thread is removed.
+  package func name(of id: Int) -> SafeSignal<String> {
+    Signal { [ledger] observer in
+      guard let name = ledger.shown.value.threads[id]?.name else {
+        observer.complete()
+        return NonDisposable.instance
+      }
+      observer.receive(name)
+      return ledger.changes(of: "threads/\(id)").observeNext { _ in
+        if let name = ledger.shown.value.threads[id]?.name {
+          observer.receive(name)
+        } else {
+          observer.complete()
+        }
+      }
+    }
+    .removeDuplicates()
+  }
+
+  /// The durable posts of a thread as an observable array: all now, then each change as it is made.
+  package func posts(of id: Int) -> SafeSignal<OrderedCollectionChangeset<[Post]>> {
+    Signal { [ledger] observer in
+      func posts() -> [Post] { ledger.shown.value.threads[id]?.posts ?? [] }
+      observer.receive(OrderedCollectionChangeset(collection: posts(), changes: .whole))
+      return ledger.changes(of: "threads/\(id)/posts").observeNext { change in
+        let posts = posts()
+        observer.receive(
+          OrderedCollectionChangeset(
+            collection: posts, changes: change.step?.operation(in: posts).map { .one($0) } ?? .whole
+          ))
+      }
+    }
+  }
+
+  /// Tells when a thread is removed, durably.
+  package func removal(of id: Int) -> SafeSignal<Void> {
+    ledger.changes(of: "threads/\(id)").filter(\.isGone).map { _ in }
+  }
+
+  private func post(_ post: Int, of id: Int) throws(ThreadsError) -> Post {
+    let thread = try thread(id)
+    guard let index = thread.index(of: post) else { throw .unknownPost(post) }
+    return thread.posts[index]
+  }
+
+  private func own(_ post: Int, of id: Int, _ user: UInt32) throws(ThreadsError) -> Post {
+    let post = try self.post(post, of: id)
+    guard post.author == user else { throw .notTheAuthor }
+    return post
+  }
+
+  private func check(name: String) throws(ThreadsError) {
+    guard 1...Self.maxNameLength ~= name.count else { throw .badName }
+  }
+
+  private func check(body: String) throws(ThreadsError) {
+    guard 1...Self.maxBodyBytes ~= body.utf8.count else { throw .badBody }
+  }
+}
+
+extension CollectionChange {
+  /// The step between arrays of elements; `nil` when all may be different.
+  ///
+  /// - Parameter elements: What the step has led to.
+  fileprivate func operation<Element>(
+    in elements: [Element]
+  ) -> OrderedCollectionOperation<Element, Int>? {
+    switch self {
+    case .insert(let at, _): .insert(elements[at], at: at)
+    case .update(let at, _), .merge(let at, _): .update(at: at, newElement: elements[at])
+    case .remove(let at): .delete(at: at)
+    case .move(let from, let to): .move(from: from, to: to)
+    case .put, .delete, .reset: nil
+    }
+  }
+}

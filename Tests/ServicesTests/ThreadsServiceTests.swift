@@ -1,0 +1,168 @@
+import JSON
+import Journal
+import Services
+import Signals
+import Testing
+
+struct ThreadsServiceTests {
+  let store = MemoryStore()
+  let host: ServiceHost
+  let threads: ThreadsService
+
+  init() throws {
+    host = ServiceHost(store: store)
+    threads = ThreadsService(in: host)
+    try host.start()
+  }
+
+  @discardableResult
+  private func run<Value>(_ body: () throws -> Value) throws -> Value {
+    var value: Value?
+    let command = Command(method: "test.run", caller: Caller(uid: 1, pid: 2))
+    do throws(Refusal) {
+      _ = try host.perform(command) {
+        value = try body()
+        return nil
+      }
+    } catch {
+      if case .service(let error) = error { throw error }
+      throw error
+    }
+    return try #require(value)
+  }
+
+  private func value(_ source: String) -> String? { threads.ledger.value(of: source)?.text }
+
+  @Test
+  func `a thread is started, posted to, liked and read again after a start`() throws {
+    #expect(try run { try threads.start(name: "Tea") } == 1)
+    #expect(try run { try threads.post("Green?", to: 1, by: 7) } == 1)
+    #expect(try run { try threads.post("Black!", to: 1, by: 8) } == 2)
+    #expect(try run { try threads.like(1, of: 1, by: 8) } == 1)
+    #expect(try run { try threads.like(1, of: 1, by: 9) } == 2)
+    #expect(try run { try threads.like(1, of: 1, by: 9) } == 2)
+    #expect(try run { try threads.unlike(1, of: 1, by: 8) } == 1)
+    #expect(try run { try threads.unlike(2, of: 1, by: 8) } == 0)
+    #expect(try run { try threads.edit(2, of: 1, "Black.", by: 8) } == "Black.")
+    #expect(host.last == 7, "what changes nothing records nothing")
+    #expect(value("threads/1") == nil)
+    store.commit()
+    #expect(value("threads/1") == #"{"id":1,"name":"Tea","posts":2}"#)
+    #expect(
+      value("threads/1/posts") == #"[{"id":1,"author":7,"body":"Green?","likes":1},"#
+        + #"{"id":2,"author":8,"body":"Black.","likes":0}]"#)
+    #expect(try run { try threads.delete(1, of: 1, by: 7) } == "Green?")
+    #expect(try run { try threads.post("Again", to: 1, by: 7) } == 3)
+    store.commit()
+
+    let again = ServiceHost(store: store)
+    let reborn = ThreadsService(in: again)
+    try again.start()
+    #expect(reborn.all == threads.all)
+    #expect(reborn.all.first?.posts.map(\.id) == [2, 3])
+  }
+
+  @Test
+  func `what cannot be says why`() throws {
+    try run { _ = try threads.start(name: "Tea") }
+    try run { _ = try threads.post("Green?", to: 1, by: 7) }
+    func refusal(_ body: () throws -> Void) -> ThreadsError? {
+      do {
+        try run(body)
+        return nil
+      } catch {
+        return error as? ThreadsError
+      }
+    }
+    #expect(refusal { _ = try threads.start(name: "") } == .badName)
+    #expect(refusal { _ = try threads.rename(2, to: "x") } == .unknownThread(2))
+    #expect(refusal { _ = try threads.post("", to: 1, by: 1) } == .badBody)
+    let long = String(repeating: "x", count: ThreadsService.maxBodyBytes + 1)
+    #expect(refusal { _ = try threads.post(long, to: 1, by: 1) } == .badBody)
+    #expect(refusal { _ = try threads.like(2, of: 1, by: 1) } == .unknownPost(2))
+    #expect(refusal { _ = try threads.edit(1, of: 1, "mine", by: 8) } == .notTheAuthor)
+    #expect(refusal { _ = try threads.delete(1, of: 1, by: 8) } == .notTheAuthor)
+    #expect(host.last == 2)
+  }
+
+  @Test
+  func `each change of the posts is one step, of a like the count alone`() throws {
+    var steps: [CollectionChange] = []
+    var heads: [String?] = []
+    let bag = DisposeBag()
+    threads.ledger.changes(of: "threads/1/posts").observeNext {
+      if let step = $0.step { steps.append(step) }
+    }
+    .dispose(in: bag)
+    threads.ledger.changes(of: "threads/1").observeNext { heads.append($0.value?.text) }
+      .dispose(in: bag)
+    try run { _ = try threads.start(name: "Tea") }
+    for body in ["a", "b", "c"] { try run { _ = try threads.post(body, to: 1, by: 7) } }
+    try run { _ = try threads.like(2, of: 1, by: 8) }
+    try run { _ = try threads.edit(3, of: 1, "C", by: 7) }
+    try run { _ = try threads.delete(1, of: 1, by: 7) }
+    try run { _ = try threads.like(2, of: 1, by: 9) }
+    try run { _ = try threads.remove(1) }
+    store.commit()
+    let likes = try JSONText(parsing: #"{"likes":1}"#)
+    #expect(
+      Array(steps[3...5]) == [
+        .merge(at: 1, likes), .merge(at: 2, try JSONText(parsing: #"{"body":"C"}"#)),
+        .remove(at: 0),
+      ])
+    #expect(
+      Array(steps[6...]) == [
+        .merge(at: 0, try JSONText(parsing: #"{"likes":2}"#)), .reset(JSONText(elements: [])),
+      ])
+    #expect(heads.count == 6)
+    #expect(heads.first == #"{"id":1,"name":"Tea","posts":0}"#)
+    #expect(heads.last == .some(nil))
+    bag.dispose()
+  }
+
+  @Test
+  func `the posts are an observable array with the steps that it took`() throws {
+    try run { _ = try threads.start(name: "Tea") }
+    try run { _ = try threads.post("a", to: 1, by: 7) }
+    store.commit()
+    var told: [String] = []
+    var copy: [Post] = []
+    let bag = DisposeBag()
+    threads.posts(of: 1).observeNext { changeset in
+      told.append(changeset.patch.map { "\($0)".prefix(6) }.joined(separator: " "))
+      if changeset.patch.isEmpty {
+        copy = changeset.collection
+      } else {
+        copy.apply(changeset.patch)
+      }
+    }
+    .dispose(in: bag)
+    try run { _ = try threads.post("b", to: 1, by: 7) }
+    try run { _ = try threads.like(1, of: 1, by: 8) }
+    store.commit()
+    try run { _ = try threads.delete(2, of: 1, by: 7) }
+    store.commit()
+    #expect(told.count == 4)
+    #expect(copy == threads.all.first?.posts)
+    #expect(copy.map(\.likes) == [1])
+    bag.dispose()
+  }
+
+  @Test
+  func `changes of the past are the same steps`() throws {
+    try run { _ = try threads.start(name: "Tea") }
+    for body in ["a", "b"] { try run { _ = try threads.post(body, to: 1, by: 7) } }
+    try run { _ = try threads.like(2, of: 1, by: 8) }
+    store.commit()
+    var pages: [ChangePage] = []
+    let reading = host.readChanges(in: "threads", after: 2) { $0 == "threads/1/posts" }.observe {
+      if case .next(let page) = $0 { pages.append(page) }
+    }
+    store.read()
+    #expect(pages.count == 1)
+    #expect(pages.first?.changes.map(\.seq) == [3, 4])
+    #expect(
+      pages.first?.changes.last?.step == .merge(at: 1, try JSONText(parsing: #"{"likes":1}"#)))
+    reading.dispose()
+  }
+}
