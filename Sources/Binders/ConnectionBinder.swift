@@ -30,6 +30,7 @@ package func bindConnection(
     connection.fail(binding: handle, error)
     connection.removeBinding(handle)?.dispose()
   }
+  connection.endWaits { interface.role.mayRead($0) ? nil : .permissionDenied(need: "read \($0)") }
   guard interface.role.read != before.role.read else { return }
   for view in connection.views.reversed() { view.close("permission_denied") }
 }

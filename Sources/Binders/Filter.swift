@@ -26,7 +26,7 @@ struct Filter: Decodable {
       }
     }
     for (i, condition) in (`where` ?? []).enumerated() {
-      filter.conditions.append(try condition.condition(i))
+      filter.conditions.append(try condition.condition(at: "/filter/where/\(i)"))
     }
     return filter
   }

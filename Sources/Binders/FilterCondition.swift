@@ -14,12 +14,17 @@ struct FilterCondition: Decodable {
     case path, op, value
   }
 
+  init(path: String, op: String, value: JSONText?) {
+    self.path = path
+    self.op = op
+    self.value = value
+  }
+
   init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     path = try members.decode(String.self, forKey: .path)
     op = try members.decode(String.self, forKey: .op)
-    let isThere = members.contains(.value)
-    value = try members.decodeIfPresent(JSONText.self, forKey: .value) ?? (isThere ? .null : nil)
+    value = try members.decodeOperand(forKey: .value)
   }
 
   /// The texts that are compared with: for `in` each, else the one.
@@ -30,16 +35,16 @@ struct FilterCondition: Decodable {
 
   /// The condition as services understand it.
   ///
-  /// - Parameter index: Its place in `where`.
+  /// - Parameter path: Where its members stand in the parameters, as a JSON Pointer.
   /// - Throws: `invalid_params`, with the path of what is wrong.
-  func condition(_ index: Int) throws(WireError) -> Condition {
+  func condition(at path: String) throws(WireError) -> Condition {
     func fault(_ member: String, _ expected: String, _ got: String) -> WireError {
       WireError(
         JSONDecodingError(
-          path: "/filter/where/\(index)/\(member)", expected: expected, got: got))
+          path: "\(path)/\(member)", expected: expected, got: got))
     }
-    guard let place = JSONPointer(path) else {
-      throw fault("path", "a JSON Pointer: empty, or a / before each part", "'\(path)'")
+    guard let place = JSONPointer(self.path) else {
+      throw fault("path", "a JSON Pointer: empty, or a / before each part", "'\(self.path)'")
     }
     let test: Condition.Test?
     let expected: String
@@ -67,4 +72,11 @@ struct FilterCondition: Decodable {
 
   /// The value, if it can be more or less than others.
   private var ordered: JSONText? { value.flatMap { $0.order(to: $0) == nil ? nil : $0 } }
+}
+
+extension KeyedDecodingContainer {
+  /// What is compared with, for which `null` is a value; `nil` when it is left out.
+  func decodeOperand(forKey key: Key) throws -> JSONText? {
+    try decodeIfPresent(JSONText.self, forKey: key) ?? (contains(key) ? .null : nil)
+  }
 }

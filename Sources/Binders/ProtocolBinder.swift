@@ -184,7 +184,7 @@ extension Connection {
   /// How much this client, and all together, have of what is counted.
   fileprivate var usage: JSONObject {
     let counts: [(LimitName, Int)] = [
-      (.subscriptions, subscriptions.count), (.bindings, bindingCount),
+      (.subscriptions, subscriptions.count), (.views, views.count), (.bindings, bindingCount),
       (.inFlight, lateCount), (.allInFlight, hub.lateCalls), (.held, heldCount),
       (.outputSoft, outputBytes), (.outputHard, outputBytes),
       (.connections, hub.connections.count),

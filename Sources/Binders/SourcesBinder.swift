@@ -16,6 +16,7 @@ package func bindSources(_ interface: Interface) {
       call.refuse(error)
     }
   }
+  bindWait(interface)
 
   interface.command(
     "set", "Sets a writable source; returns the value.", SetSource.self, writes: nil
@@ -139,7 +140,8 @@ extension Interface {
     }
   }
 
-  private func answer(
+  /// Answers with the value of a source, or that it has none.
+  func answer(
     _ call: Call, _ name: String, _ value: JSONText?, _ sources: SourceProvider
   ) {
     let kind = sources.kind(of: name)

@@ -81,7 +81,7 @@ package struct Role: Hashable, Sendable {
   /// What does no more than the rules for sources allow: it need not be allowed, but can be denied.
   package static let boundBySources: Set = [
     "get", "set", "subscribe", "history", "open", "close", "intent", "bind", "unbind", "ack",
-    "atomic",
+    "atomic", "wait",
   ]
 
   package func mayCall(_ method: String) -> Bool {

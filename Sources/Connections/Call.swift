@@ -16,7 +16,7 @@ package struct Call {
   private let batch: BatchAnswer?
   private let index: Int
 
-  /// Since ``later(isOpenEnded:)``.
+  /// Since ``later(waitingFor:)``.
   private var late: LateCall?
 
   init(connection: Connection, id: RequestID?, batch: BatchAnswer? = nil, index: Int = 0) {
@@ -72,7 +72,8 @@ package struct Call {
   /// Whether it was answered in a later turn: what still comes for it is dropped.
   package var isOver: Bool { late?.isOver ?? false }
 
-  var isOpenEnded: Bool { late?.isOpenEnded ?? false }
+  /// The source that it waits for; see ``later(waitingFor:)``.
+  var awaitedSource: String? { late?.source }
 
   func isLate(_ late: LateCall) -> Bool { self.late === late }
 
@@ -81,12 +82,12 @@ package struct Call {
 
   /// The same call, to be answered in a later turn and out of order; it can be cancelled until then.
   ///
-  /// - Parameter isOpenEnded: Whether it waits for something that may never come: the end of the
-  ///   daemon does not wait for it.
+  /// - Parameter source: The source whose value it waits for: that may never come, so the end of the
+  ///   daemon does not wait for it. Left out, it is answered when some work is done.
   /// - Returns: `nil` when there are as many as may be; the call is refused then.
-  package func later(isOpenEnded: Bool = false) -> Call? {
+  package func later(waitingFor source: String? = nil) -> Call? {
     var call = self
-    call.late = LateCall(isOpenEnded: isOpenEnded)
+    call.late = LateCall(waitingFor: source)
     do throws(WireError) {
       try connection.startLate(call)
     } catch {

@@ -52,9 +52,18 @@ extension Connection {
       ? .recorded : .unknown
   }
 
+  /// Refuses the calls that wait for sources that the client may not read any more.
+  ///
+  /// - Parameter error: What is wrong with a source; `nil` when nothing is.
+  package func endWaits(_ error: (_ source: String) -> WireError?) {
+    for call in late {
+      if let error = call.awaitedSource.flatMap(error) { call.refuse(error) }
+    }
+  }
+
   /// Refuses the calls that wait for something that may never come.
   func endOpenEnded() {
-    for call in late where call.isOpenEnded {
+    for call in late where call.awaitedSource != nil {
       call.refuse(.shuttingDown(reconnectMilliseconds: Closing.shutdown.reconnectMilliseconds ?? 0))
     }
   }

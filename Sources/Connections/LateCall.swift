@@ -2,8 +2,8 @@ internal import Signals
 
 /// A call from the turn in which it was asked to the later one in which it is answered.
 final class LateCall {
-  /// Whether it waits for something that may never come, and not for work that is done for it.
-  let isOpenEnded: Bool
+  /// The source whose value it waits for, which may never come; `nil` for work that is done for it.
+  let source: String?
 
   /// Whether it was answered.
   private(set) var isOver = false
@@ -11,8 +11,8 @@ final class LateCall {
   /// What is done for it; let go when it is answered, by whom it may be.
   let work = DisposeBag()
 
-  init(isOpenEnded: Bool) {
-    self.isOpenEnded = isOpenEnded
+  init(waitingFor source: String?) {
+    self.source = source
   }
 
   func end() {

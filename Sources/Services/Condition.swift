@@ -1,6 +1,6 @@
 package import JSON
 
-/// What must hold for the data of an event that is wanted.
+/// What must hold for a value, or for the data of an event that is wanted.
 package struct Condition: Sendable {
   /// What is looked at; where nothing stands only ``differs(_:)`` and `exists(false)` hold.
   package enum Test: Sendable {
@@ -31,9 +31,9 @@ package struct Condition: Sendable {
     self.test = test
   }
 
-  /// Whether it holds for some data.
-  package func holds(for data: JSONText) -> Bool {
-    let value = place.find(in: data)
+  /// Whether it holds for some data; `nil` is where nothing is.
+  package func holds(for data: JSONText?) -> Bool {
+    let value = data.flatMap(place.find)
     return switch test {
     case .equals(let operand): value?.isSame(as: operand) ?? false
     case .differs(let operand): !(value?.isSame(as: operand) ?? false)

@@ -58,8 +58,12 @@ struct NumberTests {
   private func check(_ request: String) throws {
     let client = bench.connect()
     client.send(request)
-    let answers = client.settle()
-    #expect(answers.count >= 1, "\(request)")
+    var answers = client.settle()
+    // What waits for a value is answered when it is cancelled, and so is that.
+    let isWaiting = answers.isEmpty
+    if isWaiting { client.send(#"{"id":2,"method":"cancel","params":[1]}"#) }
+    answers += client.received()
+    #expect(answers.count >= (isWaiting ? 2 : 1), "\(request)")
     client.send(#"{"id":"still here","method":"ping"}"#)
     #expect(client.settle().contains { $0.contains("still here") }, "\(request)")
     client.connection.close(.shutdown)

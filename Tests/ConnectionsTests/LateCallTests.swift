@@ -8,10 +8,10 @@ struct LateCallTests {
   let bench = Bench()
 
   /// Offers calls that are answered when a test says so.
-  private func offerLate(isOpenEnded: Bool = false, on bench: Bench? = nil) -> LateCalls {
+  private func offerLate(waitingFor source: String? = nil, on bench: Bench? = nil) -> LateCalls {
     let calls = LateCalls()
     (bench ?? self.bench).methods["late"] = { call in
-      guard let call = call.later(isOpenEnded: isOpenEnded) else { return .done }
+      guard let call = call.later(waitingFor: source) else { return .done }
       call.keep(BlockDisposable { calls.letGo += 1 })
       calls.calls.append(call)
       return .done
@@ -174,7 +174,7 @@ struct LateCallTests {
   func `the end waits for work, and not for what may never come`() {
     let work = offerLate()
     bench.receive(request(1, "late"))
-    _ = offerLate(isOpenEnded: true)
+    _ = offerLate(waitingFor: "cells/lamp")
     bench.receive(request(2, "late"))
     bench.hub.stopReading()
     let lines = bench.lines()

@@ -26,7 +26,7 @@ package struct OrderRecorder {
   ///   - adoptsSubscriptions: Whether frames may come of subscriptions that no request has made: for
   ///     tests that make them by hand.
   ///   - late: The methods that `describe` marks `async`.
-  package init(adoptsSubscriptions: Bool = false, late: Set<String> = ["history", "sync"]) {
+  package init(adoptsSubscriptions: Bool = false, late: Set<String> = ["history", "sync", "wait"]) {
     frames.adopts = adoptsSubscriptions
     replies.late = late
   }

@@ -1,0 +1,75 @@
+internal import Connections
+internal import JSON
+internal import Services
+internal import Signals
+internal import Wire
+
+/// Binds clients to a way to wait for a value without asking again and again.
+func bindWait(_ interface: Interface) {
+  interface.query(
+    "wait", "Answers with the value of a source as soon as a condition holds for it.", Wait.self,
+    nil, kind: .late
+  ) { interface, call, wait in
+    do throws(WireError) {
+      try interface.wait(wait, call)
+    } catch {
+      call.refuse(error)
+    }
+  }
+}
+
+private struct Wait: DocumentedParameters {
+  let source: String
+  let path: String?
+  let op: String?
+
+  /// What is compared with; `nil` when it is left out, which is not `null`.
+  let value: JSONText?
+
+  static let docs = [
+    "source": "The source, for example cells/lamp.",
+    "path": "A JSON Pointer: what stands there is looked at instead of all of the value.",
+    "op": "== != < <= > >= in exists prefix; left out, == with a value and exists without.",
+    "value": "What is compared with.",
+  ]
+
+  private enum CodingKeys: CodingKey {
+    case source, path, op, value
+  }
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    source = try members.decode(String.self, forKey: .source)
+    path = try members.decodeIfPresent(String.self, forKey: .path)
+    op = try members.decodeIfPresent(String.self, forKey: .op)
+    value = try members.decodeOperand(forKey: .value)
+  }
+
+  func condition() throws(WireError) -> Condition {
+    let op = op ?? (value == nil ? "exists" : "==")
+    return try FilterCondition(path: path ?? "", op: op, value: value).condition(at: "")
+  }
+}
+
+extension Interface {
+  fileprivate func wait(_ wait: Wait, _ call: Call) throws(WireError) {
+    let name = wait.source
+    guard let pattern = Pattern(name) else { throw .badPattern(name) }
+    guard pattern.isLiteral else {
+      throw .unusable("source", "a wait is for one source", "a pattern")
+    }
+    guard let sources = service(of: name)?.sources, sources.exists(name) else {
+      throw notFound(name)
+    }
+    let condition = try wait.condition()
+    let present = sources.value(name)
+    if condition.holds(for: present) { return answer(call, name, present, sources) }
+    guard let call = call.later(waitingFor: name) else { return }
+    call.keep(
+      sources.changes(name).observeNext { [unowned self] change in
+        let value = change.step == nil ? change.value : sources.value(name)
+        guard condition.holds(for: value) else { return }
+        answer(call, name, value, sources)
+      })
+  }
+}

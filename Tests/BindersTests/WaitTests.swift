@@ -1,0 +1,113 @@
+import Binders
+import Configuration
+import Connections
+import JSON
+import Testing
+import Wire
+
+struct WaitTests {
+  let bench: Bench
+  let client: TestClient
+  let other: TestClient
+
+  init() throws {
+    bench = try Bench()
+    client = bench.connect()
+    other = bench.connect()
+  }
+
+  /// Another client sets a cell.
+  private func set(_ name: String, _ value: String) {
+    _ = other.call(#"{"id":1,"method":"cells.set","params":{"name":"\#(name)","value":\#(value)}}"#)
+  }
+
+  private func wait(_ params: String, on source: String = "cells/a") -> [String] {
+    client.send(#"{"id":"w","method":"wait","params":{"source":"\#(source)"\#(params)}}"#)
+    return client.received()
+  }
+
+  private func answer(_ rest: String) -> [String] {
+    [#"{"jsonrpc":"2.0","id":"w","result":{"source":"cells/a","kind":"state",\#(rest)}}"#]
+  }
+
+  @Test
+  func `what holds already is answered at once`() {
+    set("a", "true")
+    #expect(wait(#","value":true"#) == answer(#""seq":1,"value":true"#))
+    #expect(wait("") == answer(#""seq":1,"value":true"#))
+  }
+
+  @Test(
+    arguments: [
+      (#","value":true"#, "true"), ("", "0"), (#","value":null"#, "null"),
+      (#","op":">","value":20"#, "21"), (#","path":"/t","op":"exists""#, #"{"t":1}"#),
+      (#","op":"in","value":["x","y"]"#, #""y""#), (#","op":"prefix","value":"ab""#, #""abc""#),
+      (#","path":"/t","value":2.0"#, #"{"t":2}"#),
+    ])
+  func `it is answered once, when it has become so`(params: String, value: String) {
+    #expect(wait(params).isEmpty)
+    for early in ["20", #"{"u":1}"#, #""a""#] where params != "" {
+      set("a", early)
+      #expect(client.received().isEmpty, "\(early)")
+    }
+    let seq = params == "" ? 1 : 4
+    set("a", value)
+    #expect(client.received() == answer(#""seq":\#(seq),"value":\#(value)"#))
+    set("a", value)
+    #expect(client.received().isEmpty)
+    #expect(client.connection.lateCount == 0)
+  }
+
+  @Test
+  func `what goes away can be waited for`() {
+    set("a", "1")
+    #expect(wait(#","op":"exists","value":false"#).isEmpty)
+    _ = other.call(#"{"id":1,"method":"cells.unset","params":["a"]}"#)
+    #expect(client.received() == answer(#""seq":2,"gone":true"#))
+  }
+
+  @Test
+  func `other calls go on meanwhile, and it can be cancelled or end by time`() {
+    #expect(wait("").isEmpty)
+    #expect(client.call(#"{"id":2,"method":"ping"}"#).contains(#""id":2,"result""#))
+    client.send(#"{"id":3,"method":"cancel","params":["w"]}"#)
+    let lines = client.received()
+    #expect(lines.first?.contains(#""name":"cancelled""#) == true)
+    #expect(lines.last?.contains(#""was":"active""#) == true)
+    #expect(wait(#","_meta":{"timeout_ms":50}"#).isEmpty)
+    bench.time.advance(50)
+    #expect(client.received().first?.contains(#""name":"timeout""#) == true)
+    set("a", "1")
+    #expect(client.received().isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      (#"{"source":"cells/*"}"#, "/source"),
+      (#"{"source":"cells/a","op":"~"}"#, "/op"), (#"{"source":"cells/a","op":">"}"#, "/value"),
+      (#"{"source":"cells/a","path":"x"}"#, "/path"),
+      (#"{"source":"cells/a","until":1}"#, "/until"),
+    ])
+  func `what cannot be waited for is refused, with the place`(params: String, path: String) {
+    let error = client.error(#"{"id":1,"method":"wait","params":\#(params)}"#)
+    #expect(error?.name == .invalidParams)
+    #expect(error?.data["path"] == .string(path))
+  }
+
+  @Test
+  func `a source that is not there is not found`() {
+    #expect(
+      client.error(#"{"id":1,"method":"wait","params":["cellar/a"]}"#)?.name == .notFound)
+  }
+
+  @Test
+  func `who may not read a source any more is told so instead of its value`() {
+    #expect(wait("").isEmpty)
+    let blind = Role(name: "blind", methods: Rules(), read: Rules(), write: Rules())
+    bindConnection(
+      client.connection, to: bench.interfaces[blind], before: bench.interfaces[.owner])
+    #expect(client.received().first?.contains(#""name":"permission_denied""#) == true)
+    set("a", "1")
+    #expect(client.received().isEmpty)
+  }
+}
