@@ -21,6 +21,7 @@ struct Incoming: Decodable {
     let skipped: UInt64?
     let event: JSONText?
     let error: JSONText?
+    let missed: Missed?
     let reason: String?
     let reconnect_ms: UInt64?
   }
@@ -31,6 +32,14 @@ extension Incoming.Params {
   struct Part: Decodable {
     let value: JSONValue
     let last: Bool
+  }
+}
+
+extension Incoming.Params {
+  /// Positions that are not kept any more.
+  struct Missed: Decodable {
+    let from: UInt64
+    let to: UInt64
   }
 }
 

@@ -88,6 +88,9 @@ public enum Update: Equatable, Sendable {
   /// A topic has told everything that was there: what follows happens now. Once for each.
   case caughtUp(topic: Int, seq: UInt64?)
 
+  /// Positions of a topic that are not kept any more; what they were is not to be had.
+  case missed(topic: Int, ClosedRange<UInt64>)
+
   /// A topic has ended.
   case completed(topic: Int)
 }

@@ -120,6 +120,11 @@ struct TopicState {
     case "caught_up", "mark":
       advance(to: params.seq)
       if method == "caught_up" { catchUp(params.seq, tell) }
+    case "lagged":
+      advance(to: params.seq)
+      if let missed = params.missed, missed.from <= missed.to {
+        tell(.missed(topic: index, missed.from...missed.to))
+      }
     case "complete": tell(.completed(topic: index))
     case "closed": throw .closed(reason: params.reason ?? "")
     case "fail":

@@ -6,12 +6,14 @@ internal import Wire
 extension LogBatch {
   init(_ page: EventPage) {
     self.init(
-      entries: page.events.map(LogEntry.init), end: page.end, isPassedBy: page.isPassedBy)
+      entries: page.events.map(LogEntry.init), end: page.end, holes: page.holes,
+      isPassedBy: page.isPassedBy)
   }
 
   init(_ page: ChangePage, _ isLiteral: Bool, _ part: JSONPointer?) {
     let changes = part.map { part in page.changes.map { $0.picking(part) } } ?? page.changes
-    self.init(entries: changes.map { LogEntry($0, isLiteral) }, end: page.end)
+    self.init(
+      entries: changes.map { LogEntry($0, isLiteral) }, end: page.end, holes: page.holes)
   }
 }
 

@@ -69,12 +69,7 @@ final class LogFeed: Feed {
 
   /// The number of the first entry after a position that is not before ``start``.
   func index(after seq: UInt64) -> Int {
-    var (low, high) = (window.firstIndex, window.endIndex)
-    while low < high {
-      let middle = (low + high) / 2
-      if window[middle].seq <= seq { low = middle + 1 } else { high = middle }
-    }
-    return low
+    index(after: seq, in: window.firstIndex..<window.endIndex)
   }
 }
 

@@ -1,9 +1,21 @@
 internal import JSON
 internal import Wire
 
-/// Entries by number.
+/// Entries by number, in order.
 protocol LogEntries {
   subscript(index: Int) -> LogEntry { get }
+}
+
+extension LogEntries {
+  /// The first of some that stands after a position; the end of them when none does.
+  func index(after seq: UInt64, in range: Range<Int>) -> Int {
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].seq <= seq { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
 }
 
 extension LogFeed: LogEntries {}

@@ -39,13 +39,19 @@ package struct LogBatch: Sendable {
   /// The position up to which there are no other entries.
   package let end: UInt64
 
+  /// Positions before the end that are not kept any more, in order.
+  package let holes: [ClosedRange<UInt64>]
+
   /// Whether something has passed by of which a client wants to know that it has.
   package let isPassedBy: Bool
 
   /// - Parameter isPassedBy: Left out, whatever stands behind the last entry has.
-  package init(entries: [LogEntry], end: UInt64, isPassedBy: Bool? = nil) {
+  package init(
+    entries: [LogEntry], end: UInt64, holes: [ClosedRange<UInt64>] = [], isPassedBy: Bool? = nil
+  ) {
     self.entries = entries
     self.end = end
+    self.holes = holes
     self.isPassedBy = isPassedBy ?? (entries.last?.seq != end)
   }
 }

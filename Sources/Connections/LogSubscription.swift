@@ -174,14 +174,23 @@ package final class LogSubscription: Subscription {
   /// - Returns: Whether it may go on.
   private func fillPage(_ page: LogBatch, from first: Int, _ buffer: inout ByteBuffer) -> Bool {
     var next = first
-    while next < page.entries.count {
-      let isPaused = pauses(&buffer)
+    // What is not kept any more is told where it stood.
+    var holes = page.holes.drop { $0.upperBound <= cursor }
+    while next < page.entries.count || !holes.isEmpty {
+      let all = 0..<page.entries.count
+      let end =
+        holes.first.map { page.entries.index(after: $0.upperBound, in: all) } ?? all.upperBound
+      let isPaused = next < end && pauses(&buffer)
       guard !isPaused, buffer.count < Hub.chunkSize else {
         state = .page(page, next: next)
         return !isPaused
       }
-      next += write(page.entries, from: next, upTo: page.entries.count, &buffer)
-      guard !isOver else { return false }
+      if next < end {
+        next += write(page.entries, from: next, upTo: end, &buffer)
+        guard !isOver else { return false }
+      } else if let hole = holes.popFirst() {
+        skip(hole, &buffer)
+      }
     }
     cursor = page.end
     state = .past
@@ -232,12 +241,17 @@ package final class LogSubscription: Subscription {
   private func passGap(_ error: WireError, _ buffer: inout ByteBuffer) -> Bool {
     let first = feed.source.first()
     guard passesGaps, error.name == .seqExpired, first > cursor + 1 else { return false }
-    notifyLagged(missed: cursor + 1...first - 1, &buffer)
-    cursor = first - 1
-    told = cursor
+    skip(cursor + 1...first - 1, &buffer)
     isCaughtUp = false
     state = .past
     return true
+  }
+
+  /// Goes on behind positions that are not kept any more, and says which.
+  private func skip(_ missed: ClosedRange<UInt64>, _ buffer: inout ByteBuffer) {
+    notifyLagged(missed: missed, &buffer)
+    cursor = missed.upperBound
+    told = cursor
   }
 
   private func read() {

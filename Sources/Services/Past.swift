@@ -70,11 +70,15 @@ struct PastChanges {
     try reader.check(seq)
     var changes: [SourceChange] = []
     var (end, bytes, scanned) = (seq, 0, 0)
+    var holes: [ClosedRange<UInt64>] = []
     var isFolded = false
     while bytes < Self.pageBytes, scanned < 4096 {
       let records = try reader.records(after: end, limit: Self.chunk)
-      guard let last = records.last else { break }
-      for record in records where record.service == service {
+      guard !records.isEmpty else { break }
+      for record in records {
+        if record.seq > end + 1 { holes.append(end + 1...record.seq - 1) }
+        end = record.seq
+        guard record.service == service else { continue }
         if !isFolded, fold.given(by: record) == nil {
           isFolded = true
           try fold.advance(reader, of: service, to: record.seq - 1)
@@ -85,9 +89,8 @@ struct PastChanges {
           bytes += change.size
         }
       }
-      end = last.seq
       scanned += records.count
     }
-    return ChangePage(changes: changes, end: end)
+    return ChangePage(changes: changes, end: end, holes: holes)
   }
 }

@@ -250,6 +250,13 @@ package struct ChangePage: Sendable {
 
   /// The position up to which there are no others.
   package let end: UInt64
+
+  /// As of an ``EventPage``.
+  package let holes: [ClosedRange<UInt64>]
+
+  init(changes: [SourceChange], end: UInt64, holes: [ClosedRange<UInt64>] = []) {
+    (self.changes, self.end, self.holes) = (changes, end, holes)
+  }
 }
 
 /// What a source was.

@@ -21,6 +21,7 @@ extension Follower {
         "\(value.source)=\(value.value?.text ?? "gone")" + (value.isPresent ? "" : "!")
       case .event(let seq, let event): "\(seq) \(event)"
       case .caughtUp(_, let seq): "mark \(seq.map { "\($0)" } ?? "-")"
+      case .missed(_, let seqs): "missed \(seqs.lowerBound) to \(seqs.upperBound)"
       case .completed: "end"
       }
     }
@@ -28,6 +29,21 @@ extension Follower {
 }
 
 struct FollowerTests {
+  @Test
+  func `what is not kept any more is told`() throws {
+    let daemon = try ScriptedDaemon([
+      [
+        ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":0}"#),
+        .send(
+          #"{"jsonrpc":"2.0","method":"lagged","params":{"sub":"t0","seq":3,"reason":"compacted","missed":{"from":1,"to":3}}}"#
+        ), next(#""seq":4,"event":{"type":"a.b"}"#), .hang,
+      ]
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try client.follow([Topic(eventsFrom: .string("start"))])
+    #expect(try follower.words(2) == ["missed 1 to 3", #"4 {"type":"a.b"}"#])
+  }
+
   @Test
   func `a watcher hears the present, a mark, then every change`() throws {
     let daemon = try ScriptedDaemon([

@@ -13,6 +13,7 @@ struct LogSubscriptionTests {
     let live = PassthroughSubject<LogBatch, Never>()
     private(set) var entries: [LogEntry] = []
     private(set) var last: UInt64 = 0
+    private var holes: [ClosedRange<UInt64>] = []
 
     /// The first position that is kept.
     var first: UInt64 = 1
@@ -34,6 +35,12 @@ struct LogSubscriptionTests {
     func pass(_ count: UInt64) {
       last += count
       live.send(LogBatch(entries: [], end: last))
+    }
+
+    /// Removes entries between others.
+    func remove(_ seqs: ClosedRange<UInt64>) {
+      entries.removeAll { seqs.contains($0.seq) }
+      holes.append(seqs)
     }
 
     /// Appends entries that a reader finds before it is told of them.
@@ -60,7 +67,8 @@ struct LogSubscriptionTests {
               guard seq + 1 >= first else { return observer.fail(WireError(.seqExpired, "gone")) }
               let page = Array(entries.drop { $0.seq <= seq }.prefix(100))
               let end = page.count < 100 ? min(last, seq + 4096) : page.last?.seq ?? seq
-              observer.receive(LogBatch(entries: page, end: end))
+              let holes = holes.filter { $0.lowerBound > seq && $0.upperBound < end }
+              observer.receive(LogBatch(entries: page, end: end, holes: holes))
               observer.complete()
             }
             return NonDisposable.instance
@@ -310,6 +318,29 @@ struct LogSubscriptionTests {
     #expect(bench.lines() == [note("lagged", 200, missed)])
     log.read()
     #expect(bench.lines() == next(201...250) + [note("caught_up", 250)])
+  }
+
+  @Test(arguments: [nil, 1])
+  func `what is not kept between others is told where it stood`(maxUnacknowledged: Int?) {
+    let log = Log()
+    log.append(6)
+    log.remove(2...3)
+    log.remove(5...5)
+    let reader = add(log, after: 0, maxUnacknowledged: maxUnacknowledged)
+    var lines: [String] = []
+    for seq: UInt64 in 1...6 {
+      bench.hub.flush()
+      log.read()
+      lines += bench.lines().filter { !$0.contains("paused") }
+      reader.acknowledge(upTo: seq)
+    }
+    let missed = [
+      note("lagged", 3, #","reason":"compacted","missed":{"from":2,"to":3}"#),
+      note("lagged", 5, #","reason":"compacted","missed":{"from":5,"to":5}"#),
+    ]
+    #expect(
+      lines == next([1]) + [missed[0]] + next([4]) + [missed[1]] + next([6])
+        + [note("caught_up", 6)])
   }
 
   @Test

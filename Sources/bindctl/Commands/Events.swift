@@ -54,10 +54,21 @@ var eventsCommand: Command {
       [Topic(eventsFrom: from, filter: range.filter)],
       reconnects: !context.invocation.has("no-reconnect"))
     while true {
-      guard case .event(let seq, let event) = try follower.next() else { continue }
+      let update = try follower.next()
+      noteMissed(update)
+      guard case .event(let seq, let event) = update else { continue }
       writer.write(JournalItem(seq: seq, event: event.object))
     }
   }
+}
+
+/// Says on stderr what is not to be had any more.
+func noteMissed(_ update: Update) {
+  guard case .missed(_, let positions) = update else { return }
+  let (first, last) = (positions.lowerBound, positions.upperBound)
+  note(
+    first == last
+      ? "event \(first) is not kept any more" : "events \(first) to \(last) are not kept any more")
 }
 
 /// Writes the events of a durable reader, and acknowledges what is written.
@@ -74,7 +85,9 @@ private func readDurably(_ name: String, _ context: Context) throws -> ExitCode 
     [topic], reconnects: !context.invocation.has("no-reconnect"))
   var (last, unacknowledged): (UInt64, Int) = (0, 0)
   while true {
-    if case .event(let seq, let event) = try follower.next() {
+    let update = try follower.next()
+    noteMissed(update)
+    if case .event(let seq, let event) = update {
       writer.write(JournalItem(seq: seq, event: event.object))
       last = seq
       unacknowledged += 1

@@ -85,6 +85,7 @@ private struct Watcher {
       guard !isDone, !(value.isPresent && isChangesOnly) else { return }
       show(value)
       if !value.isPresent { left? -= 1 }
+    case .missed: noteMissed(update)
     case .caughtUp(_, let seq):
       topicsToCatchUp -= 1
       if topicsToCatchUp == 0, !isChangesOnly { mark(seq) }
