@@ -13,9 +13,15 @@ extension Interface {
     case .reused(let seq): .reused(seq)
     case .denied(let stream): notWritable(stream)
     case .journal(let fault): error(fault)
-    case .tooLong(let milliseconds): .timeout(after: milliseconds, mayBeDone: false)
+    case .tooLong(let milliseconds): tooLong(milliseconds)
     case .unexpected(let detail): internalError("the method has failed", detail)
     }
+  }
+
+  private func tooLong(_ milliseconds: Int) -> WireError {
+    var error = WireError.timeout(after: milliseconds, mayBeDone: false)
+    error.data.add(.call, max: milliseconds)
+    return error
   }
 
   /// What a client is told of whatever a service has thrown.

@@ -76,7 +76,7 @@ public enum ErrorName: String, CaseIterable, Sendable {
     case .readOnly:
       Row(-32007, true, ["reason", "outcome"], "the journal takes no writes")
     case .timeout:
-      Row(-32008, true, ["after_ms", "outcome"], "it took too long")
+      Row(-32008, true, ["after_ms", "outcome"], ["limit", "max"], "it took too long")
     case .cancelled:
       Row(-32009, false, [], "the client has cancelled the call")
     case .resultTooLarge:

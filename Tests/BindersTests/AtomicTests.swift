@@ -168,6 +168,7 @@ struct AtomicTests {
       error?.data
         == [
           "after_ms": .number(JSONNumber(5000)), "outcome": .string("none"),
+          "limit": .string("call_ms"), "max": .number(JSONNumber(5000)),
           "index": .number(JSONNumber(5)),
         ])
     #expect(client.error(atomic(3, #","_meta":{"timeout_ms":2000}"#))?.name == .timeout)

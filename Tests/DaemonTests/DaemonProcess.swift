@@ -65,7 +65,7 @@ final class DaemonProcess {
     }
     isRunning = true
     guard waits else { return }
-    for _ in 0..<2_000 {
+    for _ in 0..<12_000 {
       if let probe = try? TestSocket(socket) {
         probe.close()
         return
