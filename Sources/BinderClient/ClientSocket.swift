@@ -8,6 +8,7 @@ public final class ClientSocket {
   /// How much is read at once.
   private static let chunkSize = 1 << 16
 
+  private let trace = LineTrace()
   private var chunk = [UInt8](repeating: 0, count: chunkSize)
 
   /// Connects.
@@ -61,7 +62,8 @@ public final class ClientSocket {
   ///
   /// - Returns: Whether they were taken; `false` when the peer is gone.
   public func send(_ bytes: Span<UInt8>) -> Bool {
-    bytes.withUnsafeBufferPointer { bytes in
+    trace?.sent(bytes)
+    return bytes.withUnsafeBufferPointer { bytes in
       var sent = 0
       while sent < bytes.count {
         let rest = UnsafeBufferPointer(rebasing: bytes[sent...])
@@ -101,7 +103,11 @@ public final class ClientSocket {
       let count = recv(descriptor, &chunk, chunk.count, 0)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { return false }
-      chunk.withUnsafeBufferPointer { take($0.extracting(..<count).span) }
+      chunk.withUnsafeBufferPointer { chunk in
+        let bytes = chunk.extracting(..<count).span
+        trace?.received(bytes)
+        take(bytes)
+      }
       return true
     }
   }

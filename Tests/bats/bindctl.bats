@@ -27,6 +27,7 @@ refuses() { # status sentence argument...
 
 # Answers a connection after the other by a script in place of the daemon.
 start_false_daemon() { # script
+    unset BINDER_TRACE # what it says fits no schema
     socat "UNIX-LISTEN:$directory/false.sock,fork" "SYSTEM:$1" 3>&- &
     background+=($!)
     export BINDER_SOCKET=$directory/false.sock
@@ -677,7 +678,7 @@ END
     is "$(complete get ce)" cells/lamp
     is "$(complete call cells.t)" cells.toggle
     is "$(complete set --if)" '--if-version --if'
-    is "$(complete journal '')" 'info verify'
+    is "$(complete journal '')" 'info verify backup restore export import compact'
     is "$(complete completions f)" fish
     is "$(complete help ex)" exit
     if command -v zsh; then bindctl completions zsh | zsh -n; fi

@@ -7,16 +7,20 @@ make_place() {
     PATH=${BINDERD_BIN:-$BATS_TEST_DIRNAME/../../.build/debug}:$PATH
     directory=$(mktemp -d /tmp/binderd-bats.XXXXXX) # short: a socket path has 107 bytes
     export BINDER_SOCKET=$directory/bus.sock
+    export BINDER_TRACE=$directory/trace
     unset NOTIFY_SOCKET LISTEN_PID LISTEN_FDS XDG_RUNTIME_DIR NO_COLOR CLICOLOR_FORCE
     background=()
 }
 
-# Ends what was started and removes the directory.
+# Ends what was started, holds what the daemon has said against the schemas, and removes the directory.
 remove_place() {
     for pid in "${background[@]}" ${daemon:-}; do
         if kill -KILL "$pid"; then wait "$pid" || true; fi
     done 2> /dev/null
+    local status=0
+    [ ! -e "$directory/trace" ] || "$BATS_TEST_DIRNAME/check-frames" "$directory/trace" || status=$?
     rm -r "$directory"
+    return "$status"
 }
 
 start_daemon() { # options...

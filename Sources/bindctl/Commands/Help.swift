@@ -70,6 +70,7 @@ let helpTopics = [
     "socket", "where the daemon is looked for",
     """
     --socket PATH, else $BINDER_SOCKET, else $XDG_RUNTIME_DIR/binder/bus.sock if
-    somebody listens there, else /run/binder/bus.sock.
+    somebody listens there, else /run/binder/bus.sock. All lines that are sent (->)
+    and received (<-) are appended to the file that $BINDER_TRACE names.
     """),
 ]
