@@ -59,8 +59,8 @@ extension HistoryChecker {
     _ outcome: Effect, _ id: String, _ command: Sent
   ) throws(Violation) {
     if case .wrote(_, let seq, _)? = effects[id] {
-      // A refusal is not remembered: what was sent before by a client that was killed is run later.
-      if case .refused = outcome, command.count > 1 { return }
+      // A conflict is not remembered: what was sent before by a client that was killed is run later.
+      if case .refused("conflict") = outcome, command.count > 1 { return }
       throw Violation(
         .answer, "command \(id) was answered as if it had written nothing, and is at \(seq)")
     }
@@ -83,8 +83,9 @@ extension Answer {
 }
 
 extension MethodCall {
-  /// The source that the call is about.
+  /// The source that the call, or the first of an `atomic`, is about.
   package var source: String {
+    if method == "atomic" { return parts.first?.source ?? "" }
     if method == "set" { return text("source") }
     return "\(method.prefix { $0 != "." })/\(text("name"))"
   }

@@ -29,8 +29,28 @@ enum Calls {
     case 45..<75: list("short/l\(random.below(4))", value(&random), 8, &random)
     case 75..<82: list("long", text(3_000, &random), 60, &random)
     case 82..<84: replace(&random)
+    case 84..<88: together(&random)
     default: map(&random)
     }
+  }
+
+  /// Several calls as one.
+  private static func together(_ random: inout SeededRandom) -> MethodCall {
+    var calls: [JSONText] = []
+    for _ in 0...random.below(4) {
+      let call =
+        switch random.below(4) {
+        case 0: flag(&random)
+        case 1: list("short/l\(random.below(4))", value(&random), 8, &random)
+        case 2: map(&random)
+        default: number(&random)
+        }
+      calls.append(
+        JSONText(members: [
+          "method": JSONText(string: call.method), "params": JSONText(members: call.params),
+        ]))
+    }
+    return MethodCall(method: "atomic", params: ["calls": JSONText(elements: calls)])
   }
 
   private static func call(

@@ -43,17 +43,14 @@ package struct JournalReader {
     )
   }
 
-  /// Waits until a cell has what the one that it follows has, if that has anything: that one went away
-  /// is not told again after a crash.
+  /// Waits until a cell has what the one that it follows has.
   package func wait(until target: String, has source: String) throws(Failure) {
     func value(_ source: String) throws(Failure) -> JSONText {
       try answer(#"{"id":1,"method":"get","params":{"source":"\#(source)"}}"#).result?["value"]
         ?? .null
     }
     for _ in 0..<2_000 {
-      let wanted = try value(source)
-      if wanted == .null { return }
-      if try wanted == value(target) { return }
+      if try value(source) == value(target) { return }
       waitFor([], milliseconds: 5)
     }
     throw Failure(description: "\(target) does not follow \(source)")
