@@ -22,6 +22,7 @@ let package = Package(
     // C: what Swift cannot import, and headers of libraries. No `link` in their module maps: the
     // pkg-config files say what to link, so that static builds can say otherwise.
     .target(name: "CChecksum"),
+    .target(name: "CCurl"),
     .target(name: "CPosix"),
     .systemLibrary(name: "Clibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -57,6 +58,9 @@ let package = Package(
     // What services ask of the machine.
     .target(name: "Machine", dependencies: ["Services"]),
 
+    // What services ask of the web.
+    .target(name: "HTTP", dependencies: ["CCurl", "EventLoop", "Services", "Signals"]),
+
     // Stores: one target for each C library.
     .target(
       name: "JournalSQLite",
@@ -67,9 +71,8 @@ let package = Package(
     .executableTarget(
       name: "binderd",
       dependencies: [
-        "Binders", "Configuration", "Connections", "Console", "EventLoop", "JSON", "Journal",
-        "JournalSQLite",
-        "Machine", "Server", "Services", "Signals", "Wire",
+        "Binders", "Configuration", "Connections", "Console", "EventLoop", "HTTP", "JSON",
+        "Journal", "JournalSQLite", "Machine", "Server", "Services", "Signals", "Wire",
       ]),
 
     // The client: for Swift programs, and the command line.
@@ -102,6 +105,8 @@ let package = Package(
       name: "DaemonTests",
       dependencies: ["HistoryChecker", "JSON", "TestSupport", "Wire", "binderd"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
+    .testTarget(
+      name: "HTTPTests", dependencies: ["EventLoop", "HTTP", "Services", "Signals", "TestSupport"]),
     .testTarget(name: "HistoryCheckerTests", dependencies: ["HistoryChecker", "JSON"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
     .testTarget(
@@ -122,7 +127,7 @@ let safe: Set = [
   "Server",
 ]
 
-for target in package.targets where !["CChecksum", "CPosix"].contains(target.name) {
+for target in package.targets where !["CChecksum", "CCurl", "CPosix"].contains(target.name) {
   guard target.type != .system else { continue }
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])
 }

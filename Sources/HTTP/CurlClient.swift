@@ -1,0 +1,198 @@
+internal import CCurl
+package import EventLoop
+package import Services
+package import Signals
+
+/// The web by libcurl, on the loop: nothing waits, and no thread but that which looks up names.
+package final class CurlClient: WebClient {
+  /// What a transfer may take.
+  package struct Limits {
+    package var connectMilliseconds = 10_000
+
+    /// From the beginning to the last byte, redirects included.
+    package var milliseconds = 30_000
+
+    /// Of a body, unpacked.
+    package var bytes = 8 << 20
+    package var redirects = 5
+
+    /// Transfers at a time; others wait for their turn.
+    package var transfers = 32
+
+    package init() {}
+  }
+
+  /// Whether addresses of this machine and its network may be connected to.
+  package var allowsLocal: Bool
+
+  private let loop: Loop
+  private let agent: String
+  private let limits: Limits
+
+  /// libcurl's, made when something is got for the first time.
+  private var multi: UnsafeMutableRawPointer?
+  private var timer: Timer?
+  private var watches: [curl_socket_t: DescriptorWatch] = [:]
+  private var running: [UnsafeMutableRawPointer: Transfer] = [:]
+  private var waiting: [Transfer] = []
+  private var isClosed = false
+
+  /// - Parameter agent: How it names itself, for example `"binderd/1.0"`.
+  package init(
+    on loop: Loop, agent: String, allowsLocal: Bool = false, limits: Limits = Limits()
+  ) {
+    (self.loop, self.agent, self.limits, self.allowsLocal) = (loop, agent, limits, allowsLocal)
+  }
+
+  /// How many transfers there are, those that wait included.
+  package var count: Int { running.count + waiting.count }
+
+  package func get(_ request: WebRequest) -> Signal<WebResponse, WebError> {
+    Signal { [self] observer in
+      do throws(WebError) {
+        try open()
+        let transfer = try Transfer(
+          request, limits, agent: agent, allowsLocal: { [unowned self] in allowsLocal }
+        ) { outcome in
+          switch outcome {
+          case .success(let response):
+            observer.receive(response)
+            observer.complete()
+          case .failure(let error): observer.fail(error)
+          }
+        }
+        waiting.append(transfer)
+        startNext()
+        return BlockDisposable { [self] in drop(transfer) }
+      } catch {
+        observer.fail(error)
+        return NonDisposable.instance
+      }
+    }
+  }
+
+  /// Ends all transfers; nobody hears of them any more.
+  package func close() {
+    isClosed = true
+    for transfer in waiting + running.values { drop(transfer) }
+    if let multi { ccurl_multi_cleanup(multi) }
+    multi = nil
+    for watch in watches.values { watch.close() }
+    watches = [:]
+    timer?.close()
+    timer = nil
+  }
+
+  // MARK: Transfers
+
+  private func open() throws(WebError) {
+    guard !isClosed else { throw .unavailable(reason: "nothing is fetched any more") }
+    guard multi == nil else { return }
+    if let fault = ccurl_load() { throw .unavailable(reason: String(cString: fault)) }
+    do throws(SystemError) {
+      timer = try Timer(on: loop) { [unowned self] in act(CURL_SOCKET_TIMEOUT, 0) }
+    } catch {
+      throw .unavailable(reason: "\(error)")
+    }
+    guard let multi = ccurl_multi_init() else { throw .unavailable(reason: "no memory") }
+    self.multi = multi
+    let owner = Unmanaged.passUnretained(self).toOpaque()
+    ccurl_multi_on_socket(multi, socketIsWatched, owner)
+    ccurl_multi_on_timer(multi, timerIsSet, owner)
+    ccurl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 8)
+  }
+
+  private func startNext() {
+    while let multi, !isClosed, running.count < limits.transfers, !waiting.isEmpty {
+      let transfer = waiting.removeFirst()
+      guard ccurl_multi_add(multi, transfer.easy) == CURLM_OK else {
+        transfer.end(.failure(.unavailable(reason: "the transfer cannot be begun")))
+        continue
+      }
+      running[transfer.easy] = transfer
+    }
+  }
+
+  /// Ends a transfer of which nobody wants to hear.
+  private func drop(_ transfer: Transfer) {
+    transfer.forget()
+    if running.removeValue(forKey: transfer.easy) != nil, let multi {
+      ccurl_multi_remove(multi, transfer.easy)
+      startNext()
+    } else {
+      waiting.removeAll { $0 === transfer }
+    }
+  }
+
+  /// Lets libcurl do what there is to do, and tells of what is over.
+  private func act(_ socket: curl_socket_t, _ events: CInt) {
+    guard let multi else { return }
+    ccurl_multi_act(multi, socket, events)
+    var easy: UnsafeMutableRawPointer?
+    var code = CURLE_OK
+    // Whoever is told may begin another, drop others, or close all.
+    while let multi = self.multi, ccurl_multi_next(multi, &easy, &code) {
+      guard let easy, let transfer = running.removeValue(forKey: easy) else { continue }
+      let outcome = transfer.outcome(code, limits)
+      ccurl_multi_remove(multi, easy)
+      transfer.end(outcome)
+    }
+    startNext()
+  }
+
+  // MARK: What libcurl wants of the loop
+
+  fileprivate func watch(_ socket: curl_socket_t, _ what: CInt) {
+    guard what != CURL_POLL_REMOVE else {
+      watches.removeValue(forKey: socket)?.close()
+      return
+    }
+    var events: DescriptorWatch.Events = []
+    if what & CURL_POLL_IN != 0 { events.insert(.readable) }
+    if what & CURL_POLL_OUT != 0 { events.insert(.writable) }
+    do throws(SystemError) {
+      let watch: DescriptorWatch
+      if let known = watches[socket] { watch = known } else { watch = try makeWatch(socket) }
+      watch.wait(for: events)
+    } catch {
+      // Without it nothing comes, and the transfer runs out of time.
+    }
+  }
+
+  private func makeWatch(_ socket: curl_socket_t) throws(SystemError) -> DescriptorWatch {
+    let watch = try DescriptorWatch(socket, on: loop) { [unowned self] ready in
+      var events: CInt = 0
+      if ready.contains(.readable) { events |= CURL_CSELECT_IN }
+      if ready.contains(.writable) { events |= CURL_CSELECT_OUT }
+      act(socket, events)
+    }
+    watches[socket] = watch
+    return watch
+  }
+
+  fileprivate func setTimer(_ milliseconds: Int) {
+    guard milliseconds >= 0 else { return timer?.stop() ?? () }
+    timer?.start(afterMilliseconds: UInt64(milliseconds))
+  }
+}
+
+private func socketIsWatched(
+  _ easy: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ what: CInt,
+  _ owner: UnsafeMutableRawPointer?, _ unused: UnsafeMutableRawPointer?
+) -> CInt {
+  client(owner).watch(socket, what)
+  return 0
+}
+
+private func timerIsSet(
+  _ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ owner: UnsafeMutableRawPointer?
+) -> CInt {
+  client(owner).setTimer(milliseconds)
+  return 0
+}
+
+/// The client that a callback belongs to.
+private func client(_ owner: UnsafeMutableRawPointer?) -> CurlClient {
+  guard let owner else { preconditionFailure("a callback of libcurl without an owner") }
+  return Unmanaged<CurlClient>.fromOpaque(owner).takeUnretainedValue()
+}
