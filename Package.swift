@@ -26,6 +26,7 @@ let package = Package(
     .target(name: "CPosix"),
     .systemLibrary(name: "Clibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
 
     // Ground: no other layer.
     .target(name: "JSON"),
@@ -58,8 +59,11 @@ let package = Package(
     // What services ask of the machine.
     .target(name: "Machine", dependencies: ["Services"]),
 
-    // What services ask of the web.
+    // What services ask of the web, and what is found there.
     .target(name: "HTTP", dependencies: ["CCurl", "EventLoop", "Services", "Signals"]),
+    .target(
+      name: "Syndication",
+      dependencies: ["CExpat", "EventLoop", "JSON", "Services", "Signals", "Wire"]),
 
     // Stores: one target for each C library.
     .target(
@@ -72,7 +76,8 @@ let package = Package(
       name: "binderd",
       dependencies: [
         "Binders", "Configuration", "Connections", "Console", "EventLoop", "HTTP", "JSON",
-        "Journal", "JournalSQLite", "Machine", "Server", "Services", "Signals", "Wire",
+        "Journal", "JournalSQLite", "Machine", "Server", "Services", "Signals", "Syndication",
+        "Wire",
       ]),
 
     // The client: for Swift programs, and the command line.
@@ -82,7 +87,8 @@ let package = Package(
       name: "bindctl", dependencies: ["BinderClient", "Console", "JSON", "Wire"]),
 
     // What test targets share.
-    .target(name: "TestSupport", dependencies: ["JSON"], path: "Tests/TestSupport"),
+    .target(
+      name: "TestSupport", dependencies: ["JSON", "Services", "Signals"], path: "Tests/TestSupport"),
     .target(name: "HistoryChecker", dependencies: ["JSON"], path: "Tests/HistoryChecker"),
     .executableTarget(name: "soak", dependencies: ["HistoryChecker"], path: "Tests/Soak"),
 
@@ -116,6 +122,9 @@ let package = Package(
       name: "ServicesTests",
       dependencies: ["JSON", "Journal", "Services", "Signals", "TestSupport"]),
     .testTarget(name: "SignalsTests", dependencies: ["Signals"]),
+    .testTarget(
+      name: "SyndicationTests",
+      dependencies: ["EventLoop", "Services", "Signals", "Syndication", "TestSupport"]),
     .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
     .testTarget(name: "WireTests", dependencies: ["JSON", "Wire"]),
   ]

@@ -57,7 +57,7 @@ extension Interface {
     guard let sources = service(of: source)?.sources, sources.exists(source) else {
       throw notFound(source)
     }
-    guard sources.isJournaled else {
+    guard sources.isJournaled(source) else {
       throw .unusable("source", "'\(source)' is not journaled: it has no past")
     }
     guard history.behind == nil else { throw .unusable("behind", "it is for patterns") }

@@ -82,7 +82,7 @@ extension Interface {
     [
       "doc": .string(description.doc), "kind": .string(description.kind.rawValue),
       "type": .string(description.shape.name), "writable": .bool(description.isWritable),
-      "journaled": .bool(sources.isJournaled),
+      "journaled": .bool(sources.isJournaled && description.kind != .loading),
     ]
   }
 

@@ -29,6 +29,40 @@ extension Interface {
   }
 }
 
+/// Sources that are loaded while somebody watches them, beside the journaled ones of a service.
+///
+/// Their values are as ``Interface/text(_:before:)`` makes them.
+struct LoadingSources {
+  let description: SourceProvider.Description
+  let exists: (_ source: String) -> Bool
+  let value: (_ source: String) -> JSONText?
+  let names: () -> [String]
+
+  /// Every change from now on, which may be told at once; loads while it is observed.
+  let changes: (_ source: String) -> Signal<SourceChange, Never>
+  let changesWhere: (_ isWanted: @escaping (String) -> Bool) -> Signal<SourceChange, Never>
+}
+
+extension Interface {
+  /// What loading has come to, as clients see it: an object whose members stand in the frame.
+  ///
+  /// - Parameter before: The value that is there while it is loaded again.
+  func text<Value: Encodable, Failure: ServiceError>(
+    _ state: ObservedLoadingState<Value, Failure>, before: Value?
+  ) -> JSONText {
+    let text = LoadingText()
+    switch state {
+    case .loading: text.startLoading()
+    case .reloading:
+      if let before { text.load((try? encoder.text(before)) ?? .null) }
+      text.startLoading()
+    case .loaded(let value): text.load((try? encoder.text(value)) ?? .null)
+    case .failed(let error): text.fail(WireError(error))
+    }
+    return text.text
+  }
+}
+
 /// What loading has come to, as clients see it: an object whose members stand in the frame.
 private final class LoadingText {
   private(set) var text = JSONText(kept: #"{"state":"loading"}"#)

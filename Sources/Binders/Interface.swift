@@ -86,11 +86,20 @@ package final class Interface {
     of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
     exists: @escaping (String) -> Bool
   ) {
-    let sources = SourceProvider(
+    offerSources(of: ledger, descriptions, exists: exists, beside: nil)
+  }
+
+  /// The same, with others beside them that are loaded.
+  func offerSources<State>(
+    of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
+    exists: @escaping (String) -> Bool, beside loading: LoadingSources?
+  ) {
+    var sources = SourceProvider(
       descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
       newest: { ledger.newest.value(of: $0) },
       collection: ledger.collection(of:), names: ledger.sources(upTo:where:),
       changes: ledger.changes(of:), changesWhere: ledger.changes(where:))
+    if let loading { sources = sources.beside(loading) }
     service(named: ledger.service)?.sources = sources.restricted(to: role)
   }
 

@@ -30,7 +30,7 @@ package final class SourceProvider {
   /// The kind of all of them, when they are of one: then no name is looked for.
   private let commonKind: SourceKind?
 
-  /// Whether the changes are events in the journal.
+  /// Whether the changes are events in the journal, but for those of what is loaded.
   let isJournaled: Bool
 
   /// Whether a source can be watched, even if it has no value now.
@@ -81,5 +81,28 @@ package final class SourceProvider {
   /// The kind of one of the sources.
   func kind(of source: String) -> SourceKind {
     commonKind ?? description(of: source)?.kind ?? .state
+  }
+
+  /// Whether the changes of one of the sources are events in the journal.
+  func isJournaled(_ source: String) -> Bool {
+    isJournaled && (commonKind != nil || kind(of: source) != .loading)
+  }
+
+  /// These sources, and beside them others that are loaded.
+  func beside(_ loading: LoadingSources) -> SourceProvider {
+    SourceProvider(
+      descriptions: descriptions + [loading.description], isJournaled: isJournaled,
+      exists: { [exists] in loading.exists($0) || exists($0) },
+      value: { [value] in loading.value($0) ?? value($0) },
+      newest: { [newest] in loading.value($0) ?? newest($0) },
+      collection: collection,
+      names: { [names] limit, isWanted in
+        let loaded = loading.names().filter(isWanted).prefix(limit)
+        return loaded + names(limit - loaded.count, isWanted)
+      },
+      changes: { [changes] in loading.exists($0) ? loading.changes($0) : changes($0) },
+      changesWhere: { [changesWhere] isWanted in
+        loading.changesWhere(isWanted).merge(with: changesWhere(isWanted))
+      })
   }
 }

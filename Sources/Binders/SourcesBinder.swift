@@ -150,7 +150,7 @@ extension Interface {
       buffer.append(quoted: name)
       buffer.append(#","kind":"#)
       buffer.append(quoted: kind.rawValue)
-      if sources.isJournaled {
+      if sources.isJournaled(name) {
         buffer.append(#","seq":"#)
         buffer.append(integer: host.durable)
       }

@@ -84,7 +84,7 @@ extension Interface {
     try checkSize(sources.value(name), call)
     let key = subscribe.pick.map { name + " " + $0.pointer.text } ?? name
     let source = StateSource(
-      key: key, isJournaled: sources.isJournaled, isLoading: kind == .loading,
+      key: key, isJournaled: sources.isJournaled(name), isLoading: kind == .loading,
       value: { sources.value(name) },
       changes: sources.changes(name).map(StateChange.init))
     let subscription = StateSubscription(
@@ -92,7 +92,7 @@ extension Interface {
       everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
     let value = subscription.value
     call.answer { buffer in
-      writeHead(subscribe, handle, kind: kind, isJournaled: sources.isJournaled, &buffer)
+      writeHead(subscribe, handle, kind: kind, isJournaled: sources.isJournaled(name), &buffer)
       write(value, kind, &buffer)
       buffer.append("}")
     }

@@ -15,6 +15,8 @@ package struct Configuration: Equatable, Sendable {
 
   /// In the order of the file: of those that name a stream the first counts.
   package var retention: [Retention] = []
+  package var web = WebSettings()
+  package var feeds = FeedSettings()
   package var roles: Roles
 
   /// What is no fault and may be a mistake, such as a user that is not there.
@@ -53,6 +55,8 @@ package struct Configuration: Equatable, Sendable {
     var names: [String] = []
     if limits != new.limits { names.append("limits") }
     if retention != new.retention { names.append("retention") }
+    if web != new.web { names.append("web") }
+    if feeds != new.feeds { names.append("feeds") }
     if roles != new.roles { names.append("roles") }
     return names
   }

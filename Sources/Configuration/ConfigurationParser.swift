@@ -3,12 +3,12 @@ internal import Wire
 
 /// Reads a configuration file, member by member.
 struct ConfigurationParser {
-  private let reader: ConfigurationReader
+  let reader: ConfigurationReader
   private let accounts: Accounts
 
   private static let members = [
     "socket", "socket_mode", "journal", "durability", "bind_directory", "limits", "retention",
-    "roles",
+    "web", "feeds", "roles",
   ]
 
   /// - Throws: All that is wrong, in the order of the file.
@@ -64,6 +64,8 @@ struct ConfigurationParser {
         reader.elements(of: node, "'retention'")?
         .compactMap { retention($0) } ?? []
     }
+    if let node = members["web"] { readWeb(node, into: &configuration.web) }
+    if let node = members["feeds"] { readFeeds(node, into: &configuration.feeds) }
     if let node = members["roles"] {
       configuration.roles = RoleParser(reader, accounts).roles(node)
     }

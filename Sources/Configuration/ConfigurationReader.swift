@@ -104,6 +104,14 @@ final class ConfigurationReader {
     return value
   }
 
+  func bool(_ node: Node, _ name: String) -> Bool? {
+    guard case .bool(let bool) = node.value else {
+      note(node, name, is: "true or false")
+      return nil
+    }
+    return bool
+  }
+
   /// What one of a few words stands for, or a word of a form.
   func word<Meaning>(
     _ node: Node, _ name: String, _ expected: String, _ meaning: (String) -> Meaning?

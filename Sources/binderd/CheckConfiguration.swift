@@ -36,6 +36,9 @@ private func describe(_ settings: Settings) {
     print("limit       \(name.rawValue) \(configuration.limits[name])")
   }
   for retention in configuration.retention { print("retention   \(retention.text)") }
+  let (web, feeds) = (configuration.web, configuration.feeds)
+  print("web         \(web.allowsLocal ? "also" : "no") addresses of this machine and its network")
+  print("feeds       every \(feeds.interval) s, \(feeds.unwatched ? "also" : "not") unwatched")
   print("role        owner: root and user \(Process.user), everything")
   for entry in configuration.roles.entries { print("role        \(entry.text)") }
 }

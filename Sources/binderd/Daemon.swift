@@ -2,11 +2,13 @@ import Binders
 import Configuration
 import Connections
 import EventLoop
+import HTTP
 import JournalSQLite
 import Machine
 import Server
 import Services
 import Signals
+import Syndication
 import Wire
 
 /// The house: every part is made here, and only here, and handed to whom it serves.
@@ -25,6 +27,9 @@ final class Daemon {
   private let interfaces: Interfaces
   private let bindings: BindingsService
   let journal: JournalService
+  let feeds: FeedsService
+  let web: CurlClient
+  let feedReader: FeedWorker
   private let bag = DisposeBag()
 
   init(
@@ -56,6 +61,12 @@ final class Daemon {
       of: store, at: settings.journalPath, in: host, on: scheduler, loop, log)
     journal.retention = configuration.retention.map(RetentionRule.init)
     let system = SystemService(LinuxProbe(), on: scheduler)
+    let web = CurlClient(
+      on: loop, agent: "binderd/\(Self.version)", allowsLocal: configuration.web.allowsLocal)
+    let feedReader = FeedWorker(on: loop)
+    let feeds = FeedsService(
+      in: host, web: web, reader: feedReader, on: scheduler,
+      schedule: FeedSchedule(configuration.feeds))
     let daemon = DaemonService(
       on: scheduler, stats: { stats.now }, connections: { stats.connections })
 
@@ -66,6 +77,8 @@ final class Daemon {
     let reload = Reload(file, settings, log, manager) { configuration, files in
       hub.limits = configuration.limits.fitting(descriptors)
       journal.retention = configuration.retention.map(RetentionRule.init)
+      web.allowsLocal = configuration.web.allowsLocal
+      feeds.schedule = FeedSchedule(configuration.feeds)
       access.change(to: configuration.roles, for: hub.connections.values)
       return loadBindings(interfaces[.owner], files)
     }
@@ -87,6 +100,7 @@ final class Daemon {
       bindBindings(interface, to: bindings)
       bindReaders(interface, to: readers)
       bindSystem(interface, to: system)
+      bindFeeds(interface, to: feeds)
       bindDaemon(interface, to: daemon)
       interface.offerSource(
         "daemon/journal", "What is done to the journal now, and how far.", journal.progress)
@@ -98,6 +112,7 @@ final class Daemon {
     (self.interfaces, self.bindings, self.journal, self.reload) = (
       interfaces, bindings, journal, reload
     )
+    (self.feeds, self.web, self.feedReader) = (feeds, web, feedReader)
     server = SocketServer(
       hub, on: loop, log: log, admits: access.admits,
       onConnection: access.bind)
@@ -112,7 +127,10 @@ final class Daemon {
     try replay(settings, log, manager)
     let interface = interfaces[.owner]
     bindHub(hub, to: interface, bag: bag)
-    if settings.durability != nil { journal.start() }
+    if settings.durability != nil {
+      journal.start()
+      feeds.start()
+    }
     restoreBindings(interface, bindings) { log.write(.warning, $0) }
     for fault in loadBindings(interface, files).faults { log.write(.warning, "\(fault)") }
     // Requests that waited for the disk are run at the end of a turn; what they write goes at once.
@@ -123,8 +141,16 @@ final class Daemon {
   func abandon() {
     server.stopListening()
     journal.stop()
+    stopFetching()
     store.close()
     loop.run()
+  }
+
+  /// Ends what is under way on the web, and what would begin there.
+  func stopFetching() {
+    feeds.stop()
+    web.close()
+    feedReader.close()
   }
 
   private func replay(_ settings: Settings, _ log: Log, _ manager: ServiceManager) throws {

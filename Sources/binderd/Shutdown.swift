@@ -41,6 +41,7 @@ final class Shutdown {
   func finish() {
     daemon.server.stopListening()
     daemon.journal.stop()
+    daemon.stopFetching()
     daemon.hub.stopReading()
     var deadline = daemon.loop.milliseconds + Self.graceMilliseconds
     wait { [self] in

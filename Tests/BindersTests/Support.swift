@@ -17,14 +17,15 @@ final class Bench {
   let interfaces: Interfaces
   var interface: Interface { interfaces[.owner] }
   let cells: CellsService
-  let time = ManualTime()
+  let time: ManualTime
   private let bag = DisposeBag()
 
   /// - Parameters:
   ///   - bind: Makes one more service and binds those who may do everything to it.
   ///   - services: Makes more services, and returns what binds the clients of each role to them.
   init(
-    _ store: MemoryStore? = nil, bind: (Interface, ServiceHost) -> Void = { _, _ in },
+    _ store: MemoryStore? = nil, time: ManualTime = ManualTime(),
+    bind: (Interface, ServiceHost) -> Void = { _, _ in },
     services: (ServiceHost) -> (Interface) -> Void = { _ in { _ in } }
   ) throws {
     var clock: Int64 = 1_767_323_045_000_000
@@ -36,7 +37,7 @@ final class Bench {
       }
     self.store = store
     host = ServiceHost(store: store)
-    let time = time
+    self.time = time
     hub = Hub(limits: Limits(), now: { time.milliseconds }, scheduler: time)
     interfaces = Interfaces(over: host)
     cells = CellsService(in: host)

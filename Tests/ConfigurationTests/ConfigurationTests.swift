@@ -16,6 +16,8 @@ struct ConfigurationTests {
           { "streams": "log/**", "max_age": "30d", "max_count": 1000, "max_bytes": "64M" },
           { "streams": "cells/x", "max_bytes": 10 },
         ],
+        "web": { "allow_local": true },
+        "feeds": { "interval": "15m", "unwatched": true },
       }
       """)
     #expect(read.socket == "/run/b.sock")
@@ -31,6 +33,9 @@ struct ConfigurationTests {
     #expect(read.retention[0].maxBytes == 64 << 20)
     #expect(read.retention[1].maxBytes == 10)
     #expect(read.retention[1].maxAge == nil)
+    #expect(read.web.allowsLocal)
+    #expect(read.feeds.interval == 900)
+    #expect(read.feeds.unwatched)
   }
 
   @Test(arguments: ["", "  \n", "{}", "// nothing\n", "/**/{/**/}//", "{}\n/* the end */"])
@@ -52,7 +57,8 @@ struct ConfigurationTests {
           { "nmae": "x", "methods": ["cells.**.x", 7] },
           { "name": "two", "users": [-1] }, { "name": "two", "groups": {} }
         ],
-        "socket": "relative", "socket": "/b"
+        "socket": "relative", "socket": "/b",
+        "web": { "allow_local": "yes" }, "feeds": { "interval": "9s", "unwatched": 1 }
       }
       """)
     #expect(
@@ -79,6 +85,9 @@ struct ConfigurationTests {
         "9:66: 'groups' is a list, not an object",
         "11:13: 'socket' is a path from the root, beginning with /, not \"relative\"",
         "11:25: 'socket' stands twice in the configuration",
+        "12:27: 'allow_local' is true or false, not \"yes\"",
+        "12:59: 'interval' is a time of at least ten seconds, such as \"15m\" or \"12h\", not \"9s\"",
+        "12:78: 'unwatched' is true or false, not 1",
       ])
   }
 

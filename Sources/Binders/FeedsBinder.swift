@@ -1,0 +1,129 @@
+internal import Configuration
+internal import Connections
+internal import JSON
+package import Services
+internal import Signals
+
+/// Binds clients to the feeds.
+package func bindFeeds(_ interface: Interface, to feeds: FeedsService) {
+  interface.offer(
+    "feeds", "Podcasts and news: feeds that are fetched while somebody watches.",
+    events: [
+      "subscribed", "unsubscribed", "described", "validated", "found", "changed", "marked",
+      "dropped",
+    ].map { "feeds.\($0)" })
+  interface.offerSources(
+    of: feeds.ledger,
+    [
+      .init(
+        "feeds/*/episodes", "The episodes of a feed, newest first.",
+        .array(Shape(of: Episode.self)), kind: .list)
+    ],
+    exists: { isEpisodes($0, of: feeds) }, beside: loadingFeeds(interface, feeds))
+
+  if interface.role.mayReadEvents(of: "feeds") {  // all of them
+    interface.offerView(
+      "feeds", "All feeds, fetched while they are shown.", reads: []
+    ) { view, _ in bindFeeds(view, to: feeds) }
+  }
+  interface.offerView(
+    "feed", "One feed and its episodes, fetched while it is shown.", FeedArguments.self,
+    reads: { ["feeds/\($0.id)", Feeds.episodes(ofFeed: $0.id)] }
+  ) { view, _, feed in
+    _ = try feeds.feed(feed.id)
+    bindFeed(view, to: feeds, feed.id)
+  }
+
+  interface.command(
+    "feeds.subscribe", "Subscribes to a feed and fetches it; returns how it is called.",
+    SubscribeToFeed.self, writes: ["feeds.subscribed"], errors: ["too_many"]
+  ) { (feed: SubscribeToFeed) throws(FeedsError) in
+    try feeds.subscribe(to: feed.url, as: feed.id)
+  }
+  interface.command(
+    "feeds.unsubscribe", "Ends a subscription, with its episodes; returns the address.",
+    NamedFeed.self, writes: ["feeds.unsubscribed"]
+  ) { (feed: NamedFeed) throws(FeedsError) in try feeds.unsubscribe(feed.id) }
+  interface.command(
+    "feeds.refresh", "Fetches a feed, or all, now; returns how many.", RefreshFeed.self, writes: []
+  ) { (feed: RefreshFeed) throws(FeedsError) in try feeds.refresh(feed.id) }
+  interface.command(
+    "feeds.markPlayed", "Marks an episode, or all of a feed, as played; returns how many.",
+    MarkPlayed.self, writes: ["feeds.marked"]
+  ) { (mark: MarkPlayed) throws(FeedsError) in
+    try feeds.mark(mark.feed, mark.episode, played: mark.played ?? true)
+  }
+  interface.query(
+    "feeds.list", "The feeds by id.", NoParameters.self, Shape(of: [Feed].self)
+  ) { interface, call, _ in
+    let all = feeds.ledger.shown.value.all.filter { interface.role.mayRead("feeds/\($0.id)") }
+    interface.answer(call, with: all)
+  }
+}
+
+private func isEpisodes(_ source: String, of feeds: FeedsService) -> Bool {
+  Feeds.id(ofEpisodes: source).map { feeds.ledger.shown.value.feed($0) != nil } ?? false
+}
+
+/// The sources `feeds/ID`: what fetching each feed has come to.
+private func loadingFeeds(_ interface: Interface, _ feeds: FeedsService) -> LoadingSources {
+  func text(_ id: String, _ state: FeedState?) -> JSONText? {
+    state.map { interface.text($0, before: feeds.ledger.shown.value.feed(id)) }
+  }
+  func change(_ id: String, _ state: FeedState?) -> SourceChange {
+    SourceChange(source: "feeds/\(id)", seq: 0, value: text(id, state))
+  }
+  return LoadingSources(
+    description: .init(
+      "feeds/*", "What is known of a feed, fetched while somebody watches.",
+      Shape(of: Feed.self), kind: .loading),
+    exists: { FeedsService.id(of: $0).flatMap(feeds.state) != nil },
+    value: { source in
+      FeedsService.id(of: source).flatMap { text($0, feeds.state(of: $0)) }
+    },
+    names: { feeds.ledger.shown.value.ids.map { "feeds/\($0)" } },
+    changes: { source in
+      guard let id = FeedsService.id(of: source) else { return .never() }
+      return feeds.states(of: id).map { change(id, $0) }
+    },
+    changesWhere: { isWanted in
+      feeds.states(where: { isWanted("feeds/\($0)") }).map { change($0.id, $0.state) }
+    })
+}
+
+private let idDoc = "How the feed is called."
+
+private struct SubscribeToFeed: DocumentedParameters {
+  let url: String
+  let id: String?
+
+  static let docs = [
+    "url": "http or https, of RSS, Atom or JSON.",
+    "id": "How it is called: 1 to 64 of [A-Za-z0-9_.:-]; left out, the next number.",
+  ]
+}
+
+private struct NamedFeed: DocumentedParameters, SourceParameters {
+  let id: String
+  var source: String { "feeds/\(id)" }
+
+  static let docs = ["id": idDoc]
+}
+
+private struct RefreshFeed: DocumentedParameters {
+  let id: String?
+
+  static let docs = ["id": "How the feed is called; left out, all of them."]
+}
+
+private struct MarkPlayed: DocumentedParameters, SourceParameters {
+  let feed: String
+  let episode: Int?
+  let played: Bool?
+  var source: String { "feeds/\(feed)" }
+
+  static let docs = [
+    "feed": idDoc, "episode": "The id of the episode; left out, all of them.",
+    "played": "Whether it counts as played; true when left out.",
+  ]
+}

@@ -1,0 +1,26 @@
+package import Connections
+package import Services
+internal import Signals
+
+/// Shows one feed and its episodes; it is fetched while it is shown, and goes with its subscription.
+package func bindFeed(_ view: View, to feeds: FeedsService, _ id: String) {
+  feeds.values(of: id).bind(to: view["feed"])
+  feeds.states(of: id).ignoreNils().updateLoadingState(of: view["feed"]).bind(to: view) { _, _ in }
+  feeds.ledger.list(of: Feeds.episodes(ofFeed: id)).bind(to: view["episodes"])
+  feeds.isGone(id).bind(to: view) { view, _ in view.dismiss() }
+  view.intent("markPlayed", MarkEpisode.self).calls {
+    try feeds.mark(id, $0.episode, played: $0.played ?? true)
+  }
+  view.intent("refresh").calls { _ in try feeds.refresh(id) }
+  view.intent("unsubscribe").calls { _ in try feeds.unsubscribe(id) }
+}
+
+/// What the view of a feed takes.
+package struct FeedArguments: Decodable {
+  let id: String
+}
+
+private struct MarkEpisode: Decodable {
+  let episode: Int?
+  let played: Bool?
+}

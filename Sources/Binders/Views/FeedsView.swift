@@ -1,0 +1,17 @@
+package import Connections
+package import Services
+internal import Signals
+
+/// Shows all feeds; they are fetched while they are shown.
+package func bindFeeds(_ view: View, to feeds: FeedsService) {
+  feeds.rows.bind(to: view["feeds"])
+  view.intent("add", AddFeed.self).calls { try feeds.subscribe(to: $0.url, as: $0.id) }
+  view.intent("refresh").calls { _ in try feeds.refresh() }
+  view.intent("open", FeedArguments.self).calls { _ = try feeds.feed($0.id) }
+    .opens("feed") { view, feed in bindFeed(view, to: feeds, feed.id) }
+}
+
+private struct AddFeed: Decodable {
+  let url: String
+  let id: String?
+}

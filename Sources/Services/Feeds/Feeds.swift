@@ -1,0 +1,160 @@
+package import JSON
+
+/// The feeds that are subscribed to, and their episodes.
+package struct Feeds: ServiceState {
+  /// One feed.
+  struct Entry: Codable, Equatable {
+    var url: String
+    var title: String?
+    var link: String?
+    var validators = Validators()
+
+    /// Newest first.
+    var episodes: [Episode] = []
+
+    /// The number of the newest.
+    var lastID = 0
+    var unplayed = 0
+  }
+
+  /// By id.
+  private var entries: [String: Entry] = [:]
+
+  /// The episodes of each feed as clients see them, by id: they are told more often than they change.
+  private var texts: [String: [JSONText]] = [:]
+
+  package init() {}
+
+  package init(from decoder: any Decoder) throws {
+    entries = try decoder.singleValueContainer().decode([String: Entry].self)
+    texts = entries.mapValues { $0.episodes.map(\.text) }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(entries)
+  }
+
+  package static var isCollection: Bool { true }
+
+  subscript(id: String) -> Entry? { entries[id] }
+
+  /// How many there are.
+  var count: Int { entries.count }
+
+  /// Their ids, in any order.
+  package var ids: some Collection<String> { entries.keys }
+
+  /// All of them, by id.
+  package var all: [Feed] { entries.keys.sorted().compactMap(feed) }
+
+  /// What is known of one; `nil` when there is none.
+  package func feed(_ id: String) -> Feed? {
+    entries[id].map { entry in
+      Feed(
+        id: id, url: entry.url, title: entry.title, link: entry.link,
+        episodes: entry.episodes.count, unplayed: entry.unplayed)
+    }
+  }
+
+  /// The episodes of one, newest first.
+  package func episodes(of id: String) -> [Episode] { entries[id]?.episodes ?? [] }
+
+  package mutating func apply(_ event: FeedEvent, at place: Place) {
+    let id = String(place.stream.dropFirst("feeds/".count))
+    switch event {
+    case .subscribed(let url): entries[id] = Entry(url: url)
+    case .unsubscribed: (entries[id], texts[id]) = (nil, nil)
+    case .described(let title, let link):
+      entries[id]?.title = title
+      entries[id]?.link = link
+    case .validated(let validators): entries[id]?.validators = validators
+    case .found(let episode):
+      entries[id]?.add(episode)
+      texts[id, default: []].insert(episode.text, at: 0)
+    case .changed(let at, let episode):
+      entries[id]?.set(episode, at: at)
+      texts[id]?[at] = episode.text
+    case .marked(let at, _, let played):
+      guard var episode = entries[id]?.episodes[at] else { break }
+      episode.played = played
+      entries[id]?.set(episode, at: at)
+      texts[id]?[at] = episode.text
+    case .dropped(let at):
+      entries[id]?.remove(at: at)
+      texts[id]?.remove(at: at)
+    }
+  }
+
+  // MARK: Sources
+
+  /// The list of the episodes of a feed.
+  package static func episodes(ofFeed id: String) -> String { "feeds/\(id)/episodes" }
+
+  /// The feed whose episodes a source is; `nil` for any other.
+  package static func id(ofEpisodes source: String) -> String? {
+    let parts = source.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0] == "feeds", parts[2] == "episodes" else { return nil }
+    return String(parts[1])
+  }
+
+  package func value(of source: String) -> JSONText? {
+    guard let texts = Self.id(ofEpisodes: source).flatMap({ texts[$0] }), !texts.isEmpty else {
+      return nil
+    }
+    return JSONText(elements: texts)
+  }
+
+  package func collection(of source: String) -> SourceCollection? {
+    Self.id(ofEpisodes: source).map { .list(texts[$0] ?? []) }
+  }
+
+  package var sources: some Sequence<String> {
+    texts.lazy.filter { !$0.value.isEmpty }.map { Self.episodes(ofFeed: $0.key) }
+  }
+
+  // To ask a dictionary for the room that it has copies it if it is shared.
+  package mutating func unshare() {
+    entries.reserveCapacity(entries.count)
+    texts.reserveCapacity(texts.count)
+  }
+
+  package static func sources(changedBy event: FeedEvent, at place: Place) -> [String] {
+    step(of: event) == nil ? [] : [place.stream + "/episodes"]
+  }
+
+  package static func changes(givenBy event: FeedEvent, at place: Place) -> [SourceChange]? {
+    step(of: event).map {
+      [SourceChange(source: place.stream + "/episodes", seq: place.seq, step: $0)]
+    } ?? []
+  }
+
+  private static func step(of event: FeedEvent) -> CollectionChange? {
+    switch event {
+    case .found(let episode): .insert(at: 0, episode.text)
+    case .changed(let at, let episode): .update(at: at, episode.text)
+    case .marked(let at, _, let played):
+      .merge(at: at, JSONText(member: "played", JSONText(played)))
+    case .dropped(let at): .remove(at: at)
+    case .unsubscribed: .reset(JSONText(elements: []))
+    case .subscribed, .described, .validated: nil
+    }
+  }
+}
+
+extension Feeds.Entry {
+  fileprivate mutating func add(_ episode: Episode) {
+    episodes.insert(episode, at: 0)
+    lastID = max(lastID, episode.id)
+    unplayed += episode.played ? 0 : 1
+  }
+
+  fileprivate mutating func set(_ episode: Episode, at index: Int) {
+    unplayed += (episodes[index].played ? 1 : 0) - (episode.played ? 1 : 0)
+    episodes[index] = episode
+  }
+
+  fileprivate mutating func remove(at index: Int) {
+    unplayed -= episodes.remove(at: index).played ? 0 : 1
+  }
+}

@@ -1,0 +1,59 @@
+/// Why the subscriptions are not changed.
+package enum FeedsError: ServiceError, Equatable {
+  case badAddress
+  case badID
+  case exists(id: String)
+  case subscribed(url: String, id: String)
+  case tooMany(max: Int)
+  case unknown(id: String)
+  case noEpisode(Int, id: String)
+
+  package var kind: ServiceErrorKind {
+    switch self {
+    case .badAddress: .invalid(parameter: "url", expected: description)
+    case .badID: .invalid(parameter: "id", expected: description)
+    case .exists(let id), .subscribed(_, let id): .alreadyExists(what: "feed", id: id)
+    case .tooMany: .rejected(reason: "too_many")
+    case .unknown(let id): .notFound(what: "feed", id: id)
+    case .noEpisode(let number, _): .notFound(what: "episode", id: "\(number)")
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .badAddress: "http:// or https://, \(FeedsService.maxAddressBytes) bytes at most"
+    case .badID: "1 to 64 of [A-Za-z0-9_.:-]"
+    case .exists(let id): "there is a feed '\(id)' already"
+    case .subscribed(_, let id): "that address is the feed '\(id)' already"
+    case .tooMany(let max): "there are at most \(max) feeds"
+    case .unknown(let id): "there is no feed '\(id)'"
+    case .noEpisode(let number, let id): "feed '\(id)' has no episode \(number)"
+    }
+  }
+}
+
+/// Why a feed is not as new as it could be; it is tried again.
+package enum FeedFault: ServiceError, Equatable {
+  /// It was not got.
+  case server(WebError)
+  /// What was got is no feed.
+  case text(FeedTextFault)
+  /// What was read is not kept.
+  case journal
+
+  package var kind: ServiceErrorKind {
+    switch self {
+    case .server: .rejected(reason: "server_error")
+    case .text: .rejected(reason: "parsing_error")
+    case .journal: .rejected(reason: "not_kept")
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .server(let error): "\(error)"
+    case .text(let fault): "line \(fault.line) of the feed: \(fault.what)"
+    case .journal: "what was read could not be kept"
+    }
+  }
+}

@@ -1,0 +1,121 @@
+internal import Services
+
+/// What the elements of RSS and Atom mean.
+///
+/// RSS 2.0: <https://www.rssboard.org/rss-specification>; Atom: RFC 4287.
+struct FeedGrammar {
+  private static let atom = "http://www.w3.org/2005/Atom|"
+  private static let rss1 = "http://purl.org/rss/1.0/|"
+  private static let dublinCore = "http://purl.org/dc/elements/1.1/|"
+
+  /// What a feed may begin with: RSS 2.0, RSS 1.0, Atom.
+  static let roots: Set = ["rss", "http://www.w3.org/1999/02/22-rdf-syntax-ns#|RDF", atom + "feed"]
+
+  private(set) var document = FeedDocument()
+
+  /// The elements that are open, as they are called without their name spaces.
+  private var open: [String] = []
+  private var item: Item?
+
+  /// The text of the innermost element, when it is wanted.
+  private var text: [UInt8]?
+
+  private struct Item {
+    let depth: Int
+    var id: String?
+    var title: String?
+    var url: String?
+    var audio: Enclosure?
+    var published: String?
+    var updated: String?
+  }
+
+  var wantsText: Bool { text != nil }
+
+  mutating func take(_ bytes: UnsafeRawBufferPointer) {
+    let room = 4 * FeedText.maxTextBytes - (text?.count ?? 0)
+    text?.append(contentsOf: bytes.prefix(max(0, room)))
+  }
+
+  mutating func begin(_ name: String, _ attributes: [String: String]) {
+    let known = Self.plain(name)
+    open.append(known)
+    text = nil
+    if item == nil, known == "item" || known == "entry" {
+      item = Item(depth: open.count)
+    } else if let item, open.count == item.depth + 1 {
+      switch known {
+      case "title", "guid", "id", "pubDate", "published", "updated", "date": text = []
+      case "link" where attributes["href"] == nil: text = []
+      case "link": take(link: attributes)
+      case "enclosure": take(enclosure: attributes, address: attributes["url"])
+      default: break
+      }
+    } else if item == nil, ["channel", "feed"].contains(open.dropLast().last) {
+      switch known {
+      case "title": text = []
+      case "link" where attributes["href"] == nil: text = []
+      case "link" where ["alternate", nil].contains(attributes["rel"]):
+        document.link = attributes["href"]?.asAddress
+      default: break
+      }
+    }
+  }
+
+  mutating func end() {
+    guard let name = open.popLast() else { return }
+    if let text, let line = String(decoding: text, as: UTF8.self).asLine { take(line, of: name) }
+    text = nil
+    if let item, open.count == item.depth - 1 {
+      add(item)
+      self.item = nil
+    }
+  }
+
+  /// A name without a name space that is known; another one as it is.
+  private static func plain(_ name: String) -> String {
+    for space in [atom, rss1, dublinCore] where name.hasPrefix(space) {
+      return String(name.dropFirst(space.count))
+    }
+    return name
+  }
+
+  private mutating func take(_ line: String, of name: String) {
+    guard item != nil else {
+      if name == "title" { document.title = line } else { document.link = line.asAddress }
+      return
+    }
+    switch name {
+    case "title": item?.title = line
+    case "guid", "id": item?.id = line
+    case "link": item?.url = line.asAddress
+    case "updated": item?.updated = FeedDate.parse(line)
+    default: item?.published = FeedDate.parse(line)
+    }
+  }
+
+  private mutating func take(link attributes: [String: String]) {
+    switch attributes["rel"] {
+    case nil, "alternate": if item?.url == nil { item?.url = attributes["href"]?.asAddress }
+    case "enclosure": take(enclosure: attributes, address: attributes["href"])
+    default: break
+    }
+  }
+
+  private mutating func take(enclosure attributes: [String: String], address: String?) {
+    guard item?.audio == nil, let url = address?.asAddress else { return }
+    item?.audio = Enclosure(
+      url: url, type: attributes["type"]?.asLine,
+      bytes: attributes["length"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil })
+  }
+
+  private mutating func add(_ item: Item) {
+    guard document.items.count < FeedText.maxItems,
+      let key = item.id ?? item.audio?.url ?? item.url ?? item.title
+    else { return }
+    document.items.append(
+      FeedItem(
+        key: key, title: item.title ?? item.url ?? key, url: item.url, audio: item.audio,
+        published: item.published ?? item.updated))
+  }
+}

@@ -1,0 +1,109 @@
+internal import CExpat
+internal import Services
+
+/// RSS and Atom by expat.
+enum XMLFeed {
+  /// How many elements may stand in each other.
+  private static let maxDepth = 64
+
+  static func parse(_ bytes: [UInt8]) throws(FeedTextFault) -> FeedDocument {
+    // An element is called by its name space and its name, with a | between them.
+    guard let parser = XML_ParserCreateNS(nil, XML_Char(bitPattern: UInt8(ascii: "|"))) else {
+      throw FeedTextFault(line: 1, "no memory")
+    }
+    defer { XML_ParserFree(parser) }
+    let run = Run(parser)
+    // Not retained: the run outlives the parser's calls.
+    XML_SetUserData(parser, Unmanaged.passUnretained(run).toOpaque())
+    XML_SetElementHandler(parser, elementBegan, elementEnded)
+    XML_SetCharacterDataHandler(parser, textCame)
+    XML_SetEntityDeclHandler(parser, entityIsDeclared)
+    let status = bytes.withUnsafeBytes { bytes in
+      XML_Parse(parser, bytes.bindMemory(to: CChar.self).baseAddress, CInt(bytes.count), 1)
+    }
+    return try withExtendedLifetime(run) { () throws(FeedTextFault) in
+      if let fault = run.fault { throw fault }
+      guard status == XML_STATUS_OK else {
+        let reason = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) }
+        throw FeedTextFault(line: run.line, reason ?? "not XML")
+      }
+      return run.grammar.document
+    }
+  }
+
+  /// One text that is being read.
+  fileprivate final class Run {
+    var grammar = FeedGrammar()
+    private(set) var fault: FeedTextFault?
+    private let parser: XML_Parser
+    private var depth = 0
+
+    init(_ parser: XML_Parser) {
+      self.parser = parser
+    }
+
+    var line: Int { Int(XML_GetCurrentLineNumber(parser)) }
+
+    func stop(_ what: String) {
+      guard fault == nil else { return }
+      fault = FeedTextFault(line: line, what)
+      XML_StopParser(parser, XML_Bool(0))
+    }
+
+    func begin(_ name: String, _ attributes: [String: String]) {
+      depth += 1
+      guard depth <= maxDepth else { return stop("more than \(maxDepth) elements in each other") }
+      guard depth > 1 || FeedGrammar.roots.contains(name) else {
+        return stop("neither RSS nor Atom")
+      }
+      grammar.begin(name, attributes)
+    }
+
+    func end() {
+      depth -= 1
+      if fault == nil { grammar.end() }
+    }
+  }
+}
+
+private func elementBegan(
+  _ owner: UnsafeMutableRawPointer?, _ name: UnsafePointer<XML_Char>?,
+  _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>?
+) {
+  guard let name, var next = attributes else { return }
+  var found: [String: String] = [:]
+  while let key = next[0], let value = next[1] {
+    found[String(cString: key)] = String(cString: value)
+    next += 2
+  }
+  run(owner).begin(String(cString: name), found)
+}
+
+private func elementEnded(_ owner: UnsafeMutableRawPointer?, _ name: UnsafePointer<XML_Char>?) {
+  run(owner).end()
+}
+
+private func textCame(
+  _ owner: UnsafeMutableRawPointer?, _ text: UnsafePointer<XML_Char>?, _ count: CInt
+) {
+  let run = run(owner)
+  guard run.grammar.wantsText else { return }
+  run.grammar.take(
+    UnsafeRawBufferPointer(UnsafeBufferPointer(start: text, count: Int(count))))
+}
+
+/// No feed needs entities of its own, and with them few bytes become many, or files are named.
+private func entityIsDeclared(
+  _ owner: UnsafeMutableRawPointer?, _ name: UnsafePointer<XML_Char>?, _ isParameter: CInt,
+  _ value: UnsafePointer<XML_Char>?, _ count: CInt, _ base: UnsafePointer<XML_Char>?,
+  _ system: UnsafePointer<XML_Char>?, _ publicID: UnsafePointer<XML_Char>?,
+  _ notation: UnsafePointer<XML_Char>?
+) {
+  run(owner).stop("it declares entities")
+}
+
+/// The run that a callback belongs to.
+private func run(_ owner: UnsafeMutableRawPointer?) -> XMLFeed.Run {
+  guard let owner else { preconditionFailure("a callback of expat without an owner") }
+  return Unmanaged<XMLFeed.Run>.fromOpaque(owner).takeUnretainedValue()
+}

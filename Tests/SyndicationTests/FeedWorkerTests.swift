@@ -1,0 +1,36 @@
+import EventLoop
+import Services
+import Signals
+import Syndication
+import Testing
+
+struct FeedWorkerTests {
+  @Test
+  func `texts are read away from the loop, and who has left hears nothing`() throws {
+    let loop = try Loop()
+    let worker = FeedWorker(on: loop)
+    var heard: [String] = []
+    var faults: [FeedTextFault] = []
+    let bag = DisposeBag()
+    func read(_ text: String) -> any Disposable {
+      worker.read(Array(text.utf8)).observe { event in
+        switch event {
+        case .next(let document): heard.append(document.title ?? "")
+        case .failed(let fault): faults.append(fault)
+        case .completed: heard.append("end")
+        }
+      }
+    }
+    read("<rss><channel><title>left</title></channel></rss>").dispose()
+    read("<rss><channel><title>one</title></channel></rss>").dispose(in: bag)
+    read("\n<rss").dispose(in: bag)
+    let alarm = try EventLoop.Timer(on: loop) { loop.stop() }
+    alarm.start(afterMilliseconds: 60_000)
+    while faults.isEmpty { loop.runOnce() }
+    #expect(heard == ["one", "end"])
+    #expect(faults.map(\.line) == [2])
+    alarm.close()
+    worker.close()
+    loop.run()
+  }
+}

@@ -1,0 +1,52 @@
+package import Services
+package import Signals
+
+/// A web that answers when a test says so.
+package final class FakeWeb: WebClient {
+  /// What was asked for, and who waits for it.
+  package private(set) var requests: [WebRequest] = []
+  private var waiting: [(request: WebRequest, observer: AtomicObserver<WebResponse, WebError>)] = []
+
+  package init() {}
+
+  /// How many wait.
+  package var count: Int { waiting.count }
+
+  package func get(_ request: WebRequest) -> Signal<WebResponse, WebError> {
+    Signal { [self] observer in
+      requests.append(request)
+      waiting.append((request, observer))
+      return BlockDisposable { [self] in waiting.removeAll { $0.observer === observer } }
+    }
+  }
+
+  /// Answers the oldest request.
+  package func answer(_ text: String = "", status: Int = 200, headers: [String: String] = [:]) {
+    let observer = waiting.removeFirst().observer
+    observer.receive(WebResponse(status: status, headers: headers, body: Array(text.utf8)))
+    observer.complete()
+  }
+
+  package func fail(_ error: WebError) {
+    waiting.removeFirst().observer.fail(error)
+  }
+}
+
+/// Reads texts that are easily written: a title, then a line `key title` for each item.
+package final class FakeReader: FeedReader {
+  package init() {}
+
+  package func read(_ text: [UInt8]) -> Signal<FeedDocument, FeedTextFault> {
+    let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
+    guard let title = lines.first, title != "?" else {
+      return .failed(FeedTextFault(line: 1, "not a feed"))
+    }
+    let items = lines.dropFirst().map { line in
+      let words = line.split(separator: " ", maxSplits: 2)
+      return FeedItem(
+        key: String(words[0]), title: words.count > 1 ? String(words[1]) : "-",
+        published: words.count > 2 ? String(words[2]) : nil)
+    }
+    return Signal(just: FeedDocument(title: String(title), items: items))
+  }
+}
