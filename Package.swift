@@ -71,13 +71,17 @@ let package = Package(
       dependencies: ["CChecksum", "CSQLite", "EventLoop", "Journal", "Signals"],
       exclude: ["README.md"]),
 
+    // Full text over what services hold.
+    .target(
+      name: "SearchSQLite", dependencies: ["CSQLite", "EventLoop", "Services", "Signals"]),
+
     // Composition root.
     .executableTarget(
       name: "binderd",
       dependencies: [
         "Binders", "Configuration", "Connections", "Console", "EventLoop", "HTTP", "JSON",
-        "Journal", "JournalSQLite", "Machine", "Server", "Services", "Signals", "Syndication",
-        "Wire",
+        "Journal", "JournalSQLite", "Machine", "SearchSQLite", "Server", "Services", "Signals",
+        "Syndication", "Wire",
       ]),
 
     // The client: for Swift programs, and the command line.
@@ -118,6 +122,9 @@ let package = Package(
     .testTarget(
       name: "JournalTests",
       dependencies: ["CSQLite", "EventLoop", "Journal", "JournalSQLite", "Signals", "TestSupport"]),
+    .testTarget(
+      name: "SearchSQLiteTests",
+      dependencies: ["EventLoop", "SearchSQLite", "Services", "Signals"]),
     .testTarget(
       name: "ServicesTests",
       dependencies: ["JSON", "Journal", "Services", "Signals", "TestSupport"]),

@@ -2,6 +2,9 @@
 package struct WebSettings: Equatable, Sendable {
   /// Whether addresses of this machine and its network may be fetched from.
   package var allowsLocal = false
+
+  /// Where the web is searched, with `{term}` in place of what is looked for.
+  package var search = "https://itunes.apple.com/search?term={term}&limit={limit}"
 }
 
 /// When feeds are fetched.
@@ -15,7 +18,17 @@ package struct FeedSettings: Equatable, Sendable {
 
 extension ConfigurationParser {
   func readWeb(_ node: Node, into web: inout WebSettings) {
-    guard let members = reader.members(of: node, "'web'", known: ["allow_local"]) else { return }
+    guard let members = reader.members(of: node, "'web'", known: ["allow_local", "search"])
+    else { return }
+    if let node = members["search"],
+      let address = reader.word(
+        node, "'search'", "an address of http or https with {term} in it",
+        {
+          ($0.hasPrefix("https://") || $0.hasPrefix("http://")) && $0.contains("{term}") ? $0 : nil
+        })
+    {
+      web.search = address
+    }
     if let node = members["allow_local"], let value = reader.bool(node, "'allow_local'") {
       web.allowsLocal = value
     }

@@ -5,6 +5,7 @@ import EventLoop
 import HTTP
 import JournalSQLite
 import Machine
+import SearchSQLite
 import Server
 import Services
 import Signals
@@ -30,6 +31,7 @@ final class Daemon {
   let feeds: FeedsService
   let web: CurlClient
   let feedReader: FeedWorker
+  let index: TextIndex
   private let bag = DisposeBag()
 
   init(
@@ -67,6 +69,9 @@ final class Daemon {
     let feeds = FeedsService(
       in: host, web: web, reader: feedReader, on: scheduler,
       schedule: FeedSchedule(configuration.feeds))
+    let index = TextIndex([threads.corpus(in: host)], on: loop)
+    let webSearch = WebSearch(configuration.web.search, by: web)
+    let search = SearchService([index, webSearch], on: scheduler)
     let daemon = DaemonService(
       on: scheduler, stats: { stats.now }, connections: { stats.connections })
 
@@ -78,6 +83,7 @@ final class Daemon {
       hub.limits = configuration.limits.fitting(descriptors)
       journal.retention = configuration.retention.map(RetentionRule.init)
       web.allowsLocal = configuration.web.allowsLocal
+      webSearch.address = configuration.web.search
       feeds.schedule = FeedSchedule(configuration.feeds)
       access.change(to: configuration.roles, for: hub.connections.values)
       return loadBindings(interfaces[.owner], files)
@@ -101,6 +107,9 @@ final class Daemon {
       bindReaders(interface, to: readers)
       bindSystem(interface, to: system)
       bindFeeds(interface, to: feeds)
+      bindSearch(interface, to: search) { view, session, hit in
+        try openSelected(hit, from: view, session, threads)
+      }
       bindDaemon(interface, to: daemon)
       interface.offerSource(
         "daemon/journal", "What is done to the journal now, and how far.", journal.progress)
@@ -113,6 +122,7 @@ final class Daemon {
       interfaces, bindings, journal, reload
     )
     (self.feeds, self.web, self.feedReader) = (feeds, web, feedReader)
+    self.index = index
     server = SocketServer(
       hub, on: loop, log: log, admits: access.admits,
       onConnection: access.bind)
@@ -142,6 +152,7 @@ final class Daemon {
     server.stopListening()
     journal.stop()
     stopFetching()
+    index.stop()
     store.close()
     loop.run()
   }

@@ -2,6 +2,7 @@ import Connections
 import EventLoop
 import Glibc
 import JournalSQLite
+import SearchSQLite
 import Server
 import Services
 
@@ -42,6 +43,7 @@ final class Shutdown {
     daemon.server.stopListening()
     daemon.journal.stop()
     daemon.stopFetching()
+    daemon.index.stop()
     daemon.hub.stopReading()
     var deadline = daemon.loop.milliseconds + Self.graceMilliseconds
     wait { [self] in

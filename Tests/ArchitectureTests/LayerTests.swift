@@ -15,6 +15,7 @@ private let law: [String: Set<String>] = [
   // Promise, and who keeps it.
   "Journal": ["Signals"],
   "JournalSQLite": ["CChecksum", "CSQLite", "EventLoop", "Glibc", "Journal", "Signals"],
+  "SearchSQLite": ["CSQLite", "EventLoop", "Services", "Signals"],
   // Business logic, and what it asks of the machine.
   "Services": ["JSON", "Journal", "Signals"],
   "Machine": ["Glibc", "Services"],
@@ -31,7 +32,8 @@ private let law: [String: Set<String>] = [
   // Composition.
   "binderd": [
     "Binders", "Configuration", "Connections", "Console", "EventLoop", "Glibc", "HTTP", "JSON",
-    "Journal", "JournalSQLite", "Machine", "Server", "Services", "Signals", "Syndication", "Wire",
+    "Journal", "JournalSQLite", "Machine", "SearchSQLite", "Server", "Services", "Signals",
+    "Syndication", "Wire",
   ],
 ]
 

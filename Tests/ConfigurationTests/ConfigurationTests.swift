@@ -16,7 +16,7 @@ struct ConfigurationTests {
           { "streams": "log/**", "max_age": "30d", "max_count": 1000, "max_bytes": "64M" },
           { "streams": "cells/x", "max_bytes": 10 },
         ],
-        "web": { "allow_local": true },
+        "web": { "allow_local": true, "search": "http://127.0.0.1/s?q={term}" },
         "feeds": { "interval": "15m", "unwatched": true },
       }
       """)

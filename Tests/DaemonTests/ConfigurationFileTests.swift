@@ -66,6 +66,7 @@ struct ConfigurationFileTests {
     #"{"retention":[{"streams":"a"}]}"#, #"{"retention":[{"max_age":"1d"}]}"#,
     #"{"retention":[{"streams":"a","max_age":"1y"}]}"#,
     #"{"retention":[{"streams":"a","max_bytes":"0K"}]}"#,
+    #"{"web":{"search":"https://example.org/"}}"#,
     #"{"roles":[{"users":[]}]}"#, #"{"roles":[{"name":"a"}]}"#,
     #"{"roles":[{"name":"A","users":[]}]}"#,
     #"{"roles":[{"name":"a","users":[-1]}]}"#, #"{"roles":[{"name":"a","users":[],"read":"**"}]}"#,

@@ -169,7 +169,8 @@ private func number(_ value: JSONValue) throws -> JSONValue {
   }
 }
 
-private func trimmed(_ string: String) -> String {
+/// A text without the white space around it.
+func trimmed(_ string: String) -> String {
   let rest = string.drop { $0.isWhitespace }
   let end = rest.lastIndex { !$0.isWhitespace }
   return end.map { String(rest[...$0]) } ?? ""

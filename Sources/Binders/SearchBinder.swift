@@ -1,0 +1,81 @@
+internal import Configuration
+package import Connections
+internal import JSON
+package import Services
+internal import Signals
+internal import Wire
+
+/// Binds clients to the search.
+///
+/// - Parameter onSelection: What is done with a result that a client selects in a view.
+package func bindSearch(
+  _ interface: Interface, to search: SearchService,
+  onSelection: @escaping (View, Session, SearchHit) throws -> Void = { _, _, _ in }
+) {
+  let role = interface.role
+  func mayShow(_ hit: SearchHit) -> Bool { hit.source.map(role.mayRead) ?? true }
+  interface.offer("search", "Search, once or as one types, here or on the web.")
+  interface.offerView(
+    "search", "A search as one types; a result can be selected.", SearchArguments.self,
+    reads: { _ in [] }
+  ) { view, session, arguments in
+    bindSearch(view, to: try search.model(in: arguments.backend), mayShow: mayShow) { view, hit in
+      try onSelection(view, session, hit)
+    }
+  }
+  interface.query(
+    "search.find", "Finds what fits a term, the best first.", Find.self,
+    Shape(of: [SearchHit].self), kind: .late
+  ) { interface, call, find in
+    guard let call = call.later() else { return }
+    do throws(SearchError) {
+      let run = try search.find(find.term, in: find.backend, limit: find.limit).observe { event in
+        switch event {
+        case .next(let hits): interface.answer(call, with: hits.filter(mayShow))
+        case .failed(let error): call.refuse(WireError(error))
+        case .completed: break
+        }
+      }
+      call.keep(run)
+    } catch {
+      call.refuse(WireError(error))
+    }
+  }
+  interface.query(
+    "search.backends", "What can be searched, by name; the first when none is named.",
+    NoParameters.self, Shape(of: [Backend].self)
+  ) { interface, call, _ in
+    interface.answer(
+      call, with: search.backends.map { Backend(name: $0.name, doc: $0.doc) })
+  }
+}
+
+/// Opens a thread that was found here; what was found elsewhere is the client's to open.
+package func openSelected(
+  _ hit: SearchHit, from view: View, _ session: Session, _ threads: ThreadsService
+) throws {
+  guard let part = hit.source.flatMap(Threads.Part.init) else { return }
+  _ = try threads.thread(part.id)
+  view.open("thread", as: .push) {
+    // That there is such a thread was found out by the line before.
+    try? bindThread($0, session, to: threads, ThreadArguments(id: part.id))
+  }
+}
+
+private struct Backend: Codable {
+  let name: String
+  let doc: String
+}
+
+private struct Find: DocumentedParameters {
+  let term: String
+  let backend: String?
+  let limit: Int?
+
+  static let docs = [
+    "term": "The words; the last one may be unfinished.",
+    "backend": "Which of search.backends; the first when left out.",
+    "limit":
+      "How many at most, 1 to \(SearchService.maxHits); \(SearchService.defaultHits) left out.",
+  ]
+}

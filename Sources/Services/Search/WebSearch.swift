@@ -1,0 +1,87 @@
+internal import JSON
+package import Signals
+
+/// Search by an address on the web that answers with JSON, as that of iTunes does:
+/// <https://developer.apple.com/library/archive/documentation/AudioVideo/Conceptual/iTuneSearchAPI/>.
+///
+/// Of an answer the objects of `results` are shown: a title (`trackName`, `collectionName`, `title`,
+/// `name`), more about it (`artistName`, `description`, `text`), and its address (`trackViewUrl`,
+/// `collectionViewUrl`, `artistViewUrl`, `url`).
+package final class WebSearch: SearchBackend {
+  /// Bytes of an answer that are read; a longer one is none.
+  private static let maxBytes = 1 << 20
+
+  package let name = "web"
+
+  /// The address, with `{term}` for what is looked for, and `{limit}` for how much is wanted.
+  package var address: String
+  private let web: any WebClient
+
+  package init(_ address: String, by web: any WebClient) {
+    (self.address, self.web) = (address, web)
+  }
+
+  package var doc: String { "The web, by \(address)." }
+
+  package func find(_ term: String, limit: Int) -> Signal<[SearchHit], SearchError> {
+    let url = address.replacing("{term}", with: Self.encoded(term))
+      .replacing("{limit}", with: "\(limit)")
+    return Signal { [web] observer in
+      web.get(WebRequest(url)).observe { event in
+        switch event {
+        case .next(let response):
+          if let hits = Self.hits(in: response.body) {
+            observer.receive(lastElement: Array(hits.prefix(limit)))
+          } else {
+            observer.fail(.failed("the answer is not understood"))
+          }
+        case .failed(let error): observer.fail(.failed("\(error)"))
+        case .completed: observer.complete()
+        }
+      }
+    }
+  }
+
+  /// What an answer has found; `nil` when it is none.
+  private static func hits(in body: [UInt8]) -> [SearchHit]? {
+    guard body.count <= maxBytes, case .object(let answer)? = try? JSONValue(parsing: body.span),
+      case .array(let results)? = answer["results"]
+    else { return nil }
+    return results.enumerated().compactMap { i, result in
+      guard case .object(let result) = result else { return nil }
+      func text(_ names: String...) -> String? {
+        names.lazy.compactMap { result[$0]?.shownText }.first
+      }
+      return SearchHit(
+        id: text("trackId", "collectionId", "artistId", "id") ?? "\(i)",
+        title: text("trackName", "collectionName", "title", "name", "artistName") ?? "",
+        text: text("artistName", "description", "text") ?? "",
+        url: text("trackViewUrl", "collectionViewUrl", "artistViewUrl", "url"))
+    }
+  }
+
+  /// A term as it stands in an address (RFC 3986).
+  private static func encoded(_ term: String) -> String {
+    term.utf8.map { byte in
+      let scalar = Unicode.Scalar(byte)
+      if scalar.isASCII,
+        scalar.properties.isAlphabetic || "0123456789-._~".unicodeScalars.contains(scalar)
+      {
+        return String(scalar)
+      }
+      return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }
+    .joined()
+  }
+}
+
+extension JSONValue {
+  /// A string, or the text of a number.
+  fileprivate var shownText: String? {
+    switch self {
+    case .string(let text): text
+    case .number: text.text
+    default: nil
+    }
+  }
+}

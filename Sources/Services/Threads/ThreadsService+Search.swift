@@ -1,0 +1,48 @@
+internal import JSON
+internal import Signals
+
+extension ThreadsService {
+  /// The names of the threads, and what was posted: `threads/ID`, and `threads/ID/POST`.
+  package func corpus(in host: ServiceHost) -> SearchCorpus {
+    let ledger = ledger
+    return SearchCorpus(
+      "threads",
+      all: {
+        ledger.shown.value.threads.values.flatMap { thread in
+          [SearchText(id: "threads/\(thread.id)", text: thread.name)]
+            + thread.posts.map {
+              SearchText(id: "threads/\(thread.id)/\($0.id)", text: $0.body)
+            }
+        }
+      },
+      changes: host.events(EventFilter(type: { $0.hasPrefix("threads.") })).map { page in
+        let coder = EventCoder()
+        return page.events.compactMap { event in
+          let kind = String(event.type.dropFirst("threads.".count))
+          return ThreadEvent(kind: kind, data: event.data, coder)?.searchChange(in: event.stream)
+        }
+      },
+      describe: { id in
+        let parts = id.split(separator: "/")
+        guard parts.count >= 2, let number = Int(parts[1]),
+          let thread = ledger.shown.value.threads[number]
+        else { return nil }
+        guard parts.count > 2 else { return (thread.name, "threads/\(number)") }
+        guard let post = Int(parts[2]), thread.index(of: post) != nil else { return nil }
+        return (thread.name, "threads/\(number)/posts")
+      })
+  }
+}
+
+extension ThreadEvent {
+  fileprivate func searchChange(in thread: String) -> SearchChange? {
+    switch self {
+    case .started(let name), .renamed(let name): .put(SearchText(id: thread, text: name))
+    case .posted(let post, _, let body), .edited(let post, let body):
+      .put(SearchText(id: "\(thread)/\(post)", text: body))
+    case .deleted(let post): .remove(id: "\(thread)/\(post)")
+    case .removed: .removeAll(id: thread)
+    case .liked, .unliked: nil
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import Binders
+import Configuration
+import Connections
+import JSON
+import Services
+import Signals
+import TestSupport
+import Testing
+import Wire
+
+/// A backend that answers when a test says so.
+private final class HandBackend: SearchBackend {
+  let name = "hand"
+  let doc = "What a test says."
+  private(set) var cancelled: [String] = []
+  private var answered: Set<Int> = []
+  private var observers: [AtomicObserver<[SearchHit], SearchError>] = []
+  var count: Int { observers.count }
+
+  func find(_ term: String, limit: Int) -> Signal<[SearchHit], SearchError> {
+    Signal { [self] observer in
+      observers.append(observer)
+      let number = observers.count - 1
+      return BlockDisposable { [self] in if !answered.contains(number) { cancelled.append(term) } }
+    }
+  }
+
+  func answer(_ i: Int) {
+    answered.insert(i)
+    observers[i].receive(lastElement: [
+      SearchHit(id: "threads/1/1", title: "Tea", text: "green tea", source: "threads/1/posts"),
+      SearchHit(id: "7", title: "Web", text: "tea", url: "https://example.org/"),
+    ])
+  }
+
+  func fail(_ i: Int) {
+    answered.insert(i)
+    observers[i].fail(.failed("gone"))
+  }
+  func forget() { observers = [] }
+}
+
+struct SearchTests {
+  private let backend = HandBackend()
+
+  private static let tea =
+    #"{"id":"threads/1/1","title":"Tea","text":"green tea","source":"threads/1/posts"}"#
+  private static let web = #"{"id":"7","title":"Web","text":"tea","url":"https://example.org/"}"#
+
+  private static func rules(
+    _ pattern: String, _ separator: Unicode.Scalar = "/"
+  ) throws -> Rules {
+    Rules(allow: [Rule(try #require(Pattern(pattern, separator: separator)))])
+  }
+
+  private func bench() throws -> Bench {
+    let backend = backend
+    let time = ManualTime()
+    let bench = try Bench(
+      time: time,
+      services: { host in
+        let threads = ThreadsService(in: host)
+        let search = SearchService([backend], on: time)
+        return { interface in
+          bindThreads(interface, to: threads)
+          bindSearch(interface, to: search) { view, session, hit in
+            try openSelected(hit, from: view, session, threads)
+          }
+        }
+      })
+    _ = bench.connect().call(#"{"id":1,"method":"threads.start","params":["Tea"]}"#)
+    return bench
+  }
+
+  private func type(_ term: String, _ client: TestClient) {
+    _ = client.call(
+      #"{"id":8,"method":"intent","params":{"view":"s","name":"search","args":{"term":"\#(term)"}}}"#
+    )
+  }
+
+  private func next(_ props: String) -> String {
+    #"{"jsonrpc":"2.0","method":"next","params":{"view":"s","seq":1,"props":{\#(props)}}}"#
+  }
+
+  private static let open =
+    #"{"id":1,"method":"open","params":{"binder":"search","view":"s"}}"#
+
+  @Test
+  func `a view finds what is typed after a pause, and the newest only`() throws {
+    let bench = try bench()
+    let client = bench.connect()
+    #expect(
+      client.call(Self.open).contains(
+        #""props":{"failure":{"kind":"state","value":null},"results":{"kind":"list","value":[]},"#
+          + #""searching":{"kind":"state","value":false}}"#))
+    type(" gre", client)
+    bench.time.advance(200)
+    type(" green ", client)
+    bench.time.advance(200)
+    #expect(backend.count == 0)
+    bench.time.advance(130)
+    #expect(client.settle() == [next(#""searching":{"value":true}"#)])
+    type("tea", client)
+    bench.time.advance(330)
+    #expect(backend.cancelled == ["green"])
+    backend.answer(0)
+    #expect(client.settle() == [], "it was cancelled")
+    backend.answer(1)
+    #expect(
+      client.settle() == [
+        next(
+          #""results":{"changes":[{"op":"insert","at":0,"value":\#(Self.tea)},"#
+            + #"{"op":"insert","at":1,"value":\#(Self.web)}]},"searching":{"value":false}"#)
+      ])
+    type("x", client)
+    bench.time.advance(330)
+    _ = client.settle()
+    backend.fail(2)
+    #expect(
+      client.settle() == [
+        next(
+          #""failure":{"value":"the search has failed: gone"},"results":{"changes":["#
+            + #"{"op":"remove","at":1},{"op":"remove","at":0}]},"searching":{"value":false}"#)
+      ])
+    _ = client.call(#"{"id":9,"method":"close","params":{"view":"s"}}"#)
+    #expect(bench.time.count == 0)
+    backend.forget()
+  }
+
+  @Test
+  func `a result that is selected is handled: a thread is opened`() throws {
+    let bench = try bench()
+    let client = bench.connect()
+    _ = client.call(Self.open)
+    type("tea", client)
+    bench.time.advance(330)
+    backend.answer(0)
+    _ = client.settle()
+    func select(_ id: String) -> String {
+      #"{"id":9,"method":"intent","params":{"view":"s","name":"select","args":{"id":"\#(id)"}}}"#
+    }
+    client.send(select("threads/1/1"))
+    let lines = client.settle()
+    #expect(lines.first?.contains(#""opened":"s.1""#) == true)
+    #expect(lines.last?.contains(#""binder":"thread","style":"push""#) == true)
+    #expect(client.call(select("7")).contains(#""url":"https://example.org/""#))
+    #expect(client.error(select("8"))?.name == .notFound)
+    backend.forget()
+  }
+
+  @Test
+  func `find answers later, and leaves out what the role may not read`() throws {
+    let bench = try bench()
+    let client = bench.connect()
+    let find = #"{"id":2,"method":"search.find","params":{"term":" tea "}}"#
+    client.send(find)
+    #expect(client.settle() == [])
+    backend.answer(0)
+    #expect(
+      client.settle() == [
+        #"{"jsonrpc":"2.0","id":2,"result":{"value":[\#(Self.tea),\#(Self.web)]}}"#
+      ])
+    client.send(find)
+    backend.fail(1)
+    #expect(client.settle().first?.contains(#""reason":"search_failed""#) == true)
+    client.send(find)
+    #expect(client.call(#"{"id":3,"method":"cancel","params":{"id":2}}"#).contains("cancelled"))
+    #expect(backend.cancelled == ["tea"])
+    #expect(
+      client.error(#"{"id":4,"method":"search.find","params":{"term":""}}"#)?.name == .invalidParams
+    )
+    #expect(
+      client.error(#"{"id":5,"method":"search.find","params":{"term":"x","backend":"web"}}"#)?.name
+        == .notFound)
+    #expect(
+      client.call(#"{"id":6,"method":"search.backends"}"#).contains(
+        #""value":[{"name":"hand","doc":"What a test says."}]"#))
+
+    let role = Role(
+      name: "guest", methods: try Self.rules("search.*", "."), read: try Self.rules("cells/**"),
+      write: Rules())
+    let guest = bench.connect(as: role)
+    guest.send(find)
+    backend.answer(3)
+    #expect(
+      guest.settle() == [
+        #"{"jsonrpc":"2.0","id":2,"result":{"value":[{"id":"7","title":"Web","text":"tea","#
+          + #""url":"https://example.org/"}]}}"#
+      ])
+    backend.forget()
+  }
+
+  @Test
+  func `whatever the order of the lines, a client sees the same`() throws {
+    try expectSameInAnyOrder({ try bench() }) { client in
+      let opened = client.call(Self.open)
+      type("tea", client)
+      (client.connection.hub.scheduler as? ManualTime)?.advance(330)
+      let searching = client.settle()
+      backend.answer(0)
+      let found = client.settle()
+      backend.forget()
+      return [opened] + searching + found
+    }
+  }
+}
