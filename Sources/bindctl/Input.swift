@@ -8,7 +8,7 @@ extension Context {
   func value(_ word: String) throws -> JSONText {
     var text = word
     if word == "-" {
-      text = try bindctl.text(of: STDIN_FILENO, "stdin")
+      text = try textOfStandardInput()
     } else if word.hasPrefix("@") {
       text = try bindctl.text(of: String(word.dropFirst()))
     }
@@ -25,6 +25,9 @@ func text(of path: String) throws -> String {
   defer { close(file) }
   return try text(of: file, path)
 }
+
+/// The text of stdin, without a last line end.
+func textOfStandardInput() throws -> String { try text(of: STDIN_FILENO, "stdin") }
 
 /// All that a descriptor gives, without a last line end.
 private func text(of descriptor: CInt, _ name: String) throws -> String {

@@ -109,6 +109,25 @@ start_false_daemon() { # script
     refuses 5 "source 'system/load' is not writable" set system/load 1
 }
 
+@test "set - sets many in one commit, as get prints them, or nothing" {
+    printf 'cells/a 1\n\ncells/b\t{"x": [1, 2]}\ncells/c two words\nlists/l [1]\n' | bindctl set -
+    is "$(bindctl get 'cells/**')" $'cells/a\t1\ncells/b\t{"x":[1,2]}\ncells/c\t"two words"'
+    is "$(bindctl events -j | jq -s 'length')" 4
+    bindctl get 'cells/**' > "$directory/kept"
+    bindctl set cells/a 2
+    bindctl set - < "$directory/kept"
+    is "$(bindctl get cells/a)" 1
+
+    run --separate-stderr bindctl set - <<< $'cells/a 7\nnowhere/x 1'
+    is "$status" 4
+    is "$stderr" "bindctl: line 2, nowhere/x: call 1: no source 'nowhere/x'; nothing is set"
+    run --separate-stderr bindctl set - <<< $'cells/a 7\ncells/b'
+    is "$status" 2
+    is "$stderr" "bindctl: line 2, cells/b: a source and a value, 'SRC VALUE'"
+    is "$(bindctl get cells/a)" 1
+    refuses 2 "set takes SRC and VALUE, or - alone; try 'bindctl help set'" set cells/a
+}
+
 @test "set --if and --if-version refuse what has moved on" {
     gives 0 '' set cells/lock mine --if null
     refuses 5 "cell 'lock' holds another value" set cells/lock yours --if null

@@ -5,8 +5,8 @@ import JSON
 let stringOption = Option("string", letter: "s", "takes VALUE as a string, whatever it looks like")
 
 let setSyntax = Syntax(
-  "set", "Sets a source.",
-  operands: [Operand("SRC"), Operand("VALUE")],
+  "set", "Sets a source, or with - many of them in one commit.",
+  operands: [Operand("SRC"), Operand("VALUE", .optional)],
   options: [
     stringOption,
     Option("if-version", value: "N", "only when N events have made it what it is, or 'none'"),
@@ -14,16 +14,26 @@ let setSyntax = Syntax(
   ],
   details: """
     VALUE is JSON if it parses, else a string; - reads stdin, @FILE a file. When it returns, the
-    value is on disk. Exits 5 when --if or --if-version does not hold.
+    value is on disk. Exits 5 when --if or --if-version does not hold. In place of SRC and VALUE -
+    reads lines 'SRC VALUE' from stdin, as get prints them: all are set in one commit, or none.
     """,
   examples: [
     "bindctl set cells/lamp true", "bindctl set cells/name 'Kim'",
     "bindctl set cells/lock mine --if null || echo taken",
+    "bindctl get 'cells/**' > kept; bindctl set - < kept",
   ])
 
 var setCommand: Command {
   Command(setSyntax) { context in
     let source = context.operand(0)
+    guard context.invocation.operands.count > 1 else {
+      guard source == "-",
+        !["if", "if-version"].contains(where: { context.invocation.value($0) != nil })
+      else {
+        throw UsageError("set takes SRC and VALUE, or - alone", command: "set")
+      }
+      return try setMany(context)
+    }
     var params: JSONObject = ["value": try context.value(context.operand(1)).value]
     if let version = context.invocation.value("if-version") {
       params["_meta"] = .object(["expect": .object([source: expectation(version)])])
