@@ -10,6 +10,7 @@ struct CallOptions: Decodable {
   let cmd: String?
   let expect: [String: JSONValue]?
   let timeout_ms: Int?
+  let wait: String?
 
   /// A day: what is longer is no timeout.
   private static let longestTimeout = 86_400_000
@@ -21,6 +22,11 @@ struct CallOptions: Decodable {
         JSONDecodingError(
           path: "/_meta/timeout_ms", expected: "1 to \(Self.longestTimeout)",
           got: "\(timeout_ms)"))
+    }
+    if let wait, wait != "disk", wait != "policy" {
+      throw WireError(
+        JSONDecodingError(
+          path: "/_meta/wait", expected: #""disk", or "policy""#, got: "'\(wait)'"))
     }
     guard let cmd else { return }
     guard 1...limits.commandBytes ~= cmd.utf8.count, !cmd.utf8.contains(0) else {

@@ -13,6 +13,7 @@ package func bindConnection(
   _ connection: Connection, to interface: Interface, before: Interface? = nil
 ) {
   connection.onRequest = interface.run
+  connection.bound = interface
   let session = Session(caller: connection.caller, host: interface.host)
   connection.onOpen = { [unowned connection] name, wish, arguments throws(WireError) in
     try interface.openView(name, wish, arguments, session, on: connection)
@@ -36,6 +37,14 @@ package func bindConnection(
 }
 
 extension Interface {
+  /// Refuses to begin what was asked for when the client had other rights.
+  func checkIsBound(_ connection: Connection, showing source: String) throws(WireError) {
+    guard let now = connection.bound as? Interface, now !== self,
+      !now.mayStillShow(source, since: self)
+    else { return }
+    throw .permissionDenied(need: "read \(source)")
+  }
+
   /// Whether a subscription that another role has begun goes on.
   ///
   /// What shows many sources was made for what that role may read, and so ends with it.

@@ -13,7 +13,9 @@ struct Filter: Decodable {
   ///
   /// - Throws: `invalid_params` for a pattern or a condition that is none; `too_expensive`.
   func eventFilter(_ limits: Limits) throws(WireError) -> EventFilter {
-    guard cost <= limits.filterCost else { throw .tooExpensive(cost, max: limits.filterCost) }
+    guard cost <= limits.filterCost else {
+      throw .tooExpensive("filter", cost, max: limits.filterCost)
+    }
     let types = try Self.patterns(types, separator: ".", "types")
     let streams = try Self.patterns(streams, separator: "/", "streams")
     var filter = EventFilter()
@@ -34,13 +36,9 @@ struct Filter: Decodable {
   /// What it costs to hold it against an event: one for each pattern, condition and value of `in`,
   /// and one for each 64 bytes of such a text.
   private var cost: Int {
-    var texts = (types ?? []) + (streams ?? [])
-    for condition in `where` ?? [] {
-      let operands = condition.operands.map(\.text)
-      texts.append(condition.path + (operands.first ?? ""))
-      texts += operands.dropFirst()
-    }
-    return texts.reduce(0) { $0 + 1 + $1.utf8.count / 64 }
+    let patterns = (types ?? []) + (streams ?? [])
+    return patterns.reduce(0) { $0 + 1 + $1.utf8.count / 64 }
+      + (`where` ?? []).reduce(0) { $0 + $1.cost }
   }
 
   private static func patterns(
@@ -69,9 +67,9 @@ struct Filter: Decodable {
 
 extension WireError {
   /// What would have to be done for something is more than may be.
-  fileprivate static func tooExpensive(_ cost: Int, max: Int) -> WireError {
+  static func tooExpensive(_ what: String, _ cost: Int, max: Int) -> WireError {
     WireError(
-      .tooExpensive, "the filter costs \(cost), a filter may cost \(max)",
+      .tooExpensive, "the \(what) costs \(cost), a \(what) may cost \(max)",
       ["cost": .number(JSONNumber(cost)), "max": .number(JSONNumber(max))])
   }
 }

@@ -33,6 +33,14 @@ struct FilterCondition: Decodable {
     return op == "in" ? value.elements ?? [value] : [value]
   }
 
+  /// What it costs to hold it: one for each value that is compared with, and one for each 64 bytes of
+  /// such a text.
+  var cost: Int {
+    let operands = operands.map(\.text)
+    let texts = [path + (operands.first ?? "")] + operands.dropFirst()
+    return texts.reduce(0) { $0 + 1 + $1.utf8.count / 64 }
+  }
+
   /// The condition as services understand it.
   ///
   /// - Parameter path: Where its members stand in the parameters, as a JSON Pointer.

@@ -170,11 +170,11 @@ extension Interface {
     let connection = call.connection
     if let seq = accepted.seq { connection.writtenPosition = max(connection.writtenPosition, seq) }
     let room = connection.lineOut - Self.answerBytes
-    guard accepted.isValueInJournal else {
+    guard accepted.isValueInJournal || accepted.isDiskAwaited else {
       return call.answer(after: host.last) { write(accepted, room, &$0) }
     }
     guard let call = call.later() else { return }
-    host.withValue(accepted).answer(call, self) { accepted in
+    host.finish(accepted).answer(call, self) { accepted in
       call.answer { write(accepted, room, &$0) }
     }
   }
@@ -221,15 +221,21 @@ extension Interface {
   }
 
   /// What `_meta` of the request that was decoded last says.
+  ///
+  /// - Parameter handle: A parameter that says where and not what: a client that comes again with the
+  ///   same `cmd` has another one.
   func addOptions(
-    to command: inout Command, _ request: Request, _ line: Span<UInt8>, _ call: inout Call
+    to command: inout Command, _ request: Request, _ line: Span<UInt8>, _ call: inout Call,
+    besides handle: String? = nil
   ) throws(WireError) {
     guard let options = try options(of: request, &call) else { return }
     command.expectations = try options.expectations()
     for (stream, _) in command.expectations { try checkVersions(of: stream) }
+    command.waitsForDisk = options.wait == "disk"
     guard let id = options.cmd else { return }
     command.id = id
-    command.parameters = request.parameters(in: line, except: CallOptions.name)
+    command.parameters = request.parameters(
+      in: line, except: [CallOptions.name] + (handle.map { [$0] } ?? []))
   }
 }
 

@@ -48,6 +48,7 @@ private struct Compact: DocumentedParameters {
   ) throws(WireError) {
     let isForced = force ?? false
     func run(before seq: UInt64?, _ call: Call) {
+      call.noteBegun()
       journal.compact(before: seq, isForced: isForced).answer(call, interface) {
         interface.answer(call, with: $0)
       }

@@ -1,5 +1,6 @@
 internal import Connections
 internal import Services
+internal import Signals
 internal import Wire
 
 /// The durable readers that clients hold, one each, and what they have acknowledged in this turn.
@@ -14,8 +15,15 @@ final class LiveReaders {
   /// Those whose answers wait for what is recorded at the end of the turn.
   private var waiting: [Connection] = []
 
+  private let bag = DisposeBag()
+
   init(_ service: ReadersService) {
     self.service = service
+    let prefix = ReadersService.name + "/"
+    service.ledger.changes(where: { _ in true }).observeNext { [unowned self] change in
+      if change.isGone { close(String(change.source.dropFirst(prefix.count)), "forgotten") }
+    }
+    .dispose(in: bag)
   }
 
   // MARK: Who holds them
@@ -55,7 +63,8 @@ final class LiveReaders {
     _ name: String, upTo seq: UInt64, _ connection: Connection, _ interface: Interface
   ) {
     if waiting.isEmpty {
-      connection.hub.atTurnEnd { [unowned self, unowned interface] in record(interface) }
+      // Held until then: the role may get another interface in this turn.
+      connection.hub.atTurnEnd { [self, interface] in record(interface) }
     }
     if !waiting.contains(where: { $0 === connection }) { waiting.append(connection) }
     if seq > position(of: name) { acknowledged[name] = (seq, connection) }

@@ -18,9 +18,7 @@ package func bindReaders(_ interface: Interface, to service: ReadersService) {
     "readers.forget", "Forgets a durable reader, ending its subscription; returns its position.",
     NamedReader.self, writes: ["readers.forgotten"]
   ) { (reader: NamedReader) throws(ReaderError) in
-    let seq = try service.forget(reader.name)
-    readers.close(reader.name, "forgotten")
-    return seq
+    try service.forget(reader.name)
   }
 
   interface.query(
@@ -35,8 +33,10 @@ package func bindReaders(_ interface: Interface, to service: ReadersService) {
   }
 }
 
-private struct NamedReader: DocumentedParameters {
+private struct NamedReader: DocumentedParameters, SourceParameters {
   let name: String
+
+  var source: String { "\(ReadersService.name)/\(name)" }
 
   static let docs = ["name": "The reader, as in durable of its subscription."]
 }

@@ -4,10 +4,10 @@ internal import Wire
 extension Request {
   /// The parameters as compact text, without one member: the same for the same parameters, however
   /// their members are ordered.
-  func parameters(in line: Span<UInt8>, except name: String) -> String {
+  func parameters(in line: Span<UInt8>, except names: [String]) -> String {
     guard let params, case .object(var object) = JSONText(scanned: line.extracting(params)).value
     else { return "" }
-    object[name] = nil
+    for name in names { object[name] = nil }
     return JSONValue.object(object).inOrder.text.text
   }
 }

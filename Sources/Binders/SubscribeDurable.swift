@@ -72,8 +72,10 @@ extension Interface {
     _ subscribe: Subscribe, _ name: String, _ readers: LiveReaders, isNew: Bool, _ call: Call
   ) {
     guard let call = call.later() else { return }
+    if isNew { call.noteBegun() }
     host.durability(of: host.last).answer(call, self) { [self] in
       do throws(WireError) {
+        try checkIsBound(call.connection, showing: "events")
         try checkHolder(of: name, readers, subscribe)
         guard let position = readers.service.ledger.shown.value[name] else {
           throw .notFound("reader", name, didYouMean: nil)

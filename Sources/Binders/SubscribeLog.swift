@@ -182,6 +182,7 @@ extension Interface {
     _ = try call.connection.reserveHandle(subscribe.sub)
     try begin(subscribe, call) { call, position in
       do throws(WireError) {
+        try self.checkIsBound(call.connection, showing: subscribe.source)
         add(call, try call.connection.reserveHandle(subscribe.sub), position)
       } catch {
         call.refuse(error)
@@ -204,8 +205,16 @@ extension Interface {
       let before = host.durable - min(host.durable, UInt64(count))
       body(call, max(host.first - 1, before))
     case .time(let time):
+      let passesGaps = try passesGaps(subscribe)
       guard let call = call.later() else { return }
-      host.position(at: time.microseconds - 1).answer(call, self) { body(call, $0) }
+      host.position(at: time.microseconds - 1).answer(call, self) { [self] position in
+        // Of what is not kept it is not known when it was.
+        guard position < host.first, host.first > 1 else { return body(call, position) }
+        guard passesGaps else {
+          return call.refuse(.seqExpired(first: host.first, last: host.durable))
+        }
+        body(call, 0)
+      }
     }
   }
 

@@ -45,9 +45,13 @@ private struct Wait: DocumentedParameters {
     value = try members.decodeOperand(forKey: .value)
   }
 
-  func condition() throws(WireError) -> Condition {
+  func condition(_ limits: Limits) throws(WireError) -> Condition {
     let op = op ?? (value == nil ? "exists" : "==")
-    return try FilterCondition(path: path ?? "", op: op, value: value).condition(at: "")
+    let condition = FilterCondition(path: path ?? "", op: op, value: value)
+    guard condition.cost <= limits.filterCost else {
+      throw .tooExpensive("condition", condition.cost, max: limits.filterCost)
+    }
+    return try condition.condition(at: "")
   }
 }
 
@@ -61,12 +65,13 @@ extension Interface {
     guard let sources = service(of: name)?.sources, sources.exists(name) else {
       throw notFound(name)
     }
-    let condition = try wait.condition()
+    let condition = try wait.condition(call.connection.limits)
     let present = sources.value(name)
     if condition.holds(for: present) { return answer(call, name, present, sources) }
     guard let call = call.later(waitingFor: name) else { return }
     call.keep(
-      sources.changes(name).observeNext { [unowned self] change in
+      // Held by the call: the role may get another interface meanwhile.
+      sources.changes(name).observeNext { [self] change in
         let value = change.step == nil ? change.value : sources.value(name)
         guard condition.holds(for: value) else { return }
         answer(call, name, value, sources)

@@ -75,6 +75,12 @@ package struct Call {
   /// The source that it waits for; see ``later(waitingFor:)``.
   var awaitedSource: String? { late?.source }
 
+  var hasBegun: Bool { late?.hasBegun ?? false }
+
+  /// Notes that something is done for it that stays: it cannot be cancelled any more, and when its
+  /// client does not wait for the end, that is unknown.
+  package func noteBegun() { late?.hasBegun = true }
+
   func isLate(_ late: LateCall) -> Bool { self.late === late }
 
   /// Lets go of what is done for it, without an answer.
@@ -98,7 +104,7 @@ package struct Call {
       let hub = connection.hub
       call.keep(
         hub.scheduler.schedule(after: Double(milliseconds) / 1000) {
-          call.refuse(.timeout(after: milliseconds, mayBeDone: false))
+          call.refuse(.timeout(after: milliseconds, mayBeDone: call.hasBegun))
         })
     }
     return call

@@ -46,8 +46,8 @@ extension Connection {
   /// Cancels the calls of an identity that are in flight.
   package func cancel(_ id: RequestID) -> Fate {
     let calls = late.filter { $0.id == id }
-    for call in calls { call.refuse(.cancelled) }
-    guard calls.isEmpty else { return .active }
+    for call in calls where !call.hasBegun { call.refuse(.cancelled) }
+    guard calls.isEmpty else { return calls.contains(where: \.hasBegun) ? .recorded : .active }
     return held.isWaiting(id, after: hub.position) || heldLate.isWaiting(id, after: hub.position)
       ? .recorded : .unknown
   }

@@ -30,6 +30,9 @@ package final class Connection: DisposeBagProvider {
   /// Who runs the requests; set by the binder.
   package var onRequest: Handler?
 
+  /// What the client is bound to, for the binder that has set it.
+  package var bound: AnyObject?
+
   /// Who opens views; set by the binder.
   package var onOpen: Opener?
 
@@ -257,6 +260,7 @@ package final class Connection: DisposeBagProvider {
     bag.dispose()
     onRequest = nil
     onOpen = nil
+    bound = nil
     held = HeldAnswers()
     heldLate = HeldAnswers()
     output.removeAll(keepingCapacity: 0)

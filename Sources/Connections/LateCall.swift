@@ -5,6 +5,9 @@ final class LateCall {
   /// The source whose value it waits for, which may never come; `nil` for work that is done for it.
   let source: String?
 
+  /// Whether something was done for it that stays, whatever becomes of the call.
+  var hasBegun = false
+
   /// Whether it was answered.
   private(set) var isOver = false
 

@@ -50,6 +50,13 @@ package protocol EventStore: AnyObject {
   /// - Parameter meta: The ``Record/meta`` of the last record instead of that of its draft.
   func seal(meta: String?)
 
+  /// Lets the unit that is open count as durable only when the disk has it, whatever is enough for
+  /// others; called before it is sealed.
+  func requireDisk()
+
+  /// Emits once the disk has all that is durable when the signal is observed.
+  func reachDisk() -> Signal<Void, JournalError>
+
   /// Takes back what was appended since the last unit was sealed.
   func takeBack()
 

@@ -48,6 +48,20 @@ package final class MemoryStore: EventStore {
     appender.seal()
   }
 
+  /// How often the disk was required, or waited for.
+  package private(set) var diskRequests = 0
+
+  package func requireDisk() { diskRequests += 1 }
+
+  package func reachDisk() -> Signal<Void, JournalError> {
+    Signal { [self] observer in
+      diskRequests += 1
+      observer.receive(())
+      observer.complete()
+      return NonDisposable.instance
+    }
+  }
+
   package func takeBack() {
     pending.removeLast(Int(appender.last - appender.sealed))
     appender.takeBack()

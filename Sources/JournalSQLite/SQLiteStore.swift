@@ -54,6 +54,12 @@ package final class SQLiteStore: EventStore {
   /// What this turn has appended and the writer has not yet.
   private var batch: [Record] = []
 
+  /// Whether it is durable only when the disk has it.
+  private var isBatchForDisk = false
+
+  /// Who waits for the disk, the oldest first.
+  private var waitingForDisk: [(JournalError?) -> Void] = []
+
   /// What the writer has, in order.
   private var written: [[Record]] = []
   private var generation = 0
@@ -131,7 +137,7 @@ package final class SQLiteStore: EventStore {
       writer = try files.makeWriter(checkpointer: moving, report: slot.post)
     }
     if case .interval(let milliseconds) = durability {
-      syncTimer = try EventLoop.Timer(on: loop) { writer?.post(.synchronize) }
+      syncTimer = try EventLoop.Timer(on: loop) { writer?.post(.synchronize(isAwaited: false)) }
       syncTimer?.start(afterMilliseconds: milliseconds, everyMilliseconds: milliseconds)
     }
     return Threads(
@@ -192,6 +198,24 @@ package final class SQLiteStore: EventStore {
     if batch.count >= Self.batchSize { submit() }
   }
 
+  package func requireDisk() { isBatchForDisk = true }
+
+  package func reachDisk() -> Signal<Void, JournalError> {
+    Signal { [weak self] observer in
+      guard let self, let writer = threads?.writer, refusal == nil else {
+        observer.fail(self?.refusal ?? .unavailable(detail: "the journal is closed"))
+        return NonDisposable.instance
+      }
+      waitingForDisk.append { error in
+        if let error { return observer.fail(error) }
+        observer.receive(())
+        observer.complete()
+      }
+      writer.post(.synchronize(isAwaited: true))
+      return NonDisposable.instance
+    }
+  }
+
   package func takeBack() {
     batch.removeLast(Int(appender.last - appender.sealed))
     appender.takeBack()
@@ -201,10 +225,11 @@ package final class SQLiteStore: EventStore {
   package func submit() {
     guard !batch.isEmpty else { return }
     let records = batch
-    batch = []
+    let isForDisk = isBatchForDisk
+    (batch, isBatchForDisk) = ([], false)
     batch.reserveCapacity(min(records.count, Self.batchSize))
     written.append(records)
-    threads?.writer?.post(.append(records, generation: generation))
+    threads?.writer?.post(.append(records, generation: generation, isForDisk: isForDisk))
   }
 
   private func receive(_ report: SQLiteWriter.Report) {
@@ -219,12 +244,16 @@ package final class SQLiteStore: EventStore {
       refusal = error
       discard()
       committedSubject.on(.failed(error))
+      let waiting = waitingForDisk
+      waitingForDisk = []
+      for tell in waiting { tell(error) }
     case .saved(let report):
       waitingSnapshots -= 1
       savedSubject.send(report)
     case .removed(let result):
       if case .success(let report) = result { first = max(first, report.first) }
       removedSubject.send(result)
+    case .synchronized: if !waitingForDisk.isEmpty { waitingForDisk.removeFirst()(nil) }
     case .hasChores: threads?.writer?.post(.doChore)
     }
   }

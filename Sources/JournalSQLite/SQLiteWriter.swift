@@ -79,22 +79,26 @@ final class SQLiteWriter {
   /// Does what waits: all batches of records as one transaction, then one chore.
   func work(_ jobs: [Job]) {
     var batches: [[Record]] = []
+    var isForDisk = false
     for job in jobs {
       switch job {
-      case .append(let records, let generation):
-        if generation == self.generation { batches.append(records) }
+      case .append(let records, let generation, let needsDisk):
+        guard generation == self.generation else { break }
+        batches.append(records)
+        isForDisk = isForDisk || needsDisk
       case .save(let snapshot): chores.append(.save(.init(snapshot)))
       case .remove(let removal): chores.append(.remove(removal))
       case .setAgeTime(let time): setAgeTime(time)
-      case .synchronize: synchronize()
+      case .synchronize(let isAwaited):
+        if synchronize(), isAwaited { report(.synchronized) }
       case .doChore: break
       }
     }
-    commit(batches)
+    commit(batches, isForDisk: isForDisk)
     doChore()
   }
 
-  private func commit(_ batches: [[Record]]) {
+  private func commit(_ batches: [[Record]], isForDisk: Bool) {
     guard let last = batches.last?.last else { return }
     let start = nanoseconds()
     do throws(SQLiteError) {
@@ -104,6 +108,7 @@ final class SQLiteWriter {
     } catch {
       return fail(error)
     }
+    if isForDisk, synchronous != "FULL", !synchronize() { return }
     lock.mark = last.seq
     report(.committed(upTo: last.seq, nanoseconds: nanoseconds() - start))
     checkpoint()
@@ -138,12 +143,15 @@ final class SQLiteWriter {
     }
   }
 
-  /// Makes the log durable; for the policy that does so by a timer.
-  private func synchronize() {
-    guard walFile >= 0, fdatasync(walFile) != 0 else { return }
+  /// Lets the disk have the log; what has left the log the disk has already.
+  ///
+  /// - Returns: Whether it has it; the journal is at its end otherwise.
+  private func synchronize() -> Bool {
+    guard walFile < 0 || fdatasync(walFile) != 0 else { return true }
     let reason = errno == EIO ? "EIO" : "ERRNO \(errno)"
     generation += 1
     report(.failed(.readOnly(reason: reason, outcome: .unknown), "fdatasync: \(reason)"))
+    return false
   }
 
   // MARK: Chores
@@ -243,11 +251,13 @@ final class SQLiteWriter {
 extension SQLiteWriter {
   /// What the writer thread is asked to do.
   enum Job: Sendable {
-    case append([Record], generation: Int)
+    /// `isForDisk`: it is committed only when the disk has it.
+    case append([Record], generation: Int, isForDisk: Bool)
     case save(Snapshot)
     case remove(Removal)
     case setAgeTime(Int64)
-    case synchronize
+    /// Lets the disk have what is committed; `isAwaited`: and tells so.
+    case synchronize(isAwaited: Bool)
     /// Goes on with what is done between commits.
     case doChore
   }
@@ -261,6 +271,8 @@ extension SQLiteWriter {
     case failed(JournalError, String)
     case saved(SnapshotReport)
     case removed(Result<RemovalReport, JournalError>)
+    /// The disk has what somebody has waited for.
+    case synchronized
     /// There is more to be done between commits.
     case hasChores
   }

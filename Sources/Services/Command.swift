@@ -18,6 +18,10 @@ package struct Command {
   /// Where streams must be (`_meta.expect`).
   package var expectations: [(stream: String, at: Expectation)]
 
+  /// Whether its answer waits until the disk has its events (`_meta.wait`), whatever is enough for
+  /// others.
+  package var waitsForDisk = false
+
   /// Whether the caller may record events in a stream; `nil` when in all.
   package var mayRecord: ((_ stream: String) -> Bool)?
 
@@ -36,6 +40,9 @@ package struct Command {
 }
 
 extension Command {
+  /// Its ``id`` among those of all users; `nil` when it has none.
+  var identity: String? { id.map { CommandWindow.identity($0, of: caller.uid) } }
+
   /// What it asks, in few bytes.
   var fingerprint: String { CommandWindow.fingerprint(method, parameters) }
 }
@@ -84,8 +91,11 @@ package struct Accepted: Equatable {
   /// Whether it had been run before, under the same identity.
   package var isReplayed = false
 
-  /// Whether the value has to be read in the journal; see ``ServiceHost/withValue(_:)``.
+  /// Whether the value has to be read in the journal; see ``ServiceHost/finish(_:)``.
   package var isValueInJournal = false
+
+  /// Whether it is still to be waited for the disk; see ``ServiceHost/finish(_:)``.
+  package var isDiskAwaited = false
 
   package init(
     value: JSONText?, seq: UInt64? = nil, version: UInt64? = nil, isReplayed: Bool = false,

@@ -60,6 +60,9 @@ struct CommandWindow: Codable, Sendable {
     case entries, order, oldest
   }
 
+  /// The identity of a command among those of all users: each has names of his own.
+  static func identity(_ id: String, of uid: UInt32) -> String { "\(uid) \(id)" }
+
   /// Whether an answer is too long to be kept in memory.
   static func isLong(_ value: JSONText?) -> Bool { value?.text.utf8.count ?? 0 > maxBytes }
 
@@ -89,7 +92,7 @@ struct CommandWindow: Codable, Sendable {
     var entry = Entry(
       seq: record.seq, version: record.version, time: record.time, call: call, value: meta.value)
     entry.leaveToJournal()
-    note(id, entry)
+    note(Self.identity(id, of: meta.uid), entry)
   }
 
   /// Leaves the long answers that have become durable to the journal.

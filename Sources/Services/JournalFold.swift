@@ -8,7 +8,7 @@ internal import Journal
 final class JournalFold: Fold {
   /// The name under which it is kept.
   static let service = "journal"
-  private static let schema = 2
+  private static let schema = 3
 
   /// The name under which the journal keeps what was removed: this one follows from all events.
   static func removalName(of service: String) -> String {

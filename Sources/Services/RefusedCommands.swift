@@ -13,14 +13,14 @@ struct RefusedCommands {
   private var order = Queue<String>()
 
   mutating func note(_ command: Command, _ error: any ServiceError) {
-    guard let id = command.id else { return }
+    guard let id = command.identity else { return }
     if refused.updateValue((command.fingerprint, error), forKey: id) == nil { order.append(id) }
     while order.count > Self.maxCount, let oldest = order.popFirst() { refused[oldest] = nil }
   }
 
   /// What the service has said to the same command; `nil` when it was not asked, or has not refused.
   func refusal(of command: Command) -> (any ServiceError)? {
-    guard !refused.isEmpty, let id = command.id, let entry = refused[id],
+    guard !refused.isEmpty, let id = command.identity, let entry = refused[id],
       entry.call == command.fingerprint
     else { return nil }
     return entry.error

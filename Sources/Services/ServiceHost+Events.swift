@@ -141,10 +141,16 @@ extension ServiceHost {
     }
   }
 
-  /// The answer of a command that was run before, with the value that is in the journal.
-  ///
-  /// - Parameter accepted: One whose value ``Accepted/isValueInJournal``.
-  package func withValue(_ accepted: Accepted) -> Signal<Accepted, JournalFault> {
+  /// The answer of a command that was run before, with the value that is in the journal, and when the
+  /// disk has it if that is waited for.
+  package func finish(_ accepted: Accepted) -> Signal<Accepted, JournalFault> {
+    let finished =
+      accepted.isValueInJournal ? withValue(accepted) : Signal(just: accepted)
+    guard accepted.isDiskAwaited else { return finished }
+    return reachDisk().mapError(JournalFault.init).flatMapLatest { finished }
+  }
+
+  private func withValue(_ accepted: Accepted) -> Signal<Accepted, JournalFault> {
     let seq = accepted.seq ?? 1
     return reading(.prompt) { reader throws(JournalError) in
       let record = try reader.records(after: seq - 1, limit: 1).first

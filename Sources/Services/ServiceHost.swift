@@ -192,15 +192,17 @@ package final class ServiceHost {
   }
 
   /// The answer of a command that was run before; `nil` when it was not.
-  private func repetition(of command: Command) throws(Refusal) -> Accepted? {
-    guard let id = command.id, let entry = window[id] else { return nil }
+  package func repetition(of command: Command) throws(Refusal) -> Accepted? {
+    guard let id = command.identity, let entry = window[id] else { return nil }
     guard entry.call == command.fingerprint else {
       throw .reused(seq: entry.hasRecorded ? entry.seq : nil)
     }
     guard entry.hasRecorded else { return Accepted(value: entry.value, isReplayed: true) }
-    return Accepted(
+    var done = Accepted(
       value: entry.value, seq: entry.seq, version: entry.version, isReplayed: true,
       isValueInJournal: entry.isInJournal)
+    done.isDiskAwaited = command.waitsForDisk
+    return done
   }
 
   /// Ends what a command has recorded.
@@ -210,7 +212,8 @@ package final class ServiceHost {
       return Accepted(value: value)
     }
     lastRecord = nil
-    guard let id = command.id else {
+    if command.waitsForDisk { store.requireDisk() }
+    guard let id = command.identity else {
       store.seal(meta: nil)
       return Accepted(value: value, seq: record.seq, version: record.version)
     }
@@ -231,7 +234,7 @@ package final class ServiceHost {
   ///
   /// A long one is not: it could not be left to the journal.
   private func noteUnrecorded(_ command: Command, _ value: JSONText?) {
-    guard let id = command.id, let running, !CommandWindow.isLong(value) else { return }
+    guard let id = command.identity, let running, !CommandWindow.isLong(value) else { return }
     let call = command.fingerprint
     window.note(
       id, .init(seq: store.last, version: 0, time: running.time, call: call, value: value))
@@ -337,6 +340,9 @@ package final class ServiceHost {
     for ledger in ledgers { forms[ledger.service] = ledger.makeFold().forms }
     return forms.filter { !$0.value.isEmpty }
   }()
+
+  /// See ``EventStore/reachDisk()``.
+  func reachDisk() -> Signal<Void, JournalError> { store.reachDisk() }
 
   func ledger(_ service: String) -> LedgerLink? { ledgers.first { $0.service == service } }
 

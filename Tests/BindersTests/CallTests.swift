@@ -35,6 +35,32 @@ struct CallTests {
   }
 
   @Test
+  func `a command that waits for the disk asks for it, the first time and again`() {
+    _ = client.call(set(1, "a", "1"))
+    #expect(bench.store.diskRequests == 0)
+    let waiting = set(2, "a", "2", #","_meta":{"cmd":"c","wait":"disk"}"#)
+    #expect(client.result(waiting)?["replayed"] == nil)
+    #expect(bench.store.diskRequests == 1)
+    #expect(client.result(waiting)?["replayed"] == .bool(true))
+    #expect(bench.store.diskRequests == 2)
+    let error = client.error(set(3, "a", "3", #","_meta":{"wait":"tape"}"#))
+    #expect(error?.name == .invalidParams)
+    #expect(error?.data["path"] == .string("/_meta/wait"))
+    #expect(bench.store.diskRequests == 2)
+  }
+
+  @Test
+  func `each user has names of commands of his own`() {
+    let meta = #","_meta":{"cmd":"c"}"#
+    let other = bench.connect(uid: 2000)
+    #expect(client.result(set(1, "a", "1", meta))?["seq"] == .number(JSONNumber(1)))
+    #expect(other.result(set(1, "a", "2", meta))?["seq"] == .number(JSONNumber(2)))
+    #expect(client.result(set(1, "a", "1", meta))?["seq"] == .number(JSONNumber(1)))
+    #expect(client.error(set(1, "a", "2", meta))?.name == .cmdReused)
+    #expect(other.result(set(1, "a", "2", meta))?["replayed"] == .bool(true))
+  }
+
+  @Test
   func `a refusal waits for what it was decided on`() {
     let other = bench.connect()
     client.send(set(1, "a", "1"))

@@ -1,3 +1,5 @@
+import Binders
+import Configuration
 import Connections
 import JSON
 import Journal
@@ -206,6 +208,75 @@ struct ReadersTests {
   func `a reader that pauses holds nothing up`() {
     _ = lines(of: client, subscribe(#","from":"start","max_unacked":2"#))
     #expect(client.result(#"{"id":9,"method":"sync"}"#)?["seq"] == .number(JSONNumber(6)))
+  }
+
+  // MARK: Other rights
+
+  private func role(_ name: String, read: [String], write: [String]) -> Role {
+    func rules(_ patterns: [String]) -> Rules {
+      Rules(allow: patterns.compactMap { Pattern($0).map { Rule($0) } })
+    }
+    return Role(name: name, methods: rules(["**"]), read: rules(read), write: rules(write))
+  }
+
+  @Test
+  func `who may not write a reader does not end it, nor hears whether it is there`() {
+    _ = lines(of: client, subscribe(#","from":"start""#))
+    let other = bench.connect(as: role("other", read: ["cells/**"], write: ["cells/**"]))
+    for name in ["mailer", "nobody"] {
+      let error = other.error(#"{"id":1,"method":"readers.forget","params":["\#(name)"]}"#)
+      #expect(error?.name == .notFound)
+      #expect(error?.data["what"] == .string("source"))
+    }
+    #expect(client.settle().isEmpty)
+  }
+
+  @Test
+  func `what is taken back with others forgets nobody`() {
+    _ = lines(of: client, subscribe(#","from":"start""#))
+    let other = bench.connect()
+    let calls =
+      #"[{"method":"readers.forget","params":["mailer"]},{"method":"cells.toggle","params":["a"]}]"#
+    #expect(
+      other.error(#"{"id":1,"method":"atomic","params":{"calls":\#(calls)}}"#)?.name == .rejected)
+    #expect(client.settle().isEmpty)
+    #expect(other.call(ack(1)).contains("not_found"))
+    #expect(client.call(ack(1)).contains(#""seq":1"#))
+  }
+
+  @Test
+  func `an acknowledgement is recorded although its client has got other rights in the turn`() {
+    let before = role("before", read: ["**"], write: ["**"])
+    let after = role("after", read: ["cells/**"], write: ["cells/**"])
+    let reader = bench.connect(as: before)
+    _ = lines(of: reader, subscribe(#","from":"start""#))
+    reader.send(ack(2))
+    bindConnection(
+      reader.connection, to: bench.interfaces[after], before: bench.interfaces[before])
+    bench.interfaces.keep(only: [after, .owner])
+    let told = reader.settle()
+    #expect(told.contains { $0.contains(#""id":2,"result""#) }, "\(told)")
+    #expect(position() == at(2))
+  }
+
+  @Test(arguments: [#""sub":"d""#, #""sub":"d","durable":"new""#])
+  func `a subscription that begins later shows nothing that may not be read any more`(
+    rest: String
+  ) {
+    let before = role("before", read: ["**"], write: ["**"])
+    let after = role("after", read: ["cells/b"], write: ["**"])
+    let reader = bench.connect(as: before)
+    reader.send(
+      #"{"id":1,"method":"subscribe","params":{"source":"events","from":{"time":"2020-01-01T00:00:00Z"},\#(rest)}}"#
+    )
+    #expect(reader.received().isEmpty)
+    bindConnection(
+      reader.connection, to: bench.interfaces[after], before: bench.interfaces[before])
+    bench.interfaces.keep(only: [after, .owner])
+    let told = reader.settle()
+    #expect(told.map { $0.contains("permission_denied") } == [true], "\(told)")
+    _ = client.call(#"{"method":"cells.set","params":["a",9]}"#)
+    #expect(reader.settle().isEmpty)
   }
 
   // MARK: Who holds it

@@ -68,6 +68,27 @@ struct ViewsTests {
       client.call(#"{"id":7,"method":"close","params":{"view":"v1"}}"#).contains(#""closed":[]"#))
   }
 
+  @Test(arguments: [3, 400])
+  func `an intent that comes again is answered as before, whatever has become of its view`(
+    length: Int
+  ) throws {
+    let client = try Bench().connect()
+    _ = open(client)
+    let text = String(repeating: "x", count: length)
+    let rest = #","args":{"value":"\#(text)"},"_meta":{"cmd":"c"}"#
+    client.send(intent(2, "set", rest))
+    #expect(client.settle().first?.hasSuffix(#","seq":1,"version":1}}"#) == true)
+    _ = client.call(#"{"id":3,"method":"close","params":["v1"]}"#)
+    for view in ["v1", "v2"] {
+      let again = client.result(
+        intent(4, "set", rest).replacing(#""view":"v1""#, with: #""view":"\#(view)""#))
+      #expect(again?["value"] == .string(text))
+      #expect(again?["replayed"] == .bool(true))
+      #expect(again?["seq"] == .number(JSONNumber(1)))
+    }
+    #expect(client.error(intent(5, "set", rest.replacing("xx", with: "y")))?.name == .cmdReused)
+  }
+
   @Test
   func `an intent with an identity is run once`() throws {
     let client = try Bench().connect()

@@ -101,6 +101,29 @@ struct WaitTests {
   }
 
   @Test
+  func `a condition costs no more than a filter may`() {
+    let values = (0..<65).map { "\($0)" }.joined(separator: ",")
+    let error = client.error(
+      #"{"id":1,"method":"wait","params":{"source":"cells/a","op":"in","value":[\#(values)]}}"#)
+    #expect(error?.name == .tooExpensive)
+    #expect(error?.data["cost"] == .number(JSONNumber(65)))
+  }
+
+  @Test
+  func `it goes on when the client gets other rights that leave it the source`() {
+    let rules = Rules(allow: [Pattern("**")].compactMap { $0.map { Rule($0) } })
+    let before = Role(name: "a", methods: Rules(), read: rules, write: Rules())
+    let after = Role(name: "b", methods: rules, read: rules, write: Rules())
+    bindConnection(client.connection, to: bench.interfaces[before])
+    #expect(wait("").isEmpty)
+    bindConnection(
+      client.connection, to: bench.interfaces[after], before: bench.interfaces[before])
+    bench.interfaces.keep(only: [after, .owner])
+    set("a", "1")
+    #expect(client.received() == answer(#""seq":1,"value":1"#))
+  }
+
+  @Test
   func `who may not read a source any more is told so instead of its value`() {
     #expect(wait("").isEmpty)
     let blind = Role(name: "blind", methods: Rules(), read: Rules(), write: Rules())

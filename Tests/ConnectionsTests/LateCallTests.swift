@@ -50,6 +50,17 @@ struct LateCallTests {
   }
 
   @Test
+  func `what has begun is not cancelled, and who does not wait for it does not know its end`() {
+    let late = offerLate()
+    bench.receive(request(1, "late"))
+    late.calls[0].noteBegun()
+    #expect(bench.connection.cancel(RequestID(text: "1")) == .recorded)
+    #expect(bench.lines().isEmpty)
+    late.calls[0].answer { $0.append("{}") }
+    #expect(bench.lines() == [result(1)])
+  }
+
+  @Test
   func `what has recorded is not cancelled, and answered in its turn`() {
     bench.offerCommands()
     bench.receive(request(1, "write"))

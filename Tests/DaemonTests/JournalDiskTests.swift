@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import TestSupport
 import Testing
 
 /// Faults 18 and 19: a disk that is full, and one that cannot be trusted.
@@ -36,6 +37,33 @@ struct JournalDiskTests {
   }
 
   // MARK: 19: a write that cannot be trusted
+
+  @Test
+  func `who waits for the disk is answered when it has it, where others need not wait`() throws {
+    guard isThere("strace") else { return }
+    let place = try TemporaryDirectory()
+    let trace = place.path + "/trace"
+    let daemon = try DaemonProcess(
+      ["--durability", "os"],
+      wrapper: [
+        "env", "ASAN_OPTIONS=detect_leaks=0", "strace", "-D", "-f", "-qq", "-o", trace, "-e",
+        "trace=fdatasync",
+      ])
+    let client = try TestSocket(daemon.socket)
+    func syncs(after meta: String) throws -> Int {
+      let answer = try client.call(
+        #"{"id":1,"method":"cells.set","params":{"name":"a","value":1,"_meta":{\#(meta)}}}"#)
+      #expect(answer.contains(#""seq":"#))
+      return Files.text(of: trace).split(separator: "\n").count { $0.contains(" = 0") }
+    }
+    let before = try syncs(after: #""cmd":"c""#)
+    #expect(try syncs(after: #""wait":"policy""#) == before)
+    #expect(try syncs(after: #""wait":"disk""#) > before)
+    let after = try syncs(after: "")
+    #expect(try syncs(after: #""cmd":"c","wait":"disk""#) > after, "what was run before as well")
+    client.close()
+    #expect(daemon.end() == 0)
+  }
 
   @Test
   func `19: after a failed fsync nothing is answered as if it were durable, and the daemon ends`()

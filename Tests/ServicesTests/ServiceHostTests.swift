@@ -383,7 +383,7 @@ struct ServiceHostTests {
     bench.store.save(Snapshot(service: "cells", seq: 1, schema: 2, data: "{\(kept)}"))
     bench.store.save(
       Snapshot(
-        service: "journal", seq: 1, schema: 2,
+        service: "journal", seq: 1, schema: 3,
         data: "{\"heads\":{\(heads)},\"window\":{\"entries\":{},\"order\":[],\"oldest\":0}}"))
     let reborn = try Bench(bench.store)
     #expect(reborn.cells.list(prefix: "").count == count)

@@ -101,7 +101,10 @@ extension Interface {
     let asked: ViewRequest = try decode(request, line, ["view", "name", "args"], .refused)
     var call = call
     var command = call.command("intent", mayRecord: mayRecord)
-    try addOptions(to: &command, request, line, &call)
+    try addOptions(to: &command, request, line, &call, besides: "view")
+    if let done = try repetition(of: command) {
+      return answer(call, done) { $0.write(to: &$2, room: $1) }
+    }
     guard let view = connection.view(asked.view) else {
       throw .notFound("view", asked.view.description)
     }
@@ -133,6 +136,15 @@ extension Interface {
     }
     connection.tellViews(after: host.last)
     answer(call, with: accepted, opened: opened?.handle)
+  }
+
+  /// The answer of an intent that was run before, of whatever view, which may have ended.
+  private func repetition(of command: Command) throws(WireError) -> Accepted? {
+    do throws(Refusal) {
+      return try host.repetition(of: command)
+    } catch {
+      throw self.error(error)
+    }
   }
 
   private func answer(_ call: Call, with accepted: Accepted, opened: Handle?) {
