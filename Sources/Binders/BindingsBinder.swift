@@ -1,4 +1,3 @@
-internal import Configuration
 internal import Connections
 internal import JSON
 package import Services
@@ -14,20 +13,49 @@ package func bindBindings(_ interface: Interface, to service: BindingsService) {
     of: service.ledger, [.init("bindings/*", "The expression of the binding.", .string)],
     exists: { SourceName.isSource($0, of: "bindings") })
   bindBindingList(interface, service)
+  interface.bindings.follow(service, interface.host)
 
-  interface.query(
-    "bind", "Binds two sources: what the one becomes, the other becomes.", Bind.self, nil
-  ) { interface, call, bind in
-    do throws(WireError) {
-      try interface.bind(bind, service, call)
-    } catch {
-      call.refuse(error, after: interface.host.last)
+  offer("bind", "Binds two sources: what the one becomes, the other becomes.", interface) {
+    (interface, call, command, bind: Bind) throws(WireError) in
+    switch bind.scope {
+    case nil, "connection": try interface.bind(bind, call, command)
+    case "daemon": try interface.bind(bind, service, call, command)
+    case let scope?: throw .unusable("scope", #""connection" or "daemon""#, scope)
     }
   }
-  interface.query("unbind", "Ends a binding.", Unbind.self, nil) { interface, call, unbind in
+  offer("unbind", "Ends a binding.", interface) {
+    (interface, call, command, unbind: Unbind) throws(WireError) in
+    if call.connection.hasBinding(unbind.binding) {
+      try interface.unbind(unbind, call, command)
+    } else {
+      try interface.unbind(unbind, service, call, command)
+    }
+  }
+}
+
+/// Offers a method that is a command when it is about a binding that the daemon keeps.
+///
+/// It waits as a query does for what the same client has written: that is passed on at once.
+private func offer<Parameters: DocumentedParameters>(
+  _ name: String, _ doc: String, _ interface: Interface,
+  body: @escaping (Interface, Call, Command, Parameters) throws(WireError) -> Void
+) {
+  let names = Shape(of: Parameters.self).members.map(\.name)
+  interface.offer(name, doc, .query, Parameters.self, nil, [], []) {
+    interface, call, request, line in
+    var call = call
+    var command = call.command(name, mayRecord: interface.mayRecord)
+    let parameters: Parameters
     do throws(WireError) {
-      try interface.unbind(unbind, service, call)
+      parameters = try interface.decode(request, line, names, .refused)
+      try interface.addOptions(to: &command, request, line, &call)
     } catch {
+      return call.refuse(error)
+    }
+    do throws(WireError) {
+      try body(interface, call, command, parameters)
+    } catch {
+      // What it was refused for may not be durable yet.
       call.refuse(error, after: interface.host.last)
     }
   }
@@ -43,10 +71,11 @@ package func restoreBindings(
     let name = String(source.dropFirst("bindings/".count))
     do throws(WireError) {
       let binding = try interface.makeBinding(text, isRestored: true)
-      interface.bindings.kept[name] = binding
+      interface.bindings.restore(binding, name)
       binding.start()
     } catch {
-      onFault("binding '\(name)' (\(text)): \(error.message)")
+      let isLong = text.utf8.count > BindLimits.sources.bytes
+      onFault("binding '\(name)' (\(isLong ? "\(text.prefix(40))…" : text)): \(error.message)")
     }
   }
 }
@@ -70,48 +99,23 @@ private struct Unbind: DocumentedParameters {
 }
 
 extension Interface {
-  fileprivate func bind(
-    _ bind: Bind, _ service: BindingsService, _ call: Call
-  ) throws(WireError) {
+  // MARK: Those of a client
+
+  fileprivate func bind(_ bind: Bind, _ call: Call, _ command: Command) throws(WireError) {
+    try checkIsNoCommand(command)
     let connection = call.connection
-    let isKept: Bool
-    switch bind.scope {
-    case nil, "connection": isKept = false
-    case "daemon": isKept = true
-    case let scope?: throw .unusable("scope", #""connection" or "daemon""#, scope)
-    }
     let binding = try makeBinding(bind.expr)
     let handle: Handle
-    if isKept {
-      handle = bind.binding ?? freeName()
-      let name = handle.description
-      if let filed = bindings.filed[name] {
-        binding.dispose()
-        throw .inFile(filed.source)
-      }
-      do throws(Refusal) {
-        _ = try host.perform(call.command("bind", mayRecord: mayRecord)) {
-          try service.add(name, binding.expression.description)
-          return nil
-        }
-      } catch {
-        binding.dispose()
-        throw self.error(error)
-      }
-      bindings.kept[name] = binding
-    } else {
-      do throws(WireError) {
-        handle = try connection.reserveBinding(bind.binding)
-      } catch {
-        binding.dispose()
-        throw error
-      }
-      connection.add(binding, as: handle)
+    do throws(WireError) {
+      handle = try connection.reserveBinding(bind.binding)
+    } catch {
+      binding.dispose()
+      throw error
     }
+    connection.add(binding, as: handle)
     let failures = binding.start()
     connection.writtenPosition = max(connection.writtenPosition, host.last)
-    answer(call, handle, binding, isKept: isKept)
-    guard !isKept else { return }
+    answer(call, binding, binding.expression.made(handle, "connection"), seq: host.last)
     for failure in failures { connection.fail(binding: handle, error(failure)) }
     binding.failures.observeNext { [weak connection, self] failure in
       connection?.fail(binding: handle, error(failure))
@@ -119,165 +123,147 @@ extension Interface {
     .dispose(in: connection.bag)
   }
 
-  private func answer(_ call: Call, _ handle: Handle, _ binding: LiveBinding, isKept: Bool) {
+  fileprivate func unbind(_ unbind: Unbind, _ call: Call, _ command: Command) throws(WireError) {
+    try checkIsNoCommand(command)
+    let ended = call.connection.removeBinding(unbind.binding) as? LiveBinding
+    ended?.dispose()
+    call.answer(after: host.last) { buffer in
+      buffer.append(JSONValue.object(unbind.result(of: ended)).text.text)
+    }
+  }
+
+  /// - Throws: An error when a command has an identity or an expectation and nothing is recorded.
+  private func checkIsNoCommand(_ command: Command) throws(WireError) {
+    let rule = "none: a binding of a connection is not recorded"
+    if command.id != nil { throw .unusable("_meta/cmd", rule, "one") }
+    if !command.expectations.isEmpty { throw .unusable("_meta/expect", rule, "some") }
+  }
+
+  // MARK: Those that the daemon keeps
+
+  fileprivate func bind(
+    _ bind: Bind, _ service: BindingsService, _ call: Call, _ command: Command
+  ) throws(WireError) {
+    let read = try readBinding(bind.expr)
+    let expression = read.expression
+    var made: (name: String, binding: LiveBinding, result: JSONObject)?
+    var fault: WireError?
+    let accepted: Accepted
+    do throws(Refusal) {
+      // What cannot be made is looked for in the command: the same once more finds itself there.
+      accepted = try host.perform(command) {
+        let handle = bind.binding ?? freeName(service)
+        let name = handle.description
+        let result = expression.made(handle, "daemon")
+        do throws(WireError) {
+          made = (name, try makeBinding(read, isRecorded: true), result)
+          if let filed = bindings.filed[name] { throw .inFile(filed.source) }
+        } catch {
+          fault = error
+          throw Refusal.unexpected(detail: error.message)
+        }
+        try service.add(name, expression.description)
+        return JSONValue.object(result).text
+      }
+    } catch {
+      made?.binding.dispose()
+      throw fault ?? self.error(error)
+    }
+    guard let made, let seq = accepted.seq else { return answer(call, again: accepted) }
+    bindings.begin(made.binding, made.name, at: seq)
+    made.binding.start()
+    call.connection.writtenPosition = max(call.connection.writtenPosition, host.last)
+    answer(call, made.binding, made.result, seq: seq)
+  }
+
+  fileprivate func unbind(
+    _ unbind: Unbind, _ service: BindingsService, _ call: Call, _ command: Command
+  ) throws(WireError) {
+    let name = unbind.binding.description
+    if let filed = bindings.filed[name] { throw .inFile(filed.source) }
+    func isKept() -> Bool { service.ledger.newest.expressions["bindings/\(name)"] != nil }
+    guard isKept() || command.id != nil || !command.expectations.isEmpty else {
+      return call.answer(after: host.last) { buffer in
+        buffer.append(JSONValue.object(unbind.result(of: nil)).text.text)
+      }
+    }
+    let live = bindings.kept[name]
+    let accepted: Accepted
+    do throws(Refusal) {
+      accepted = try host.perform(command) {
+        guard isKept() else { return JSONValue.object(unbind.result(of: nil)).text }
+        try service.remove(name)
+        // One that could not be restored has passed nothing on.
+        return JSONValue.object(unbind.result(of: live, isKept: true)).text
+      }
+    } catch {
+      throw self.error(error)
+    }
+    if !accepted.isReplayed, let seq = accepted.seq { bindings.end(name, at: seq) }
+    answer(call, again: accepted)
+  }
+
+  /// A name for a binding that the daemon keeps: the next number that is free.
+  private func freeName(_ service: BindingsService) -> Handle {
+    let journaled = service.ledger.newest.expressions
+    var number = journaled.count + 1
+    while journaled["bindings/\(number)"] != nil || bindings.filed["\(number)"] != nil {
+      number += 1
+    }
+    return .number(number)
+  }
+
+  // MARK: Answering
+
+  /// Answers what has made a binding, with the value that was passed on at once.
+  private func answer(_ call: Call, _ binding: LiveBinding, _ made: JSONObject, seq: UInt64) {
+    var result = made
+    result["seq"] = .number(JSONNumber(seq))
     let expression = binding.expression
-    let assigned = expression.operator.goesRight ? expression.right : expression.left
-    let value = binding.transferred > 0 ? service(of: assigned)?.sources?.newest(assigned) : nil
-    var result: JSONObject = [
-      "binding": handle.text.value, "left": .string(expression.left),
-      "op": .string(expression.operator.rawValue), "right": .string(expression.right),
-      "transform": .array(expression.transformers.map { .string($0.description) }),
-      "scope": .string(isKept ? "daemon" : "connection"),
-      "seq": .number(JSONNumber(host.last)),
-    ]
-    if let value {
-      result["assigned"] = .object(["source": .string(assigned), "value": value.value])
+    let source = expression.operator.goesRight ? expression.right : expression.left
+    if binding.transferred > 0, let value = service(of: source)?.sources?.newest(source) {
+      // What was done is not answered as an error because it does not fit.
+      let room = call.connection.lineOut - Self.answerBytes
+      let bytes = JSONValue.object(result).text.text.utf8.count + source.utf8.count
+      if bytes + value.text.utf8.count <= room {
+        result["assigned"] = .object(["source": .string(source), "value": value.value])
+      }
     }
     call.answer(after: host.last) { $0.append(JSONValue.object(result).text.text) }
   }
 
-  fileprivate func unbind(
-    _ unbind: Unbind, _ service: BindingsService, _ call: Call
-  ) throws(WireError) {
-    var binding = call.connection.removeBinding(unbind.binding)
-    if binding == nil, let filed = bindings.filed[unbind.binding.description] {
-      throw .inFile(filed.source)
+  /// Answers a command with what it has noted as its result.
+  private func answer(_ call: Call, again accepted: Accepted) {
+    answer(call, accepted) { accepted, _, buffer in
+      var result = JSONObject()
+      if case .object(let noted)? = accepted.value?.value { result = noted }
+      if result["op"] != nil, let seq = accepted.seq { result["seq"] = .number(JSONNumber(seq)) }
+      if accepted.isReplayed { result["replayed"] = .bool(true) }
+      buffer.append(JSONValue.object(result).text.text)
     }
-    if binding == nil, let kept = bindings.kept[unbind.binding.description] {
-      do throws(Refusal) {
-        _ = try host.perform(call.command("unbind", mayRecord: mayRecord)) {
-          try service.remove(unbind.binding.description)
-          return nil
-        }
-      } catch {
-        throw self.error(error)
-      }
-      bindings.kept[unbind.binding.description] = nil
-      call.connection.writtenPosition = max(call.connection.writtenPosition, host.last)
-      binding = kept
-    }
-    let ended = binding as? LiveBinding
-    ended?.dispose()
-    call.answer(after: host.last) { buffer in
-      buffer.append(#"{"binding":"#)
-      buffer.append(unbind.binding.text.text)
-      buffer.append(ended == nil ? #","was":"unknown""# : #","was":"active","transferred":"#)
-      if let ended { buffer.append(integer: ended.transferred) }
-      buffer.append("}")
-    }
-  }
-
-  /// A name for a binding that the daemon keeps: the next number that is free.
-  private func freeName() -> Handle {
-    var number = bindings.kept.count + 1
-    while bindings.kept["\(number)"] != nil || bindings.filed["\(number)"] != nil { number += 1 }
-    return .number(number)
-  }
-
-  // MARK: Making one
-
-  /// A binding that is counted and not started.
-  ///
-  /// - Parameter isRestored: Whether it was there before this start: a source that has gone meanwhile
-  ///   has passed nothing on yet.
-  func makeBinding(
-    _ text: String, isRestored: Bool = false
-  ) throws(WireError) -> LiveBinding {
-    let expression: BindExpression
-    let transformer: Transformer<JSONValue, JSONValue>
-    do throws(BindFault) {
-      expression = try BindExpression(text)
-      transformer = try transformers.transformer(for: expression)
-    } catch {
-      throw WireError(error)
-    }
-    if let denial = denial(of: expression) { throw denial }
-    let (left, right) = (
-      try end(expression.left, isRestored), try end(expression.right, isRestored)
-    )
-    if let circle = bindings.circle(with: expression) {
-      throw WireError(
-        .bindingCycle, "a value would go in a circle: \(circle.joined(separator: " → "))",
-        ["path": .array(circle.map { .string($0) })])
-    }
-    do throws(NotBindable) {
-      let binding = LiveBinding(
-        expression, try EndBinding(left, expression.operator, right, through: transformer),
-        in: bindings)
-      bindings.add(binding)
-      return binding
-    } catch {
-      throw WireError(error)
-    }
-  }
-
-  /// Why the role may not bind: it must be allowed to read what is passed on, and to write what it is
-  /// passed on to.
-  func denial(of expression: BindExpression) -> WireError? {
-    for (from, to) in expression.flows {
-      guard role.mayRead(from) else { return notFound(from) }
-      guard role.mayWrite(to) else { return notWritable(to) }
-    }
-    return nil
-  }
-
-  private func end(
-    _ source: String, _ isRestored: Bool
-  ) throws(WireError) -> BindEnd<JSONValue> {
-    guard let service = service(of: source), let sources = service.sources,
-      sources.exists(source) || sources.hides(source)
-    else { throw notFound(source) }
-    return BindEnd(
-      read: { sources.newest(source)?.value },
-      write: service.writer.map { write in
-        { [host] value in
-          // In the name of the daemon: who has bound may have left long ago.
-          let command = Command(method: "bind", caller: Caller(uid: 0, pid: 0))
-          _ = try host.perform(command) {
-            _ = try write(source, value.text)
-            return nil
-          }
-        }
-      },
-      values: Signal { [host] observer in
-        if let value = sources.value(source) {
-          observer.receive(value.value)
-        } else if isRestored, host.version(of: source) > 0 {
-          observer.receive(.null)
-        }
-        return sources.changes(source).observeNext { change in
-          let value = change.step == nil ? change.value : sources.value(source)
-          observer.receive(value?.value ?? .null)
-        }
-      })
   }
 }
 
-extension WireError {
-  fileprivate init(_ fault: BindFault) {
-    guard fault.kind != .notBindable else {
-      self.init(
-        .notBindable, fault.description,
-        ["side": .string("transformer"), "why": .string(fault.description)])
-      return
-    }
-    self.init(
-      .invalidParams, fault.description,
-      [
-        "path": .string("/expr"), "column": .number(JSONNumber(fault.column)),
-        "expected": .array(fault.expected.map { .string($0) }), "got": .string(fault.found),
-      ])
+extension BindExpression {
+  /// What the answer says of a binding that was made.
+  fileprivate func made(_ handle: Handle, _ scope: String) -> JSONObject {
+    [
+      "binding": handle.text.value, "left": .string(left),
+      "op": .string(self.operator.rawValue), "right": .string(right),
+      "transform": .array(transformers.map { .string($0.description) }), "scope": .string(scope),
+    ]
   }
+}
 
-  fileprivate init(_ error: NotBindable) {
-    let side =
-      switch error {
-      case .leftIsNotRead, .leftIsNotWritten: "left"
-      case .rightIsNotRead, .rightIsNotWritten: "right"
-      case .noForward, .noReverse, .answersLater: "transformer"
-      }
-    self.init(
-      .notBindable, error.description,
-      ["side": .string(side), "why": .string(error.description)])
+extension Unbind {
+  fileprivate func result(of ended: LiveBinding?, isKept: Bool = false) -> JSONObject {
+    var result: JSONObject = ["binding": binding.text.value]
+    guard ended != nil || isKept else {
+      result["was"] = .string("unknown")
+      return result
+    }
+    result["was"] = .string("active")
+    result["transferred"] = .number(JSONNumber(ended?.transferred ?? 0))
+    return result
   }
 }

@@ -8,6 +8,9 @@ extension Connection {
     bindings[handle] = binding
   }
 
+  /// Whether there is a binding of that name.
+  package func hasBinding(_ handle: Handle) -> Bool { bindings[handle] != nil }
+
   /// Lets a binding go; `nil` when there is none of that name.
   package func removeBinding(_ handle: Handle) -> (any Disposable)? {
     defer { hub.list(self) }  // it may have been all that kept the connection

@@ -61,6 +61,10 @@ struct BindFileTests {
         "/d/1.bind:5:1: this binding stands in /d/1.bind:4 already",
         "/d/1.bind:6:4: a value would go in a circle: cells/6 → cells/5 → cells/6",
       ])
+    let many = "cells/a ~> cells/b" + String(repeating: " | not", count: 17)
+    #expect(
+      Self.files(many).faults.map(\.description)
+        == ["/d/0.bind:1:118: an expression has at most 16 transformers"])
     var damaged = BindFiles()
     damaged.read([0x61, 0xFF], file: "/d/x.bind")
     #expect(damaged.faults.map(\.description) == ["/d/x.bind: it is not UTF-8"])

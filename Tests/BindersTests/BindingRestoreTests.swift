@@ -50,4 +50,29 @@ struct BindingRestoreTests {
     #expect(value("d") == "2", "the source has changed")
     #expect(value("f") == "3", "the source never had a value")
   }
+
+  @Test
+  func `one that says more than it may is told, not restored, and can be ended`() throws {
+    do {
+      let (bench, bindings) = try start()
+      let long = "cells/a ~> cells/b" + String(repeating: " | not", count: 70_000)
+      try run(bench) {
+        try bindings.add("long", long)
+        try bindings.add("k", "cells/a ~> cells/c")
+      }
+    }
+    let (bench, bindings) = try start()
+    var faults: [String] = []
+    restoreBindings(bench.interface, bindings) { faults.append($0) }
+    #expect(faults.count == 1)
+    #expect(faults.first?.contains("at most 1024 bytes") == true)
+    #expect(faults.first.map { $0.utf8.count < 300 } == true)
+    let client = bench.connect()
+    _ = client.call(#"{"id":1,"method":"cells.set","params":["a",true]}"#)
+    #expect(bench.cells.ledger.value(of: "cells/c")?.text == "true")
+    #expect(bench.cells.ledger.value(of: "cells/b") == nil)
+    #expect(
+      client.result(#"{"id":2,"method":"unbind","params":["long"]}"#)?["was"] == .string("active"))
+    #expect(bindings.ledger.value(of: "bindings/long") == nil)
+  }
 }

@@ -63,4 +63,19 @@ struct JSONTransformerTests {
   func `what has no reverse cannot go both ways`(call: String) {
     #expect(run(call, "1", reversed: true) == "no transformer")
   }
+
+  @Test
+  func `no step makes a value that is longer than a value may be`() {
+    let ten = #"format("{}{}{}{}{}{}{}{}{}{}")"#
+    let chain = Array(repeating: ten, count: 7).joined(separator: " | ")
+    #expect(run(chain, #""01234567890123456789""#) == nil)
+    #expect(run(ten, #""\#(String(repeating: "x", count: 26_214))""#)?.utf8.count == 262_142)
+    #expect(run(ten, #""\#(String(repeating: "x", count: 26_215))""#) == nil)
+    #expect(run(#"format("{}")"#, #""\#(String(repeating: #"\""#, count: 131_071))""#) != nil)
+    #expect(run(#"format("{}{}")"#, #""\#(String(repeating: #"\""#, count: 65_536))""#) == nil)
+    let quotes = #""\#(String(repeating: #"\""#, count: 60_000))""#
+    #expect(run("json", quotes) != nil)
+    #expect(run(Array(repeating: "json", count: 16).joined(separator: " | "), quotes) == nil)
+    #expect(run("parseJson", quotes, reversed: true) != nil)
+  }
 }

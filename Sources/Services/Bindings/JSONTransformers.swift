@@ -5,10 +5,24 @@ package import Signals
 package struct TransformerFault: ServiceError, Equatable {
   package let description: String
 
+  fileprivate static func tooLong(_ name: String) -> TransformerFault {
+    TransformerFault(
+      description: "'\(name)' would make a value of more than \(ValueFault.maxBytes) bytes")
+  }
+
+  /// Of a transformer that is known to whoever is told.
+  fileprivate static let tooLong = TransformerFault(
+    description: "a transformer has made a value of more than \(ValueFault.maxBytes) bytes")
+
+  private init(description: String) {
+    self.description = description
+  }
+
   package var kind: ServiceErrorKind { .rejected(reason: "transformer") }
 
   fileprivate init(_ name: String, _ wanted: String, _ value: JSONValue) {
-    let text = value.text.text
+    let text =
+      value.hasMoreBytes(than: ValueFault.maxBytes) ? "a long value" : value.text.text
     let shown = text.utf8.count <= 40 ? text : "\(text.prefix(40))…"
     description = "'\(name)' takes \(wanted), not \(shown)"
   }
@@ -17,7 +31,10 @@ package struct TransformerFault: ServiceError, Equatable {
 /// The transformers that bindings between sources may name.
 package enum JSONTransformers {
   package static var all: TransformerRegistry<JSONValue> {
-    var all = TransformerRegistry<JSONValue>()
+    // Each one may make a value longer, and the next one again.
+    var all = TransformerRegistry<JSONValue> { value in
+      if value.hasMoreBytes(than: ValueFault.maxBytes) { throw TransformerFault.tooLong }
+    }
     all.registerLogic()
     all.registerNumbers()
     all.registerText()
@@ -75,25 +92,22 @@ extension TransformerRegistry where Value == JSONValue {
     register("lowercase", Transformer { .string(try string($0, "lowercase").lowercased()) })
     register("trim", Transformer { .string(trimmed(try string($0, "trim"))) })
     register("format", [.string], isReversible: false) { arguments in
-      let format = arguments[0].string ?? ""
-      return Transformer { value in
-        let shown = if case .string(let string) = value { string } else { value.text.text }
-        return .string(replacing("{}", in: format, with: shown))
-      }
+      let format = Format(arguments[0].string ?? "")
+      return Transformer { .string(try format.text(with: $0)) }
     }
   }
 
   fileprivate mutating func registerStructure() {
     register("length", Transformer { .number(JSONNumber(try length($0))) })
     register(reversible: "json") {
-      .string($0.text.text)
+      .string(try written($0, "json"))
     } reverse: {
       try parsed($0, "json")
     }
     register(reversible: "parseJson") {
       try parsed($0, "parseJson")
     } reverse: {
-      .string($0.text.text)
+      .string(try written($0, "parseJson"))
     }
     register("pick", [.string], isReversible: false) { arguments in
       let pointer = arguments[0].string ?? ""
@@ -184,6 +198,42 @@ private func replacing(_ place: String, in format: String, with text: String) ->
     rest = rest[start.upperBound...]
   }
   return result + rest
+}
+
+/// What `format` puts values into.
+private struct Format {
+  private let format: String
+  private let places: Int
+  /// Bytes of all but the places, in quotes.
+  private let bytes: Int
+
+  init(_ format: String) {
+    self.format = format
+    let rest = replacing("{}", in: format, with: "")
+    bytes = JSONValue.bytes(of: rest)
+    places = (format.utf8.count - rest.utf8.count) / 2
+  }
+
+  func text(with value: JSONValue) throws -> String {
+    guard places > 0 else { return format }
+    let shown = if case .string(let string) = value { string } else { try written(value, "format") }
+    guard bytes + places * (JSONValue.bytes(of: shown) - 2) <= ValueFault.maxBytes else {
+      throw TransformerFault.tooLong("format")
+    }
+    return replacing("{}", in: format, with: shown)
+  }
+}
+
+/// The text of a value, which is not made when it would be too long as a value.
+private func written(_ value: JSONValue, _ name: String) throws -> String {
+  guard !value.hasMoreBytes(than: ValueFault.maxBytes) else {
+    throw TransformerFault.tooLong(name)
+  }
+  let text = value.text.text
+  guard JSONValue.bytes(of: text) <= ValueFault.maxBytes else {
+    throw TransformerFault.tooLong(name)
+  }
+  return text
 }
 
 private func length(_ value: JSONValue) throws -> Int {

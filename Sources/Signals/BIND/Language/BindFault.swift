@@ -4,6 +4,8 @@ package struct BindFault: Error, Equatable, Sendable {
   package enum Kind: Sendable {
     /// Something is missing, or there is something that has no place there.
     case syntax
+    /// It says more than it may.
+    case tooMuch
     /// The operator is none of the six.
     case unknownOperator
     /// No transformer has that name.

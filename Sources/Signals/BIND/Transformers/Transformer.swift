@@ -59,4 +59,17 @@ extension Transformer where Input == Output {
   package static var identity: Transformer {
     Transformer({ $0 }, reverse: { $0 })
   }
+
+  /// Transformers one after the other; a direction is there when all have it.
+  ///
+  /// - Parameter check: Throws when a value that one of them has made must not go on.
+  static func chain(
+    _ all: [Transformer], check: @escaping (Output) throws -> Void
+  ) -> Transformer {
+    let forward = all.compactMap(\.forward)
+    let reverse = all.reversed().compactMap(\.reverse)
+    return Transformer(
+      forward: forward.count == all.count ? .chain(forward, check: check) : nil,
+      reverse: reverse.count == all.count ? .chain(reverse, check: check) : nil)
+  }
 }

@@ -33,8 +33,12 @@ package struct TransformerRegistry<Value> {
   }
 
   private var entries: [String: Entry] = [:]
+  private let check: (Value) throws -> Void
 
-  package init() {}
+  /// - Parameter check: Throws when a value that a transformer has made must not go on.
+  package init(check: @escaping (Value) throws -> Void = { _ in }) {
+    self.check = check
+  }
 
   /// All there is, by name.
   package var all: [Entry] { entries.values.sorted { $0.name < $1.name } }
@@ -66,13 +70,13 @@ package struct TransformerRegistry<Value> {
   package func transformer(
     for expression: BindExpression
   ) throws(BindFault) -> Transformer<Value, Value> {
-    var all = Transformer<Value, Value>.identity
+    var all: [Transformer<Value, Value>] = []
     for call in expression.transformers {
       let one = try transformer(for: call)
       try check(one, of: call, for: expression.operator)
-      all = all.then(one)
+      all.append(one)
     }
-    return all
+    return .chain(all, check: check)
   }
 
   private func transformer(

@@ -24,3 +24,32 @@ package enum TransformerStep<Input, Output> {
     }
   }
 }
+
+extension TransformerStep where Input == Output {
+  /// Steps one after the other.
+  ///
+  /// Those that answer at once run in a loop, so that a long chain takes no more of the stack than a
+  /// short one.
+  static func chain(
+    _ steps: [TransformerStep], check: @escaping (Output) throws -> Void
+  ) -> TransformerStep {
+    let prompt = steps.compactMap { step -> ((Input) throws -> Output)? in
+      if case .now(let run) = step { run } else { nil }
+    }
+    if prompt.count == steps.count {
+      return .now { input in
+        var value = input
+        for run in prompt {
+          value = try run(value)
+          try check(value)
+        }
+        return value
+      }
+    }
+    let checked = TransformerStep.now { value in
+      try check(value)
+      return value
+    }
+    return steps.reduce(.now { $0 }) { $0.then($1).then(checked) }
+  }
+}

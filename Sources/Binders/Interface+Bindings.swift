@@ -1,0 +1,146 @@
+internal import Configuration
+internal import JSON
+internal import Services
+internal import Signals
+internal import Wire
+
+/// What an expression says, before its ends are looked for.
+struct ReadBinding {
+  let expression: BindExpression
+  let transformer: Transformer<JSONValue, JSONValue>
+}
+
+extension Interface {
+  /// What is to be bound, and may be by this role; whether it can be now is another question.
+  func readBinding(_ text: String) throws(WireError) -> ReadBinding {
+    let read: ReadBinding
+    do throws(BindFault) {
+      let expression = try BindExpression(text, within: .sources)
+      read = ReadBinding(
+        expression: expression, transformer: try transformers.transformer(for: expression))
+    } catch {
+      throw WireError(error)
+    }
+    if let denial = denial(of: read.expression) { throw denial }
+    return read
+  }
+
+  /// A binding that is counted and not started.
+  ///
+  /// - Parameter isRestored: Whether it was there before this start: a source that has gone meanwhile
+  ///   has passed nothing on yet.
+  func makeBinding(
+    _ text: String, isRestored: Bool = false
+  ) throws(WireError) -> LiveBinding {
+    try makeBinding(readBinding(text), isRestored: isRestored)
+  }
+
+  /// A binding that is counted and not started.
+  ///
+  /// - Parameter isRecorded: Whether it is an event, behind those by which others end.
+  func makeBinding(
+    _ read: ReadBinding, isRestored: Bool = false, isRecorded: Bool = false
+  ) throws(WireError) -> LiveBinding {
+    let expression = read.expression
+    let (left, right) = (
+      try end(expression.left, isRestored), try end(expression.right, isRestored)
+    )
+    if let circle = bindings.circle(with: expression, isRecorded: isRecorded) {
+      let path = readable(circle, for: expression)
+      throw WireError(
+        .bindingCycle, "a value would go in a circle: \(path.joined(separator: " → "))",
+        ["path": .array(path.map { .string($0) })])
+    }
+    do throws(NotBindable) {
+      let binding = LiveBinding(
+        expression, try EndBinding(left, expression.operator, right, through: read.transformer),
+        in: bindings)
+      bindings.add(binding)
+      return binding
+    } catch {
+      throw WireError(error)
+    }
+  }
+
+  /// Why the role may not bind: it must be allowed to read what is passed on, and to write what it is
+  /// passed on to.
+  func denial(of expression: BindExpression) -> WireError? {
+    for (from, to) in expression.flows {
+      guard role.mayRead(from) else { return notFound(from) }
+      guard role.mayWrite(to) else { return notWritable(to) }
+    }
+    return nil
+  }
+
+  /// A circle as the role may see it: with what it has named itself and what it may read, and "…" for
+  /// all others in a row.
+  private func readable(_ circle: [String], for expression: BindExpression) -> [String] {
+    var path: [String] = []
+    for source in circle {
+      let isKnown =
+        source == expression.left || source == expression.right || role.mayRead(source)
+      if isKnown { path.append(source) } else if path.last != "…" { path.append("…") }
+    }
+    return path
+  }
+
+  private func end(
+    _ source: String, _ isRestored: Bool
+  ) throws(WireError) -> BindEnd<JSONValue> {
+    guard let service = service(of: source), let sources = service.sources,
+      sources.exists(source) || sources.hides(source)
+    else { throw notFound(source) }
+    return BindEnd(
+      read: { sources.newest(source)?.value },
+      write: service.writer.map { write in
+        { [host] value in
+          // In the name of the daemon: who has bound may have left long ago.
+          let command = Command(method: "bind", caller: Caller(uid: 0, pid: 0))
+          _ = try host.perform(command) {
+            _ = try write(source, value.text)
+            return nil
+          }
+        }
+      },
+      values: Signal { [host] observer in
+        if let value = sources.value(source) {
+          observer.receive(value.value)
+        } else if isRestored, host.version(of: source) > 0 {
+          observer.receive(.null)
+        }
+        return sources.changes(source).observeNext { change in
+          let value = change.step == nil ? change.value : sources.value(source)
+          observer.receive(value?.value ?? .null)
+        }
+      })
+  }
+}
+
+extension WireError {
+  fileprivate init(_ fault: BindFault) {
+    guard fault.kind != .notBindable else {
+      self.init(
+        .notBindable, fault.description,
+        ["side": .string("transformer"), "why": .string(fault.description)])
+      return
+    }
+    self.init(
+      .invalidParams, fault.description,
+      [
+        "path": .string("/expr"), "column": .number(JSONNumber(fault.column)),
+        "expected": .array(fault.expected.map { .string($0) }), "got": .string(fault.found),
+      ])
+  }
+
+  fileprivate init(_ error: NotBindable) {
+    let side =
+      switch error {
+      case .leftIsNotRead, .leftIsNotWritten: "left"
+      case .rightIsNotRead, .rightIsNotWritten: "right"
+      case .noForward, .noReverse, .answersLater: "transformer"
+      }
+    self.init(
+      .notBindable, error.description,
+      ["side": .string(side), "why": .string(error.description)])
+  }
+}
