@@ -109,7 +109,7 @@ let package = Package(
       name: "ConfigurationTests", dependencies: ["Configuration", "JSON", "TestSupport", "Wire"]),
     .testTarget(
       name: "ConnectionsTests",
-      dependencies: ["Connections", "JSON", "Signals", "TestSupport", "Wire"]),
+      dependencies: ["Connections", "JSON", "Server", "Signals", "TestSupport", "Wire"]),
     .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Wire"]),
     .testTarget(
       name: "DaemonTests",

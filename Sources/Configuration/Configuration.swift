@@ -4,8 +4,9 @@ package import Wire
 package struct Configuration: Equatable, Sendable {
   package var socket: String?
 
-  /// The permissions of the socket file, when the daemon makes it.
-  package var socketMode: UInt32 = 0o600
+  /// The permissions of the socket file, when the daemon makes it; `nil` for those that fit who may
+  /// connect, see ``socketAccess(user:_:)``.
+  package var socketMode: UInt32?
   package var journal: String?
   package var durability: Durability?
 
@@ -38,6 +39,20 @@ package struct Configuration: Equatable, Sendable {
   ) throws(ConfigurationFaults) {
     self.init(accounts)
     try ConfigurationParser.parse(bytes, file: file, accounts, into: &self)
+  }
+
+  /// The permissions and the group of the socket file that a daemon makes.
+  ///
+  /// The members of the group `binder` connect to a daemon of root, unless the file says otherwise; to
+  /// all others only the user himself does.
+  ///
+  /// - Parameter user: Who the daemon runs as.
+  package func socketAccess(
+    user: UInt32, _ accounts: Accounts
+  ) -> (mode: UInt32, group: UInt32?) {
+    if let socketMode { return (socketMode, nil) }
+    guard user == 0, let group = accounts.group("binder") else { return (0o600, nil) }
+    return (0o660, group)
   }
 
   /// What of another configuration cannot be taken over by a daemon that runs.

@@ -21,6 +21,13 @@ final class SocketFile {
     identity = Self.status(of: path).map { ($0.st_dev, $0.st_ino) }
   }
 
+  /// Gives the file to a group.
+  func give(to group: UInt32) throws(SystemError) {
+    guard lchown(path, uid_t.max, group) == 0 else {
+      throw SystemError(code: errno, call: "chown", subject: path)
+    }
+  }
+
   /// Removes the file, if it is still ours.
   func remove() {
     guard let identity, let status = Self.status(of: path),

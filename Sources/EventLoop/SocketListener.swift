@@ -49,9 +49,12 @@ package final class SocketListener {
   /// - Parameters:
   ///   - path: At most 107 bytes.
   ///   - mode: The permissions of the file from the first moment, for example `0o600`.
+  ///   - group: The group of the file, before anybody can connect; that of the process when not
+  ///     given.
   ///   - onAccept: Called with each new client's descriptor, which then is the callee's.
   package convenience init(
-    path: String, mode: UInt32, on loop: Loop, onAccept: @escaping (CInt) -> Void
+    path: String, mode: UInt32, group: UInt32? = nil, on loop: Loop,
+    onAccept: @escaping (CInt) -> Void
   ) throws(PathError) {
     let file = try SocketFile(clearing: path)
     let descriptor: CInt
@@ -63,6 +66,7 @@ package final class SocketListener {
     do throws(SystemError) {
       try SystemError.check("bind", cposix_bind(descriptor, path, mode), on: path)
       file.noteBound()
+      if let group { try file.give(to: group) }
       if listen(descriptor, Self.backlog) != 0 {
         throw SystemError(code: errno, call: "listen", subject: path)
       }

@@ -4,9 +4,9 @@ package import Journal
 /// Makes a journal beside the place where it is to be, looks whether it reads back, and puts it there
 /// in one step: there is a whole one or none.
 package final class JournalBuilder {
-  private let path: String
   private let partial: String
   private let lock: JournalLock?
+  private let place: JournalPlace
   private let isForced: Bool
   private var database: Database?
   private let events: EventTable
@@ -23,18 +23,21 @@ package final class JournalBuilder {
 
   /// - Parameters:
   ///   - path: Where it will be.
+  ///   - source: The journal that it is made of, which it never replaces.
   ///   - isForced: Whether it may take the place of another, which is kept as `path.old`.
   /// - Throws: ``JournalError``; nothing was changed then.
   package init(
-    at path: String, for purpose: Purpose, isForced: Bool
+    at path: String, of source: String? = nil, for purpose: Purpose, isForced: Bool
   ) throws(JournalError) {
-    self.path = path
     self.isForced = isForced
-    partial = path + ".partial"
+    place = try JournalPlace(at: path, besides: source)
+    partial = place.partial
     let epoch: String
     switch purpose {
     case .backup(let kept): (epoch, lock) = (kept, nil)
-    case .use: (epoch, lock) = (Schema.makeEpoch(), try JournalLock(writing: path + ".lock"))
+    case .use:
+      place.unlock()
+      (epoch, lock) = (Schema.makeEpoch(), try JournalLock(writing: path + ".lock"))
     }
     guard isForced || access(path, F_OK) != 0 else {
       throw .unavailable(detail: "\(path): there is a file already; --force replaces it")
@@ -114,8 +117,12 @@ package final class JournalBuilder {
 
   /// Ends it: reads all of it back, hands it to the disk, and puts it where it is to be.
   ///
+  /// - Parameter accept: Given the path where it is still beside its place; throws when it may not take
+  ///   that.
   /// - Returns: What it holds.
-  package func finish() throws(JournalError) -> JournalCheck.Report {
+  package func finish(
+    _ accept: (String) throws(JournalError) -> Void = { _ in }
+  ) throws(JournalError) -> JournalCheck.Report {
     try write { database throws(SQLiteError) in
       // Of what was removed while it was read some may be here.
       try database.execute(
@@ -136,39 +143,11 @@ package final class JournalBuilder {
     guard report.damages.isEmpty else {
       throw .corrupt(seq: report.first, detail: "the copy: \(report.damages[0])")
     }
+    try accept(partial)
     for end in ["-wal", "-shm"] { unlink(partial + end) }
-    try synchronize(partial)
-    try replace()
+    try JournalPlace.synchronize(partial)
+    try place.put(isForced: isForced)
     lock?.mark = report.last
     return report
-  }
-
-  /// Puts the new file in its place; the old one, with its log, goes aside before.
-  private func replace() throws(JournalError) {
-    if isForced {
-      // The log first: with another file it would be taken for that one's.
-      for end in ["-wal", ""] where access(path + end, F_OK) == 0 {
-        guard rename(path + end, path + ".old" + end) == 0 else { throw Self.failure(path) }
-      }
-      unlink(path + "-shm")
-      guard rename(partial, path) == 0 else { throw Self.failure(path) }
-    } else {
-      // Unlike rename, this finds out if there is a file meanwhile.
-      guard link(partial, path) == 0 else { throw Self.failure(path) }
-      unlink(partial)
-    }
-    let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    try synchronize(directory)
-  }
-
-  private func synchronize(_ path: String) throws(JournalError) {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw Self.failure(path) }
-    defer { close(file) }
-    guard fsync(file) == 0 else { throw Self.failure(path) }
-  }
-
-  private static func failure(_ path: String) -> JournalError {
-    .unavailable(detail: "\(path): \(String(cString: strerror(errno)))")
   }
 }

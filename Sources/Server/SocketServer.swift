@@ -36,10 +36,14 @@ package final class SocketServer {
 
   /// Listens at a path.
   ///
-  /// - Parameter mode: The permissions of the socket file, for example `0o600`.
-  package func listen(at path: String, mode: UInt32) throws(SocketListener.PathError) {
-    listener = try SocketListener(path: path, mode: mode, on: loop) { [unowned self] in
-      accept($0)
+  /// - Parameters:
+  ///   - mode: The permissions of the socket file, for example `0o600`.
+  ///   - group: Its group; that of the process when not given.
+  package func listen(
+    at path: String, mode: UInt32, group: UInt32? = nil
+  ) throws(SocketListener.PathError) {
+    listener = try SocketListener(path: path, mode: mode, group: group, on: loop) {
+      [unowned self] in accept($0)
     }
   }
 

@@ -23,7 +23,8 @@ package protocol Fold: AnyObject {
 
   /// Applies a record without asking what it changes.
   ///
-  /// - Returns: Why the state cannot be had without knowing it better; `nil` when it can.
+  /// - Returns: Why the state cannot be had: the record is damaged, or has to be known better; `nil`
+  ///   when it can.
   @discardableResult
   func replay(_ record: Record) -> JournalError?
 
@@ -83,11 +84,15 @@ final class StateFold<State: ServiceState>: Fold {
 
   func replay(_ record: Record) -> JournalError? {
     guard let event = event(of: record) else { return fault(of: record) }
-    state.apply(event, at: Place(record))
+    let place = Place(record)
+    if let rule = state.fault(of: event, at: place) {
+      return .corrupt(seq: record.seq, detail: "\(record.type) in \(record.stream): \(rule)")
+    }
+    state.apply(event, at: place)
     return nil
   }
 
-  /// What an event that is not known means.
+  /// What an event that is not known, or does not read, means.
   private func fault(of record: Record) -> JournalError? {
     guard let kind = kind(of: record) else { return nil }
     switch forms.read(kind, .null) {
@@ -96,6 +101,9 @@ final class StateFold<State: ServiceState>: Fold {
       return .notUnderstood(
         seq: record.seq,
         detail: "it is \(record.type), and this program knows \(name) up to version \(known)")
+    case .event(let kind, _) where State.Event.kinds.contains(kind):
+      return .corrupt(
+        seq: record.seq, detail: "\(record.type) in \(record.stream): its data lacks what it says")
     case .event where State.unknownEvents == .refused:
       return .notUnderstood(
         seq: record.seq, detail: "this program does not know \(record.type), which \(service) needs"

@@ -12,8 +12,14 @@ package protocol ServiceState: Codable, Sendable {
   /// The state before the first event.
   init()
 
-  /// The state after an event.
+  /// The state after an event; one that cannot follow on this state changes nothing.
   mutating func apply(_ event: Event, at place: Place)
+
+  /// The rule that an event breaks that cannot follow on this state; `nil` when it can.
+  ///
+  /// No service records such an event: it comes from a journal that was made by hand, or damaged
+  /// before its checksum was taken. A start that meets one ends.
+  func fault(of event: Event, at place: Place) -> String?
 
   /// The value of a source, by its whole name, for example `"counter/value"`; `nil` when there is
   /// none now.
@@ -63,6 +69,9 @@ extension ServiceState {
   /// The first version.
   package static var schema: Int { 1 }
 
+  /// Every event can follow.
+  package func fault(of event: Event, at place: Place) -> String? { nil }
+
   /// They are skipped.
   package static var unknownEvents: UnknownEvents { .skipped }
 
@@ -105,6 +114,9 @@ package protocol ServiceEvent: Sendable {
   /// whenever they are read.
   static var upcasters: [String: [Upcaster]] { get }
 
+  /// The kinds of which an event that does not read is damaged, and not one of another version.
+  static var kinds: Set<String> { get }
+
   /// The event that was kept so; `nil` when this version does not know it.
   init?(kind: String, data: JSONText, _ coder: EventCoder)
 }
@@ -112,6 +124,9 @@ package protocol ServiceEvent: Sendable {
 extension ServiceEvent {
   /// None has changed.
   package static var upcasters: [String: [Upcaster]] { [:] }
+
+  /// Of none it is known.
+  package static var kinds: Set<String> { [] }
 }
 
 /// What a service does about an event of its own that it does not know.

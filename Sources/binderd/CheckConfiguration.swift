@@ -27,7 +27,8 @@ func checkConfiguration(_ options: Options) -> CInt {
 
 private func describe(_ settings: Settings) {
   let configuration = settings.configuration
-  let mode = String(configuration.socketMode, radix: 8)
+  let access = configuration.socketAccess(user: Process.user, .system)
+  let mode = String(access.mode, radix: 8) + (access.group == nil ? "" : " for group binder")
   print("socket      \(settings.socketPath), mode 0\(mode), unless the service manager gives one")
   print("journal     \(settings.journalPath)")
   let durability = settings.options.durability ?? configuration.durability ?? .always

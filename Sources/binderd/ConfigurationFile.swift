@@ -39,7 +39,7 @@ struct ConfigurationFile {
 
 extension Accounts {
   /// The users and groups that this system knows.
-  fileprivate static let system = Accounts(
+  static let system = Accounts(
     user: { name in
       var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
       var text = [CChar](repeating: 0, count: 16 << 10)

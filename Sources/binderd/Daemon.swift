@@ -32,6 +32,9 @@ final class Daemon {
   let web: CurlClient
   let feedReader: FeedWorker
   let index: TextIndex
+
+  /// Writes down who was refused what.
+  let refusals: RefusalLog
   private let bag = DisposeBag()
 
   init(
@@ -77,8 +80,8 @@ final class Daemon {
 
     // Who is let in, and what a changed configuration does.
     let interfaces = Interfaces(over: host)
-    let access = Access(
-      configuration.roles, interfaces, RefusalLog(log, now: { loop.milliseconds }))
+    let refusals = RefusalLog(on: scheduler) { log.write(.warning, $0) }
+    let access = Access(configuration.roles, interfaces, refusals)
     let reload = Reload(file, settings, log, manager) { configuration, files in
       hub.limits = configuration.limits.fitting(descriptors)
       journal.retention = configuration.retention.map(RetentionRule.init)
@@ -123,6 +126,7 @@ final class Daemon {
     )
     (self.feeds, self.web, self.feedReader) = (feeds, web, feedReader)
     self.index = index
+    self.refusals = refusals
     server = SocketServer(
       hub, on: loop, log: log, admits: access.admits,
       onConnection: access.bind)
@@ -153,6 +157,7 @@ final class Daemon {
     journal.stop()
     stopFetching()
     index.stop()
+    refusals.finish()
     store.close()
     loop.run()
   }

@@ -94,7 +94,8 @@ struct JournalWork {
     _ source: JournalSource, to target: String, for purpose: JournalBuilder.Purpose,
     _ work: String
   ) throws(JournalError) {
-    let builder = try JournalBuilder(at: target, for: purpose, isForced: isForced)
+    let builder = try JournalBuilder(
+      at: target, of: source.path, for: purpose, isForced: isForced)
     let shown = Shown(work, progress, total: source.last)
     try source.read {
       shown.show($0)
@@ -120,7 +121,7 @@ struct JournalWork {
 
   private func export(to target: String) throws {
     let source = try JournalSource(path: path)
-    let file = try LineFile(writing: target, isForced: isForced)
+    let file = try LineFile(writing: target, besides: path, isForced: isForced)
     let shown = Shown("export", progress, total: source.last)
     try file.write(JournalLine.head(epoch: source.epoch).text)
     var count = 0
@@ -173,7 +174,7 @@ struct JournalWork {
     }
     try builder.add(records)
     try builder.add(removals)
-    let report = try builder.finish()
+    let report = try builder.finish(takeIn)
     shown.end(at: file.size)
     say(report, path)
   }

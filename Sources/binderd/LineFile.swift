@@ -1,5 +1,6 @@
 import Glibc
 import Journal
+import JournalSQLite
 
 /// A file of lines, read or written whole.
 final class LineFile {
@@ -20,11 +21,16 @@ final class LineFile {
   private var start = 0
   private var isAtEnd = false
 
+  /// Where it is put when it is whole; `nil` for what is no file.
+  private let place: JournalPlace?
+  private let isForced: Bool
+
   private static let chunk = 1 << 20
 
   /// Opens a file, `-` for the standard input.
   init(reading path: String) throws(Fault) {
     self.path = path
+    (place, isForced) = (nil, false)
     file = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw Self.fault(path) }
     var status = stat()
@@ -33,19 +39,35 @@ final class LineFile {
     }
   }
 
-  /// Makes a file, `-` for the standard output.
-  init(writing path: String, isForced: Bool) throws(Fault) {
+  /// Makes a file, `-` for the standard output; it is there whole or not at all.
+  ///
+  /// - Parameter isForced: Whether it may take the place of another, which is kept as `path.old`.
+  init(
+    writing path: String, besides source: String, isForced: Bool
+  ) throws {
     self.path = path
-    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (isForced ? O_TRUNC : O_EXCL)
-    file = path == "-" ? dup(STDOUT_FILENO) : open(path, flags, 0o600)
-    guard file >= 0 else {
-      let end = errno == EEXIST ? "; --force replaces it" : ""
-      throw Fault(description: Self.fault(path).description + end)
+    self.isForced = isForced
+    var status = stat()
+    let isThere = path != "-" && stat(path, &status) == 0
+    if isThere, !isForced {
+      throw Fault(description: "\(path): \(String(cString: strerror(EEXIST))); --force replaces it")
     }
+    if path == "-" || isThere && status.st_mode & S_IFMT != S_IFREG {
+      place = nil
+      file = path == "-" ? dup(STDOUT_FILENO) : open(path, O_WRONLY | O_CLOEXEC)
+    } else {
+      let place = try JournalPlace(at: path, besides: source)
+      self.place = place
+      unlink(place.partial)
+      file = open(place.partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    }
+    guard file >= 0 else { throw Self.fault(path) }
   }
 
   deinit {
     close(file)
+    // It is there no more when it was put where it is to be.
+    if let place { unlink(place.partial) }
   }
 
   private static func fault(_ path: String) -> Fault {
@@ -97,12 +119,13 @@ final class LineFile {
     if buffer.count >= Self.chunk { try flush() }
   }
 
-  /// Hands everything to the disk.
+  /// Hands everything to the disk, and puts it where it is to be.
   func finish() throws(JournalError) {
     try flush()
     guard fsync(file) == 0 || errno == EINVAL || errno == EROFS else {
       throw .unavailable(detail: Self.fault(path).description)
     }
+    try place?.put(isForced: isForced)
   }
 
   private func flush() throws(JournalError) {

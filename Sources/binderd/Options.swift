@@ -65,12 +65,13 @@ struct Options {
       --info               counts what it holds; one line of JSON
       --backup FILE        copies it to FILE, which is checked, and is there whole or not at all
       --restore FILE       makes the journal of a backup, with an epoch of its own
-      --export FILE        writes it as lines of JSON, - for the standard output
+      --export FILE        writes it as lines of JSON, - for the standard output; a file is there whole
+                           or not at all
       --import FILE        makes the journal of such lines, with an epoch of its own; of a wrong line
                            its number and the rule are said, and nothing is made
       --compact            removes the events that the retention does not keep, or those before SEQ;
                            no daemon may have the journal
-      --force              takes the place of a file that is there, which is kept as JOURNAL.old;
+      --force              takes the place of a file that is there, which is kept as FILE.old;
                            --compact: the clock is right, however far it has leapt
       --progress FORM      bar, lines, json or none
 
@@ -146,11 +147,13 @@ struct Options {
   }
 }
 
-/// Makes the directory of a file, and those above it, for this user alone.
-func makeDirectory(of path: String) {
+/// Makes the directory of a file, and those above it, mostly for this user alone.
+func makeDirectory(of path: String, mode: mode_t = 0o700) {
+  let mask = umask(0o777 & ~mode)
+  defer { umask(mask) }
   var end = path.startIndex
   while let slash = path[end...].dropFirst().firstIndex(of: "/") {
-    mkdir(String(path[..<slash]), 0o700)
+    mkdir(String(path[..<slash]), mode)
     end = slash
   }
 }

@@ -53,6 +53,7 @@ final class Shutdown {
         || !isWriting && !daemon.hub.hasUnfinished
     }
     daemon.hub.closeAll(.shutdown)
+    daemon.refusals.finish()
     if signals < 2, daemon.store.refusal == nil {
       daemon.host.saveSnapshots()
     }

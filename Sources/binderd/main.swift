@@ -57,9 +57,11 @@ private func listen(
   if let listener = manager.listener {
     try daemon.server.listen(on: listener)
   } else {
-    makeDirectory(of: settings.socketPath)
+    let access = settings.configuration.socketAccess(user: Process.user, .system)
+    // Whoever may connect must find the way.
+    makeDirectory(of: settings.socketPath, mode: access.group == nil ? 0o700 : 0o755)
     try daemon.server.listen(
-      at: settings.socketPath, mode: settings.configuration.socketMode)
+      at: settings.socketPath, mode: access.mode, group: access.group)
   }
 }
 

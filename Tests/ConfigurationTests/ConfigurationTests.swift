@@ -115,6 +115,16 @@ struct ConfigurationTests {
   }
 
   @Test
+  func `the group binder connects to a daemon of root, unless the file says otherwise`() throws {
+    let nobody = Accounts(user: { _ in nil }, group: { _ in nil })
+    let (silent, said) = (try configuration("{}"), try configuration(#"{"socket_mode":"0600"}"#))
+    #expect(silent.socketAccess(user: 0, accounts) == (0o660, 900))
+    #expect(silent.socketAccess(user: 1001, accounts) == (0o600, nil))
+    #expect(silent.socketAccess(user: 0, nobody) == (0o600, nil))
+    #expect(said.socketAccess(user: 0, accounts) == (0o600, nil))
+  }
+
+  @Test
   func `comments and commas within strings stay`() throws {
     let read = try configuration(#"{"socket":"/a//b/*c*/,]","journal":"/\"//"}"#)
     #expect(read.socket == "/a//b/*c*/,]")

@@ -88,6 +88,17 @@ struct AccessTests {
     for _ in 0..<1_000 { _ = client.call(#"{"id":4,"method":"reload"}"#) }
     let lines = guarded.daemon.log.split(separator: "\n").count { $0.contains("refused uid 4001") }
     #expect(1...10 ~= lines)
+    // Of another process it is written all the same, and the counts are not lost at the end.
+    let other = try guarded.client(uid: 4001)
+    _ = other.call(#"{"id":4,"method":"reload"}"#)
+    #expect(guarded.logs("refused uid 4001 pid \(other.pid): to call reload, as panel"))
+    #expect(guarded.daemon.end() == 0)
+    let mine = guarded.daemon.log.split(separator: "\n").filter {
+      $0.contains("pid \(client.pid):")
+    }
+    let again = mine.compactMap { $0.split(separator: "; ").last?.split(separator: " ").first }
+      .compactMap { Int($0) }.reduce(0, +)
+    #expect(mine.count { !$0.contains("times more") } + again == 1_000)
   }
 
   @Test

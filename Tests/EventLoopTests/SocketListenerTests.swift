@@ -62,6 +62,22 @@ struct SocketListenerTests {
   }
 
   @Test
+  func `the file is of its group before anybody can connect`() throws {
+    // Only root gives files to groups that it is not in.
+    let group: gid_t = getuid() == 0 ? 4_900 : getgid()
+    let listener = try SocketListener(path: path, mode: 0o660, group: group, on: loop) {
+      Glibc.close($0)
+    }
+    var status = stat()
+    lstat(path, &status)
+    #expect(status.st_gid == group)
+    #expect(status.st_uid == geteuid())
+    #expect(status.st_mode & 0o777 == 0o660)
+    listener.close()
+    loop.run()
+  }
+
+  @Test
   func `a path of 108 bytes is refused and nothing is bound`() throws {
     let long = directory.path + "/" + String(repeating: "x", count: 107 - directory.path.utf8.count)
     #expect(long.utf8.count == 108)

@@ -1,4 +1,5 @@
 import CSQLite
+import EventLoop
 import Glibc
 import Journal
 import JournalSQLite
@@ -143,6 +144,47 @@ struct JournalCopyTests {
     #expect(journal.store.epoch == report.epoch)
     #expect(journal.store.last == 30)
     #expect(try JournalSource(path: directory.journal + ".old").last == 35)
+  }
+
+  @Test
+  func `a journal is not replaced by what is made of it, nor one that somebody has`() throws {
+    let journal = try makeJournal()
+    let link = directory.path + "/link"
+    symlink(directory.journal, link)
+    for target in [directory.journal, link] {
+      let error = #expect(throws: JournalError.self) {
+        try JournalBuilder(
+          at: target, of: directory.journal, for: .backup(epoch: "e"), isForced: true)
+      }
+      #expect("\(error.map { "\($0)" } ?? "")".contains("\(target) belongs to the journal"))
+    }
+    // Another one is read, and the store has this one.
+    let error = #expect(throws: JournalError.self) {
+      try JournalBuilder(at: link, for: .backup(epoch: "e"), isForced: true)
+    }
+    #expect(
+      "\(error.map { "\($0)" } ?? "")".contains(
+        "\(directory.journal): the journal is in use by pid \(getpid())"))
+    withExtendedLifetime(journal) {}
+  }
+
+  @Test
+  func `there is a journal at every moment while another takes its place`() throws {
+    _ = try makeJournal()
+    _ = try make(of: directory.journal, at: copy, for: .use)
+    let (path, isDone, missing) = (copy, Lock(false), Lock(0))
+    let watcher = try Worker<Void>({}) { _, _ in
+      while !isDone.withLock({ $0 }) {
+        if access(path, F_OK) != 0 { missing.withLock { $0 += 1 } }
+      }
+    }
+    watcher.post(())
+    for _ in 0..<50 {
+      _ = try make(of: directory.journal, at: copy, for: .use, isForced: true)
+    }
+    isDone.withLock { $0 = true }
+    watcher.finish()
+    #expect(missing.withLock { $0 } == 0)
   }
 
   @Test

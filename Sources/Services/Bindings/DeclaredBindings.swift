@@ -4,6 +4,8 @@ package import JSON
 package enum BindingEvent: ServiceEvent, Codable, Equatable {
   case bound(expression: String)
   case unbound
+
+  package static var kinds: Set<String> { ["bound", "unbound"] }
 }
 
 /// The bindings that the daemon keeps, by name.

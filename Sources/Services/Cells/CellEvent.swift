@@ -16,6 +16,8 @@ extension CellEvent: ServiceEvent {
     }
   }
 
+  package static var kinds: Set<String> { ["set", "unset"] }
+
   package init?(kind: String, data: JSONText, _ coder: EventCoder) {
     switch kind {
     case "set":

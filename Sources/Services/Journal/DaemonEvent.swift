@@ -4,6 +4,8 @@ package import JSON
 package enum DaemonEvent: ServiceEvent, Codable, Equatable {
   /// Events between two positions, these included, were removed: so many.
   case compacted(from: UInt64, to: UInt64, count: Int)
+
+  package static var kinds: Set<String> { ["compacted"] }
 }
 
 /// What the daemon knows of its journal beside what stands in it.
@@ -29,7 +31,7 @@ package struct DaemonRecord: ServiceState {
     switch event {
     case .compacted(let from, let to, let count):
       lastCompaction = Compaction(from: from, to: to, count: count, time: place.time)
-      removedCount += count
+      removedCount &+= count
     }
   }
 

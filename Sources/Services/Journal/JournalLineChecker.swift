@@ -8,6 +8,8 @@ package struct JournalLineChecker {
   private var last: Record?
   private var heads = StreamHeads()
 
+  private static let maxNumber: UInt64 = 1 << 62
+
   package init() {}
 
   /// Takes the next line.
@@ -38,6 +40,10 @@ package struct JournalLineChecker {
   private mutating func take(_ record: Record) throws(JournalLine.Fault) {
     guard record.seq > last?.seq ?? 0 else { throw .init("'seq' does not grow") }
     guard record.time >= last?.time ?? 0 else { throw .init("'time' goes back") }
+    // Room for all that may come after it.
+    guard max(record.seq, record.version) <= Self.maxNumber, record.time <= Self.maxNumber else {
+      throw .init("'seq', 'version' or 'time' is above \(Self.maxNumber)")
+    }
     guard record.previous < record.seq, record.version > 0 else {
       throw .init("'previous' and 'version' do not fit")
     }

@@ -8,4 +8,8 @@ package enum ListEvent: ServiceEvent, Codable, Equatable {
   case moved(from: Int, to: Int)
   case replaced(values: [JSONText])
   case cleared
+
+  package static var kinds: Set<String> {
+    ["inserted", "updated", "removed", "moved", "replaced", "cleared"]
+  }
 }

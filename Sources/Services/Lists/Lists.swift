@@ -14,6 +14,7 @@ package struct Lists: ServiceState {
   package subscript(name: String) -> [JSONText] { lists[name] ?? [] }
 
   package mutating func apply(_ event: ListEvent, at place: Place) {
+    guard fault(of: event, at: place) == nil else { return }
     let name = place.stream
     switch event {
     case .inserted(let at, let value): lists[name, default: []].insert(value, at: at)
@@ -25,6 +26,20 @@ package struct Lists: ServiceState {
       if let value = lists[name]?.remove(at: from) { lists[name]?.insert(value, at: to) }
     case .replaced(let values): lists[name] = values.isEmpty ? nil : values
     case .cleared: lists[name] = nil
+    }
+  }
+
+  /// An index must be within the list.
+  package func fault(of event: ListEvent, at place: Place) -> String? {
+    let count = lists[place.stream]?.count ?? 0
+    func fault(_ index: Int, _ end: Int) -> String? {
+      0..<end ~= index ? nil : "index \(index) is not within a list of \(count)"
+    }
+    return switch event {
+    case .inserted(let at, _): fault(at, count + 1)
+    case .updated(let at, _), .removed(let at): fault(at, count)
+    case .moved(let from, let to): fault(from, count) ?? fault(to, count)
+    case .replaced, .cleared: nil
     }
   }
 

@@ -6,4 +6,6 @@ package enum MapEvent: ServiceEvent, Codable, Equatable {
   case deleted(key: String)
   case replaced(values: [String: JSONText])
   case cleared
+
+  package static var kinds: Set<String> { ["put", "deleted", "replaced", "cleared"] }
 }

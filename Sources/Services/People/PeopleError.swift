@@ -4,6 +4,8 @@ package enum PeopleError: ServiceError, Equatable {
   case badName
   case badColor(String)
   case tooMany(max: Int)
+  /// The last number there is was given.
+  case noNumberLeft
   /// A source is to be set that is a person as a whole.
   case fixed(source: String)
 
@@ -12,7 +14,7 @@ package enum PeopleError: ServiceError, Equatable {
     case .unknown(let id): .notFound(what: "person", id: "\(id)")
     case .badName: .invalid(parameter: "name", expected: description)
     case .badColor: .invalid(parameter: "color", expected: "a hex code such as #1e90ff")
-    case .tooMany: .rejected(reason: "too_many")
+    case .tooMany, .noNumberLeft: .rejected(reason: "too_many")
     case .fixed: .rejected(reason: "not_writable")
     }
   }
@@ -24,6 +26,7 @@ package enum PeopleError: ServiceError, Equatable {
       "a name has 1 to \(PeopleService.maxNameLength) characters and no control characters"
     case .badColor: "a colour is a hex code such as #1e90ff"
     case .tooMany(let max): "there are at most \(max) people"
+    case .noNumberLeft: "the last number was given to somebody"
     case .fixed(let source): "'\(source)' is set by its name and its color"
     }
   }

@@ -29,6 +29,7 @@ package final class PeopleService {
     try check(name)
     let color = try color.map { (hex) throws(PeopleError) in try Self.color(hex) }
     guard ledger.newest.people.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
+    guard ledger.newest.lastID < Int.max else { throw .noNumberLeft }
     let id = ledger.newest.lastID + 1
     ledger.record(
       .created(name: name, color: color ?? Self.defaultColor), in: "people/\(id)")

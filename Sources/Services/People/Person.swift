@@ -11,4 +11,6 @@ package enum PersonEvent: ServiceEvent, Codable, Equatable {
   case renamed(name: String)
   case colored(color: Color)
   case removed
+
+  package static var kinds: Set<String> { ["created", "renamed", "colored", "removed"] }
 }

@@ -8,6 +8,8 @@ package enum ReaderEvent: ServiceEvent, Codable, Equatable {
   /// It has done with everything up to a position.
   case acked(seq: UInt64)
   case forgotten
+
+  package static var kinds: Set<String> { ["opened", "acked", "forgotten"] }
 }
 
 /// Up to where the durable readers have done with the events of the journal.
@@ -18,9 +20,19 @@ package struct Readers: ServiceState {
   package init() {}
 
   package mutating func apply(_ event: ReaderEvent, at place: Place) {
+    guard fault(of: event, at: place) == nil else { return }
     switch event {
     case .opened(let seq), .acked(let seq): positions[place.stream] = seq
     case .forgotten: positions[place.stream] = nil
+    }
+  }
+
+  /// Nobody has done with what comes later.
+  package func fault(of event: ReaderEvent, at place: Place) -> String? {
+    switch event {
+    case .opened(let seq), .acked(let seq):
+      seq <= place.seq ? nil : "position \(seq) is after the event"
+    case .forgotten: nil
     }
   }
 

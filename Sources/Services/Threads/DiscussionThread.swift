@@ -48,4 +48,8 @@ package enum ThreadEvent: ServiceEvent, Codable, Equatable {
   case liked(post: Int, by: UInt32)
   case unliked(post: Int, by: UInt32)
   case removed
+
+  package static var kinds: Set<String> {
+    ["started", "renamed", "posted", "edited", "deleted", "liked", "unliked", "removed"]
+  }
 }

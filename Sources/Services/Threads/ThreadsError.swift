@@ -6,6 +6,8 @@ package enum ThreadsError: ServiceError, Equatable {
   case badBody
   case notTheAuthor
   case tooMany(what: String, max: Int)
+  /// The last number there is was given.
+  case noNumberLeft
 
   package var kind: ServiceErrorKind {
     switch self {
@@ -14,7 +16,7 @@ package enum ThreadsError: ServiceError, Equatable {
     case .badName: .invalid(parameter: "name", expected: description)
     case .badBody: .invalid(parameter: "body", expected: description)
     case .notTheAuthor: .rejected(reason: "not_the_author")
-    case .tooMany: .rejected(reason: "too_many")
+    case .tooMany, .noNumberLeft: .rejected(reason: "too_many")
     }
   }
 
@@ -26,6 +28,7 @@ package enum ThreadsError: ServiceError, Equatable {
     case .badBody: "a post has 1 to \(ThreadsService.maxBodyBytes) bytes"
     case .notTheAuthor: "only its author changes a post"
     case .tooMany(let what, let max): "there are at most \(max) \(what)"
+    case .noNumberLeft: "the last number was given"
     }
   }
 }

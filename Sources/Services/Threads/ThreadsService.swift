@@ -26,6 +26,7 @@ package final class ThreadsService {
     guard ledger.newest.threads.count < Self.maxThreads else {
       throw .tooMany(what: "threads", max: Self.maxThreads)
     }
+    guard ledger.newest.lastID < Int.max else { throw .noNumberLeft }
     let id = ledger.newest.lastID + 1
     ledger.record(.started(name: name), in: "threads/\(id)")
     return id
@@ -61,6 +62,7 @@ package final class ThreadsService {
     guard thread.posts.count < Self.maxPosts else {
       throw .tooMany(what: "posts", max: Self.maxPosts)
     }
+    guard thread.lastPost < Int.max else { throw .noNumberLeft }
     let post = thread.lastPost + 1
     ledger.record(.posted(post: post, author: author, body: body), in: "threads/\(id)")
     return post

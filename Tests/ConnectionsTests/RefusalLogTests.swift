@@ -1,0 +1,71 @@
+import Server
+import Testing
+
+struct RefusalLogTests {
+  private final class Lines {
+    var all: [String] = []
+  }
+
+  private let time = ManualTime()
+  private let lines = Lines()
+  private let refusals: RefusalLog
+
+  init() {
+    refusals = RefusalLog(on: time) { [lines] in lines.all.append($0) }
+  }
+
+  /// What was written since this was asked last.
+  private func take() -> [String] {
+    defer { lines.all = [] }
+    return lines.all
+  }
+
+  @Test
+  func `each refusal is written with uid and pid, the same again is counted`() {
+    for pid in 1...20 as ClosedRange<Int32> { refusals.write(uid: 7, pid: pid, "to call a") }
+    #expect(take() == (1...20).map { "refused uid 7 pid \($0): to call a" })
+    refusals.write(uid: 7, pid: 1, "to call b")
+    refusals.write(uid: 8, pid: 1, "to call b")
+    for _ in 0..<1_000 { refusals.write(uid: 7, pid: 1, "to call a") }
+    #expect(take() == ["refused uid 7 pid 1: to call b", "refused uid 8 pid 1: to call b"])
+  }
+
+  @Test
+  func `a count is written when the time is over, though nothing follows`() {
+    for _ in 0..<5 { refusals.write(uid: 7, pid: 1, "to call a") }
+    #expect(take().count == 1)
+    time.advance(9_999)
+    #expect(take() == [])
+    time.advance(1)
+    #expect(take() == ["refused uid 7 pid 1: to call a; 4 times more"])
+    // What goes on is only counted.
+    refusals.write(uid: 7, pid: 1, "to call a")
+    #expect(take() == [])
+    time.advance(10_000)
+    #expect(take() == ["refused uid 7 pid 1: to call a; 1 times more"])
+    // What has ended is new again, and nobody waits for anything.
+    time.advance(10_000)
+    #expect(take() == [])
+    #expect(time.count == 0)
+    refusals.write(uid: 7, pid: 1, "to call a")
+    #expect(take() == ["refused uid 7 pid 1: to call a"])
+  }
+
+  @Test
+  func `a user who is refused ever other things does not fill the log, and hides nobody`() {
+    for i in 0..<10_000 { refusals.write(uid: 7, pid: 3, "to read cells/\(i)") }
+    #expect(take().count == 64)
+    refusals.write(uid: 8, pid: 4, "to connect")
+    #expect(take() == ["refused uid 8 pid 4: to connect"])
+    time.advance(10_000)
+    #expect(take() == ["refused uid 7 pid 3 and before: 9936 more were not written"])
+  }
+
+  @Test
+  func `what was counted is written at the end`() {
+    for _ in 0..<3 { refusals.write(uid: 7, pid: 1, "to call a") }
+    refusals.finish()
+    #expect(take().last == "refused uid 7 pid 1: to call a; 2 times more")
+    #expect(time.count == 0)
+  }
+}
