@@ -25,7 +25,10 @@ final class LineFuzzTests {
         line.firstRange(of: "-> ").map { String(line[$0.upperBound...]) }
       }
     }
-    return lines.filter { !$0.hasPrefix("#") && $0.count < 4_000 }
+    // What waits for a condition may wait for ever.
+    return lines.filter {
+      !$0.hasPrefix("#") && $0.count < 4_000 && !$0.contains(#""method":"wait""#)
+    }
   }()
 
   private static let mutation = Mutation(
