@@ -57,7 +57,8 @@ let package = Package(
     .target(name: "Server", dependencies: ["Connections", "EventLoop", "Signals", "Wire"]),
 
     // What services ask of the machine.
-    .target(name: "Machine", dependencies: ["Services"]),
+    .target(
+      name: "Machine", dependencies: ["Services"], linkerSettings: [.linkedLibrary("crypt")]),
 
     // What services ask of the web, and what is found there.
     .target(name: "HTTP", dependencies: ["CCurl", "EventLoop", "Services", "Signals"]),

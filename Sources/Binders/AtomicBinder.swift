@@ -13,6 +13,8 @@ func bindAtomic(_ interface: Interface) {
     []
   ) { interface, call, request, line in
     var call = call
+    interface.atomicConnection = call.connection
+    defer { interface.atomicConnection = nil }
     var command = call.command(name, mayRecord: interface.mayRecord)
     let steps: [() throws -> JSONText?]
     do throws(WireError) {

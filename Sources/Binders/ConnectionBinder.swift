@@ -14,9 +14,9 @@ package func bindConnection(
 ) {
   connection.onRequest = interface.run
   connection.bound = interface
-  let session = Session(caller: connection.caller, host: interface.host)
   connection.onOpen = { [unowned connection] name, wish, arguments throws(WireError) in
-    try interface.openView(name, wish, arguments, session, on: connection)
+    try interface.openView(
+      name, wish, arguments, interface.session(of: connection), on: connection)
   }
   guard let before, before !== interface else { return }
   interface.caller = connection.caller

@@ -128,7 +128,7 @@ extension Interface {
   static let answerBytes = 512
 
   /// Runs a command and answers it when it is durable.
-  private func run<Parameters: Decodable>(
+  func run<Parameters: Decodable>(
     _ name: String, _ names: [String], _ direct: DirectReader<Parameters>?, _ call: Call,
     _ request: Request, _ line: Span<UInt8>, _ body: (Parameters) throws -> JSONText?
   ) {
@@ -197,7 +197,7 @@ extension Interface {
   }
 
   /// The parameters of a call that is a part of another one.
-  private func decode<Parameters: Decodable>(
+  func decode<Parameters: Decodable>(
     _ parameters: JSONText?, _ names: [String]
   ) throws(WireError) -> Parameters {
     do throws(JSONDecodingError) {

@@ -42,6 +42,9 @@ package final class Interface {
   /// Who asks for what is being run.
   var caller = Caller(uid: 0, pid: 0)
 
+  /// The client whose `atomic` is being read and run.
+  var atomicConnection: Connection?
+
   /// By name; there are few, so that looking through them is as fast as anything.
   private(set) var services: [Service] = []
   private(set) var methods = MethodTable()

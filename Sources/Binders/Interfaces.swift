@@ -35,6 +35,12 @@ package final class Interfaces {
 package final class InterfaceCommons {
   let bindings = LiveBindings()
 
+  /// Makes the session of a client; `nil` where nobody can log in.
+  package var makeSession: ((Caller) -> Session)?
+
+  /// The sessions of those clients that have needed one, by the number of their connection.
+  var sessions: [UInt64: Session] = [:]
+
   /// Who reads durably; `nil` where that is not offered.
   var readers: LiveReaders?
 

@@ -20,6 +20,9 @@ package final class Ledger<State: ServiceState> {
   /// Tells that something was recorded and is taken back or lost: ``newest`` is without it.
   package let undone = PassthroughSubject<Void, Never>()
 
+  /// Each event that is durable, after ``shown`` has it: for those who follow what happens.
+  package let happened = PassthroughSubject<(event: State.Event, place: Place), Never>()
+
   private unowned let host: ServiceHost
 
   /// The host's number for this ledger.
@@ -144,11 +147,18 @@ extension Ledger {
   private func commit(_ record: Record) {
     if pending.first?.record.seq == record.seq, let event = pending.popFirst()?.event {
       show(event, at: Place(record))
+      tell(event, at: Place(record))
     } else if let event = StateFold<State>(service: service).event(of: record) {
       // Nobody here has recorded it: another daemon on the same journal has.
       newest.apply(event, at: Place(record))
       show(event, at: Place(record))
+      tell(event, at: Place(record))
     }
+  }
+
+  @inline(__always)
+  private func tell(_ event: State.Event, at place: Place) {
+    if happened.hasObservers { happened.send((event, place)) }
   }
 
   @inline(__always)

@@ -65,6 +65,10 @@ final class Daemon {
     let journal = JournalService(
       of: store, at: settings.journalPath, in: host, on: scheduler, loop, log)
     journal.retention = configuration.retention.map(RetentionRule.init)
+    let users = UsersService(in: host, secrets: CryptSecrets())
+    let presence = PresenceService()
+    let chat = ChatService(in: host)
+    let sessions = Sessions(in: host, users: users, presence: presence, chat: chat)
     let system = SystemService(LinuxProbe(), on: scheduler)
     let web = CurlClient(
       on: loop, agent: "binderd/\(Self.version)", allowsLocal: configuration.web.allowsLocal)
@@ -94,6 +98,7 @@ final class Daemon {
     let administration = Administration(
       reload: reload.run, decide: access.decision(on:by:), file: { reload.path })
 
+    interfaces.commons.makeSession = sessions.session
     interfaces.commons.clock = { Process.milliseconds }
     interfaces.commons.onInternalError = { ref, detail in log.write(.error, "\(ref): \(detail)") }
     interfaces.onMaking = { interface in
@@ -108,6 +113,9 @@ final class Daemon {
       bindThreads(interface, to: threads)
       bindBindings(interface, to: bindings)
       bindReaders(interface, to: readers)
+      bindUsers(interface, to: users)
+      bindPresence(interface, to: presence)
+      bindChat(interface, to: chat)
       bindSystem(interface, to: system)
       bindFeeds(interface, to: feeds)
       bindSearch(interface, to: search) { view, session, hit in

@@ -118,7 +118,7 @@ struct ViewSessionTests {
     #expect(lines[0] == "rooms")
     #expect(lines[2] == "title  a·[2Jb")
     #expect(lines[3] == "rooms (2)")
-    #expect(lines[4].hasPrefix("> id 1  name general"))
+    #expect(lines[4].hasPrefix("> 1   general"))
     #expect(lines[7] == "c create…   e enter…   r refr…")
   }
 
@@ -128,9 +128,59 @@ struct ViewSessionTests {
     try take("next", #"{"view":"v1","seq":2,"props":{"rooms":{"value":[\#(rows)]}}}"#)
     for _ in 0..<5 { _ = session.press(.pageDown) }
     let lines = ViewScreen(Style(isOn: false), width: 30, height: 12).lines(session)
-    #expect(lines.contains { $0.hasPrefix("> id 50") })
+    #expect(lines.contains { $0.hasPrefix("> 50") })
     _ = session.press(.end)
     let end = ViewScreen(Style(isOn: false), width: 30, height: 12).lines(session)
-    #expect(end.contains { $0.hasPrefix("> id 99") })
+    #expect(end.contains { $0.hasPrefix("> 99") })
+  }
+
+  @Test
+  mutating func `rows stand in columns under the names of what they have`() throws {
+    try take(
+      "next",
+      #"{"view":"v1","seq":2,"props":{"rooms":{"value":[{"id":1,"joined":true,"name":"general"},"#
+        + #"{"id":12,"joined":false,"name":"a"}]}}}"#)
+    let lines = ViewScreen(Style(isOn: false), width: 30, height: 14).lines(session)
+    #expect(lines[4].hasPrefix("  id  joined  name"))
+    #expect(lines[5].hasPrefix("> 1   yes     general"))
+    #expect(lines[6].hasPrefix("  12  no      a"))
+  }
+
+  @Test
+  mutating func `in a log one is at the end, and enter writes line after line`() throws {
+    try take(
+      "opened",
+      #"{"view":"r","seq":2,"parent":"v1","binder":"room","style":"push","props":{"messages":"#
+        + #"{"kind":"list","value":[{"id":1,"time":"1","text":"a"},{"id":2,"time":"2","text":"b"}]}},"#
+        + #""intents":{"delete":{"params":{"id":"integer"}},"edit":{"params":{"id":"integer","text":"#
+        + #""string"}},"send":{"params":{"text":"string"}}}}"#)
+    #expect(session.row == 1)
+    #expect(session.press(.enter) == nil, "what fits the row is not one, so none of it is asked")
+    #expect(session.form?.intent.name == "send")
+    _ = type("hi")
+    #expect(session.press(.enter) == .ask(.name("r"), intent: "send", ["text": .string("hi")]))
+    #expect(session.form?.fields == [""], "the next line")
+    try take(
+      "next",
+      #"{"view":"r","seq":3,"props":{"messages":{"changes":[{"op":"insert","at":2,"value":"#
+        + #"{"id":3,"time":"3","text":"hi"}}]}}}"#)
+    #expect(session.row == 2, "what is new is seen")
+    _ = session.press(.up)
+    #expect(session.row == 1, "one looks back while one writes")
+    _ = session.press(.escape)
+    #expect(session.form == nil)
+    _ = type("e")
+    #expect(session.form?.fields == ["2", "b"])
+    #expect(session.form?.current == 1, "the text is edited, and not the number")
+  }
+
+  @Test
+  mutating func `a presented view begins its form with what it shows`() throws {
+    try take(
+      "opened",
+      #"{"view":"e","seq":2,"parent":"v1","binder":"edit","style":"present","props":{"name":{"kind":"#
+        + #""state","value":"kim"}},"intents":{"save":{"params":{"name":"string"}}}}"#)
+    _ = type("s")
+    #expect(session.form?.fields == ["kim"])
   }
 }

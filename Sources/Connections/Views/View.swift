@@ -113,6 +113,13 @@ package final class View: DisposeBagProvider {
     return child
   }
 
+  /// Shows views beside each other, in this order, from when the binder is through.
+  package func tabs(_ tabs: (binder: String, bind: (View) -> Void)...) {
+    bind { [weak self] in
+      for tab in tabs { self?.open(tab.binder, as: .tab, tab.bind) }
+    }
+  }
+
   /// Closes the view because what it was opened for is done.
   package func dismiss() { close("dismissed") }
 

@@ -15,15 +15,19 @@ package struct IntentForm: Equatable {
     case done(JSONObject)
   }
 
-  /// - Parameter row: The element of a list that is chosen: if the intent concerns it, its members are
-  ///   what the fields of their names hold at first.
-  package init(_ intent: ViewState.Intent, row: JSONValue?) {
+  /// - Parameters:
+  ///   - row: The element of a list that is chosen: if the intent concerns it, its members are what
+  ///     the fields of their names hold at first.
+  ///   - view: A view in which what it shows is edited: its properties are that as well.
+  package init(_ intent: ViewState.Intent, row: JSONValue?, view: ViewState? = nil) {
     self.intent = intent
     fields = intent.parameters.map { parameter in
+      if let shown = view?.properties[parameter.name]?.value, shown != .null { return shown.bare }
       guard case .object(let row)? = row, intent.concerns(row) else { return "" }
       return row[parameter.name]?.bare ?? ""
     }
-    current = fields.firstIndex(of: "") ?? 0
+    current =
+      fields.firstIndex(of: "") ?? intent.parameters.firstIndex { $0.name != "id" } ?? 0
   }
 
   /// The arguments as far as they are typed; those left empty that may be are left out.
@@ -59,6 +63,12 @@ package struct IntentForm: Equatable {
 }
 
 extension ViewState.Intent {
+  /// Whether it takes one text and nothing else, so that one writes line after line.
+  var takesText: Bool {
+    parameters.count == 1
+      && parameters.allSatisfy { $0.type == "string" && !$0.isOptional && $0.name != "id" }
+  }
+
   /// Whether it is about an element of a list: it takes the `id` that the element has.
   func concerns(_ row: JSONObject) -> Bool {
     row["id"] != nil && parameters.contains { $0.name == "id" }

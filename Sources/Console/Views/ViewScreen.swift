@@ -59,13 +59,19 @@ package struct ViewScreen {
     return ["loading", "reloading"].contains(property.state) ? "  …" : ""
   }
 
-  /// The rows around the chosen one that there is room for.
+  /// The rows around the chosen one that there is room for, and where that is not little the names
+  /// of their columns.
   private func rows(_ elements: [JSONValue], _ chosen: Int?, _ room: Int) -> [String] {
+    let isHeaded = room >= 5
+    let room = isHeaded ? room - 1 : room
     let first = min(max(0, (chosen ?? 0) - room / 2), max(0, elements.count - room))
-    return elements.indices.dropFirst(first).prefix(room).map { i in
-      let text = cut("  " + elements[i].short).padded(to: width)
-      return i == chosen ? style.reversed("> " + text.dropFirst(2)) : text
+    let table = ViewTable(elements.dropFirst(first).prefix(room))
+    let rows = table.rows.enumerated().map { i, row in
+      let text = cut("  " + row).padded(to: width)
+      return first + i == chosen ? style.reversed("> " + text.dropFirst(2)) : text
     }
+    guard isHeaded, let header = table.header else { return rows }
+    return [style.dim(cut("  " + header))] + rows
   }
 
   // MARK: What one can do
@@ -109,24 +115,5 @@ package struct ViewScreen {
 extension Character {
   fileprivate var isControl: Bool {
     unicodeScalars.contains { $0.properties.generalCategory == .control }
-  }
-}
-
-extension String {
-  fileprivate func padded(to width: Int) -> String {
-    self + String(repeating: " ", count: max(0, width - count))
-  }
-}
-
-extension JSONValue {
-  /// The value for people, in one line: an object by its members, a list by its elements.
-  fileprivate var short: String {
-    switch self {
-    case .object(let object):
-      object.members.map { "\($0.name) \($0.value.short)" }.joined(separator: "  ")
-    case .array(let elements): elements.map(\.short).joined(separator: ", ")
-    case .null: "–"
-    default: bare
-    }
   }
 }

@@ -20,7 +20,10 @@ package struct ViewSession {
   /// What the last answer or fault was.
   package var message = ""
 
-  /// The chosen row of each view.
+  /// Whether another line is asked for when one is sent.
+  private var isComposing = false
+
+  /// The chosen row of each view; that of a log, where none is, is the last.
   private var rows: [Handle: Int] = [:]
 
   package init() {}
@@ -53,7 +56,12 @@ package struct ViewSession {
   /// The index of the chosen row; `nil` when there is none to choose.
   package var row: Int? {
     guard let front = stack.front, let list, !list.elements.isEmpty else { return nil }
-    return min(rows[front] ?? 0, list.elements.count - 1)
+    return min(rows[front] ?? (isLog ? .max : 0), list.elements.count - 1)
+  }
+
+  /// Whether the list is a log, at whose end one looks: its elements have a `time`.
+  private var isLog: Bool {
+    if case .object(let element)? = list?.elements.last { element["time"] != nil } else { false }
   }
 
   private var chosen: JSONValue? { row.flatMap { list?.elements[$0] } }
@@ -102,29 +110,49 @@ package struct ViewSession {
 
   private mutating func move(by rows: Int) {
     guard let front = stack.front, let row, let count = list?.elements.count else { return }
-    self.rows[front] = min(max(0, row + rows), count - 1)
+    let chosen = min(max(0, row + rows), count - 1)
+    self.rows[front] = isLog && chosen == count - 1 ? nil : chosen
   }
 
-  /// Asks the first intent that concerns the chosen row, which has all its arguments.
+  /// Asks what fits the chosen row, or lets one write.
+  ///
+  /// That is the intent that opens a view of the row, or the only one that has all its arguments in
+  /// it. Where there is none, one writes: what takes one text.
   private mutating func choose() -> Action? {
-    guard case .object(let row)? = chosen else { return nil }
-    let fitting = stack.frontView?.intents.first { intent in
-      intent.concerns(row) && intent.parameters.allSatisfy { row[$0.name] != nil }
+    if case .object(let row)? = chosen, let front = stack.front {
+      let fitting =
+        stack.frontView?.intents.filter { intent in
+          intent.concerns(row) && intent.parameters.allSatisfy { row[$0.name] != nil }
+        } ?? []
+      if let intent = fitting.first(where: { $0.opens != nil })
+        ?? (fitting.count == 1 ? fitting.first : nil)
+      {
+        return .ask(front, intent: intent.name, IntentForm(intent, row: chosen).arguments)
+      }
     }
-    guard let fitting, let front = stack.front else { return nil }
-    return .ask(front, intent: fitting.name, IntentForm(fitting, row: chosen).arguments)
+    guard let written = stack.frontView?.intents.first(where: \.takesText) else { return nil }
+    message = ""
+    form = IntentForm(written, row: nil)
+    isComposing = true
+    return nil
   }
 
   private mutating func begin(_ intent: ViewState.Intent) -> Action? {
     message = ""
     guard let front = stack.front else { return nil }
     guard !intent.parameters.isEmpty else { return .ask(front, intent: intent.name, [:]) }
-    form = IntentForm(intent, row: chosen)
+    let isPresented = stack.frontView?.style == "present"
+    form = IntentForm(intent, row: chosen, view: isPresented ? stack.frontView : nil)
+    isComposing = false
     return nil
   }
 
   private mutating func type(_ key: Key) -> Action? {
     guard var form, let front = stack.front else { return nil }
+    if form.fields.count == 1, [.up, .down, .pageUp, .pageDown].contains(key) {
+      move(by: key == .up ? -1 : key == .down ? 1 : key == .pageUp ? -10 : 10)
+      return nil
+    }
     let outcome = form.press(key)
     self.form = form
     switch outcome {
@@ -133,7 +161,7 @@ package struct ViewSession {
       self.form = nil
       return nil
     case .done(let arguments):
-      self.form = nil
+      self.form = isComposing ? IntentForm(form.intent, row: nil) : nil
       return .ask(front, intent: form.intent.name, arguments)
     }
   }

@@ -1,0 +1,253 @@
+internal import Configuration
+internal import Connections
+internal import JSON
+package import Services
+internal import Signals
+
+/// Binds clients to the rooms and to what is said in them.
+package func bindChat(_ interface: Interface, to chat: ChatService) {
+  interface.offer(
+    "chat",
+    "Rooms, and what is said in them. Log in with users.login, or say 'as' with a name of yours.",
+    events: [
+      "chat.created", "chat.renamed", "chat.topicSet", "chat.joined", "chat.left", "chat.said",
+      "chat.edited", "chat.deleted", "chat.read",
+    ])
+  interface.offerSources(
+    of: chat.ledger,
+    [
+      .init("chat/rooms", "All rooms, with how many members and messages each has.", .array(.any)),
+      .init("chat/rooms/*", "A room and its members.", .any),
+      .init(
+        "chat/rooms/*/messages", "The last messages of a room, oldest first, 50 at the most.",
+        .array(.any)),
+    ],
+    exists: ChatService.isSource)
+  bindRooms(interface, to: chat)
+  bindMessages(interface, to: chat)
+  bindReading(interface, to: chat)
+  interface.offerView("chat", "Rooms and people: log in, look around, talk.") { view, session in
+    bindChat(view, session)
+  }
+  interface.offerView("room", "One room, which you enter.", EnterRoom.self) {
+    view, session, enter in
+    let user = try session.userSession(as: enter.as)
+    bindRoom(view, user, try chat.shownRoom(enter.room).id)
+    session.user.bind(to: view) { view, user in if user == nil { view.dismiss() } }
+  }
+}
+
+private func bindRooms(_ interface: Interface, to chat: ChatService) {
+  let errors = ["not_logged_in", "name_taken"]
+  interface.command(
+    "chat.create", "Makes a room and joins it; returns its number.", CreateRoom.self,
+    writes: ["chat.created"], errors: errors + ["too_many"]
+  ) { session, room throws(ChatError) in
+    try chat.create(room.name, topic: room.topic ?? "", by: session.chatter(room.as))
+  }
+  interface.command(
+    "chat.join", "Joins a room; returns whether you had not.", InRoom.self,
+    writes: ["chat.joined"], errors: errors
+  ) { session, room throws(ChatError) in
+    try chat.join(room.room, by: session.chatter(room.as))
+  }
+  interface.command(
+    "chat.leave", "Leaves a room; returns whether you had joined it.", InRoom.self,
+    writes: ["chat.left"], errors: errors
+  ) { session, room throws(ChatError) in
+    try chat.leave(room.room, by: session.chatter(room.as))
+  }
+  interface.command(
+    "chat.rename", "Renames a room that you have joined.", RenameRoom.self,
+    writes: ["chat.renamed"], errors: errors + ["not_member"]
+  ) { session, room throws(ChatError) in
+    try chat.rename(room.room, to: room.name, by: session.chatter(room.as))
+    return Nothing()
+  }
+  interface.command(
+    "chat.topic", "Says what a room is about that you have joined.", SetTopic.self,
+    writes: ["chat.topicSet"], errors: errors + ["not_member"]
+  ) { session, room throws(ChatError) in
+    try chat.setTopic(of: room.room, to: room.topic, by: session.chatter(room.as))
+    return Nothing()
+  }
+}
+
+private func bindMessages(_ interface: Interface, to chat: ChatService) {
+  let errors = ["not_logged_in", "name_taken"]
+  interface.command(
+    "chat.send", "Says something in a room that you have joined; returns the message's number.",
+    SendMessage.self, writes: ["chat.said"], errors: errors + ["not_member"]
+  ) { session, message throws(ChatError) in
+    try chat.send(message.text, to: message.room, by: session.chatter(message.as))
+  }
+  interface.command(
+    "chat.edit", "Changes what you have said.", EditMessage.self, writes: ["chat.edited"],
+    errors: errors + ["not_author", "deleted"]
+  ) { session, message throws(ChatError) in
+    try chat.edit(
+      message.id, in: message.room, to: message.text, by: session.chatter(message.as))
+    return Nothing()
+  }
+  interface.command(
+    "chat.delete", "Takes back what you have said, or anybody in a room that you have made.",
+    NamedMessage.self, writes: ["chat.deleted"], errors: errors + ["not_author", "deleted"]
+  ) { session, message throws(ChatError) in
+    try chat.delete(message.id, in: message.room, by: session.chatter(message.as))
+    return Nothing()
+  }
+}
+
+private func bindReading(_ interface: Interface, to chat: ChatService) {
+  interface.command(
+    "chat.read", "Notes that you have read a room; returns how many messages are unread now.",
+    ReadRoom.self, writes: ["chat.read"], errors: ["not_logged_in", "name_taken", "not_member"]
+  ) { session, room throws(ChatError) in
+    try chat.read(room.room, upTo: room.upTo, by: session.chatter(room.as))
+  }
+  interface.query(
+    "chat.history",
+    "What was said in a room, a page of it, oldest first: the last messages, or those before one.",
+    ReadHistory.self, Shape(of: [Message].self)
+  ) { interface, call, page in
+    do {
+      let room = try chat.shownRoom(page.room)
+      try interface.checkReadable(["chat/rooms/\(room.id)/messages"])
+      let messages = try chat.history(of: page.room, before: page.before, limit: page.limit)
+      interface.answer(call, with: Array(messages))
+    } catch {
+      call.refuse(interface.error(error))
+    }
+  }
+  interface.query(
+    "chat.unread", "How many messages you have not read, of each room that you have joined.",
+    OfUser.self, Shape(of: [UnreadRoom].self)
+  ) { interface, call, who in
+    do throws(ChatError) {
+      let name = try interface.session(of: call.connection).chatter(who.as)
+      let state = chat.ledger.shown.value
+      let rooms = state.allRooms.filter {
+        $0.members[name] != nil && interface.role.mayRead("chat/rooms/\($0.id)/messages")
+      }
+      interface.answer(
+        call,
+        with: rooms.map {
+          UnreadRoom(id: $0.id, name: $0.name, unread: state.unread(by: name, in: $0.id))
+        })
+    } catch {
+      call.refuse(interface.error(error))
+    }
+  }
+}
+
+extension Session {
+  /// In whose name something is said.
+  fileprivate func chatter(_ name: String?) throws(ChatError) -> String {
+    do throws(UsersError) {
+      return try actor(as: name)
+    } catch {
+      throw .user(error)
+    }
+  }
+}
+
+private let roomDoc = "The room: its number, or its name."
+
+private struct CreateRoom: DocumentedParameters {
+  let name: String
+  let topic: String?
+  let `as`: String?
+
+  static let docs = [
+    "name": "48 bytes at most, a letter first.", "topic": "200 bytes at most.", "as": asDoc,
+  ]
+}
+
+private struct InRoom: DocumentedParameters {
+  let room: RoomKey
+  let `as`: String?
+
+  static let docs = ["room": roomDoc, "as": asDoc]
+}
+
+private struct EnterRoom: Decodable {
+  let room: RoomKey
+  let `as`: String?
+}
+
+private struct RenameRoom: DocumentedParameters {
+  let room: RoomKey
+  let name: String
+  let `as`: String?
+
+  static let docs = ["room": roomDoc, "name": "The new name.", "as": asDoc]
+}
+
+private struct SetTopic: DocumentedParameters {
+  let room: RoomKey
+  let topic: String
+  let `as`: String?
+
+  static let docs = ["room": roomDoc, "topic": "200 bytes at most.", "as": asDoc]
+}
+
+private struct SendMessage: DocumentedParameters {
+  let room: RoomKey
+  let text: String
+  let `as`: String?
+
+  static let docs = ["room": roomDoc, "text": "4000 bytes at most.", "as": asDoc]
+}
+
+private struct EditMessage: DocumentedParameters {
+  let room: RoomKey
+  let id: Int
+  let text: String
+  let `as`: String?
+
+  static let docs = [
+    "room": roomDoc, "id": "The number of the message.", "text": "4000 bytes at most.",
+    "as": asDoc,
+  ]
+}
+
+private struct NamedMessage: DocumentedParameters {
+  let room: RoomKey
+  let id: Int
+  let `as`: String?
+
+  static let docs = ["room": roomDoc, "id": "The number of the message.", "as": asDoc]
+}
+
+private struct ReadRoom: DocumentedParameters {
+  let room: RoomKey
+  let upTo: Int?
+  let `as`: String?
+
+  static let docs = [
+    "room": roomDoc, "upTo": "The number of the last message read; left out: all.", "as": asDoc,
+  ]
+}
+
+private struct ReadHistory: DocumentedParameters {
+  let room: RoomKey
+  let before: Int?
+  let limit: Int?
+
+  static let docs = [
+    "room": roomDoc, "before": "The number of a message; left out: the end of the room.",
+    "limit": "1 to 200, 50 when left out; fewer come when they are long.",
+  ]
+}
+
+private struct OfUser: DocumentedParameters {
+  let `as`: String?
+
+  static let docs = ["as": asDoc]
+}
+
+private struct UnreadRoom: Codable {
+  let id: Int
+  let name: String
+  let unread: Int
+}

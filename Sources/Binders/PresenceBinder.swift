@@ -1,0 +1,8 @@
+package import Services
+
+/// Binds clients to who is here.
+package func bindPresence(_ interface: Interface, to presence: PresenceService) {
+  interface.offer("presence", "Who is here: logged in on some connection. Known while it is so.")
+  interface.offerSource(
+    "presence/online", "The names of those who are here, sorted.", presence.online)
+}

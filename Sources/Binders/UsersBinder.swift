@@ -1,0 +1,153 @@
+internal import Connections
+internal import JSON
+package import Services
+internal import Signals
+
+/// Binds clients to the people who use the services.
+package func bindUsers(_ interface: Interface, to users: UsersService) {
+  interface.offer(
+    "users",
+    "The people who use the services: who they are, their profiles and friends. A name belongs to "
+      + "the user of this machine who claims it first; from elsewhere one logs in with a token.",
+    events: [
+      "users.registered", "users.edited", "users.befriended", "users.unfriended",
+      "users.tokenIssued", "users.tokensRevoked",
+    ])
+  interface.offerSources(
+    of: users.ledger,
+    [.init("users/*", "The profile: name, fullName, about, friends.", Shape(of: Profile.self))],
+    exists: UsersService.isUser)
+  bindLogin(interface, to: users)
+  bindProfiles(interface, to: users)
+  interface.offerView(
+    "profile", "Your profile: what it says, your friends, and the way out.", As.self
+  ) { view, session, who in
+    let user = try session.userSession(as: who.as)
+    bindProfile(view, user)
+    session.user.bind(to: view) { view, user in if user == nil { view.dismiss() } }
+  }
+  interface.offerView("friends", "Your friends, and who of them is here.", As.self) {
+    view, session, who in
+    let user = try session.userSession(as: who.as)
+    bindFriends(view, user)
+    session.user.bind(to: view) { view, user in if user == nil { view.dismiss() } }
+  }
+}
+
+private func bindLogin(_ interface: Interface, to users: UsersService) {
+  interface.unkeptCommand(
+    "users.login",
+    "Logs this connection in: under a name, yours from now on if it is free, or with "
+      + "a token; returns the name.",
+    Login.self, writes: ["users.registered"], errors: ["name_taken", "bad_token", "too_many"]
+  ) { session, login throws(UsersError) in
+    switch (login.name, login.token) {
+    case (let name?, nil): try session.logIn(name: name).name
+    case (nil, let token?): try session.logIn(token: token).name
+    default: throw .nameOrToken
+    }
+  }
+  interface.unkeptCommand(
+    "users.logout", "Logs this connection out; returns whether somebody was logged in.",
+    NoArguments.self, writes: []
+  ) { session, _ throws(UsersError) in session.logOut() }
+  interface.unkeptCommand(
+    "users.token", "Makes a token to log in with from elsewhere; it is shown now and never again.",
+    As.self, writes: ["users.tokenIssued"], errors: ["not_logged_in", "name_taken", "too_many"]
+  ) { session, who throws(UsersError) in
+    try users.issueToken(to: session.actor(as: who.as))
+  }
+  interface.command(
+    "users.revoke", "Takes all your tokens away, and logs out who has used them; returns how many.",
+    As.self, writes: ["users.tokensRevoked"], errors: ["not_logged_in", "name_taken"]
+  ) { session, who throws(UsersError) in
+    try users.revokeTokens(of: session.actor(as: who.as))
+  }
+}
+
+private func bindProfiles(_ interface: Interface, to users: UsersService) {
+  interface.command(
+    "users.edit", "Changes your profile; what is left out stays. Returns the profile.",
+    EditUser.self, writes: ["users.edited"], errors: ["not_logged_in", "name_taken"]
+  ) { session, edit throws(UsersError) in
+    let name = try session.actor(as: edit.as)
+    return Profile(try users.edit(name, fullName: edit.fullName, about: edit.about))
+  }
+  interface.command(
+    "users.addFriend", "Makes somebody your friend; returns whether they were not before.",
+    Friend.self, writes: ["users.befriended"], errors: ["not_logged_in", "name_taken", "oneself"]
+  ) { session, friend throws(UsersError) in
+    try users.befriend(friend.name, of: session.actor(as: friend.as))
+  }
+  interface.command(
+    "users.removeFriend", "Ends that somebody is your friend; returns whether they were.",
+    Friend.self, writes: ["users.unfriended"], errors: ["not_logged_in", "name_taken"]
+  ) { session, friend throws(UsersError) in
+    try users.unfriend(friend.name, of: session.actor(as: friend.as))
+  }
+  interface.query(
+    "users.whoami", "As whom this connection is logged in, and the names that are yours.",
+    NoArguments.self, Shape(of: Who.self)
+  ) { interface, call, _ in
+    let session = interface.session(of: call.connection)
+    interface.answer(
+      call,
+      with: Who(
+        user: session.user.value?.name, names: users.ledger.shown.value.names(of: call.caller.uid)))
+  }
+}
+
+/// For whom a call is made.
+package let asDoc = "A name of yours, where nobody is logged in; left out: who is logged in."
+
+private struct As: DocumentedParameters {
+  let `as`: String?
+
+  static let docs = ["as": asDoc]
+}
+
+private struct NoArguments: Decodable {}
+
+private struct Login: DocumentedParameters {
+  let name: String?
+  let token: String?
+
+  static let docs = [
+    "name": "1 to 32 of a-z 0-9 _ - with a letter first.",
+    "token": "What users.token has answered.",
+  ]
+}
+
+private struct EditUser: DocumentedParameters {
+  let fullName: String?
+  let about: String?
+  let `as`: String?
+
+  static let docs = [
+    "fullName": "As others are to call you, 64 bytes at most.", "about": "400 bytes at most.",
+    "as": asDoc,
+  ]
+}
+
+private struct Friend: DocumentedParameters {
+  let name: String
+  let `as`: String?
+
+  static let docs = ["name": "The name of the friend.", "as": asDoc]
+}
+
+private struct Profile: Codable {
+  let name: String
+  let fullName: String
+  let about: String
+  let friends: [String]
+
+  init(_ user: User) {
+    (name, fullName, about, friends) = (user.name, user.fullName, user.about, user.friends)
+  }
+}
+
+private struct Who: Codable {
+  let user: String?
+  let names: [String]
+}

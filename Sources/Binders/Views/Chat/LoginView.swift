@@ -1,0 +1,24 @@
+internal import Connections
+internal import Services
+internal import Signals
+
+/// Lets somebody in: under a name of theirs or a new one, or with a token.
+func bindLogin(_ view: View, _ session: Session) {
+  view.assign("welcome", "take a name, yours from then on, or choose one that you have")
+  session.names.map { $0.map(NameRow.init) }.bind(to: view["names"])
+  view.intent("login", NewName.self).calls { _ = try session.logIn(name: $0.name) }
+  view.intent("choose", NameRow.self).calls { _ = try session.logIn(name: $0.id) }
+  view.intent("token", GivenToken.self).calls { _ = try session.logIn(token: $0.token) }
+}
+
+private struct NameRow: Codable, Equatable {
+  let id: String
+}
+
+private struct NewName: Decodable {
+  let name: String
+}
+
+private struct GivenToken: Decodable {
+  let token: String
+}

@@ -1,0 +1,58 @@
+internal import Connections
+internal import Services
+internal import Signals
+internal import Wire
+
+/// Shows a room: what is said in it, and who is there.
+func bindRoom(_ view: View, _ session: UserSession, _ room: Int) {
+  let messages = session.messages(in: room)
+  messages.info.map(\.name).bind(to: view["name"])
+  messages.info.map(\.topic).bind(to: view["topic"])
+  messages.info.combineLatest(with: session.presence.online.toSignal(), combine: members)
+    .bind(to: view["members"])
+  messages.messages.mapCollection(MessageRow.init).bind(to: view["messages"])
+  view.intent("send", NewText.self).calls { try messages.send($0.text) }
+  view.intent("edit", ChangedText.self).calls { try messages.edit($0.id, to: $0.text) }
+  view.intent("delete", MessageID.self).calls { try messages.delete($0.id) }
+  view.intent("older").calls { _ in messages.widen() }
+  view.intent("describe").opens("describeRoom", as: .present) { view, _ in
+    bindDescribeRoom(view, messages)
+  }
+  view.intent("leave").calls { _ in try messages.leave() }.dismisses()
+}
+
+/// Who is in a room; those who are here have a mark.
+private func members(_ room: Room, _ online: [String]) -> String {
+  room.members.keys.sorted().map { online.contains($0) ? $0 + "*" : $0 }.joined(separator: " ")
+}
+
+private struct MessageRow: Encodable {
+  let id: Int
+  let time: String
+  let author: String
+
+  /// Whether it is as it was said: empty, `edited` or `deleted`.
+  let note: String
+  let text: String
+
+  init(_ message: Message) {
+    (id, author, text) = (message.id, message.author, message.text)
+    // Of 2026-01-02T03:04:05.678901Z the day and the minute.
+    let time = Timestamp(microseconds: message.time).text
+    self.time = String(time.dropFirst(5).prefix(11).map { $0 == "T" ? " " : $0 })
+    note = message.isDeleted ? "deleted" : message.isEdited ? "edited" : ""
+  }
+}
+
+private struct NewText: Decodable {
+  let text: String
+}
+
+private struct ChangedText: Decodable {
+  let id: Int
+  let text: String
+}
+
+private struct MessageID: Decodable {
+  let id: Int
+}

@@ -1,0 +1,11 @@
+internal import Connections
+internal import Services
+internal import Signals
+
+/// Shows somebody else.
+func bindUser(_ view: View, _ session: UserSession, _ name: String) {
+  view.assign("name", name)
+  session.users.profile(of: name).map(\.fullName).bind(to: view["fullName"])
+  session.users.profile(of: name).map(\.about).bind(to: view["about"])
+  session.presence.online.map { $0.contains(name) }.bind(to: view["isHere"])
+}

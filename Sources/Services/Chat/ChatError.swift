@@ -1,0 +1,55 @@
+/// Why something is not said, or a room not changed.
+package enum ChatError: ServiceError, Equatable {
+  case unknownRoom(String)
+  case unknownMessage(id: Int, room: Int)
+  case nameTaken(String)
+  case badName
+  case tooLong(parameter: String, max: Int)
+  case empty(parameter: String)
+  case badText(parameter: String)
+  case tooManyRooms(max: Int)
+  case notMember(room: String)
+
+  /// Only who has said it changes it; deleted it stays as it is.
+  case notAuthor(id: Int)
+  case isDeleted(id: Int)
+  case badLimit(max: Int)
+
+  /// Whoever asks is nobody.
+  case user(UsersError)
+
+  package var kind: ServiceErrorKind {
+    switch self {
+    case .unknownRoom(let room): .notFound(what: "room", id: room)
+    case .unknownMessage(let id, _): .notFound(what: "message", id: "\(id)")
+    case .nameTaken(let name): .alreadyExists(what: "room", id: name)
+    case .badName: .invalid(parameter: "name", expected: description)
+    case .tooLong(let parameter, _), .empty(let parameter), .badText(let parameter):
+      .invalid(parameter: parameter, expected: description)
+    case .badLimit: .invalid(parameter: "limit", expected: description)
+    case .tooManyRooms: .rejected(reason: "too_many")
+    case .notMember: .rejected(reason: "not_member")
+    case .notAuthor: .rejected(reason: "not_author")
+    case .isDeleted: .rejected(reason: "deleted")
+    case .user(let error): error.kind
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .unknownRoom(let room): "there is no room '\(room)'"
+    case .unknownMessage(let id, let room): "room \(room) has no message \(id)"
+    case .nameTaken(let name): "there is a room '\(name)' already"
+    case .badName: "the name of a room begins with a letter"
+    case .tooLong(let parameter, let max): "'\(parameter)' has at most \(max) bytes"
+    case .empty(let parameter): "'\(parameter)' is not empty"
+    case .badText(let parameter): "'\(parameter)' holds no control characters"
+    case .tooManyRooms(let max): "there are at most \(max) rooms"
+    case .notMember(let room): "you have not joined '\(room)'"
+    case .notAuthor(let id): "message \(id) is somebody else's"
+    case .isDeleted(let id): "message \(id) is deleted"
+    case .badLimit(let max): "1 to \(max)"
+    case .user(let error): "\(error)"
+    }
+  }
+}

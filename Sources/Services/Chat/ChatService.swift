@@ -1,0 +1,203 @@
+package import Signals
+
+/// Rooms and what is said in them: everything is journaled, and every room is open to whoever may use
+/// the service.
+///
+/// Who wants to follow what is said reads ``Chat/messages(in:)`` of `ledger.shown` and then observes
+/// `ledger.happened`.
+package final class ChatService {
+  package static let maxRooms = 1000
+  package static let maxName = 48
+  package static let maxTopic = 200
+  package static let maxText = 4000
+
+  /// Messages of one page of the past.
+  package static let maxPage = 200
+
+  package let ledger: Ledger<Chat>
+
+  package init(in host: ServiceHost) {
+    ledger = Ledger("chat", in: host)
+  }
+
+  /// What happens in a room from now on, when it is durable.
+  package func events(in room: Int) -> Signal<(event: ChatEvent, time: Int64), Never> {
+    ledger.happened.filter { $0.event.room == room }.map { ($0.event, $0.place.time) }
+  }
+
+  // MARK: Rooms
+
+  /// The room that somebody means, with all that was decided.
+  package func room(_ key: RoomKey) throws(ChatError) -> Room {
+    guard let room = Self.find(key, in: ledger.newest) else { throw .unknownRoom(key.text) }
+    return room
+  }
+
+  /// The room that somebody means, as it is durable.
+  package func shownRoom(_ key: RoomKey) throws(ChatError) -> Room {
+    guard let room = Self.find(key, in: ledger.shown.value) else { throw .unknownRoom(key.text) }
+    return room
+  }
+
+  private static func find(_ key: RoomKey, in chat: Chat) -> Room? {
+    if let id = Int(key.text) { return chat.rooms[id] }
+    let name = key.text.lowercased()
+    return chat.rooms.values.first { $0.name.lowercased() == name }
+  }
+
+  /// Makes a room, which its maker joins.
+  ///
+  /// - Returns: Its number.
+  package func create(
+    _ name: String, topic: String, by user: String
+  ) throws(ChatError) -> Int {
+    try check(name: name)
+    try check(topic, "topic", max: Self.maxTopic)
+    guard ledger.newest.rooms.count < Self.maxRooms else {
+      throw .tooManyRooms(max: Self.maxRooms)
+    }
+    let id = ledger.newest.lastRoom + 1
+    record(.created(id: id, name: name, topic: topic, by: user))
+    return id
+  }
+
+  /// Joins a room; what was said before counts as read.
+  ///
+  /// - Returns: Whether the user had not joined before.
+  package func join(_ key: RoomKey, by user: String) throws(ChatError) -> Bool {
+    let room = try room(key)
+    guard room.members[user] == nil else { return false }
+    record(.joined(id: room.id, name: user))
+    return true
+  }
+
+  /// Leaves a room.
+  ///
+  /// - Returns: Whether the user had joined it.
+  package func leave(_ key: RoomKey, by user: String) throws(ChatError) -> Bool {
+    let room = try room(key)
+    guard room.members[user] != nil else { return false }
+    record(.left(id: room.id, name: user))
+    return true
+  }
+
+  /// Renames a room; members may.
+  package func rename(_ key: RoomKey, to name: String, by user: String) throws(ChatError) {
+    let room = try joined(key, user)
+    guard name != room.name else { return }
+    try check(name: name, of: room.id)
+    record(.renamed(id: room.id, name: name, by: user))
+  }
+
+  /// Says what a room is about; members may.
+  package func setTopic(
+    of key: RoomKey, to topic: String, by user: String
+  ) throws(ChatError) {
+    let room = try joined(key, user)
+    try check(topic, "topic", max: Self.maxTopic)
+    if topic != room.topic { record(.topicSet(id: room.id, topic: topic, by: user)) }
+  }
+
+  // MARK: Messages
+
+  /// Says something in a room.
+  ///
+  /// - Returns: The number of the message.
+  package func send(
+    _ text: String, to key: RoomKey, by user: String
+  ) throws(ChatError) -> Int {
+    let room = try joined(key, user)
+    try check(text: text)
+    let id = room.count + 1
+    record(.said(room: room.id, id: id, by: user, text: text))
+    return id
+  }
+
+  /// Changes what somebody has said.
+  package func edit(
+    _ id: Int, in key: RoomKey, to text: String, by user: String
+  ) throws(ChatError) {
+    let (room, message) = try own(id, in: key, user)
+    try check(text: text)
+    if text != message.text { record(.edited(room: room.id, id: id, text: text)) }
+  }
+
+  /// Takes back what somebody has said; who has made the room takes back what others have, too.
+  package func delete(_ id: Int, in key: RoomKey, by user: String) throws(ChatError) {
+    let (room, _) = try own(id, in: key, user, orCreator: true)
+    record(.deleted(room: room.id, id: id, by: user))
+  }
+
+  /// Notes that somebody has read a room, up to a message or to its end.
+  ///
+  /// - Returns: How many messages are unread now.
+  @discardableResult
+  package func read(
+    _ key: RoomKey, upTo id: Int? = nil, by user: String
+  ) throws(ChatError) -> Int {
+    let room = try joined(key, user)
+    let id = min(id ?? room.count, room.count)
+    if let read = room.members[user], read < id {
+      record(.read(room: room.id, upTo: id, by: user))
+    }
+    return ledger.newest.unread(by: user, in: room.id)
+  }
+
+  /// The last messages before one that are durable, oldest first.
+  package func history(
+    of key: RoomKey, before: Int?, limit: Int?
+  ) throws(ChatError) -> ArraySlice<Message> {
+    let limit = limit ?? Chat.pageCount
+    guard 1...Self.maxPage ~= limit else { throw .badLimit(max: Self.maxPage) }
+    return ledger.shown.value.page(of: try shownRoom(key).id, before: before, limit: limit)
+  }
+
+  /// Whether a source can be one of a room, made or not.
+  package static func isSource(_ source: String) -> Bool {
+    source == "chat/rooms" || Chat.room(of: source) != nil
+  }
+
+  // MARK: Rules
+
+  private func joined(_ key: RoomKey, _ user: String) throws(ChatError) -> Room {
+    let room = try room(key)
+    guard room.members[user] != nil else { throw .notMember(room: room.name) }
+    return room
+  }
+
+  private func own(
+    _ id: Int, in key: RoomKey, _ user: String, orCreator: Bool = false
+  ) throws(ChatError) -> (Room, Message) {
+    let room = try room(key)
+    guard let message = ledger.newest.message(id, in: room.id) else {
+      throw .unknownMessage(id: id, room: room.id)
+    }
+    guard message.author == user || orCreator && room.creator == user else {
+      throw .notAuthor(id: id)
+    }
+    guard !message.isDeleted else { throw .isDeleted(id: id) }
+    return (room, message)
+  }
+
+  private func check(name: String, of id: Int? = nil) throws(ChatError) {
+    guard !name.isEmpty else { throw .empty(parameter: "name") }
+    try check(name, "name", max: Self.maxName)
+    // So that no name can be taken for a number.
+    guard name.first?.isLetter == true else { throw .badName }
+    if let room = Self.find(RoomKey(name), in: ledger.newest), room.id != id {
+      throw .nameTaken(name)
+    }
+  }
+
+  private func check(text: String) throws(ChatError) {
+    guard !text.isEmpty else { throw .empty(parameter: "text") }
+    try check(text, "text", max: Self.maxText)
+  }
+
+  private func check(_ text: String, _ parameter: String, max: Int) throws(ChatError) {
+    guard text.utf8.count <= max else { throw .tooLong(parameter: parameter, max: max) }
+    guard !text.hasControlCharacters else { throw .badText(parameter: parameter) }
+  }
+
+  private func record(_ event: ChatEvent) { ledger.record(event, in: event.stream) }
+}

@@ -1,0 +1,50 @@
+package import Signals
+
+/// The rooms as one user sees them who is logged in.
+package final class RoomsService {
+  package let name: String
+  private let chat: ChatService
+
+  init(of name: String, _ chat: ChatService) {
+    (self.name, self.chat) = (name, chat)
+  }
+
+  /// A room, and what of it waits for the user.
+  package struct Entry: Equatable {
+    package let room: Room
+    package let unread: Int
+    package let isJoined: Bool
+  }
+
+  /// The rooms as they are now.
+  package var now: [Entry] { Self.entries(chat.ledger.shown.value, name) }
+
+  /// The rooms, now and after each change.
+  package var all: Signal<[Entry], Never> {
+    chat.ledger.shown.toSignal().map { [name] in Self.entries($0, name) }.removeDuplicates()
+  }
+
+  private static func entries(_ chat: Chat, _ name: String) -> [Entry] {
+    chat.allRooms.map { room in
+      Entry(
+        room: room, unread: chat.unread(by: name, in: room.id),
+        isJoined: room.members[name] != nil)
+    }
+  }
+
+  /// Makes a room and returns its number.
+  package func create(_ name: String, topic: String) throws(ChatError) -> Int {
+    try chat.create(name, topic: topic, by: self.name)
+  }
+
+  /// Joins a room, if that was not done before, and reads what is there.
+  package func enter(_ id: Int) throws(ChatError) {
+    _ = try chat.join(RoomKey(id), by: name)
+    try chat.read(RoomKey(id), by: name)
+  }
+
+  /// Leaves a room.
+  package func leave(_ id: Int) throws(ChatError) -> Bool {
+    try chat.leave(RoomKey(id), by: name)
+  }
+}

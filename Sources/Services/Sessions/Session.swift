@@ -1,0 +1,125 @@
+package import Signals
+
+/// One client from when it comes until it leaves: who it is, and whether somebody is logged in.
+///
+/// It is what a binder is given beside the client, and solves the pyramid of dependencies: whatever a
+/// view that is opened later needs, it has or makes.
+package final class Session {
+  package let caller: Caller
+
+  /// The services.
+  package let host: ServiceHost
+
+  /// Who is logged in, and what there is for them; `nil` while nobody is.
+  ///
+  /// Somebody who is new is logged in as soon as the disk has their name.
+  package var user: AnyProperty<UserSession?> { current.readOnlyView }
+
+  /// Whether something may be recorded in a stream for this client, when nobody has asked; `nil` when
+  /// in all.
+  package var mayRecord: ((_ stream: String) -> Bool)?
+
+  private let current = Property<UserSession?>(nil)
+  private let sessions: Sessions?
+  private var claim: Claim?
+  private let watch = SerialDisposable(otherDisposable: nil)
+
+  /// As whom somebody has logged in, and with which token; without one it is a name of theirs.
+  private struct Claim {
+    let name: String
+    let token: Int?
+
+    func stands(in users: Users) -> Bool {
+      users[name] != nil && token.map { users.tokens[$0]?.user == name } ?? true
+    }
+  }
+
+  /// - Parameter sessions: `nil` where nobody can log in.
+  package init(caller: Caller, host: ServiceHost, in sessions: Sessions? = nil) {
+    (self.caller, self.host, self.sessions) = (caller, host, sessions)
+  }
+
+  /// The names that this user of the machine has claimed, now and after each change.
+  package var names: Signal<[String], Never> {
+    users.ledger.shown.map { [caller] in $0.names(of: caller.uid) }.toSignal().removeDuplicates()
+  }
+
+  private var users: UsersService {
+    guard let sessions else { preconditionFailure("nobody can log in here") }
+    return sessions.users
+  }
+
+  // MARK: In and out
+
+  /// Logs in under a name, which is registered when nobody has it.
+  package func logIn(name: String) throws(UsersError) -> User {
+    let user = try users.claim(name, by: caller.uid)
+    begin(Claim(name: name, token: nil))
+    return user
+  }
+
+  /// Logs in with a token.
+  package func logIn(token: String) throws(UsersError) -> User {
+    let (user, id) = try users.user(withToken: token)
+    begin(Claim(name: user.name, token: id))
+    return user
+  }
+
+  /// Logs out.
+  ///
+  /// - Returns: Whether somebody was logged in.
+  @discardableResult
+  package func logOut() -> Bool {
+    let wasIn = claim != nil
+    claim = nil
+    watch.otherDisposable = nil
+    settle()
+    return wasIn
+  }
+
+  /// The client has left.
+  package func end() {
+    logOut()
+    watch.dispose()
+  }
+
+  /// Whoever a call is made for: who is logged in, or a name of this user of the machine.
+  ///
+  /// - Parameter name: `nil` for who is logged in.
+  package func actor(as name: String? = nil) throws(UsersError) -> String {
+    if let name {
+      let user = try users.user(name)
+      guard user.uid == caller.uid || claim?.name == name else { throw .taken(name: name) }
+      return name
+    }
+    guard let claim, claim.stands(in: users.ledger.newest) else { throw .notLoggedIn }
+    return claim.name
+  }
+
+  /// What there is for who is logged in, or, when nobody is, for a name that is logged in now.
+  package func userSession(as name: String? = nil) throws(UsersError) -> UserSession {
+    if let user = current.value, name == nil || user.name == name { return user }
+    let name = try actor(as: name)
+    if claim?.name != name { begin(Claim(name: name, token: nil)) }
+    guard let user = current.value else { throw .notLoggedIn }
+    return user
+  }
+
+  private func begin(_ claim: Claim) {
+    self.claim = claim
+    settle()
+    watch.otherDisposable = users.ledger.shown.observeNext { [weak self] _ in self?.settle() }
+  }
+
+  /// Brings ``user`` to where the claim is, as far as that is durable.
+  private func settle() {
+    let name = claim.flatMap { $0.stands(in: users.ledger.shown.value) ? $0.name : nil }
+    let before = current.value?.name
+    guard name != before, let sessions else { return }
+    if let name { sessions.presence.enter(name) }
+    current.value = name.map { name in
+      UserSession(name, self, sessions)
+    }
+    if let before { sessions.presence.leave(before) }
+  }
+}

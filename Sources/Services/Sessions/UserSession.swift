@@ -1,0 +1,52 @@
+/// Somebody who is logged in, and the services that there are for them: what is there as long as they
+/// are, and what is made when a view asks for it.
+package final class UserSession {
+  package let name: String
+
+  /// Their profile and their friends.
+  package let users: UserService
+
+  /// Who is here.
+  package let presence: PresenceService
+
+  /// The rooms.
+  package let rooms: RoomsService
+
+  /// What is said in rooms: of those that some view shows.
+  private var shown: [Int: Shown] = [:]
+
+  private struct Shown {
+    weak var messages: MessagesService?
+  }
+
+  private let makeMessages: (Int) -> MessagesService
+  private let leave: () -> Void
+
+  init(_ name: String, _ session: Session, _ sessions: Sessions) {
+    self.name = name
+    leave = { [weak session] in session?.logOut() }
+    presence = sessions.presence
+    users = UserService(of: name, sessions.users, sessions.host)
+    rooms = RoomsService(of: name, sessions.chat)
+    makeMessages = { [weak session] room in
+      MessagesService(of: room, name, sessions.chat, sessions.host) {
+        session.map {
+          Command(method: "chat.read", caller: $0.caller, mayRecord: $0.mayRecord)
+        }
+      }
+    }
+  }
+
+  /// What is said in a room: made for the first view that asks, the same for those that ask while it
+  /// is there, and gone with the last of them.
+  package func messages(in room: Int) -> MessagesService {
+    if let messages = shown[room]?.messages { return messages }
+    let messages = makeMessages(room)
+    shown = shown.filter { $0.value.messages != nil }
+    shown[room] = Shown(messages: messages)
+    return messages
+  }
+
+  /// Logs out.
+  package func logOut() { leave() }
+}

@@ -1,0 +1,97 @@
+package import Signals
+
+/// The profile and the friends of one user, who is logged in.
+package final class UserService {
+  package let name: String
+  private let users: UsersService
+  private let host: ServiceHost
+
+  init(of name: String, _ users: UsersService, _ host: ServiceHost) {
+    (self.name, self.users, self.host) = (name, users, host)
+  }
+
+  // MARK: What there is to see
+
+  /// The user as they are known now.
+  package var user: User? { users.ledger.shown.value[name] }
+
+  /// The user, now and after each change.
+  package var profile: Signal<User, Never> { profile(of: name) }
+
+  /// Somebody, now and after each change.
+  package func profile(of name: String) -> Signal<User, Never> {
+    users.ledger.shown.toSignal().compactMap { $0[name] }.removeDuplicates()
+  }
+
+  /// The friends: loading until the user is there.
+  package var friends: LoadingSignal<[User], UsersError> {
+    users.ledger.shown.toSignal().map { [name] users in
+      guard let user = users[name] else { return .loading }
+      return .loaded(user.friends.compactMap { users[$0] })
+    }
+    .removeDuplicates()
+  }
+
+  // MARK: What can be done
+
+  /// Makes somebody a friend when it is observed: loading until the disk has it, then the friend.
+  package func addFriend(_ friend: String) -> LoadingSignal<String, UsersError> {
+    keeping { [users, name] () throws(UsersError) in
+      _ = try users.befriend(friend, of: name)
+      return friend
+    } isKept: { [name] friend, users in
+      users[name]?.friends.contains(friend) == true
+    }
+  }
+
+  /// Makes a token when it is observed: loading until the disk has its hash, then the token; see
+  /// ``UsersService/issueToken(to:)``.
+  package var token: LoadingSignal<String, UsersError> {
+    keeping { [users, name] () throws(UsersError) in
+      try users.issueToken(to: name)
+    } isKept: { token, users in
+      users.tokens.keys.contains { token.hasPrefix("\($0).") }
+    }
+  }
+
+  /// Decides something when it is observed, within a command, and tells of it when it is durable.
+  private func keeping<Value>(
+    _ decide: @escaping () throws(UsersError) -> Value,
+    isKept: @escaping (Value, Users) -> Bool
+  ) -> LoadingSignal<Value, UsersError> {
+    LoadingSignal { [users, host] observer in
+      let value: Value
+      do throws(UsersError) {
+        value = try decide()
+      } catch {
+        observer.receive(lastElement: .failed(error))
+        return NonDisposable.instance
+      }
+      observer.receive(.loading)
+      return host.durability(of: host.last).observe { event in
+        if case .completed = event { return }
+        // What was decided may have been taken back, and another event have its place.
+        let isThere = isKept(value, users.ledger.shown.value)
+        observer.receive(lastElement: isThere ? .loaded(value) : .failed(.lost))
+      }
+    }
+  }
+
+  /// Ends that somebody is a friend.
+  package func removeFriend(_ friend: String) throws(UsersError) -> Bool {
+    try users.unfriend(friend, of: name)
+  }
+
+  /// Somebody as they are known now.
+  package func check(_ friend: String) throws(UsersError) {
+    _ = try users.user(friend)
+  }
+
+  /// Changes the profile.
+  package func edit(fullName: String, about: String) throws(UsersError) {
+    _ = try users.edit(name, fullName: fullName, about: about)
+  }
+
+  /// Takes all tokens away.
+  package func revokeTokens() throws(UsersError) -> Int { try users.revokeTokens(of: name) }
+}

@@ -1,0 +1,58 @@
+package import JSON
+
+/// All users, and what is kept of their tokens.
+package struct Users: ServiceState {
+  private var users: [String: User] = [:]
+  private(set) var tokens: [Int: Token] = [:]
+  private(set) var lastToken = 0
+
+  package init() {}
+
+  package subscript(name: String) -> User? { users[name] }
+
+  /// The names of all users, sorted.
+  package var names: [String] { users.keys.sorted() }
+
+  /// The names that a user of this machine has claimed, sorted.
+  package func names(of uid: UInt32) -> [String] {
+    users.values.filter { $0.uid == uid }.map(\.name).sorted()
+  }
+
+  package mutating func apply(_ event: UserEvent, at place: Place) {
+    let name = Self.name(of: place.stream)
+    switch event {
+    case .registered(let uid): users[name] = User(name: name, uid: uid)
+    case .edited(let fullName, let about):
+      users[name]?.fullName = fullName
+      users[name]?.about = about
+    case .befriended(let friend): users[name]?.friends.append(friend)
+    case .unfriended(let friend): users[name]?.friends.removeAll { $0 == friend }
+    case .tokenIssued(let id, let hash):
+      tokens[id] = Token(user: name, hash: hash)
+      lastToken = id
+    case .tokensRevoked: tokens = tokens.filter { $0.value.user != name }
+    }
+  }
+
+  package func value(of source: String) -> JSONText? {
+    users[Self.name(of: source)].map { user in
+      JSONValue.object([
+        "name": .string(user.name), "fullName": .string(user.fullName),
+        "about": .string(user.about), "friends": .array(user.friends.map { .string($0) }),
+      ]).text
+    }
+  }
+
+  package var sources: some Sequence<String> { users.keys.lazy.map { "users/" + $0 } }
+
+  package static func sources(changedBy event: UserEvent, at place: Place) -> [String] {
+    switch event {
+    case .registered, .edited, .befriended, .unfriended: [place.stream]
+    case .tokenIssued, .tokensRevoked: []
+    }
+  }
+
+  private static func name(of stream: String) -> String {
+    String(stream.dropFirst("users/".count))
+  }
+}

@@ -1,0 +1,61 @@
+/// Why somebody is not let in, or a user is not changed.
+package enum UsersError: ServiceError, Equatable {
+  case badName
+  case tooLong(parameter: String, max: Int)
+  case badText(parameter: String)
+  case unknown(name: String)
+
+  /// Somebody else has claimed the name.
+  case taken(name: String)
+  case tooManyNames(max: Int)
+  case badToken
+  case tooManyTokens(max: Int)
+
+  /// The machine makes no tokens.
+  case noTokens
+  case oneself
+  case tooManyFriends(max: Int)
+  case notLoggedIn
+
+  /// Neither a name nor a token is given, or both.
+  case nameOrToken
+
+  /// What was to be kept has been lost on its way to the disk.
+  case lost
+
+  package var kind: ServiceErrorKind {
+    switch self {
+    case .badName: .invalid(parameter: "name", expected: description)
+    case .tooLong(let parameter, _), .badText(let parameter):
+      .invalid(parameter: parameter, expected: description)
+    case .nameOrToken: .invalid(parameter: "name", expected: description)
+    case .unknown(let name): .notFound(what: "user", id: name)
+    case .taken: .rejected(reason: "name_taken")
+    case .tooManyNames, .tooManyTokens, .tooManyFriends: .rejected(reason: "too_many")
+    case .badToken: .rejected(reason: "bad_token")
+    case .noTokens: .rejected(reason: "no_tokens")
+    case .oneself: .rejected(reason: "oneself")
+    case .notLoggedIn: .rejected(reason: "not_logged_in")
+    case .lost: .rejected(reason: "lost")
+    }
+  }
+
+  package var description: String {
+    switch self {
+    case .badName: "a name is 1 to 32 of a-z 0-9 _ - and begins with a letter"
+    case .tooLong(let parameter, let max): "'\(parameter)' has at most \(max) bytes"
+    case .badText(let parameter): "'\(parameter)' holds no control characters"
+    case .nameOrToken: "either a name or a token"
+    case .unknown(let name): "there is no user '\(name)'"
+    case .taken(let name): "'\(name)' belongs to another user of this machine; log in with a token"
+    case .tooManyNames(let max): "a user of this machine has at most \(max) names"
+    case .badToken: "this token is not good, or not any more"
+    case .tooManyTokens(let max): "a user has at most \(max) tokens; revoke them first"
+    case .noTokens: "this machine makes no tokens"
+    case .oneself: "nobody is their own friend"
+    case .tooManyFriends(let max): "a user has at most \(max) friends"
+    case .notLoggedIn: "nobody is logged in here: log in first, or say 'as' with a name of yours"
+    case .lost: "it could not be kept"
+    }
+  }
+}

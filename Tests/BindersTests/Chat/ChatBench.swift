@@ -1,0 +1,74 @@
+import Binders
+import JSON
+import Services
+import Testing
+
+/// A bench with users and rooms, and the sessions of its clients in the order of their coming.
+final class ChatBench {
+  let bench: Bench
+  private(set) var sessions: [Session] = []
+
+  init() throws {
+    var made: [Session] = []
+    var note: (Session) -> Void = { made.append($0) }
+    bench = try Bench(services: { host in
+      let users = UsersService(in: host, secrets: CountedSecrets())
+      let presence = PresenceService()
+      let chat = ChatService(in: host)
+      let sessions = Sessions(in: host, users: users, presence: presence, chat: chat)
+      return { interface in
+        interface.commons.makeSession = {
+          let session = sessions.session(of: $0)
+          note(session)
+          return session
+        }
+        bindUsers(interface, to: users)
+        bindPresence(interface, to: presence)
+        bindChat(interface, to: chat)
+      }
+    })
+    note = { [unowned self] in sessions.append($0) }
+    sessions += made
+  }
+
+  /// A client that is logged in.
+  func client(_ name: String, uid: UInt32 = 1000) -> TestClient {
+    let client = bench.connect(uid: uid)
+    _ = client.call(#"{"id":1,"method":"users.login","params":{"name":"\#(name)"}}"#)
+    return client
+  }
+
+  func makeRoom(_ name: String, by client: TestClient) {
+    _ = client.call(#"{"id":1,"method":"chat.create","params":{"name":"\#(name)"}}"#)
+  }
+}
+
+/// Secrets that one can guess: 1, 2, 3.
+private final class CountedSecrets: Secrets {
+  private var count = 0
+
+  func make() -> (secret: String, hash: String)? {
+    count += 1
+    return ("secret-\(count)", "hash of secret-\(count)")
+  }
+
+  func matches(_ secret: String, hash: String) -> Bool { hash == "hash of " + secret }
+}
+
+extension TestClient {
+  /// Opens a view and returns what the answer shows, and all that follows.
+  func open(_ binder: String, _ view: String, _ args: String = "{}") -> [String] {
+    send(
+      #"{"id":1,"method":"open","params":{"binder":"\#(binder)","view":"\#(view)","args":\#(args)}}"#
+    )
+    return settle()
+  }
+
+  /// Asks something of a view.
+  func ask(_ view: String, _ intent: String, _ args: String = "{}") -> [String] {
+    send(
+      #"{"id":2,"method":"intent","params":{"view":"\#(view)","name":"\#(intent)","args":\#(args)}}"#
+    )
+    return settle()
+  }
+}

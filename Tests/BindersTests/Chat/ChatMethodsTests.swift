@@ -1,0 +1,167 @@
+import Configuration
+import Connections
+import JSON
+import Journal
+import Testing
+import Wire
+
+/// What scripts do with users and rooms, without a view.
+struct ChatMethodsTests {
+  private let chat: ChatBench
+  private var bench: Bench { chat.bench }
+
+  init() throws { chat = try ChatBench() }
+
+  private func call(_ client: TestClient, _ method: String, _ params: String) -> String {
+    client.call(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
+  }
+
+  private func error(_ client: TestClient, _ method: String, _ params: String) -> WireError? {
+    client.error(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
+  }
+
+  @Test
+  func `a connection is nobody's until somebody logs in, and again after`() throws {
+    let client = bench.connect()
+    #expect(
+      error(client, "chat.create", #"{"name":"lobby"}"#)?.data["reason"]
+        == .string("not_logged_in"))
+    // What comes in the same turn as the login, and before that is durable, is kim's already.
+    client.send(
+      #"{"id":1,"method":"users.login","params":{"name":"kim"}}"#,
+      #"{"id":2,"method":"chat.create","params":{"name":"lobby"}}"#,
+      #"{"id":3,"method":"users.whoami"}"#)
+    #expect(
+      client.settle() == [
+        #"{"jsonrpc":"2.0","id":1,"result":{"value":"kim","seq":1,"version":1}}"#,
+        #"{"jsonrpc":"2.0","id":2,"result":{"value":1,"seq":2,"version":1}}"#,
+        #"{"jsonrpc":"2.0","id":3,"result":{"value":{"user":"kim","names":["kim"]}}}"#,
+      ])
+    #expect(call(client, "users.logout", "{}").contains(#""value":true"#))
+    #expect(
+      error(client, "chat.send", #"{"room":1,"text":"x"}"#)?.data["reason"]
+        == .string("not_logged_in"))
+    #expect(call(client, "users.whoami", "{}").contains(#"{"value":{"names":["kim"]}}"#))
+  }
+
+  @Test
+  func `a script that does not log in says who it is, of the names of its user`() throws {
+    let kim = chat.client("kim")
+    chat.makeRoom("lobby", by: kim)
+    let script = bench.connect()
+    #expect(
+      call(script, "chat.send", #"{"room":"lobby","text":"backup done","as":"kim"}"#)
+        .contains(#""value":1"#))
+    let stranger = bench.connect(uid: 7)
+    #expect(
+      error(stranger, "chat.send", #"{"room":"lobby","text":"x","as":"kim"}"#)?.data["reason"]
+        == .string("name_taken"))
+    #expect(error(stranger, "users.login", #"{"name":"kim"}"#)?.name == .rejected)
+    #expect(error(stranger, "users.login", "{}")?.name == .invalidParams)
+    #expect(error(stranger, "chat.join", #"{"room":9,"as":"lee"}"#)?.name == .notFound)
+  }
+
+  @Test
+  func `a token is answered once, kept nowhere, and lets its bearer in`() throws {
+    let kim = chat.client("kim")
+    #expect(
+      error(kim, "users.token", #"{"_meta":{"cmd":"c-1"}}"#)?.data["path"]
+        == .string("/_meta/cmd"))
+    #expect(call(kim, "users.token", "{}").contains(#""value":"1.secret-1""#))
+    let stranger = bench.connect(uid: 7)
+    #expect(
+      error(stranger, "users.login", #"{"token":"1.secret-2"}"#)?.data["reason"]
+        == .string("bad_token"))
+    #expect(call(stranger, "users.login", #"{"token":"1.secret-1"}"#).contains(#""value":"kim""#))
+    #expect(call(stranger, "users.edit", #"{"about":"hi"}"#).contains(#""about":"hi""#))
+    #expect(call(kim, "users.revoke", "{}").contains(#""value":1"#))
+    #expect(error(stranger, "users.edit", #"{"about":"x"}"#)?.name == .rejected)
+    var journal = ""
+    bench.store.replay(after: 0) { journal += $0.map { $0.data + ($0.meta ?? "") }.joined() }
+    #expect(!journal.contains(#""1.secret-1"#))
+  }
+
+  @Test
+  func `several are one, in the session of who calls, and secrets are no part of it`() throws {
+    let kim = chat.client("kim")
+    #expect(
+      call(
+        kim, "atomic",
+        #"{"calls":[{"method":"chat.create","params":{"name":"lobby"}},"#
+          + #"{"method":"chat.send","params":{"room":1,"text":"hello"}}]}"#
+      )
+      .contains(#""values":[1,1]"#))
+    #expect(
+      error(kim, "atomic", #"{"calls":[{"method":"users.token"}]}"#)?.name == .invalidParams)
+  }
+
+  @Test
+  func `rooms and messages are sources, history is paged, unread is counted`() throws {
+    let (kim, lee) = (chat.client("kim"), chat.client("lee", uid: 1001))
+    chat.makeRoom("lobby", by: kim)
+    _ = call(lee, "chat.join", #"{"room":"lobby"}"#)
+    _ = call(lee, "subscribe", #"{"source":"chat/rooms/1/messages","sub":"m"}"#)
+    _ = call(kim, "chat.send", #"{"room":1,"text":"one"}"#)
+    #expect(
+      lee.settle() == [
+        #"{"jsonrpc":"2.0","method":"next","params":{"sub":"m","seq":5,"value":"#
+          + #"[{"id":1,"author":"kim","text":"one","time":1767323045000005,"edited":false,"#
+          + #""deleted":false}]}}"#
+      ])
+    _ = call(kim, "chat.edit", #"{"room":1,"id":1,"text":"uno"}"#)
+    _ = lee.settle()
+    #expect(
+      call(lee, "chat.history", #"{"room":1}"#).contains(
+        #""author":"kim","text":"uno","time":1767323045000005,"edited":true"#))
+    #expect(call(lee, "chat.history", #"{"room":1,"before":1}"#).contains(#""value":[]"#))
+    #expect(
+      call(lee, "chat.unread", "{}").contains(#"[{"id":1,"name":"lobby","unread":1}]"#))
+    #expect(call(lee, "chat.read", #"{"room":1}"#).contains(#""value":0"#))
+    #expect(call(lee, "get", #"["presence/online"]"#).contains(#"["kim","lee"]"#))
+    #expect(
+      error(lee, "chat.delete", #"{"room":1,"id":1}"#)?.data["reason"] == .string("not_author"))
+  }
+
+  @Test
+  func `who may not read a room hears nothing of it, whatever method they call`() throws {
+    let kim = chat.client("kim")
+    chat.makeRoom("lobby", by: kim)
+    _ = call(kim, "chat.send", #"{"room":1,"text":"secret"}"#)
+    let role = Role(
+      name: "deaf", methods: Rules(allow: [Rule(try #require(Pattern("**")))]), read: Rules(),
+      write: Rules())
+    let deaf = bench.connect(as: role)
+    #expect(error(deaf, "chat.history", #"{"room":1}"#)?.name == .notFound)
+    #expect(call(deaf, "chat.unread", #"{"as":"kim"}"#).contains(#""value":[]"#))
+    #expect(error(deaf, "chat.send", #"{"room":1,"text":"x","as":"kim"}"#)?.name == .notFound)
+    #expect(error(deaf, "open", #"{"binder":"room","args":{"room":1}}"#)?.name == .notFound)
+  }
+
+  @Test
+  func `presence is watched, and ends with the connection`() throws {
+    let watcher = bench.connect()
+    _ = call(watcher, "subscribe", #"{"source":"presence/online","sub":"p"}"#)
+    let kim = chat.client("kim")
+    #expect(watcher.settle().last?.contains(#""value":["kim"]"#) == true)
+    kim.connection.end()
+    #expect(watcher.settle().last?.contains(#""value":[]"#) == true)
+  }
+
+  @Test(arguments: ["users", "chat", "presence"])
+  func `all that is offered is described`(service: String) throws {
+    let client = bench.connect()
+    let answer = call(client, "describe", #"["\#(service)"]"#)
+    #expect(!answer.contains(#""doc":"""#))
+    guard case .object(let object)? = try? JSONValue(parsing: answer),
+      case .object(let result)? = object["result"], case .object(let methods)? = result["methods"]
+    else {
+      Issue.record("\(answer)")
+      return
+    }
+    for method in methods.members {
+      guard case .object(let method) = method.value, case .array(let params)? = method["params"]
+      else { continue }
+      for case .object(let parameter) in params { #expect(parameter["doc"] != nil, "\(method)") }
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import Connections
+import JSON
+import Services
+import Signals
+import Testing
+
+/// The views of the chat, as a client sees them.
+struct ChatViewTests {
+  private let chat: ChatBench
+  private var bench: Bench { chat.bench }
+
+  init() throws { chat = try ChatBench() }
+
+  @Test
+  func `logging in and out swaps what the window shows`() throws {
+    let client = bench.connect()
+    let opened = client.open("chat", "c")
+    #expect(opened.count == 2)
+    #expect(opened.first?.contains(#""user":{"kind":"state","value":null}"#) == true)
+    #expect(opened.last?.contains(#""view":"c.1","seq":0,"parent":"c","binder":"login""#) == true)
+
+    let inside = client.ask("c.1", "login", #"{"name":"kim"}"#)
+    #expect(inside.first?.contains(#""id":2,"result":{"seq":1,"version":1}"#) == true)
+    #expect(inside.contains { $0.contains(#""closed","params":{"view":"c.1","seq":1,"#) })
+    #expect(inside.contains { $0.contains(#""props":{"user":{"value":"kim"}}"#) })
+    #expect(
+      inside.filter { $0.contains(#""method":"opened""#) }.map { line in
+        ["main", "rooms", "profile"].first { line.contains(#""binder":"\#($0)""#) }
+      } == ["main", "rooms", "profile"])
+
+    let out = client.ask("c.2.2", "logOut")
+    #expect(
+      out.filter { $0.contains(#""method":"closed""#) }.map { line in
+        ["c.2.2", "c.2.1", "c.2"].first { line.contains(#""view":"\#($0)""#) }
+      } == ["c.2.2", "c.2.1", "c.2"], "children first")
+    #expect(out.contains { $0.contains(#""binder":"login""#) && $0.contains(#"[{"id":"kim"}]"#) })
+    #expect(client.connection.views.count == 2)
+  }
+
+  @Test
+  func `a login swaps every window of the connection, and none of another`() throws {
+    let (client, other) = (bench.connect(), bench.connect())
+    _ = client.open("chat", "a")
+    _ = client.open("chat", "b")
+    _ = other.open("chat", "c")
+    let lines = client.ask("a.1", "login", #"{"name":"kim"}"#)
+    for window in ["a", "b"] {
+      #expect(lines.contains { $0.contains(#""parent":"\#(window)","binder":"main""#) })
+    }
+    #expect(
+      other.settle().allSatisfy { !$0.contains(#""binder":"main""#) }, "it sees a new name alone")
+  }
+
+  @Test
+  func `what one says others see in one frame, what is unread is counted until it is seen`() throws
+  {
+    let (kim, lee) = (chat.client("kim"), chat.client("lee", uid: 1001))
+    chat.makeRoom("lobby", by: kim)
+    _ = kim.open("room", "r", #"{"room":"lobby"}"#)
+    _ = lee.call(#"{"id":1,"method":"chat.join","params":{"room":1}}"#)
+    _ = lee.open("chat", "c")
+    _ = kim.settle()
+    #expect(kim.ask("r", "send", #"{"text":"hello"}"#).count == 2, "the answer and one frame")
+    let told = lee.settle()
+    #expect(told.count == 1)
+    #expect(told.first?.contains(#""view":"c.1.1""#) == true)
+    #expect(told.first?.contains(#""unread":1"#) == true)
+    let entered = lee.ask("c.1.1", "enter", #"{"id":1}"#)
+    let room = entered.first { $0.contains(#""binder":"room""#) }
+    #expect(room?.contains(#""author":"kim","note":"","text":"hello""#) == true)
+    #expect(entered.contains { $0.contains(#""unread":0"#) })
+    _ = kim.settle()
+    _ = kim.ask("r", "send", #"{"text":"more"}"#)
+    let more = lee.settle()
+    #expect(
+      more.contains { $0.contains(#""changes":[{"op":"insert","at":1,"#) && $0.contains("more") })
+    let read = lee.call(#"{"id":3,"method":"chat.unread"}"#)
+    #expect(read.contains(#""unread":0"#), "it is seen")
+  }
+
+  @Test
+  func `a message is edited and deleted where it stands`() throws {
+    let kim = chat.client("kim")
+    chat.makeRoom("lobby", by: kim)
+    _ = kim.open("room", "r", #"{"room":1}"#)
+    _ = kim.ask("r", "send", #"{"text":"helo"}"#)
+    let edited = kim.ask("r", "edit", #"{"id":1,"text":"hello"}"#)
+    #expect(edited.last?.contains(#"[{"op":"merge","at":0,"#) == true)
+    #expect(edited.last?.contains(#""note":"edited","text":"hello""#) == true)
+    #expect(kim.ask("r", "delete", #"{"id":1}"#).last?.contains(#""note":"deleted""#) == true)
+    #expect(kim.ask("r", "delete", #"{"id":1}"#).first?.contains(#""reason":"deleted""#) == true)
+  }
+
+  @Test
+  func `the service of a room dies with its last view`() throws {
+    let kim = chat.client("kim")
+    chat.makeRoom("lobby", by: kim)
+    _ = kim.open("room", "r", #"{"room":1}"#)
+    _ = kim.open("room", "s", #"{"room":1}"#)
+    weak let messages = try #require(chat.sessions.last?.user.value).messages(in: 1)
+    #expect(messages != nil)
+    _ = kim.call(#"{"id":1,"method":"close","params":{"view":"r"}}"#)
+    #expect(messages != nil, "another view has it")
+    _ = kim.call(#"{"id":2,"method":"close","params":{"view":"s"}}"#)
+    #expect(messages == nil)
+  }
+
+  @Test
+  func `a room is renamed in a view of its own`() throws {
+    let kim = chat.client("kim")
+    chat.makeRoom("lobby", by: kim)
+    _ = kim.open("room", "r", #"{"room":1}"#)
+    let opened = kim.ask("r", "describe")
+    #expect(opened.last?.contains(#""binder":"describeRoom","style":"present""#) == true)
+    let saved = kim.ask("r.1", "save", #"{"name":"hall","topic":"all"}"#)
+    #expect(saved.contains { $0.contains(#""view":"r.1","#) && $0.contains("dismissed") })
+    #expect(saved.last?.contains(#"{"name":{"value":"hall"},"topic":{"value":"all"}}"#) == true)
+    let left = kim.ask("r", "leave")
+    #expect(left.last?.contains(#""view":"r","seq":5,"reason":"dismissed""#) == true)
+  }
+
+  @Test
+  func `opening and closing leaves nothing behind`() throws {
+    let nodes = LiveNodes()
+    try LiveNodes.$counter.withValue(nodes) {
+      let chat = try ChatBench()
+      let kim = chat.client("kim")
+      chat.makeRoom("lobby", by: kim)
+      let before = nodes.counts
+      for _ in 0..<100 {
+        _ = kim.open("chat", "c")
+        _ = kim.ask("c.1.1", "enter", #"{"id":1}"#)
+        _ = kim.call(#"{"id":1,"method":"close","params":{"view":"c"}}"#)
+      }
+      #expect(nodes.counts == before)
+      #expect(kim.connection.views.isEmpty)
+    }
+  }
+}

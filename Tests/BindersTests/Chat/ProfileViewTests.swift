@@ -1,0 +1,90 @@
+import Connections
+import Testing
+
+/// The Binder Architecture's own example: a profile and its friends.
+struct ProfileViewTests {
+  private let chat: ChatBench
+  private let kim: TestClient
+
+  init() throws {
+    chat = try ChatBench()
+    kim = chat.client("kim")
+    _ = chat.client("lee", uid: 1001)
+  }
+
+  @Test
+  func `the profile is assigned, bound and observed`() throws {
+    let opened = kim.open("profile", "p")
+    #expect(
+      opened.first?.contains(
+        #""props":{"about":{"kind":"state","value":""},"added":{"kind":"state","gone":true},"#
+          + #""friends":{"kind":"loading","state":"loaded","value":[]},"#
+          + #""fullName":{"kind":"state","value":""},"name":{"kind":"state","value":"kim"}}"#)
+        == true, "\(opened)")
+  }
+
+  @Test
+  func `adding a friend is loading until the disk has it`() throws {
+    _ = kim.open("profile", "p")
+    kim.send(
+      #"{"id":2,"method":"intent","params":{"view":"p","name":"addFriend","args":{"name":"lee"}}}"#)
+    #expect(
+      kim.received() == [
+        #"{"jsonrpc":"2.0","method":"next","params":{"view":"p","seq":2,"#
+          + #""props":{"added":{"kind":"loading","state":"loading"}}}}"#
+      ])
+    #expect(
+      kim.settle() == [
+        #"{"jsonrpc":"2.0","id":2,"result":{"seq":3,"version":2}}"#,
+        #"{"jsonrpc":"2.0","method":"next","params":{"view":"p","seq":3,"props":"#
+          + #"{"added":{"state":"loaded","value":"lee"},"#
+          + #""friends":{"changes":[{"op":"insert","at":0,"value":"lee"}]}}}}"#,
+      ])
+    let refused = kim.ask("p", "addFriend", #"{"name":"nobody"}"#)
+    #expect(refused.last?.contains(#""added":{"state":"failed","error":{"code":1001"#) == true)
+  }
+
+  @Test
+  func `the profile is edited in a view that is presented, saved and dismissed`() throws {
+    _ = kim.open("profile", "p")
+    #expect(
+      kim.ask("p", "editProfile").last?.contains(#""binder":"editProfile","style":"present""#)
+        == true)
+    let bad = kim.ask("p.1", "save", #"{"fullName":"a\u0007","about":""}"#)
+    #expect(bad.first?.contains(#""path":"/fullName""#) == true)
+    #expect(kim.connection.views.count == 2, "what is refused closes nothing")
+    let saved = kim.ask("p.1", "save", #"{"fullName":"Kim","about":"hi"}"#)
+    #expect(saved.contains { $0.contains(#""view":"p.1","seq":3,"reason":"dismissed""#) })
+    #expect(
+      saved.last?.contains(#"{"about":{"value":"hi"},"fullName":{"value":"Kim"}}"#) == true)
+    _ = kim.ask("p", "editProfile")
+    #expect(kim.ask("p.2", "dismiss").last?.contains("dismissed") == true)
+  }
+
+  @Test
+  func `friends are shown with who is here, removed and looked at`() throws {
+    _ = kim.open("friends", "f")
+    _ = kim.ask("f", "add", #"{"name":"lee"}"#)
+    #expect(
+      kim.ask("f", "show", #"{"id":"lee"}"#).last?.contains(
+        #""isHere":{"kind":"state","value":true}"#)
+        == true)
+    #expect(kim.ask("f", "show", #"{"id":"ann"}"#).first?.contains(#""code":1001"#) == true)
+    #expect(kim.ask("f", "remove", #"{"id":"lee"}"#).last?.contains(#""op":"remove""#) == true)
+  }
+
+  @Test
+  func `a token is shown when its hash is durable, and logging out closes the view`() throws {
+    _ = kim.open("profile", "p")
+    _ = kim.ask("p", "token")
+    kim.send(#"{"id":2,"method":"intent","params":{"view":"p.1","name":"make"}}"#)
+    #expect(kim.received().allSatisfy { !$0.contains("secret") })
+    #expect(kim.settle().last?.contains(#""value":"1.secret-1""#) == true)
+    #expect(kim.ask("p.1", "revokeAll").first?.contains(#""value":1"#) == true)
+    let out = kim.ask("p", "logOut")
+    #expect(out.filter { $0.contains(#""method":"closed""#) }.count == 2)
+    #expect(kim.connection.views.isEmpty)
+    #expect(kim.open("profile", "p").first?.contains("not_logged_in") == true)
+    #expect(kim.open("profile", "p", #"{"as":"kim"}"#).first?.contains(#""value":"kim""#) == true)
+  }
+}

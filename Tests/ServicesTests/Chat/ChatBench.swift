@@ -1,0 +1,78 @@
+import JSON
+import Journal
+import Services
+import Signals
+
+/// Users, rooms and sessions on a memory store.
+final class ChatBench {
+  let store: MemoryStore
+  let host: ServiceHost
+  let users: UsersService
+  let presence = PresenceService()
+  let chat: ChatService
+  let sessions: Sessions
+
+  init(_ store: MemoryStore = MemoryStore()) throws {
+    self.store = store
+    host = ServiceHost(store: store)
+    users = UsersService(in: host, secrets: CountedSecrets())
+    chat = ChatService(in: host)
+    sessions = Sessions(in: host, users: users, presence: presence, chat: chat)
+    try host.start()
+  }
+
+  /// The same people after a start anew.
+  func restarted() throws -> ChatBench {
+    store.commit()
+    return try ChatBench(store)
+  }
+
+  func session(uid: UInt32 = 1) -> Session { sessions.session(of: Caller(uid: uid, pid: 2)) }
+
+  /// Runs a method as a command; what it throws comes out.
+  @discardableResult
+  func run<Value>(_ body: () throws -> Value) throws -> Value {
+    var value: Value?
+    do throws(Refusal) {
+      _ = try host.perform(Command(method: "test.run", caller: Caller(uid: 1, pid: 2))) {
+        value = try body()
+        return nil
+      }
+    } catch .service(let error) {
+      throw error
+    }
+    guard let value else { throw UsersError.lost }
+    return value
+  }
+
+  /// All that is in the journal.
+  var journal: String {
+    var text = ""
+    store.replay(after: 0) { text += $0.map { $0.data + ($0.meta ?? "") }.joined() }
+    return text
+  }
+
+  /// Somebody who is logged in, durably.
+  func user(_ name: String, uid: UInt32 = 1) throws -> UserSession {
+    let session = session(uid: uid)
+    try run { _ = try session.logIn(name: name) }
+    store.commit()
+    guard let user = session.user.value else { throw UsersError.notLoggedIn }
+    kept.append(session)
+    return user
+  }
+
+  private var kept: [Session] = []
+}
+
+/// Secrets that one can guess: 1, 2, 3.
+final class CountedSecrets: Secrets {
+  private var count = 0
+
+  func make() -> (secret: String, hash: String)? {
+    count += 1
+    return ("secret-\(count)", "hash of secret-\(count)")
+  }
+
+  func matches(_ secret: String, hash: String) -> Bool { hash == "hash of " + secret }
+}

@@ -1,0 +1,157 @@
+import JSON
+import Journal
+import Services
+import Signals
+import Testing
+
+/// Rooms, and what is said in them.
+struct ChatServiceTests {
+  private let bench: ChatBench
+  private var chat: ChatService { bench.chat }
+  private let lobby: RoomKey = RoomKey("lobby")
+
+  init() throws {
+    bench = try ChatBench()
+    try bench.run { _ = try bench.chat.create("lobby", topic: "all", by: "kim") }
+    try bench.run { _ = try bench.chat.join(RoomKey(1), by: "lee") }
+    bench.store.commit()
+  }
+
+  private func send(_ text: String, by name: String) throws -> Int {
+    let id = try bench.run { try chat.send(text, to: lobby, by: name) }
+    bench.store.commit()
+    return id
+  }
+
+  private func unread(_ name: String) -> Int {
+    chat.ledger.shown.value.unread(by: name, in: 1)
+  }
+
+  @Test
+  func `what others have said is unread until it is read`() throws {
+    #expect(try send("one", by: "kim") == 1)
+    #expect(try send("two", by: "kim") == 2)
+    #expect(unread("kim") == 0, "who speaks has read")
+    #expect(unread("lee") == 2)
+    #expect(unread("nobody") == 0)
+    #expect(try bench.run { try chat.read(lobby, upTo: 1, by: "lee") } == 1)
+    bench.store.commit()
+    #expect(unread("lee") == 1)
+    try bench.run { try chat.delete(2, in: lobby, by: "kim") }
+    bench.store.commit()
+    #expect(unread("lee") == 0, "what is gone need not be read")
+    _ = try bench.run { try chat.join(lobby, by: "ann") }
+    bench.store.commit()
+    #expect(unread("ann") == 0, "what was said before counts as read")
+  }
+
+  @Test
+  func `a message is changed by who has said it, and deleted by the maker of the room too`() throws
+  {
+    _ = try send("mine", by: "lee")
+    #expect(throws: ChatError.notAuthor(id: 1)) {
+      try bench.run { try chat.edit(1, in: lobby, to: "yours", by: "kim") }
+    }
+    try bench.run { try chat.edit(1, in: lobby, to: "ours", by: "lee") }
+    bench.store.commit()
+    #expect(chat.ledger.shown.value.message(1, in: 1)?.text == "ours")
+    #expect(chat.ledger.shown.value.message(1, in: 1)?.isEdited == true)
+    try bench.run { try chat.delete(1, in: lobby, by: "kim") }
+    bench.store.commit()
+    #expect(chat.ledger.shown.value.message(1, in: 1)?.text == "")
+    #expect(throws: ChatError.isDeleted(id: 1)) {
+      try bench.run { try chat.edit(1, in: lobby, to: "back", by: "lee") }
+    }
+    for id in [0, 2, -1] {
+      #expect(throws: ChatError.unknownMessage(id: id, room: 1)) {
+        try bench.run { try chat.delete(id, in: lobby, by: "lee") }
+      }
+    }
+  }
+
+  @Test
+  func `only members speak, and rename`() throws {
+    #expect(throws: ChatError.notMember(room: "lobby")) {
+      try bench.run { _ = try chat.send("hi", to: lobby, by: "ann") }
+    }
+    #expect(throws: ChatError.notMember(room: "lobby")) {
+      try bench.run { try chat.rename(lobby, to: "hall", by: "ann") }
+    }
+    #expect(try bench.run { try chat.leave(lobby, by: "lee") })
+    #expect(try !bench.run { try chat.leave(lobby, by: "lee") })
+    #expect(throws: ChatError.notMember(room: "lobby")) {
+      try bench.run { _ = try chat.send("hi", to: lobby, by: "lee") }
+    }
+    #expect(throws: ChatError.unknownRoom("attic")) {
+      try bench.run { _ = try chat.join(RoomKey("attic"), by: "kim") }
+    }
+  }
+
+  @Test
+  func `names, topics and texts keep rules`() throws {
+    func create(_ name: String, _ topic: String = "") throws {
+      try bench.run { _ = try chat.create(name, topic: topic, by: "kim") }
+    }
+    #expect(throws: ChatError.nameTaken("LOBBY")) { try create("LOBBY") }
+    #expect(throws: ChatError.empty(parameter: "name")) { try create("") }
+    #expect(throws: ChatError.badName) { try create("1") }
+    #expect(throws: ChatError.tooLong(parameter: "name", max: 48)) {
+      try create(String(repeating: "x", count: 49))
+    }
+    #expect(throws: ChatError.badText(parameter: "topic")) { try create("x", "a\nb") }
+    #expect(throws: ChatError.empty(parameter: "text")) { _ = try send("", by: "kim") }
+    #expect(throws: ChatError.tooLong(parameter: "text", max: 4000)) {
+      _ = try send(String(repeating: "x", count: 4001), by: "kim")
+    }
+    try bench.run { try chat.rename(lobby, to: "Lobby", by: "kim") }
+    try bench.run { try chat.setTopic(of: lobby, to: "new", by: "lee") }
+    bench.store.commit()
+    #expect(
+      chat.ledger.value(of: "chat/rooms/1")?.text
+        == #"{"id":1,"name":"Lobby","topic":"new","creator":"kim","messages":0,"#
+        + #""members":["kim","lee"]}"#)
+  }
+
+  @Test
+  func `history is paged back to the first message`() throws {
+    for i in 1...120 { _ = try bench.run { try chat.send("\(i)", to: lobby, by: "kim") } }
+    bench.store.commit()
+    var seen: [Int] = []
+    var before: Int?
+    while true {
+      let page = try chat.history(of: lobby, before: before, limit: nil)
+      guard let first = page.first else { break }
+      seen = page.map(\.id) + seen
+      before = first.id
+    }
+    #expect(seen == Array(1...120))
+    #expect(try chat.history(of: lobby, before: 4, limit: 2).map(\.text) == ["2", "3"])
+    #expect(throws: ChatError.badLimit(max: 200)) {
+      _ = try chat.history(of: lobby, before: nil, limit: 201)
+    }
+    #expect(chat.ledger.value(of: "chat/rooms/1/messages")?.elements?.count == 50)
+    for _ in 0..<20 {
+      _ = try send(String(repeating: "x", count: 4000), by: "kim")
+    }
+    #expect(try chat.history(of: lobby, before: nil, limit: 200).count == 6, "long ones are fewer")
+  }
+
+  @Test
+  func `after a start everything is as it was`() throws {
+    _ = try send("hello", by: "kim")
+    _ = try send("hullo", by: "lee")
+    try bench.run { try chat.edit(2, in: lobby, to: "hi", by: "lee") }
+    let before = bench.chat.ledger.newest
+    for after in [try bench.restarted(), try snapshotted()] {
+      #expect(after.chat.ledger.shown.value.allRooms == before.allRooms)
+      #expect(after.chat.ledger.shown.value.messages(in: 1) == before.messages(in: 1))
+    }
+  }
+
+  /// The bench that has started from a snapshot.
+  private func snapshotted() throws -> ChatBench {
+    bench.store.commit()
+    bench.host.saveSnapshots()
+    return try bench.restarted()
+  }
+}

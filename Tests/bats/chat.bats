@@ -1,0 +1,75 @@
+# Two people at two terminals, and a script.
+
+load support
+
+setup() {
+    make_place
+    start_daemon
+}
+
+teardown() { remove_place; }
+
+# A terminal of 90 columns in which somebody has opened the chat.
+start_chat() { # terminal
+    tmux -S "$directory/tmux" -f /dev/null new-session -d -s "$1" -x 90 -y 20 "bindctl open chat" 3>&-
+    background+=("$(tmux -S "$directory/tmux" display-message -p '#{pid}')")
+    eventually shows "$1" '^chat › login'
+}
+
+shows() { tmux -S "$directory/tmux" capture-pane -p -t "$1" | grep -qE -e "$2"; } # terminal pattern
+keys() { tmux -S "$directory/tmux" send-keys -t "$1" "${@:2}"; }                  # terminal key...
+
+# Logs somebody in under a name that nobody has.
+log_in() { # terminal name
+    keys "$1" l
+    eventually shows "$1" '^> name'
+    keys "$1" "$2" Enter
+    eventually shows "$1" '^chat › main › rooms'
+}
+
+@test "two people take names, make a room, talk in it, and leave" {
+    start_chat one
+    start_chat two
+    log_in one kim
+    log_in two lee
+    eventually shows one '^here +kim lee$'
+
+    keys one c
+    eventually shows one '^> name'
+    keys one lobby Enter 'all and everything' Enter
+    eventually shows two 'lobby +0 +1 +no +all and everything'
+
+    keys two Enter # goes in
+    eventually shows two '^members +kim\* lee\*$'
+    keys two Enter # writes
+    eventually shows two '^> text'
+    keys two 'hello kim' Enter
+    eventually shows one 'lobby +1 +2 +yes'
+    keys one Enter
+    eventually shows one 'lee +hello kim'
+    keys one Enter
+    eventually shows one '^> text'
+    keys one 'hello lee' Enter 'how are you' Enter
+    eventually shows two 'kim +how are you'
+
+    # A script of the same user says something too.
+    bindctl call chat.send room=lobby as=kim text='the backup is done'
+    eventually shows two 'kim +the backup is done'
+    is "$(bindctl call chat.unread as=lee -r)" '[{"id":1,"name":"lobby","unread":0}]'
+
+    # Out again: the other one sees who is here.
+    keys one Escape
+    eventually shows one '^d delete'
+    keys one Escape
+    eventually shows one '^chat › main › rooms  '
+    keys one Tab
+    eventually shows one '^chat › main › profile'
+    keys one l
+    eventually shows one '^> kim' # a name that one has is chosen with enter
+    eventually shows two '^members +kim lee\*$'
+    keys one Enter
+    eventually shows one '^chat › main › rooms'
+    eventually shows two '^members +kim\* lee\*$'
+    keys one q
+    eventually shows two '^members +kim lee\*$'
+}
