@@ -76,7 +76,7 @@ final class Daemon {
     let feeds = FeedsService(
       in: host, web: web, reader: feedReader, on: scheduler,
       schedule: FeedSchedule(configuration.feeds))
-    let index = TextIndex([threads.corpus(in: host)], on: loop)
+    let index = TextIndex([threads.corpus(in: host), chat.corpus], on: loop)
     let webSearch = WebSearch(configuration.web.search, by: web)
     let search = SearchService([index, webSearch], on: scheduler)
     let daemon = DaemonService(

@@ -127,9 +127,8 @@ struct ChatMethodsTests {
     let kim = chat.client("kim")
     chat.makeRoom("lobby", by: kim)
     _ = call(kim, "chat.send", #"{"room":1,"text":"secret"}"#)
-    let role = Role(
-      name: "deaf", methods: Rules(allow: [Rule(try #require(Pattern("**")))]), read: Rules(),
-      write: Rules())
+    let everything = Rules(allow: [Rule(try #require(Pattern("**")))])
+    let role = Role(name: "deaf", methods: everything, read: Rules(), write: Rules())
     let deaf = bench.connect(as: role)
     #expect(error(deaf, "chat.history", #"{"room":1}"#)?.name == .notFound)
     #expect(call(deaf, "chat.unread", #"{"as":"kim"}"#).contains(#""value":[]"#))

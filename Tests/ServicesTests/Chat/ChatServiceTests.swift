@@ -137,6 +137,33 @@ struct ChatServiceTests {
   }
 
   @Test
+  func `what is said can be found, as long as it is said`() throws {
+    _ = try send("hello", by: "kim")
+    let corpus = chat.corpus
+    #expect(
+      corpus.all() == [
+        SearchText(id: "chat/1", text: "lobby: all"), SearchText(id: "chat/1/1", text: "hello"),
+      ])
+    var changes: [SearchChange] = []
+    let bag = DisposeBag()
+    corpus.changes.observeNext { changes += $0 }.dispose(in: bag)
+    _ = try send("two", by: "lee")
+    try bench.run { try chat.edit(1, in: lobby, to: "hi", by: "kim") }
+    try bench.run { try chat.delete(2, in: lobby, by: "lee") }
+    bench.store.commit()
+    #expect(
+      changes == [
+        .put(SearchText(id: "chat/1/2", text: "two")), .put(SearchText(id: "chat/1/1", text: "hi")),
+        .remove(id: "chat/1/2"),
+      ])
+    #expect(corpus.describe("chat/1/1")?.source == "chat/rooms/1/messages")
+    #expect(corpus.describe("chat/1/1")?.title == "lobby, kim")
+    #expect(corpus.describe("chat/1/2") == nil)
+    #expect(corpus.describe("chat/9") == nil)
+    bag.dispose()
+  }
+
+  @Test
   func `after a start everything is as it was`() throws {
     _ = try send("hello", by: "kim")
     _ = try send("hullo", by: "lee")
