@@ -9,6 +9,10 @@ final class Transfer {
   let easy: UnsafeMutableRawPointer
   private(set) var response = WebResponse(status: 0)
   private let maxBytes: Int
+
+  /// Bytes of all headers, those of redirects included.
+  private static let maxHeaderBytes = 256 << 10
+  private var headerBytes = 0
   private let allowsLocal: () -> Bool
   private let headers: UnsafeMutablePointer<curl_slist>?
 
@@ -121,13 +125,20 @@ final class Transfer {
     return true
   }
 
-  fileprivate func take(header bytes: UnsafeRawBufferPointer) {
+  /// - Returns: Whether it is taken.
+  fileprivate func take(header bytes: UnsafeRawBufferPointer) -> Bool {
+    headerBytes += bytes.count
+    guard headerBytes <= Self.maxHeaderBytes else {
+      isTooLarge = true
+      return false
+    }
     // Those of an answer that sent on are not those of the page.
     if bytes.starts(with: "HTTP/".utf8) { response.headers = [:] }
-    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return }
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return true }
     let name = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
     let value = String(decoding: bytes[(colon + 1)...], as: UTF8.self)
     response.headers[name] = value.trimmingWhitespace
+    return true
   }
 
   /// Whether a connection to an address may be made: whatever its name was, this is where it would
@@ -188,8 +199,9 @@ private func headerCame(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
   _ owner: UnsafeMutableRawPointer?
 ) -> Int {
-  transfer(owner).take(header: UnsafeRawBufferPointer(start: bytes, count: size * count))
-  return size * count
+  let isTaken = transfer(owner).take(
+    header: UnsafeRawBufferPointer(start: bytes, count: size * count))
+  return isTaken ? size * count : 0
 }
 
 private func socketIsWanted(

@@ -138,11 +138,12 @@ struct CurlClientTests {
   }
 
   @Test
-  func `too much is refused: announced, without end, or packed`() throws {
+  func `too much is refused: announced, without end, packed, or before the page`() throws {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     let server = WebServer([
       "/announced": .bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n".utf8)),
       "/endless": .endless(head: chunked, "5\r\nhello\r\n"),
+      "/headers": .endless(head: "HTTP/1.1 200 OK\r\n", "X-Header: again\r\n"),
       "/packed": .bytes(
         Array(
           "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n"
@@ -150,10 +151,10 @@ struct CurlClientTests {
           + packed),
     ])
     let bench = try Bench { $0.bytes = 100_000 }
-    for path in ["/announced", "/endless", "/packed"] {
+    for path in ["/announced", "/endless", "/packed", "/headers"] {
       #expect(try bench.fault(server.url(path)) == .tooLarge(max: 100_000), "\(path)")
     }
-    try bench.wait { server.hangups == 1 }
+    try bench.wait { server.hangups == 2 }
     let large = try Bench()
     #expect(try large.get(server.url("/packed")).get().body.count == 200_000)
   }

@@ -94,6 +94,8 @@ private final class Core: Sendable {
 
   func start() {
     run { core in
+      // Closed here and not by who stops it: another server may get the number at once.
+      defer { close(core.listener) }
       while true {
         let client = accept(core.listener, nil, nil)
         guard client >= 0 else { return }
@@ -106,7 +108,6 @@ private final class Core: Sendable {
   /// Takes no more clients; those who wait for nothing are hung up on by what they wait for.
   func stop() {
     shutdown(listener, CInt(SHUT_RDWR))
-    close(listener)
   }
 
   /// Runs something on a thread of its own.
