@@ -21,6 +21,7 @@ struct Incoming: Decodable {
     let skipped: UInt64?
     let event: JSONText?
     let error: JSONText?
+    let state: String?
     let missed: Missed?
     let reason: String?
     let reconnect_ms: UInt64?
@@ -51,6 +52,21 @@ struct SubscribeAnswer: Decodable {
   let gone: Bool?
   let values: JSONValue?
   let after: UInt64?
+  let state: String?
+  let error: JSONText?
+}
+
+extension JSONText {
+  /// What is shown of a source that is loaded, while it is not: its state as a pattern shows it.
+  ///
+  /// - Returns: `nil` for what is loaded, and for what never is.
+  init?(state: String?, value: JSONText?, error: JSONText?) {
+    guard let state, state != "loaded" else { return nil }
+    var object: JSONObject = ["state": .string(state)]
+    object["value"] = value?.value
+    object["error"] = error?.value
+    self = JSONValue.object(object).text
+  }
 }
 
 extension ClientError {

@@ -93,7 +93,8 @@ struct TopicState {
     if case .object(let object)? = answer.values {
       values = object.members.map { ($0.name, $0.value.text) }
     } else if answer.gone != true {
-      values = [(topic.source, answer.value ?? .null)]
+      let unloaded = JSONText(state: answer.state, value: answer.value, error: answer.error)
+      values = [(topic.source, unloaded ?? answer.value ?? .null)]
     }
     let before = told
     collections = [:]
@@ -150,7 +151,8 @@ struct TopicState {
     let value =
       params.gone == true
       ? nil
-      : params.changes.map { change(source, $0) }
+      : JSONText(state: params.state, value: params.value, error: params.error)
+        ?? params.changes.map { change(source, $0) }
         ?? (params.part == nil ? params.value ?? .null : collections[source]?.value.text ?? .null)
     if !isLog { told[source] = value }
     tell(

@@ -45,6 +45,28 @@ struct FollowerTests {
   }
 
   @Test
+  func `of what is loaded the value is told, and its state while there is none`() throws {
+    let error =
+      #"{"code":1000,"message":"no","data":{"name":"rejected","retry":false,"reason":"x"}}"#
+    let daemon = try ScriptedDaemon([
+      [
+        ScriptedDaemon.hello, notJournaled,
+        .answer(#"{"sub":"t0","source":"feeds/a","kind":"loading","state":"loading"}"#),
+        next(#""state":"loaded","value":1"#), next(#""state":"reloading","value":1"#),
+        next(#""state":"failed","error":\#(error)"#), .hang,
+      ]
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try client.follow([Topic("feeds/a")])
+    #expect(
+      try follower.words(5) == [
+        #"feeds/a={"state":"loading"}"#, "mark -", "feeds/a=1!",
+        #"feeds/a={"state":"reloading","value":1}!"#,
+        #"feeds/a={"state":"failed","error":\#(error)}!"#,
+      ])
+  }
+
+  @Test
   func `a watcher hears the present, a mark, then every change`() throws {
     let daemon = try ScriptedDaemon([
       [

@@ -69,7 +69,7 @@ private func past(_ source: String, _ moment: When, _ context: Context) throws -
 extension JSONObject {
   /// The answer to `get` as one document for each source.
   fileprivate var eachSource: [JSONObject] {
-    guard case .object(let values)? = self["values"] else { return [self] }
+    guard case .object(let values)? = self["values"] else { return [loadedOrState] }
     return values.members.map { member in
       var document: JSONObject = ["source": .string(member.name)]
       document["kind"] = self["kind"]
@@ -77,5 +77,16 @@ extension JSONObject {
       document["value"] = member.value
       return document
     }
+  }
+
+  /// The same; of what is loaded and is not yet, or could not be, the state as the value.
+  private var loadedOrState: JSONObject {
+    guard let state = self["state"], state != .string("loaded") else { return self }
+    var (document, shown) = (self, JSONObject())
+    shown["state"] = state
+    shown["value"] = self["value"]
+    shown["error"] = self["error"]
+    document["value"] = .object(shown)
+    return document
   }
 }
