@@ -27,11 +27,11 @@ package func bindFeeds(_ interface: Interface, to feeds: FeedsService) {
     ) { view, _ in bindFeeds(view, to: feeds) }
   }
   interface.offerView(
-    "feed", "One feed and its episodes, fetched while it is shown.", FeedArguments.self,
+    "feed", "One feed and its newest episodes, fetched while it is shown.", FeedArguments.self,
     reads: { ["feeds/\($0.id)", Feeds.episodes(ofFeed: $0.id)] }
   ) { view, _, feed in
     _ = try feeds.feed(feed.id)
-    bindFeed(view, to: feeds, feed.id)
+    bindFeed(view, to: feeds, feed)
   }
 
   interface.command(

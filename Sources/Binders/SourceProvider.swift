@@ -1,6 +1,7 @@
 package import JSON
 internal import Services
 internal import Signals
+internal import Wire
 
 /// The sources of one service, as they are offered.
 package final class SourceProvider {
@@ -86,6 +87,15 @@ package final class SourceProvider {
   /// Whether the changes of one of the sources are events in the journal.
   func isJournaled(_ source: String) -> Bool {
     isJournaled && (commonKind != nil || kind(of: source) != .loading)
+  }
+
+  /// Whether the changes of all sources that a pattern may mean are events in the journal.
+  func isJournaled(_ pattern: Pattern) -> Bool {
+    isJournaled
+      && (commonKind != nil
+        || !descriptions.contains { description in
+          description.kind == .loading && Pattern(description.name)?.overlaps(pattern) != false
+        })
   }
 
   /// These sources, and beside them others that are loaded.

@@ -95,7 +95,7 @@ extension Interface {
     guard !pattern.isLiteral || sources.exists(pattern.text) else {
       throw notFound(subscribe.source)
     }
-    guard pattern.isLiteral ? sources.isJournaled(pattern.text) : sources.isJournaled else {
+    guard sources.isJournaled(pattern) else {
       throw .unusable("mode", "what is not journaled has no past to read each change from")
     }
     if subscribe.min_interval_ms != nil {

@@ -147,6 +147,15 @@ struct FeedsTests {
       client.error(
         #"{"id":6,"method":"subscribe","params":{"source":"feeds/a","mode":"every"}}"#)?.message
         .contains("not journaled") == true)
+    for (i, pattern) in ["feeds/*", "feeds/**"].enumerated() {
+      let line =
+        #"{"id":\#(10 + i),"method":"subscribe","params":{"source":"\#(pattern)","mode":"every"}}"#
+      #expect(client.error(line)?.data["path"] == .string("/mode"))
+    }
+    #expect(
+      client.call(
+        #"{"id":20,"method":"subscribe","params":{"source":"feeds/*/episodes","mode":"every"}}"#
+      ).contains(#""values":{"feeds/a/episodes":["#))
     let described = client.call(#"{"id":7,"method":"describe","params":["feeds"]}"#)
     #expect(
       described.contains(
@@ -225,6 +234,22 @@ struct FeedsTests {
     } _: { client in
       Self.conversation(client, bench, web)
     }
+  }
+
+  @Test
+  func `a view shows as many of the newest episodes as fit, or as are wanted`() {
+    subscribe()
+    web.answer("T" + (1...60).map { "\nk\($0) e\($0)" }.joined())
+    _ = client.settle()
+    func count(_ arguments: String) -> Int {
+      let line =
+        #"{"id":1,"method":"open","params":{"binder":"feed","args":{"id":"a"\#(arguments)}}}"#
+      return client.call(line).split(separator: #""key":"#).count - 1
+    }
+    #expect(count("") == 50)
+    #expect(count(#","newest":3"#) == 3)
+    #expect(count(#","newest":100"#) == 60)
+    #expect(count(#","newest":-1"#) == 0)
   }
 
   @Test

@@ -1,12 +1,16 @@
 package import Connections
+internal import JSON
 package import Services
 internal import Signals
 
-/// Shows one feed and its episodes; it is fetched while it is shown, and goes with its subscription.
-package func bindFeed(_ view: View, to feeds: FeedsService, _ id: String) {
+/// Shows one feed and its newest episodes; it is fetched while it is shown, and goes with its
+/// subscription.
+package func bindFeed(_ view: View, to feeds: FeedsService, _ feed: FeedArguments) {
+  let (id, count) = (feed.id, max(0, feed.newest ?? FeedArguments.newest))
   feeds.values(of: id).bind(to: view["feed"])
   feeds.states(of: id).ignoreNils().updateLoadingState(of: view["feed"]).bind(to: view) { _, _ in }
-  feeds.ledger.list(of: Feeds.episodes(ofFeed: id)).bind(to: view["episodes"])
+  feeds.ledger.list(of: Feeds.episodes(ofFeed: id)).map { Array($0.collection.prefix(count)) }
+    .removeDuplicates().bind(to: view["episodes"])
   feeds.isGone(id).bind(to: view) { view, _ in view.dismiss() }
   view.intent("markPlayed", MarkEpisode.self).calls {
     try feeds.mark(id, $0.episode, played: $0.played ?? true)
@@ -18,6 +22,11 @@ package func bindFeed(_ view: View, to feeds: FeedsService, _ id: String) {
 /// What the view of a feed takes.
 package struct FeedArguments: Decodable {
   let id: String
+
+  /// How many episodes; left out, so many as fit into a line of the usual length.
+  let newest: Int?
+
+  fileprivate static let newest = 50
 }
 
 private struct MarkEpisode: Decodable {

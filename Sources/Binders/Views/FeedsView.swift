@@ -8,7 +8,7 @@ package func bindFeeds(_ view: View, to feeds: FeedsService) {
   view.intent("add", AddFeed.self).calls { try feeds.subscribe(to: $0.url, as: $0.id) }
   view.intent("refresh").calls { _ in try feeds.refresh() }
   view.intent("open", FeedArguments.self).calls { _ = try feeds.feed($0.id) }
-    .opens("feed") { view, feed in bindFeed(view, to: feeds, feed.id) }
+    .opens("feed") { view, feed in bindFeed(view, to: feeds, feed) }
 }
 
 private struct AddFeed: Decodable {

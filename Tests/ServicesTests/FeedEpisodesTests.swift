@@ -1,0 +1,121 @@
+import JSON
+import Journal
+import Services
+import Signals
+import TestSupport
+import Testing
+
+/// What is kept of feeds.
+final class FeedEpisodesTests: FeedsBench {
+  @Test
+  func `new episodes come first, with the highest numbers; what is known is found again`() throws {
+    try subscribe(fetching: "T\nb Two\na One")
+    #expect(titles == ["2 Two", "1 One"])
+    let before = host.last
+    _ = watch()
+    web.answer("T\nb Two\na One")
+    #expect(host.last == before, "nothing is new, nothing is recorded")
+    time.advance(1800)
+    web.answer("T\nd Four\nc Three\nc Again\nb Second\na One")
+    store.commit()
+    #expect(titles == ["4 Four", "3 Three", "2 Second", "1 One"])
+  }
+
+  @Test
+  func `a feed that begins with the oldest is turned around by its times`() throws {
+    try subscribe(fetching: "T\na One 2026-01-01\nb Two 2026-01-02\nc Same 2026-01-02")
+    #expect(titles == ["3 Two", "2 Same", "1 One"])
+  }
+
+  @Test
+  func `of very many episodes the newest are kept`() throws {
+    let all = (0..<600).map { "\nk\($0) e\($0)" }
+    try subscribe(fetching: "T" + all.dropFirst(10).joined())
+    #expect(titles.count == 500)
+    #expect(titles.first == "500 e10")
+    _ = watch()
+    web.answer("T" + all.joined())
+    store.commit()
+    #expect(titles.count == 500)
+    #expect(titles.first == "510 e0")
+    #expect(titles.last == "11 e499")
+    #expect(feeds.ledger.shown.value.feed("a")?.unplayed == 500)
+  }
+
+  @Test
+  func `what was played stays so when the feed says something else`() throws {
+    try subscribe(fetching: "T\nb Two\na One")
+    #expect(try run { () throws(FeedsError) in try feeds.mark("a", 1) } == 1)
+    #expect(try run { () throws(FeedsError) in try feeds.mark("a", 1) } == 0)
+    _ = watch()
+    web.answer("T\nb Two\na First")
+    store.commit()
+    let episodes = feeds.ledger.shown.value.episodes(of: "a")
+    #expect(episodes.map(\.played) == [false, true])
+    #expect(episodes.map(\.title) == ["Two", "First"])
+    #expect(feeds.ledger.shown.value.feed("a")?.unplayed == 1)
+    #expect(try run { () throws(FeedsError) in try feeds.mark("a") } == 1)
+    #expect(try run { () throws(FeedsError) in try feeds.mark("a", played: false) } == 2)
+    #expect(feeds.ledger.shown.value.feed("a")?.unplayed == 2)
+  }
+
+  @Test
+  func `the server is asked whether there is anything new, also after a restart`() throws {
+    try subscribe()
+    time.advance(0)
+    #expect(web.requests[0].headers["If-None-Match"] == nil)
+    web.answer("T\na One", headers: ["etag": "\"1\"", "last-modified": "Sat, 07 Nov 2026"])
+    store.commit()
+    let host = ServiceHost(store: store)
+    let feeds = FeedsService(in: host, web: web, reader: FakeReader(), on: time)
+    try host.start()
+    var states: [String] = []
+    feeds.states(of: "a").observeNext { states.append(name($0)) }.dispose(in: bag)
+    #expect(web.requests[1].headers["If-None-Match"] == "\"1\"")
+    #expect(web.requests[1].headers["If-Modified-Since"] == "Sat, 07 Nov 2026")
+    let before = host.last
+    web.answer(status: 304)
+    #expect(host.last == before)
+    #expect(states == ["reloading", "loaded 1"])
+  }
+
+  @Test
+  func `the list of episodes tells each step`() throws {
+    try subscribe(fetching: "T\na One")
+    var heard: [(count: Int, patch: Int)] = []
+    feeds.ledger.list(of: "feeds/a/episodes").observeNext {
+      heard.append(($0.collection.count, $0.patch.count))
+    }
+    .dispose(in: bag)
+    try run { () throws(FeedsError) in try feeds.refresh("a") }
+    web.answer("T\nc Three\nb Two\na One")
+    store.commit()
+    try run { () throws(FeedsError) in try feeds.mark("a", 2) }
+    try run { () throws(FeedsError) in try feeds.unsubscribe("a") }
+    #expect(heard.map(\.count) == [1, 2, 3, 3, 0])
+    #expect(heard.map(\.patch) == [0, 1, 1, 1, 0])
+  }
+
+  @Test
+  func `a snapshot holds all, and the past of the episodes is known`() throws {
+    try subscribe(fetching: "T\nb Two\na One")
+    try run { () throws(FeedsError) in try feeds.mark("a", 2) }
+    let coder = EventCoder()
+    let state = feeds.ledger.shown.value
+    let copy = try #require(Feeds(kept: state.kept(by: coder), by: coder))
+    #expect(copy.all == state.all)
+    #expect(copy.episodes(of: "a") == state.episodes(of: "a"))
+    #expect(copy.value(of: "feeds/a/episodes") == state.value(of: "feeds/a/episodes"))
+    #expect(Array(copy.sources) == ["feeds/a/episodes"])
+  }
+
+  @Test
+  func `what cannot be kept is a failure, not a loss`() throws {
+    try subscribe()
+    let watched = watch()
+    web.answer("T\na One")
+    store.reject(.readOnly(reason: "ENOSPC", outcome: .none))
+    #expect(watched.states() == ["loading", "failed: what was read could not be kept"])
+    #expect(titles == [])
+  }
+}
