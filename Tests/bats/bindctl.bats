@@ -125,7 +125,7 @@ start_false_daemon() { # script
     is "$status" 2
     is "$stderr" "bindctl: line 2, cells/b: a source and a value, 'SRC VALUE'"
     is "$(bindctl get cells/a)" 1
-    refuses 2 "set takes SRC and VALUE, or - alone; try 'bindctl help set'" set cells/a
+    refuses 2 "--if is for one source; see 'bindctl help set'" set - --if 1
 }
 
 @test "set --if and --if-version refuse what has moved on" {

@@ -27,10 +27,9 @@ var setCommand: Command {
   Command(setSyntax) { context in
     let source = context.operand(0)
     guard context.invocation.operands.count > 1 else {
-      guard source == "-",
-        !["if", "if-version"].contains(where: { context.invocation.value($0) != nil })
-      else {
-        throw UsageError("set takes SRC and VALUE, or - alone", command: "set")
+      guard source == "-" else { throw UsageError("set needs its VALUE", command: "set") }
+      for option in ["if", "if-version"] where context.invocation.value(option) != nil {
+        throw UsageError("--\(option) is for one source", command: "set")
       }
       return try setMany(context)
     }
