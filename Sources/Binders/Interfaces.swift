@@ -25,6 +25,12 @@ package final class Interfaces {
     return interface
   }
 
+  /// Lets go of all of them, and of what they were made of; for the end.
+  package func end() {
+    onMaking = { _ in }
+    byRole = [:]
+  }
+
   /// Lets go of those that no new client will have; who has one keeps it.
   package func keep(only roles: Set<Role>) {
     byRole = byRole.filter { roles.contains($0.key) }

@@ -10,7 +10,8 @@ internal import Wire
 /// - Parameter onSelection: What is done with a result that a client selects in a view.
 package func bindSearch(
   _ interface: Interface, to search: SearchService,
-  onSelection: @escaping (View, Session, SearchHit) throws -> Void = { _, _, _ in }
+  onSelection: @escaping (View, Session, SearchHit, _ mayRead: (String) -> Bool) throws -> Void =
+    { _, _, _, _ in }
 ) {
   let role = interface.role
   func mayShow(_ hit: SearchHit) -> Bool { hit.source.map(role.mayRead) ?? true }
@@ -20,7 +21,7 @@ package func bindSearch(
     reads: { _ in [] }
   ) { view, session, arguments in
     bindSearch(view, to: try search.model(in: arguments.backend), mayShow: mayShow) { view, hit in
-      try onSelection(view, session, hit)
+      try onSelection(view, session, hit, role.mayRead)
     }
   }
   interface.query(
@@ -52,9 +53,13 @@ package func bindSearch(
 
 /// Opens a thread that was found here; what was found elsewhere is the client's to open.
 package func openSelected(
-  _ hit: SearchHit, from view: View, _ session: Session, _ threads: ThreadsService
+  _ hit: SearchHit, from view: View, _ session: Session, _ threads: ThreadsService,
+  mayRead: (_ source: String) -> Bool
 ) throws {
   guard let part = hit.source.flatMap(Threads.Part.init) else { return }
+  guard mayRead("threads/\(part.id)"), mayRead("threads/\(part.id)/posts") else {
+    throw WireError.notFound("source", "threads/\(part.id)/posts")
+  }
   _ = try threads.thread(part.id)
   view.open("thread", as: .push) {
     // That there is such a thread was found out by the line before.

@@ -49,7 +49,7 @@ private func bindLogin(_ interface: Interface, to users: UsersService) {
   }
   interface.unkeptCommand(
     "users.logout", "Logs this connection out; returns whether somebody was logged in.",
-    NoArguments.self, writes: []
+    NoParameters.self, writes: []
   ) { session, _ throws(UsersError) in session.logOut() }
   interface.unkeptCommand(
     "users.token", "Makes a token to log in with from elsewhere; it is shown now and never again.",
@@ -87,7 +87,7 @@ private func bindProfiles(_ interface: Interface, to users: UsersService) {
   }
   interface.query(
     "users.whoami", "As whom this connection is logged in, and the names that are yours.",
-    NoArguments.self, Shape(of: Who.self)
+    NoParameters.self, Shape(of: Who.self)
   ) { interface, call, _ in
     let session = interface.session(of: call.connection)
     interface.answer(
@@ -105,8 +105,6 @@ private struct As: DocumentedParameters {
 
   static let docs = ["as": asDoc]
 }
-
-private struct NoArguments: Decodable {}
 
 private struct Login: DocumentedParameters {
   let name: String?

@@ -118,8 +118,8 @@ final class Daemon {
       bindChat(interface, to: chat)
       bindSystem(interface, to: system)
       bindFeeds(interface, to: feeds)
-      bindSearch(interface, to: search) { view, session, hit in
-        try openSelected(hit, from: view, session, threads)
+      bindSearch(interface, to: search) { view, session, hit, mayRead in
+        try openSelected(hit, from: view, session, threads, mayRead: mayRead)
       }
       bindDaemon(interface, to: daemon)
       interface.offerSource(
@@ -138,6 +138,11 @@ final class Daemon {
     server = SocketServer(
       hub, on: loop, log: log, admits: access.admits,
       onConnection: access.bind)
+  }
+
+  deinit {
+    // What they offer can read the configuration again, which changes them.
+    interfaces.end()
   }
 
   /// Brings the services to where the journal is, and lets the clients see them.

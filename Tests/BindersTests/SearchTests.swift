@@ -33,6 +33,14 @@ private final class HandBackend: SearchBackend {
     ])
   }
 
+  /// Answers the newest with a thread whose name fits.
+  func answerWithThread() {
+    answered.insert(count - 1)
+    observers[count - 1].receive(lastElement: [
+      SearchHit(id: "threads/1", title: "Tea", text: "", source: "threads/1")
+    ])
+  }
+
   func fail(_ i: Int) {
     answered.insert(i)
     observers[i].fail(.failed("gone"))
@@ -63,8 +71,8 @@ struct SearchTests {
         let search = SearchService([backend], on: time)
         return { interface in
           bindThreads(interface, to: threads)
-          bindSearch(interface, to: search) { view, session, hit in
-            try openSelected(hit, from: view, session, threads)
+          bindSearch(interface, to: search) { view, session, hit, mayRead in
+            try openSelected(hit, from: view, session, threads, mayRead: mayRead)
           }
         }
       })
@@ -84,6 +92,27 @@ struct SearchTests {
 
   private static let open =
     #"{"id":1,"method":"open","params":{"binder":"search","view":"s"}}"#
+
+  @Test
+  func `a thread that is found opens for those who may read its posts`() throws {
+    let bench = try bench()
+    var read = try Self.rules("**")
+    read.deny = [Rule(try #require(Pattern("threads/*/posts")))]
+    let role = Role(
+      name: "r", methods: try Self.rules("**", "."), read: read, write: try Self.rules("**"))
+    for (client, isAllowed) in [(bench.connect(as: role), false), (bench.connect(), true)] {
+      _ = client.call(Self.open)
+      type("green", client)
+      bench.time.advance(400)
+      backend.answerWithThread()
+      _ = client.settle()
+      client.send(
+        #"{"id":9,"method":"intent","params":{"view":"s","name":"select","args":{"id":"threads/1"}}}"#
+      )
+      let lines = client.settle()
+      #expect(lines.contains { $0.contains(#""method":"opened""#) } == isAllowed, "\(lines)")
+    }
+  }
 
   @Test
   func `a view finds what is typed after a pause, and the newest only`() throws {

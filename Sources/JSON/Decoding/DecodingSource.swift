@@ -154,8 +154,8 @@ final class DecodingSource {
     }
   }
 
-  /// The members of the whole, which is an object that was decoded.
-  var members: ObjectIndex { objects[0] }
+  /// The members of the whole; `nil` when the type that was decoded has not looked into it.
+  var members: ObjectIndex? { objectCount > 0 ? objects[0] : nil }
 
   func checkUnknownMembers() throws(JSONDecodingError) {
     if let otherMember, objectCount > 0 { _ = objects[0].find(otherMember) }

@@ -58,7 +58,7 @@ public final class JSONDecoder {
   public func decodeMember<Value: Decodable>(
     _ type: Value.Type = Value.self
   ) throws(JSONDecodingError) -> Value? {
-    guard let name = source.otherMember, let place = source.members.find(name) else { return nil }
+    guard let name = source.otherMember, let place = source.members?.find(name) else { return nil }
     do {
       return try source.value(type, in: place, at: [Key(stringValue: name)])
     } catch let error as JSONDecodingError {

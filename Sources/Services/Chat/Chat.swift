@@ -41,7 +41,7 @@ package struct Chat: ServiceState {
     of room: Int, before: Int? = nil, limit: Int = pageCount, maxBytes: Int = pageBytes
   ) -> ArraySlice<Message> {
     let messages = messages[room] ?? []
-    let end = min(messages.count, max(0, (before ?? .max) - 1))
+    let end = min(messages.count, max(before ?? .max, 1) - 1)
     var (start, bytes) = (end, 0)
     while start > 0, end - start < limit {
       bytes += messages[start - 1].text.utf8.count

@@ -89,7 +89,8 @@ package final class Session {
   package func actor(as name: String? = nil) throws(UsersError) -> String {
     if let name {
       let user = try users.user(name)
-      guard user.uid == caller.uid || claim?.name == name else { throw .taken(name: name) }
+      let hasToken = claim.map { $0.name == name && $0.stands(in: users.ledger.newest) } ?? false
+      guard user.uid == caller.uid || hasToken else { throw .taken(name: name) }
       return name
     }
     guard let claim, claim.stands(in: users.ledger.newest) else { throw .notLoggedIn }

@@ -76,9 +76,32 @@ struct ChatMethodsTests {
     #expect(call(stranger, "users.edit", #"{"about":"hi"}"#).contains(#""about":"hi""#))
     #expect(call(kim, "users.revoke", "{}").contains(#""value":1"#))
     #expect(error(stranger, "users.edit", #"{"about":"x"}"#)?.name == .rejected)
+    for method in ["users.edit", "users.token"] {
+      #expect(error(stranger, method, #"{"as":"kim"}"#)?.data["reason"] == .string("name_taken"))
+    }
     var journal = ""
     bench.store.replay(after: 0) { journal += $0.map { $0.data + ($0.meta ?? "") }.joined() }
     #expect(!journal.contains(#""1.secret-1"#))
+  }
+
+  @Test
+  func `what takes nothing takes an empty object, and nothing else`() throws {
+    for method in ["users.whoami", "users.logout"] {
+      #expect(call(bench.connect(), method, "{}").contains(#""result""#))
+      #expect(error(bench.connect(), method, #"{"x":1}"#)?.name == .invalidParams)
+    }
+  }
+
+  @Test
+  func `history before the first number, and before any, is empty`() throws {
+    let kim = chat.client("kim")
+    chat.makeRoom("lobby", by: kim)
+    _ = call(kim, "chat.send", #"{"room":1,"text":"one"}"#)
+    for number in [Int.min, -1, 0, 1] {
+      #expect(
+        call(kim, "chat.history", #"{"room":1,"before":\#(number)}"#).contains(#""value":[]"#))
+    }
+    #expect(call(kim, "chat.history", #"{"room":1,"before":\#(Int.max)}"#).contains("one"))
   }
 
   @Test
