@@ -67,8 +67,9 @@ private func isEpisodes(_ source: String, of feeds: FeedsService) -> Bool {
 
 /// The sources `feeds/ID`: what fetching each feed has come to.
 private func loadingFeeds(_ interface: Interface, _ feeds: FeedsService) -> LoadingSources {
+  let encoder = interface.encoder
   func text(_ id: String, _ state: FeedState?) -> JSONText? {
-    state.map { interface.text($0, before: feeds.ledger.shown.value.feed(id)) }
+    state.map { Interface.text($0, before: feeds.ledger.shown.value.feed(id), encoder) }
   }
   func change(_ id: String, _ state: FeedState?) -> SourceChange {
     SourceChange(source: "feeds/\(id)", seq: 0, value: text(id, state))

@@ -46,9 +46,11 @@ struct LoadingSources {
 extension Interface {
   /// What loading has come to, as clients see it: an object whose members stand in the frame.
   ///
+  /// Static, because what shows it may outlive the interface that has offered it, and must not keep it.
+  ///
   /// - Parameter before: The value that is there while it is loaded again.
-  func text<Value: Encodable, Failure: ServiceError>(
-    _ state: ObservedLoadingState<Value, Failure>, before: Value?
+  static func text<Value: Encodable, Failure: ServiceError>(
+    _ state: ObservedLoadingState<Value, Failure>, before: Value?, _ encoder: JSONEncoder
   ) -> JSONText {
     let text = LoadingText()
     switch state {
