@@ -62,6 +62,8 @@ package func bindHub(_ hub: Hub, to interface: Interface, bag: DisposeBag) {
   let host = interface.host
   hub.epoch = host.epoch
   hub.wireError = { interface.error($0) }
+  // What is offered knows the hub: neither would let go of the other.
+  BlockDisposable { hub.wireError = { WireError(.internalError, "\($0)") } }.dispose(in: bag)
   hub.advance(to: host.durable)
   host.progress.observeNext { hub.advance(to: $0) }.dispose(in: bag)
   host.rejected.observeNext { hub.reject(interface.error($0)) }.dispose(in: bag)
