@@ -29,6 +29,7 @@ package final class Interfaces {
   package func end() {
     onMaking = { _ in }
     byRole = [:]
+    commons.bindings.end()
   }
 
   /// Lets go of those that no new client will have; who has one keeps it.

@@ -89,6 +89,13 @@ package final class LiveBindings {
     bindings.removeAll { $0 === binding }
   }
 
+  /// Ends all that live; what they bind knows them, and they what they bind.
+  func end() {
+    bag.dispose()
+    for binding in bindings { binding.dispose() }
+    (kept, filed, undecided) = ([:], [:], [])
+  }
+
   // MARK: What the journal keeps
 
   /// Follows what becomes of what is recorded; once, however many bind clients to the service.
