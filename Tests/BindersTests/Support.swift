@@ -65,6 +65,7 @@ final class Bench {
   deinit {
     hub.closeAll(.shutdown)
     hub.flush()
+    interfaces.end()
   }
 
   func connect(uid: UInt32 = 1000, as role: Role = .owner) -> TestClient {
