@@ -138,7 +138,7 @@ struct LateCallTests {
   @Test
   func `an answer that the disk keeps too long is a timeout that does not know, out of order`() {
     bench.offerCommands()
-    bench.methods["hurried"] = { [bench] call in
+    bench.methods["hurried"] = { [unowned bench] call in
       var call = call
       call.timeoutMilliseconds = 300
       return bench.methods["write"]?(call) ?? .done
@@ -167,7 +167,7 @@ struct LateCallTests {
   @Test
   func `a write that is lost is told once, a timeout or not`() {
     bench.offerCommands()
-    bench.methods["hurried"] = { [bench] call in
+    bench.methods["hurried"] = { [unowned bench] call in
       var call = call
       call.timeoutMilliseconds = 300
       return bench.methods["write"]?(call) ?? .done
