@@ -43,7 +43,7 @@ struct HeldAnswerTests {
   @Test
   func `answers that wait are as many bytes as they may`() {
     var written = 0
-    bench.methods["write"] = { [bench] call in
+    bench.methods["write"] = { [unowned bench] call in
       written += 1
       bench.connection.writtenPosition = UInt64(written)
       let filler = String(repeating: "x", count: 60_000)

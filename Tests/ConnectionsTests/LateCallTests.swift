@@ -115,7 +115,7 @@ struct LateCallTests {
   @Test
   func `a late call whose time is over is told so`() {
     let late = offerLate()
-    bench.methods["late and timed"] = { [bench] call in
+    bench.methods["late and timed"] = { [unowned bench] call in
       var call = call
       call.timeoutMilliseconds = 250
       return bench.methods["late"]?(call) ?? .done
