@@ -15,43 +15,27 @@ struct PeopleServiceTests {
     try host.start()
   }
 
-  @discardableResult
-  private func run<Value>(_ body: () throws -> Value) throws -> Value {
-    var value: Value?
-    let command = Command(method: "test.run", caller: Caller(uid: 1, pid: 2))
-    do throws(Refusal) {
-      _ = try host.perform(command) {
-        value = try body()
-        return nil
-      }
-    } catch {
-      if case .service(let error) = error { throw error }
-      throw error
-    }
-    return try #require(value)
-  }
-
   private func value(_ source: String) -> String? { people.ledger.value(of: source)?.text }
 
   @Test
   func `a person is created, renamed, coloured, turned round and removed`() throws {
-    let kim = try run { try people.create(name: "Kim") }
+    let kim = try host.run { try people.create(name: "Kim") }
     #expect((kim.id, kim.name, kim.color) == (1, "Kim", PeopleService.defaultColor))
     #expect(value("people/1") == nil, "nothing is durable yet")
     store.commit()
     #expect(value("people/1") == ##"{"id":1,"name":"Kim","color":"#808080"}"##)
-    try run { _ = try people.rename(1, to: "Kim Ö") }
-    try run { _ = try people.color(1, Color(red: 1, green: 2, blue: 255)) }
-    #expect(try run { try people.reverseName(1) } == "Ö miK")
+    try host.run { _ = try people.rename(1, to: "Kim Ö") }
+    try host.run { _ = try people.color(1, Color(red: 1, green: 2, blue: 255)) }
+    #expect(try host.run { try people.reverseName(1) } == "Ö miK")
     store.commit()
     #expect(value("people/1/name") == #""Ö miK""#)
     #expect(value("people/1/color") == ##""#0102ff""##)
     #expect(people.all.map(\.id) == [1])
-    #expect(try run { try people.remove(1) }.name == "Ö miK")
+    #expect(try host.run { try people.remove(1) }.name == "Ö miK")
     store.commit()
     #expect(value("people/1") == nil)
     #expect(people.all.isEmpty)
-    #expect(try run { try people.create(name: "Lee") }.id == 2, "a number is not given again")
+    #expect(try host.run { try people.create(name: "Lee") }.id == 2, "a number is not given again")
     store.commit()
     #expect(
       store.records.map(\.type)
@@ -61,25 +45,25 @@ struct PeopleServiceTests {
 
   @Test
   func `what changes nothing records nothing, and what cannot be says why`() throws {
-    try run { _ = try people.create(name: "Otto", color: "#FFF") }
-    try run { _ = try people.rename(1, to: "Otto") }
-    try run { _ = try people.color(1, Color(red: 255, green: 255, blue: 255)) }
+    try host.run { _ = try people.create(name: "Otto", color: "#FFF") }
+    try host.run { _ = try people.rename(1, to: "Otto") }
+    try host.run { _ = try people.color(1, Color(red: 255, green: 255, blue: 255)) }
     #expect(host.last == 1)
     for name in ["", "a\nb", String(repeating: "x", count: 101)] {
-      #expect(throws: PeopleError.badName) { try run { _ = try people.rename(1, to: name) } }
+      #expect(throws: PeopleError.badName) { try host.run { _ = try people.rename(1, to: name) } }
     }
     for code in ["", "#", "#12", "#1234", "123456", "#12345g", "#1234567"] {
       #expect(throws: PeopleError.badColor(code)) {
-        try run { _ = try people.create(name: "x", color: code) }
+        try host.run { _ = try people.create(name: "x", color: code) }
       }
     }
-    #expect(throws: PeopleError.unknown(id: 2)) { try run { _ = try people.reverseName(2) } }
+    #expect(throws: PeopleError.unknown(id: 2)) { try host.run { _ = try people.reverseName(2) } }
     #expect(host.last == 1)
   }
 
   @Test
   func `they are there again after a start`() throws {
-    try run { _ = try people.create(name: "Kim", color: "#1e90ff") }
+    try host.run { _ = try people.create(name: "Kim", color: "#1e90ff") }
     store.commit()
     let again = ServiceHost(store: store)
     let reborn = PeopleService(in: again)
@@ -102,9 +86,9 @@ struct PeopleServiceTests {
 
   @Test
   func `the names that a person has had are read from the journal`() throws {
-    try run { _ = try people.create(name: "Kim") }
-    try run { _ = try people.create(name: "Else") }
-    for name in ["Lee", "Max"] { try run { _ = try people.rename(1, to: name) } }
+    try host.run { _ = try people.create(name: "Kim") }
+    try host.run { _ = try people.create(name: "Else") }
+    for name in ["Lee", "Max"] { try host.run { _ = try people.rename(1, to: name) } }
     store.commit()
     var names: [[String]] = []
     let run = people.formerNames(of: 1).observe {
@@ -117,24 +101,24 @@ struct PeopleServiceTests {
 
   @Test
   func `a model tells what is durable, and what is written into it is decided at once`() throws {
-    try run { _ = try people.create(name: "Kim") }
+    try host.run { _ = try people.create(name: "Kim") }
     store.commit()
     final class Label { let text = Property("") }
     let (model, label) = (try people.model(of: 1), Label())
     let binding = try ObjectBinding("name <> text")
     try binding.bind(left: model, right: label)
     #expect(label.text.value == "Kim")
-    try run { label.text.value = "Lee" }
+    try host.run { label.text.value = "Lee" }
     #expect(people.ledger.newest.people[1]?.name == "Lee")
     #expect(value("people/1/name") == #""Kim""#)
     store.commit()
-    try run { _ = try people.rename(1, to: "Max") }
+    try host.run { _ = try people.rename(1, to: "Max") }
     #expect(label.text.value == "Lee")
     store.commit()
     #expect(label.text.value == "Max")
     var refusals: [String] = []
     binding.failed { refusals.append("\($0)") }
-    try run { label.text.value = "" }
+    try host.run { label.text.value = "" }
     #expect(refusals.count == 1)
     #expect(people.ledger.newest.people[1]?.name == "Max")
     binding.unbind()
@@ -147,16 +131,16 @@ struct PeopleServiceTests {
     let bag = DisposeBag()
     host.whenDurable(text.toSignal()).observeNext { shown.append($0) }.dispose(in: bag)
     #expect(shown == ["a"])
-    try run { _ = try people.create(name: "Kim") }
+    try host.run { _ = try people.create(name: "Kim") }
     text.value = "b"
     text.value = "c"
-    try run { _ = try people.rename(1, to: "Lee") }
+    try host.run { _ = try people.rename(1, to: "Lee") }
     text.value = "d"
     #expect(shown == ["a"])
     store.commit(1)
     #expect(shown == ["a", "c"])
     #expect(throws: PeopleError.unknown(id: 9)) {
-      try run {
+      try host.run {
         _ = try people.rename(1, to: "Max")
         text.value = "lost"
         _ = try people.remove(9)

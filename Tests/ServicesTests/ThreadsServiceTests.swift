@@ -15,35 +15,19 @@ struct ThreadsServiceTests {
     try host.start()
   }
 
-  @discardableResult
-  private func run<Value>(_ body: () throws -> Value) throws -> Value {
-    var value: Value?
-    let command = Command(method: "test.run", caller: Caller(uid: 1, pid: 2))
-    do throws(Refusal) {
-      _ = try host.perform(command) {
-        value = try body()
-        return nil
-      }
-    } catch {
-      if case .service(let error) = error { throw error }
-      throw error
-    }
-    return try #require(value)
-  }
-
   private func value(_ source: String) -> String? { threads.ledger.value(of: source)?.text }
 
   @Test
   func `a thread is started, posted to, liked and read again after a start`() throws {
-    #expect(try run { try threads.start(name: "Tea") } == 1)
-    #expect(try run { try threads.post("Green?", to: 1, by: 7) } == 1)
-    #expect(try run { try threads.post("Black!", to: 1, by: 8) } == 2)
-    #expect(try run { try threads.like(1, of: 1, by: 8) } == 1)
-    #expect(try run { try threads.like(1, of: 1, by: 9) } == 2)
-    #expect(try run { try threads.like(1, of: 1, by: 9) } == 2)
-    #expect(try run { try threads.unlike(1, of: 1, by: 8) } == 1)
-    #expect(try run { try threads.unlike(2, of: 1, by: 8) } == 0)
-    #expect(try run { try threads.edit(2, of: 1, "Black.", by: 8) } == "Black.")
+    #expect(try host.run { try threads.start(name: "Tea") } == 1)
+    #expect(try host.run { try threads.post("Green?", to: 1, by: 7) } == 1)
+    #expect(try host.run { try threads.post("Black!", to: 1, by: 8) } == 2)
+    #expect(try host.run { try threads.like(1, of: 1, by: 8) } == 1)
+    #expect(try host.run { try threads.like(1, of: 1, by: 9) } == 2)
+    #expect(try host.run { try threads.like(1, of: 1, by: 9) } == 2)
+    #expect(try host.run { try threads.unlike(1, of: 1, by: 8) } == 1)
+    #expect(try host.run { try threads.unlike(2, of: 1, by: 8) } == 0)
+    #expect(try host.run { try threads.edit(2, of: 1, "Black.", by: 8) } == "Black.")
     #expect(host.last == 7, "what changes nothing records nothing")
     #expect(value("threads/1") == nil)
     store.commit()
@@ -51,8 +35,8 @@ struct ThreadsServiceTests {
     #expect(
       value("threads/1/posts") == #"[{"id":1,"author":7,"body":"Green?","likes":1},"#
         + #"{"id":2,"author":8,"body":"Black.","likes":0}]"#)
-    #expect(try run { try threads.delete(1, of: 1, by: 7) } == "Green?")
-    #expect(try run { try threads.post("Again", to: 1, by: 7) } == 3)
+    #expect(try host.run { try threads.delete(1, of: 1, by: 7) } == "Green?")
+    #expect(try host.run { try threads.post("Again", to: 1, by: 7) } == 3)
     store.commit()
 
     let again = ServiceHost(store: store)
@@ -64,11 +48,11 @@ struct ThreadsServiceTests {
 
   @Test
   func `what cannot be says why`() throws {
-    try run { _ = try threads.start(name: "Tea") }
-    try run { _ = try threads.post("Green?", to: 1, by: 7) }
+    try host.run { _ = try threads.start(name: "Tea") }
+    try host.run { _ = try threads.post("Green?", to: 1, by: 7) }
     func refusal(_ body: () throws -> Void) -> ThreadsError? {
       do {
-        try run(body)
+        try host.run(body)
         return nil
       } catch {
         return error as? ThreadsError
@@ -96,13 +80,13 @@ struct ThreadsServiceTests {
     .dispose(in: bag)
     threads.ledger.changes(of: "threads/1").observeNext { heads.append($0.value?.text) }
       .dispose(in: bag)
-    try run { _ = try threads.start(name: "Tea") }
-    for body in ["a", "b", "c"] { try run { _ = try threads.post(body, to: 1, by: 7) } }
-    try run { _ = try threads.like(2, of: 1, by: 8) }
-    try run { _ = try threads.edit(3, of: 1, "C", by: 7) }
-    try run { _ = try threads.delete(1, of: 1, by: 7) }
-    try run { _ = try threads.like(2, of: 1, by: 9) }
-    try run { _ = try threads.remove(1) }
+    try host.run { _ = try threads.start(name: "Tea") }
+    for body in ["a", "b", "c"] { try host.run { _ = try threads.post(body, to: 1, by: 7) } }
+    try host.run { _ = try threads.like(2, of: 1, by: 8) }
+    try host.run { _ = try threads.edit(3, of: 1, "C", by: 7) }
+    try host.run { _ = try threads.delete(1, of: 1, by: 7) }
+    try host.run { _ = try threads.like(2, of: 1, by: 9) }
+    try host.run { _ = try threads.remove(1) }
     store.commit()
     let likes = try JSONText(parsing: #"{"likes":1}"#)
     #expect(
@@ -122,8 +106,8 @@ struct ThreadsServiceTests {
 
   @Test
   func `the posts are an observable array with the steps that it took`() throws {
-    try run { _ = try threads.start(name: "Tea") }
-    try run { _ = try threads.post("a", to: 1, by: 7) }
+    try host.run { _ = try threads.start(name: "Tea") }
+    try host.run { _ = try threads.post("a", to: 1, by: 7) }
     store.commit()
     var told: [String] = []
     var copy: [Post] = []
@@ -137,10 +121,10 @@ struct ThreadsServiceTests {
       }
     }
     .dispose(in: bag)
-    try run { _ = try threads.post("b", to: 1, by: 7) }
-    try run { _ = try threads.like(1, of: 1, by: 8) }
+    try host.run { _ = try threads.post("b", to: 1, by: 7) }
+    try host.run { _ = try threads.like(1, of: 1, by: 8) }
     store.commit()
-    try run { _ = try threads.delete(2, of: 1, by: 7) }
+    try host.run { _ = try threads.delete(2, of: 1, by: 7) }
     store.commit()
     #expect(told.count == 4)
     #expect(copy == threads.all.first?.posts)
@@ -150,9 +134,9 @@ struct ThreadsServiceTests {
 
   @Test
   func `changes of the past are the same steps`() throws {
-    try run { _ = try threads.start(name: "Tea") }
-    for body in ["a", "b"] { try run { _ = try threads.post(body, to: 1, by: 7) } }
-    try run { _ = try threads.like(2, of: 1, by: 8) }
+    try host.run { _ = try threads.start(name: "Tea") }
+    for body in ["a", "b"] { try host.run { _ = try threads.post(body, to: 1, by: 7) } }
+    try host.run { _ = try threads.like(2, of: 1, by: 8) }
     store.commit()
     var pages: [ChangePage] = []
     let reading = host.readChanges(in: "threads", after: 2) { $0 == "threads/1/posts" }.observe {

@@ -31,19 +31,7 @@ final class ChatBench {
 
   /// Runs a method as a command; what it throws comes out.
   @discardableResult
-  func run<Value>(_ body: () throws -> Value) throws -> Value {
-    var value: Value?
-    do throws(Refusal) {
-      _ = try host.perform(Command(method: "test.run", caller: Caller(uid: 1, pid: 2))) {
-        value = try body()
-        return nil
-      }
-    } catch .service(let error) {
-      throw error
-    }
-    guard let value else { throw UsersError.lost }
-    return value
-  }
+  func run<Value>(_ body: () throws -> Value) throws -> Value { try host.run(body) }
 
   /// All that is in the journal.
   var journal: String {
@@ -55,7 +43,7 @@ final class ChatBench {
   /// Somebody who is logged in, durably.
   func user(_ name: String, uid: UInt32 = 1) throws -> UserSession {
     let session = session(uid: uid)
-    try run { _ = try session.logIn(name: name) }
+    try host.run { _ = try session.logIn(name: name) }
     store.commit()
     guard let user = session.user.value else { throw UsersError.notLoggedIn }
     kept.append(session)

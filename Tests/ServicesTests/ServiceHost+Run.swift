@@ -1,0 +1,19 @@
+import Services
+import Testing
+
+extension ServiceHost {
+  /// Runs a method as a command; what its service throws comes out.
+  @discardableResult
+  func run<Value>(_ body: () throws -> Value) throws -> Value {
+    var value: Value?
+    do throws(Refusal) {
+      _ = try perform(Command(method: "test.run", caller: Caller(uid: 1, pid: 2))) {
+        value = try body()
+        return nil
+      }
+    } catch .service(let error) {
+      throw error
+    }
+    return try #require(value)
+  }
+}
