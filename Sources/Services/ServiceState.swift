@@ -66,6 +66,13 @@ package protocol ServiceState: Codable, Sendable {
 }
 
 extension ServiceState {
+  /// Numbers are given in order, and none a second time.
+  ///
+  /// - Returns: The rule that one breaks that is not after the last; `nil` when it is.
+  static func fault(ofNumber number: Int, after last: Int) -> String? {
+    number > last ? nil : "number \(number) is not after \(last)"
+  }
+
   /// The first version.
   package static var schema: Int { 1 }
 

@@ -20,7 +20,9 @@ struct DamagedEventTests {
     let (people, threads) = (PeopleService(in: host), ThreadsService(in: host))
     let others: [AnyObject] = [
       CellsService(in: host), ListsService(in: host), MapsService(in: host),
-      ReadersService(in: host),
+      ReadersService(in: host), ChatService(in: host),
+      UsersService(in: host, secrets: CountedSecrets()),
+      Ledger<Feeds>("feeds", in: host),
     ]
     defer { withExtendedLifetime(others) {} }
     try host.start()
@@ -47,12 +49,75 @@ struct DamagedEventTests {
       "readers/a", "readers.opened", #"{"seq":9223372036854775807}"#,
       "position 9223372036854775807 is after the event"
     ),
+    ("chat/rooms/1", "chat.said", said(1, in: 1), "there is no room 1"),
+    ("chat/rooms/0", "chat.created", created(0), "number 0 is not after 0"),
+    ("users/kim", "users.tokenIssued", #"{"id":-1,"hash":"x"}"#, "number -1 is not after 0"),
+    ("users/kim", "users.edited", "{}", "its data lacks what it says"),
+    ("feeds/a", "feeds.dropped", #"{"at":0}"#, "there is no feed a"),
+    ("feeds/a", "feeds.found", "{}", "its data lacks what it says"),
+    ("chat/rooms/1", "chat.left", "{}", "its data lacks what it says"),
   ])
   func `an event that cannot be ends the start with its position and the rule`(
     stream: String, type: String, data: String, rule: String
   ) {
     let fault = #expect(throws: JournalFault.self) { _ = try start([(stream, type, data)]) }
     #expect(fault == .damaged(seq: 2, detail: "\(type) in \(stream): \(rule)"))
+  }
+
+  private static func created(_ id: Int) -> String {
+    #"{"id":\#(id),"name":"tea","topic":"","by":"kim"}"#
+  }
+
+  private static func said(_ id: Int, in room: Int) -> String {
+    #"{"room":\#(room),"id":\#(id),"by":"kim","text":"hi"}"#
+  }
+
+  private static let episode =
+    #"{"id":1,"title":"one","url":null,"audio":null,"published":null,"played":false,"key":"k"}"#
+
+  @Test(arguments: [
+    ("said", said(3, in: 1), "message 3 does not follow on 1"),
+    ("said", said(.max, in: 1), "message \(Int.max) does not follow on 1"),
+    ("edited", #"{"room":1,"id":2,"text":"x"}"#, "room 1 has 1 messages, and none 2"),
+    (
+      "edited", #"{"room":1,"id":\#(Int.min),"text":"x"}"#,
+      "room 1 has 1 messages, and none \(Int.min)"
+    ),
+    ("deleted", #"{"room":1,"id":0,"by":"x"}"#, "room 1 has 1 messages, and none 0"),
+    ("read", #"{"room":1,"upTo":-1,"by":"kim"}"#, "room 1 has 1 messages, and none -1"),
+    ("read", #"{"room":1,"upTo":2,"by":"kim"}"#, "room 1 has 1 messages, and none 2"),
+    ("created", created(1), "number 1 is not after 1"),
+  ])
+  func `what cannot be said in a room ends the start`(kind: String, data: String, rule: String) {
+    let fault = #expect(throws: JournalFault.self) {
+      _ = try start([
+        ("chat/rooms/1", "chat.created", Self.created(1)),
+        ("chat/rooms/1/messages", "chat.said", Self.said(1, in: 1)),
+        ("chat/rooms/1/messages", "chat.\(kind)", data),
+      ])
+    }
+    #expect(
+      fault == .damaged(seq: 4, detail: "chat.\(kind) in chat/rooms/1/messages: \(rule)"))
+  }
+
+  @Test(arguments: [
+    ("dropped", #"{"at":1}"#, "index 1 is not within 1 episodes"),
+    ("marked", #"{"at":-1,"id":1,"played":true}"#, "index -1 is not within 1 episodes"),
+    (
+      "changed", #"{"at":\#(Int.max),"episode":\#(episode)}"#,
+      "index \(Int.max) is not within 1 episodes"
+    ),
+    ("found", #"{"episode":\#(episode)}"#, "number 1 is not after 1"),
+  ])
+  func `what cannot happen to a feed ends the start`(kind: String, data: String, rule: String) {
+    let fault = #expect(throws: JournalFault.self) {
+      _ = try start([
+        ("feeds/a", "feeds.subscribed", #"{"url":"http://a/"}"#),
+        ("feeds/a", "feeds.found", #"{"episode":\#(Self.episode)}"#),
+        ("feeds/a", "feeds.\(kind)", data),
+      ])
+    }
+    #expect(fault == .damaged(seq: 4, detail: "feeds.\(kind) in feeds/a: \(rule)"))
   }
 
   @Test

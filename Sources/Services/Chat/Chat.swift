@@ -62,6 +62,7 @@ package struct Chat: ServiceState {
   // MARK: What has happened
 
   package mutating func apply(_ event: ChatEvent, at place: Place) {
+    guard fault(of: event, at: place) == nil else { return }
     switch event {
     case .created(let id, let name, let topic, let creator):
       rooms[id] = Room(id: id, name: name, topic: topic, creator: creator)
@@ -89,8 +90,26 @@ package struct Chat: ServiceState {
   }
 
   private mutating func change(_ id: Int, in room: Int, _ body: (inout Message) -> Void) {
-    guard let index = messages[room]?.indices.firstIndex(of: id - 1) else { return }
-    body(&messages[room, default: []][index])
+    body(&messages[room, default: []][id - 1])
+  }
+
+  /// Messages are counted in their room; what is said of one needs it to be there.
+  package func fault(of event: ChatEvent, at place: Place) -> String? {
+    if case .created(let id, _, _, _) = event {
+      return Self.fault(ofNumber: id, after: lastRoom)
+    }
+    guard let room = rooms[event.room] else { return "there is no room \(event.room)" }
+    func fault(_ message: Int, from first: Int) -> String? {
+      first...max(first, room.count) ~= message && message <= room.count
+        ? nil : "room \(room.id) has \(room.count) messages, and none \(message)"
+    }
+    switch event {
+    case .said(_, let id, _, _):
+      return id == room.count + 1 ? nil : "message \(id) does not follow on \(room.count)"
+    case .edited(_, let id, _), .deleted(_, let id, _): return fault(id, from: 1)
+    case .read(_, let id, _): return fault(id, from: 0)
+    case .created, .renamed, .topicSet, .joined, .left: return nil
+    }
   }
 
   // MARK: Sources

@@ -8,6 +8,7 @@ package enum ChatError: ServiceError, Equatable {
   case empty(parameter: String)
   case badText(parameter: String)
   case tooManyRooms(max: Int)
+  case noNumberLeft
   case notMember(room: String)
 
   /// Only who has said it changes it; deleted it stays as it is.
@@ -27,7 +28,7 @@ package enum ChatError: ServiceError, Equatable {
     case .tooLong(let parameter, _), .empty(let parameter), .badText(let parameter):
       .invalid(parameter: parameter, expected: description)
     case .badLimit: .invalid(parameter: "limit", expected: description)
-    case .tooManyRooms: .rejected(reason: "too_many")
+    case .tooManyRooms, .noNumberLeft: .rejected(reason: "too_many")
     case .notMember: .rejected(reason: "not_member")
     case .notAuthor: .rejected(reason: "not_author")
     case .isDeleted: .rejected(reason: "deleted")
@@ -45,6 +46,7 @@ package enum ChatError: ServiceError, Equatable {
     case .empty(let parameter): "'\(parameter)' is not empty"
     case .badText(let parameter): "'\(parameter)' holds no control characters"
     case .tooManyRooms(let max): "there are at most \(max) rooms"
+    case .noNumberLeft: "the last number was given to a room"
     case .notMember(let room): "you have not joined '\(room)'"
     case .notAuthor(let id): "message \(id) is somebody else's"
     case .isDeleted(let id): "message \(id) is deleted"

@@ -18,6 +18,10 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
   /// Somebody has read a room up to a message.
   case read(room: Int, upTo: Int, by: String)
 
+  package static var kinds: Set<String> {
+    ["created", "renamed", "topicSet", "joined", "left", "said", "edited", "deleted", "read"]
+  }
+
   /// The room that it is about.
   package var room: Int {
     switch self {

@@ -56,6 +56,7 @@ package final class ChatService {
     guard ledger.newest.rooms.count < Self.maxRooms else {
       throw .tooManyRooms(max: Self.maxRooms)
     }
+    guard ledger.newest.lastRoom < .max else { throw .noNumberLeft }
     let id = ledger.newest.lastRoom + 1
     record(.created(id: id, name: name, topic: topic, by: user))
     return id

@@ -20,4 +20,11 @@ package enum FeedEvent: ServiceEvent, Codable, Equatable {
 
   /// An episode was let go, because there are so many newer ones.
   case dropped(at: Int)
+
+  package static var kinds: Set<String> {
+    [
+      "subscribed", "unsubscribed", "described", "validated", "found", "changed", "marked",
+      "dropped",
+    ]
+  }
 }

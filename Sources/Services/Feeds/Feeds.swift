@@ -60,8 +60,27 @@ package struct Feeds: ServiceState {
   /// The episodes of one, newest first.
   package func episodes(of id: String) -> [Episode] { entries[id]?.episodes ?? [] }
 
+  private static func id(of stream: String) -> String {
+    String(stream.dropFirst("feeds/".count))
+  }
+
+  /// An index must be that of an episode.
+  package func fault(of event: FeedEvent, at place: Place) -> String? {
+    let id = Self.id(of: place.stream)
+    if case .subscribed = event { return nil }
+    guard let entry = entries[id] else { return "there is no feed \(id)" }
+    switch event {
+    case .found(let episode): return Self.fault(ofNumber: episode.id, after: entry.lastID)
+    case .changed(let at, _), .marked(let at, _, _), .dropped(let at):
+      let count = entry.episodes.count
+      return 0..<count ~= at ? nil : "index \(at) is not within \(count) episodes"
+    case .subscribed, .unsubscribed, .described, .validated: return nil
+    }
+  }
+
   package mutating func apply(_ event: FeedEvent, at place: Place) {
-    let id = String(place.stream.dropFirst("feeds/".count))
+    guard fault(of: event, at: place) == nil else { return }
+    let id = Self.id(of: place.stream)
     switch event {
     case .subscribed(let url): entries[id] = Entry(url: url)
     case .unsubscribed: (entries[id], texts[id]) = (nil, nil)

@@ -56,7 +56,8 @@ extension FeedsService {
     var places: [String: Int] = [:]
     for (i, episode) in entry.episodes.enumerated() { places[episode.key] = i }
     var (seen, new): (Set<String>, [FeedItem]) = ([], [])
-    for item in document.newestFirst.prefix(Self.maxEpisodes)
+    let numbersLeft = Int.max - entry.lastID
+    for item in document.newestFirst.prefix(min(Self.maxEpisodes, numbersLeft))
     where seen.insert(item.key).inserted {
       guard let place = places[item.key] else {
         new.append(item)

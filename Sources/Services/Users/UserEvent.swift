@@ -11,4 +11,8 @@ package enum UserEvent: ServiceEvent, Codable, Equatable {
 
   /// None of the tokens is good any more.
   case tokensRevoked
+
+  package static var kinds: Set<String> {
+    ["registered", "edited", "befriended", "unfriended", "tokenIssued", "tokensRevoked"]
+  }
 }

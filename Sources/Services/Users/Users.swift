@@ -18,7 +18,14 @@ package struct Users: ServiceState {
     users.values.filter { $0.uid == uid }.map(\.name).sorted()
   }
 
+  /// A token has a number.
+  package func fault(of event: UserEvent, at place: Place) -> String? {
+    guard case .tokenIssued(let id, _) = event else { return nil }
+    return Self.fault(ofNumber: id, after: lastToken)
+  }
+
   package mutating func apply(_ event: UserEvent, at place: Place) {
+    guard fault(of: event, at: place) == nil else { return }
     let name = Self.name(of: place.stream)
     switch event {
     case .registered(let uid): users[name] = User(name: name, uid: uid)

@@ -51,7 +51,9 @@ package final class UsersService {
     _ = try user(name)
     let count = ledger.newest.tokens.values.count { $0.user == name }
     guard count < Self.maxTokens else { throw .tooManyTokens(max: Self.maxTokens) }
-    guard let (secret, hash) = secrets.make() else { throw .noTokens }
+    guard let (secret, hash) = secrets.make(), ledger.newest.lastToken < .max else {
+      throw .noTokens
+    }
     let id = ledger.newest.lastToken + 1
     record(.tokenIssued(id: id, hash: hash), of: name)
     return "\(id).\(secret)"
