@@ -1,37 +1,30 @@
+import Configuration
 import EventLoop
 import Journal
-import JournalSQLite
+import Server
 import Services
 
-/// Whether a daemon could start on a journal: the services take all of it in, as they would then.
+/// Whether a daemon could start on a journal: its services take all of it in, as they would then.
 ///
 /// - Throws: ``JournalError`` with the event that they cannot take.
 func takeIn(_ path: String) throws(JournalError) {
-  let loop: Loop
-  do throws(SystemError) {
-    loop = try Loop()
+  do {
+    var options = try Options([])
+    options.journal = path
+    options.isReadOnly = true
+    options.configuration = "/dev/null"
+    let daemon = try Daemon(
+      Settings(reading: options), ConfigurationFile(options), Log(isJournal: false),
+      ServiceManager())
+    defer { daemon.abandon() }
+    try daemon.host.start()
+  } catch let error as JournalError {
+    throw error
+  } catch JournalFault.damaged(let seq, let detail) {
+    throw .corrupt(seq: seq, detail: detail)
+  } catch JournalFault.notUnderstood(let seq, let detail) {
+    throw .notUnderstood(seq: seq, detail: detail)
   } catch {
     throw .unavailable(detail: "\(error)")
-  }
-  let store = try SQLiteStore(path: path, durability: nil, on: loop, clock: { Process.now })
-  defer {
-    store.close()
-    loop.run()
-  }
-  let host = ServiceHost(store: store)
-  let services: [AnyObject] = [
-    CellsService(in: host), ListsService(in: host), MapsService(in: host), PeopleService(in: host),
-    ThreadsService(in: host), BindingsService(in: host), ReadersService(in: host),
-    Ledger<DaemonRecord>("daemon", in: host), Ledger<Feeds>("feeds", in: host),
-  ]
-  defer { withExtendedLifetime(services) {} }
-  do throws(JournalFault) {
-    try host.start()
-  } catch {
-    switch error {
-    case .damaged(let seq, let detail): throw .corrupt(seq: seq, detail: detail)
-    case .notUnderstood(let seq, let detail): throw .notUnderstood(seq: seq, detail: detail)
-    case .readOnly, .outOfRange, .unavailable: throw .unavailable(detail: "\(error)")
-    }
   }
 }

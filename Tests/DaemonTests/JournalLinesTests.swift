@@ -106,6 +106,9 @@ struct JournalLinesTests {
   @Test(arguments: [
     ("lists/a", "lists.inserted", #"{"at":999,"value":1}"#, "index 999 is not within a list of 0"),
     ("cells/b", "cells.set", "{}", "its data lacks what it says"),
+    ("users/kim", "users.tokenIssued", #"{"id":-1,"hash":"x"}"#, "number -1 is not after 0"),
+    ("feeds/a", "feeds.dropped", #"{"at":-1}"#, "there is no feed a"),
+    ("chat/rooms/7", "chat.left", #"{"id":7,"name":"kim"}"#, "there is no room 7"),
   ])
   func `what the services cannot take in is not imported, and the event is named`(
     stream: String, type: String, data: String, rule: String
