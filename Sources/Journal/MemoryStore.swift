@@ -148,13 +148,18 @@ package final class MemoryStore: EventStore {
   }
 
   /// Does the removals that were asked for, or fails them.
-  package func remove(failing error: JournalError? = nil) {
+  ///
+  /// - Parameter time: How long each takes, in nanoseconds.
+  package func remove(
+    failing error: JournalError? = nil, in time: (Removal) -> UInt64 = { _ in 0 }
+  ) {
     let removals = removals
     self.removals = []
     for removal in removals {
       if error == nil { kept.remove(removal) }
       removedSubject.send(
-        error.map { .failure($0) } ?? .success(RemovalReport(first: first, nanoseconds: 0)))
+        error.map { .failure($0) }
+          ?? .success(RemovalReport(first: first, nanoseconds: time(removal))))
     }
   }
 

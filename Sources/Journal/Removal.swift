@@ -35,11 +35,12 @@ package struct Removal: Equatable, Sendable {
   /// - Parameters:
   ///   - seq: Everything up to here was looked through.
   ///   - end: Nothing after this position goes.
+  ///   - maxCount: Events that each looks through at the most.
   ///   - isGoing: Whether an event goes.
   /// - Returns: Some steps, fewer than there may be, and how far they have come; that is `end` when
   ///   there are no others.
   package static func steps(
-    _ reader: any JournalReader, after seq: UInt64, upTo end: UInt64,
+    _ reader: any JournalReader, after seq: UInt64, upTo end: UInt64, of maxCount: Int,
     where isGoing: (Record) -> Bool
   ) throws(JournalError) -> (steps: [Removal], end: UInt64) {
     var steps: [Removal] = []
@@ -51,7 +52,7 @@ package struct Removal: Equatable, Sendable {
       guard let last = wanted.last else { return (steps, end) }
       var builder = Builder()
       for record in wanted {
-        if builder.bytes >= Self.maxBytes {
+        if builder.bytes >= Self.maxBytes || builder.count >= maxCount {
           steps += builder.step(upTo: record.seq - 1)
           builder = Builder()
         }
@@ -65,6 +66,7 @@ package struct Removal: Equatable, Sendable {
 
   private struct Builder {
     var bytes = 0
+    var count = 0
     private var first: UInt64 = 0
     private var runs: [ClosedRange<UInt64>] = []
     private var services: [String: UInt64] = [:]
@@ -72,6 +74,7 @@ package struct Removal: Equatable, Sendable {
     mutating func add(_ record: Record, isGoing: Bool) {
       if first == 0 { first = record.seq }
       bytes += record.size
+      count += 1
       guard isGoing else { return }
       services[record.service] = record.seq
       services[Removal.anyService] = record.seq

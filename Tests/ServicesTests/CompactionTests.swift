@@ -58,7 +58,8 @@ private final class Care {
 
   @discardableResult
   func compact(
-    before seq: UInt64? = nil, isForced: Bool = false, failing error: JournalError? = nil
+    before seq: UInt64? = nil, isForced: Bool = false, failing error: JournalError? = nil,
+    in time: (Removal) -> UInt64 = { _ in 0 }
   ) throws -> JournalService.Compacted {
     var result: Result<JournalService.Compacted, JournalFault>?
     let observation = journal.compact(before: seq, isForced: isForced).observe { event in
@@ -70,7 +71,7 @@ private final class Care {
     }
     for _ in 0..<10_000 where result == nil {
       store.read()
-      store.remove(failing: error)
+      store.remove(failing: error, in: time)
       store.commit()
       scheduler.advance(1)
     }
@@ -282,6 +283,28 @@ struct CompactionTests {
     #expect(steps.count >= 8)
     // Of large ones there are fewer in a step.
     #expect(steps.allSatisfy { step in (step.first...step.last).count { $0 % 100 == 0 } <= 3 })
+  }
+
+  @Test
+  func `steps that take long are followed by smaller ones, and quick ones by larger ones`() throws {
+    let care = try Care()
+    for i in 1...3000 {
+      _ = try care.host.perform(Command(method: "cells.set", caller: Caller(uid: 1, pid: 2))) {
+        try care.cells.set("n", to: JSONText(i))
+      }
+    }
+    care.store.commit()
+    var sizes: [UInt64] = []
+    care.store.onRemove = { sizes.append($0.last + 1 - $0.first) }
+    // An event takes 0.1 ms, then hardly any time.
+    let compacted = try care.compact(before: 2999) { step in
+      step.last < 1500 ? UInt64(step.count) * 100_000 : 1000
+    }
+    #expect(compacted.removed == 2998)
+    #expect(sizes.reduce(0, +) == 2998)
+    #expect(sizes.prefix(4) == [64, 32, 16, 16])
+    #expect(sizes.max() == 256)
+    #expect(sizes.dropFirst(2).prefix(80).allSatisfy { $0 <= 20 })
   }
 
   @Test

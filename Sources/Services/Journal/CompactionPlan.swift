@@ -73,12 +73,12 @@ struct CompactionPlan: Sendable {
     rules.firstIndex { $0.matches(stream) }
   }
 
-  /// The next steps.
+  /// The next steps, each of which looks through so many events.
   func steps(
-    _ reader: any JournalReader, after seq: UInt64, upTo ends: Ends
+    _ reader: any JournalReader, after seq: UInt64, upTo ends: Ends, of count: Int
   ) throws(JournalError) -> (steps: [Removal], end: UInt64) {
     let folds = makeFolds.mapValues { $0() }
-    return try Removal.steps(reader, after: seq, upTo: ends.last) { record in
+    return try Removal.steps(reader, after: seq, upTo: ends.last, of: count) { record in
       // What no state here contains would be lost with its event.
       guard let fold = folds[record.service], fold.knows(record) else { return false }
       guard record.command == nil || record.time < commandTime else { return false }

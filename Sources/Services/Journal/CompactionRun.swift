@@ -31,6 +31,7 @@ final class CompactionRun {
   private var outcome = Outcome()
   private var ends: CompactionPlan.Ends?
   private var steps: [Removal] = []
+  private var size = StepSize()
 
   /// What is removed now.
   private var current: Removal?
@@ -79,9 +80,9 @@ final class CompactionRun {
   /// Looks for what goes next.
   private func find() {
     guard let ends, done < ends.last else { return end(nil) }
-    let (plan, position) = (plan, done)
+    let (plan, position, count) = (plan, done, size.count)
     read({ reader throws(JournalError) in
-      try plan.steps(reader, after: position, upTo: ends)
+      try plan.steps(reader, after: position, upTo: ends, of: count)
     }) { [unowned self] found in
       // Steps come with the positions up to which they go.
       (steps, done) = (found.steps.reversed(), max(found.end, position))
@@ -131,6 +132,7 @@ final class CompactionRun {
       if let first = step.runs.first?.lowerBound, let last = step.runs.last?.upperBound {
         outcome.range = (outcome.range?.lowerBound ?? first)...last
       }
+      if size.adapt(to: report.nanoseconds) { (steps, done) = ([], step.last) }
       let pause = max(Self.shortestPause, Double(report.nanoseconds) * 1e-9 * Self.pause)
       pending = scheduler.schedule(after: pause) { [unowned self] in removeNext() }
     }
