@@ -99,7 +99,7 @@ private struct SubscribeToFeed: DocumentedParameters {
   let id: String?
 
   static let docs = [
-    "url": "http or https, of RSS, Atom or JSON.",
+    "url": "http or https, of RSS, Atom or JSON; without user and password, as all see it.",
     "id": "How it is called: 1 to 64 of [A-Za-z0-9_.:-]; left out, the next number.",
   ]
 }

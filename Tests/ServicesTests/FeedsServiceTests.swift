@@ -55,6 +55,39 @@ final class FeedsServiceTests: FeedsBench {
   }
 
   @Test
+  func `an address is kept in its normal form, whatever the case of scheme and host`() throws {
+    try run { () throws(FeedsError) in
+      try feeds.subscribe(to: "HTTP://News.Example:8080/Path?Q=A#F", as: "n")
+    }
+    store.commit()
+    time.advance(0)
+    #expect(web.requests.map(\.url) == ["http://news.example:8080/Path?Q=A#F"])
+    web.answer("T")
+    #expect(
+      refusal { () throws(FeedsError) in
+        _ = try feeds.subscribe(to: "Http://NEWS.example:8080/Path?Q=A#F")
+      } == .subscribed(url: "http://news.example:8080/Path?Q=A#F", id: "n"))
+    for url in ["https:///x", "https://?x", "HTTPS://#"] {
+      #expect(refusal { () throws(FeedsError) in _ = try feeds.subscribe(to: url) } == .badAddress)
+    }
+  }
+
+  @Test(arguments: [
+    "http://kim:secret@a.example/", "https://kim@a.example", "HTTPS://:x@a.example?q",
+    "http://a.example@b.example/",
+  ])
+  func `an address with a user or a password is refused: everybody would see it`(
+    url: String
+  ) throws {
+    #expect(
+      refusal { () throws(FeedsError) in _ = try feeds.subscribe(to: url) }?.kind
+        == .invalid(
+          parameter: "url",
+          expected: "no user and no password: an address is journaled, and shown to everybody"))
+    try subscribe("http://a.example/@kim?to=a@b", "at")
+  }
+
+  @Test
   func `the number that is free is the next id`() throws {
     try subscribe("http://a/", "2")
     #expect(try run { () throws(FeedsError) in try feeds.subscribe(to: "http://b/") } == "3")

@@ -1,6 +1,9 @@
 /// Why the subscriptions are not changed.
 package enum FeedsError: ServiceError, Equatable {
   case badAddress
+
+  /// An address with a user or a password in it.
+  case secretAddress
   case badID
   case exists(id: String)
   case subscribed(url: String, id: String)
@@ -10,7 +13,7 @@ package enum FeedsError: ServiceError, Equatable {
 
   package var kind: ServiceErrorKind {
     switch self {
-    case .badAddress: .invalid(parameter: "url", expected: description)
+    case .badAddress, .secretAddress: .invalid(parameter: "url", expected: description)
     case .badID: .invalid(parameter: "id", expected: description)
     case .exists(let id), .subscribed(_, let id): .alreadyExists(what: "feed", id: id)
     case .tooMany: .rejected(reason: "too_many")
@@ -22,6 +25,8 @@ package enum FeedsError: ServiceError, Equatable {
   package var description: String {
     switch self {
     case .badAddress: "http:// or https://, \(FeedsService.maxAddressBytes) bytes at most"
+    case .secretAddress:
+      "no user and no password: an address is journaled, and shown to everybody"
     case .badID: "1 to 64 of [A-Za-z0-9_.:-]"
     case .exists(let id): "there is a feed '\(id)' already"
     case .subscribed(_, let id): "that address is the feed '\(id)' already"

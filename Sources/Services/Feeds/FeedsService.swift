@@ -86,7 +86,7 @@ package final class FeedsService {
   /// - Parameter id: How it is called; `nil` for the next number.
   /// - Returns: How it is called.
   package func subscribe(to url: String, as id: String? = nil) throws(FeedsError) -> String {
-    guard Self.isAddress(url) else { throw .badAddress }
+    let url = try FeedAddress(url).text
     let feeds = ledger.newest
     if let id {
       guard Self.isID(id) else { throw .badID }
@@ -199,11 +199,5 @@ package final class FeedsService {
     guard source.hasPrefix("feeds/") else { return nil }
     let id = String(source.dropFirst("feeds/".count))
     return isID(id) ? id : nil
-  }
-
-  private static func isAddress(_ url: String) -> Bool {
-    url.utf8.count <= maxAddressBytes
-      && ["http://", "https://"].contains { url.hasPrefix($0) && url.utf8.count > $0.utf8.count }
-      && url.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
   }
 }
