@@ -98,12 +98,30 @@ struct PeopleTests {
         Self.next(3, Self.formerly("Kim") + #","name":{"value":"Max"}"#),
       ])
     client.send(Self.intent("color", ##"{"color":"#FFF"}"##))
-    #expect(client.settle().last == Self.next(4, ##""color":{"value":"#FFF"}"##))
+    #expect(client.settle().last == Self.next(4, ##""color":{"value":"#ffffff"}"##))
     _ = other.call(##"{"id":1,"method":"people.color","params":[1,"#000000"]}"##)
     #expect(client.settle().last == Self.next(5, ##""color":{"value":"#000000"}"##))
     _ = client.call(Self.intent("reverseName"))
     #expect(
       other.call(#"{"id":2,"method":"get","params":["people/1/name"]}"#).contains(#""xaM""#))
+  }
+
+  @Test
+  func `a colour is shown in its normal form, to who has typed it as well`() throws {
+    let bench = try Self.bench()
+    let clients = [bench.connect(), bench.connect()]
+    for client in clients { _ = client.call(Self.open) }
+    for (typed, shown) in [("#0F0", "#00ff00"), ("#ABCDEF", "#abcdef"), ("#123456", "#123456")] {
+      clients[0].send(Self.intent("color", #"{"color":"\#(typed)"}"#))
+      let seq = bench.host.last
+      let next = Self.next(Int(seq), #""color":{"value":"\#(shown)"}"#)
+      #expect(clients[0].settle().dropFirst() == [next])
+      #expect(clients[1].settle() == [next])
+      // The same once more, in another form, is nothing new.
+      clients[0].send(Self.intent("color", #"{"color":"\#(shown.uppercased())"}"#))
+      #expect(clients[0].settle().count == 1)
+      #expect(bench.host.last == seq)
+    }
   }
 
   @Test

@@ -1,3 +1,4 @@
+internal import Services
 internal import Signals
 
 /// What a client sees of a person and what it types: now of this one, and then of another.
@@ -31,6 +32,12 @@ final class PersonScreen: BindView {
   /// Shows the same model again: what was typed and not taken goes.
   func showAgain() {
     if let model = viewModel?.model { show(model) }
+  }
+
+  /// Takes a colour that was typed, and shows it as everybody else sees it: in its normal form.
+  func type(color: String) throws {
+    // What goes through a binding does not come back through it.
+    try edit { colorField.text.value = Color(hex: color)?.hex ?? color }
   }
 
   /// Does what the client asks.

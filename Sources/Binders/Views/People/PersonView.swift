@@ -25,7 +25,7 @@ package func bindPerson(
     try screen.edit { screen.nameField.text.value = new.name }
   }
   view.intent("color", NewColor.self).calls { new in
-    try screen.edit { screen.colorField.text.value = new.color }
+    try screen.type(color: new.color)
   }
   view.intent("reverseName").calls { _ in try screen.edit { screen.onReverseName.send() } }
   view.intent("remove").calls { _ in try people.remove(shown.value) }
