@@ -20,19 +20,24 @@ package func bindSearch(
     "search", "A search as one types; a result can be selected.", SearchArguments.self,
     reads: { _ in [] }
   ) { view, session, arguments in
-    bindSearch(view, to: try search.model(in: arguments.backend), mayShow: mayShow) { view, hit in
+    let model = try search.model(in: arguments.backend, where: mayShow)
+    bindSearch(view, to: model) { view, hit in
       try onSelection(view, session, hit, role.mayRead)
     }
   }
   interface.query(
-    "search.find", "Finds what fits a term, the best first.", Find.self,
+    "search.find",
+    "Finds what fits a term, the best first; of the best \(SearchService.maxLookedThrough) what you "
+      + "may read.", Find.self,
     Shape(of: [SearchHit].self), kind: .late
   ) { interface, call, find in
     guard let call = call.later() else { return }
     do throws(SearchError) {
-      let run = try search.find(find.term, in: find.backend, limit: find.limit).observe { event in
+      let run = try search.find(
+        find.term, in: find.backend, limit: find.limit, where: mayShow
+      ).observe { event in
         switch event {
-        case .next(let hits): interface.answer(call, with: hits.filter(mayShow))
+        case .next(let hits): interface.answer(call, with: hits)
         case .failed(let error): call.refuse(WireError(error))
         case .completed: break
         }

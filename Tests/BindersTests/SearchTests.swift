@@ -17,8 +17,16 @@ private final class HandBackend: SearchBackend {
   private var observers: [AtomicObserver<[SearchHit], SearchError>] = []
   var count: Int { observers.count }
 
+  /// What is found at once, without an answer, when it is not empty; and how many were asked for.
+  var all: [SearchHit] = []
+  var limits: [Int] = []
+
   func find(_ term: String, limit: Int) -> Signal<[SearchHit], SearchError> {
-    Signal { [self] observer in
+    guard all.isEmpty else {
+      limits.append(limit)
+      return Signal(just: Array(all.prefix(limit)))
+    }
+    return Signal { [self] observer in
       observers.append(observer)
       let number = observers.count - 1
       return BlockDisposable { [self] in if !answered.contains(number) { cancelled.append(term) } }
@@ -216,6 +224,39 @@ struct SearchTests {
         #"{"jsonrpc":"2.0","id":2,"result":{"value":[{"id":"7","title":"Web","text":"tea","#
           + #""url":"https://example.org/"}]}}"#
       ])
+    backend.forget()
+  }
+
+  @Test
+  func `who may not read the best gets what comes after them`() throws {
+    let bench = try bench()
+    let role = Role(
+      name: "guest", methods: try Self.rules("search.*", "."), read: try Self.rules("cells/**"),
+      write: Rules())
+    let guest = bench.connect(as: role)
+    backend.all = (1...30).map {
+      SearchHit(id: "t\($0)", title: "", text: "", source: "threads/\($0)")
+    }
+    backend.all += (1...5).map { SearchHit(id: "w\($0)", title: "", text: "") }
+    func found(limit: Int) -> [String] {
+      let answer = guest.call(
+        #"{"id":2,"method":"search.find","params":{"term":"tea","limit":\#(limit)}}"#)
+      return backend.all.map(\.id).filter { answer.contains(#""id":"\#($0)""#) }
+    }
+    #expect(found(limit: 3) == ["w1", "w2", "w3"])
+    #expect(backend.limits == [3, 24, 192])
+    #expect(found(limit: 10) == ["w1", "w2", "w3", "w4", "w5"])
+    backend.all = (1...100_000).map {
+      SearchHit(id: "t\($0)", title: "", text: "", source: "threads/\($0)")
+    }
+    backend.limits = []
+    #expect(found(limit: 100) == [])
+    #expect(backend.limits == [100, 800, 5000], "it does not look for ever")
+    _ = guest.call(Self.open)
+    backend.all = Array(backend.all[..<50]) + [SearchHit(id: "w", title: "", text: "")]
+    type("tea", guest)
+    bench.time.advance(330)
+    #expect(guest.settle().last?.contains(#""id":"w""#) == true, "as one types as well")
     backend.forget()
   }
 

@@ -10,7 +10,9 @@ package protocol SearchBackend: AnyObject {
 
   /// Finds what fits a term, the best first: once for each observer. Disposing a run ends it.
   ///
-  /// - Parameter term: Not empty, and without space around it.
+  /// - Parameters:
+  ///   - term: Not empty, and without space around it.
+  ///   - limit: How many at the most; fewer when there are no more.
   func find(_ term: String, limit: Int) -> Signal<[SearchHit], SearchError>
 }
 

@@ -6,6 +6,9 @@ package final class SearchService {
   package static let maxHits = 100
   package static let defaultHits = 20
 
+  /// How many of the best are looked through for those that a client may be told of.
+  package static let maxLookedThrough = 5000
+
   package let backends: [any SearchBackend]
   private let scheduler: any Scheduler
 
@@ -16,22 +19,47 @@ package final class SearchService {
   }
 
   /// Looks for a term once for each observer.
+  ///
+  /// - Parameter isWanted: Whether something that was found counts; what does not takes no place.
   package func find(
-    _ term: String, in name: String? = nil, limit: Int? = nil
+    _ term: String, in name: String? = nil, limit: Int? = nil,
+    where isWanted: @escaping (SearchHit) -> Bool = { _ in true }
   ) throws(SearchError) -> Signal<[SearchHit], SearchError> {
     let (backend, limit) = (try backend(name), limit ?? Self.defaultHits)
     let term = trimmed(term)
     guard 1...Self.maxTermLength ~= term.count else { throw .badTerm }
     guard 1...Self.maxHits ~= limit else { throw .badLimit }
-    return backend.find(term, limit: limit)
+    return Self.find(term, in: backend, limit: limit, where: isWanted)
+  }
+
+  /// Asks for more and more until enough of it is wanted, or there is no more.
+  private static func find(
+    _ term: String, in backend: any SearchBackend, limit: Int, asking count: Int? = nil,
+    where isWanted: @escaping (SearchHit) -> Bool
+  ) -> Signal<[SearchHit], SearchError> {
+    let count = count ?? limit
+    let found = backend.find(term, limit: count)
+    return found.flatMapLatest { hits -> Signal<[SearchHit], SearchError> in
+      let wanted = hits.filter(isWanted)
+      guard wanted.count < limit, hits.count >= count, count < maxLookedThrough else {
+        return Signal(just: Array(wanted.prefix(limit)))
+      }
+      return find(
+        term, in: backend, limit: limit, asking: min(count * 8, maxLookedThrough),
+        where: isWanted)
+    }
   }
 
   /// A search as one types.
-  package func model(in name: String? = nil) throws(SearchError) -> SearchModel {
+  ///
+  /// - Parameter isWanted: Whether something that was found counts; what does not takes no place.
+  package func model(
+    in name: String? = nil, where isWanted: @escaping (SearchHit) -> Bool = { _ in true }
+  ) throws(SearchError) -> SearchModel {
     let backend = try backend(name)
     return SearchModel(on: scheduler) { term in
       guard term.count <= Self.maxTermLength else { return .failed(.badTerm) }
-      return backend.find(term, limit: Self.defaultHits)
+      return Self.find(term, in: backend, limit: Self.defaultHits, where: isWanted)
     }
   }
 

@@ -4,20 +4,17 @@ internal import Signals
 
 /// Shows a search as one types.
 ///
-/// - Parameters:
-///   - mayShow: Whether the client may be told of something that was found.
-///   - onSelection: What is done with a result that the client selects.
+/// - Parameter onSelection: What is done with a result that the client selects.
 package func bindSearch(
-  _ view: View, to model: SearchModel, mayShow: @escaping (SearchHit) -> Bool = { _ in true },
+  _ view: View, to model: SearchModel,
   onSelection: @escaping (View, SearchHit) throws -> Void
 ) {
-  model.results.map { $0.filter(mayShow) }.bind(to: view["results"])
+  model.results.bind(to: view["results"])
   model.failure.map { $0?.description }.bind(to: view["failure"])
   model.isSearching.bind(to: view["searching"])
   view.intent("search", SearchTerm.self).calls { model.term.value = $0.term }
   view.intent("select", SearchResult.self).calls { [unowned view] selected in
     let hit = try model.hit(selected.id)
-    guard mayShow(hit) else { throw SearchError.notFound(id: selected.id) }
     try onSelection(view, hit)
     return hit
   }
