@@ -12,6 +12,9 @@ package final class ViewIntent {
   /// The binder of the view that it opens; `nil` when it opens none.
   fileprivate(set) var opens: String?
 
+  /// Whether its answer is kept with the `cmd` of a client, so that it is not run twice.
+  package fileprivate(set) var isKept = true
+
   /// The intent by its type.
   let typed: AnyObject
 
@@ -93,6 +96,15 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
     values.bind(to: view) { view, arguments in
       view.open(binder, as: style) { bind($0, arguments) }
     }
+    return self
+  }
+
+  /// Says that it does more than it records: to the session, or with a secret.
+  ///
+  /// It is run whenever it is asked, and its answer is kept nowhere; so it takes no `_meta.cmd`.
+  @discardableResult
+  package func unkept() -> Self {
+    intent?.isKept = false
     return self
   }
 

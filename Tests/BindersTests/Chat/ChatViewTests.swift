@@ -3,6 +3,7 @@ import JSON
 import Services
 import Signals
 import Testing
+import Wire
 
 /// The views of the chat, as a client sees them.
 struct ChatViewTests {
@@ -49,6 +50,39 @@ struct ChatViewTests {
     }
     #expect(
       other.settle().allSatisfy { !$0.contains(#""binder":"main""#) }, "it sees a new name alone")
+  }
+
+  @Test
+  func `what logs in, out, or makes a token is no command that can come again`() throws {
+    let (client, other) = (bench.connect(), bench.connect())
+    func login(_ client: TestClient, _ intent: String, _ args: String) -> WireError? {
+      client.error(
+        #"{"id":3,"method":"intent","params":{"view":"c.1","name":"\#(intent)","args":\#(args),"#
+          + #""_meta":{"cmd":"x"}}}"#)
+    }
+    let intents = [
+      ("login", #"{"name":"kim"}"#), ("choose", #"{"id":"kim"}"#), ("token", #"{"token":"1.x"}"#),
+    ]
+    for client in [client, other] {
+      _ = client.open("chat", "c")
+      for (intent, args) in intents {
+        let error = login(client, intent, args)
+        #expect(error?.name == .invalidParams)
+        #expect(error?.data["path"] == .string("/_meta/cmd"))
+      }
+      #expect(client.call(#"{"id":4,"method":"users.whoami"}"#).contains(#""value":{"names":[]}"#))
+    }
+    for client in [client, other] {
+      _ = client.ask("c.1", "login", #"{"name":"kim"}"#)
+      #expect(client.call(#"{"id":4,"method":"users.whoami"}"#).contains(#""user":"kim""#))
+    }
+    _ = client.ask("c.2.2", "token")
+    for (view, intent) in [("c.2.2.1", "make"), ("c.2.2", "logOut")] {
+      let error = client.error(
+        #"{"id":3,"method":"intent","params":{"view":"\#(view)","name":"\#(intent)","#
+          + #""_meta":{"cmd":"x"}}}"#)
+      #expect(error?.name == .invalidParams, "\(intent)")
+    }
   }
 
   @Test

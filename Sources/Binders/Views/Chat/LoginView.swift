@@ -6,9 +6,9 @@ internal import Signals
 func bindLogin(_ view: View, _ session: Session) {
   view.assign("welcome", "take a name, yours from then on, or choose one that you have")
   session.names.map { $0.map(NameRow.init) }.bind(to: view["names"])
-  view.intent("login", NewName.self).calls { _ = try session.logIn(name: $0.name) }
-  view.intent("choose", NameRow.self).calls { _ = try session.logIn(name: $0.id) }
-  view.intent("token", GivenToken.self).calls { _ = try session.logIn(token: $0.token) }
+  view.intent("login", NewName.self).calls { _ = try session.logIn(name: $0.name) }.unkept()
+  view.intent("choose", NameRow.self).calls { _ = try session.logIn(name: $0.id) }.unkept()
+  view.intent("token", GivenToken.self).calls { _ = try session.logIn(token: $0.token) }.unkept()
 }
 
 private struct NameRow: Codable, Equatable {

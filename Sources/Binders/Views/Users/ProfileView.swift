@@ -16,7 +16,7 @@ func bindProfile(_ view: View, _ session: UserSession) {
     bindEditProfile(view, session)
   }
   view.intent("token").opens("token", as: .present) { view, _ in bindToken(view, session) }
-  view.intent("logOut").calls { _ in session.logOut() }
+  view.intent("logOut").calls { _ in session.logOut() }.unkept()
 }
 
 private struct NamedFriend: Decodable {
