@@ -186,12 +186,13 @@ extension Connection {
 }
 
 extension WireError {
-  /// An answer that is longer than the client takes.
-  package static func resultTooLarge(_ size: Int, max: Int) -> WireError {
+  /// An answer, or something else, that is longer than the client takes.
+  package static func resultTooLarge(
+    _ size: Int, max: Int, of what: String = "the answer"
+  ) -> WireError {
     var data: JSONObject = ["size": .number(JSONNumber(size))]
     data.add(.lineOut, max: max)
     return WireError(
-      .resultTooLarge, "the answer has \(size) bytes or more, this client takes \(max) a line", data
-    )
+      .resultTooLarge, "\(what) has \(size) bytes or more, this client takes \(max) a line", data)
   }
 }

@@ -56,6 +56,9 @@ package final class Connection: DisposeBagProvider {
   /// Those that were closed and of which the client has not been told.
   var closedViews: [ClosedView] = []
 
+  /// Views for which there was no place; the client is to be told.
+  var unopenedViews: [View] = []
+
   /// Bindings that end with this client.
   package internal(set) var bindings: [Handle: any Disposable] = [:]
 

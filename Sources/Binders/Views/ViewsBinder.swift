@@ -85,7 +85,7 @@ extension Interface {
     guard let onOpen = connection.onOpen else { throw .notFound("view", open.binder) }
     let view = try onOpen(open.binder, open.view, open.args ?? .emptyObject)
     var answer = ByteBuffer()
-    view.writeAnswer(&answer)
+    view.writeAnswer(&answer, size: connection.lineOut - Self.answerBytes)
     guard answer.count + Self.answerBytes <= connection.lineOut else {
       _ = connection.close(view)
       throw .resultTooLarge(answer.count, max: connection.lineOut)
@@ -124,14 +124,22 @@ extension Interface {
     let before = view.children
     let accepted: Accepted
     let timer = CallTimer(call, commons.clock)
+    var refusal: WireError?
     do throws(Refusal) {
       accepted = try host.perform(command) {
-        let value = try run()
-        try timer.check()
-        return value
+        do {
+          return try connection.asking {
+            let value = try run()
+            try timer.check()
+            return value
+          }
+        } catch let error as WireError {
+          refusal = error
+          throw error
+        }
       }
     } catch {
-      throw self.error(error)
+      throw refusal ?? self.error(error)
     }
     let opened = view.children.first { child in !before.contains { $0 === child } }
     if let seq = accepted.seq {

@@ -13,6 +13,26 @@ struct ClosedView {
 extension Connection {
   // MARK: Opening and closing
 
+  /// Runs what a client asks of a view: the views that it opens stay when it succeeds, and all of
+  /// them are open and fit into a line.
+  package func asking<Value>(_ body: () throws -> Value) throws -> Value {
+    let known = Set(views.map(ObjectIdentifier.init))
+    let failures = unopenedViews.count
+    func opened() -> [View] { views.filter { !known.contains(ObjectIdentifier($0)) } }
+    do {
+      let value = try body()
+      if unopenedViews.count > failures { throw WireError.limitReached(.views, limits) }
+      for view in opened() {
+        if let size = view.excess { throw WireError.viewTooLarge(view, size, max: lineOut) }
+      }
+      return value
+    } catch {
+      unopenedViews.removeLast(unopenedViews.count - failures)
+      for view in opened().reversed() { view.end { _ in } }
+      throw error
+    }
+  }
+
   /// Opens a view that the client has asked for; it knows it from the answer on.
   ///
   /// - Parameters:
@@ -82,6 +102,12 @@ extension Connection {
     view.markDirty()
   }
 
+  /// Notes that the client has as many views as it may, so that it is told.
+  func note(unopened view: View) {
+    unopenedViews.append(view)
+    hub.list(self)
+  }
+
   func remove(_ view: View) {
     views.removeAll { $0 === view }
     hub.list(self)  // it may have been all that kept the connection
@@ -111,7 +137,9 @@ extension Connection {
     for i in closedViews.indices where closedViews[i].after == 0 {
       closedViews[i].after = position
     }
-    for view in views where !view.isTold && view.openedAfter == 0 { view.openedAfter = position }
+    for view in views + unopenedViews where !view.isTold && view.openedAfter == 0 {
+      view.openedAfter = position
+    }
     hub.await(self)
   }
 
@@ -133,28 +161,51 @@ extension Connection {
       let view = views[i]
       if view.isDirty, !view.isInBatch, closedViews.isEmpty || view.isTold {
         tell(view, &buffer)
+        if view.isDirty, view.hasMore { continue }
       }
       if i < views.count, views[i] === view { i += 1 }
     }
+    tellUnopened(&buffer)
     return true
+  }
+
+  private func tellUnopened(_ buffer: inout ByteBuffer) {
+    unopenedViews.removeAll { view in
+      guard let parent = view.parent, !parent.isClosed else { return true }
+      guard parent.isTold, view.openedAfter <= hub.position else { return false }
+      view.writeUnopened(.limitReached(.views, limits), &buffer)
+      return true
+    }
   }
 
   private func tell(_ view: View, _ buffer: inout ByteBuffer) {
     guard view.isTold || view.openedAfter <= hub.position && view.parent?.isTold ?? true else {
       return
     }
-    let start = buffer.count
-    if view.isTold { view.writeNext(&buffer) } else { view.writeOpened(&buffer) }
     view.isDirty = false
-    let size = buffer.count - start
-    guard size > lineOut else { return view.isTold = true }
-    buffer.truncate(to: start)
-    fail(view, .resultTooLarge(size, max: lineOut), &buffer)
+    if view.isTold {
+      guard view.writeNext(&buffer, size: lineOut) else {
+        return fail(view, .viewTooLarge(view, view.newsSize, max: lineOut), &buffer)
+      }
+    } else {
+      let start = buffer.count
+      view.writeOpened(&buffer, size: lineOut)
+      let size = buffer.count - start
+      guard size <= lineOut else {
+        buffer.truncate(to: start)
+        return fail(view, .viewTooLarge(view, size, max: lineOut), &buffer)
+      }
+      view.isTold = true
+    }
+    view.isDirty = view.hasMore
   }
 
   /// Ends a view with an error, as the last that is heard of it.
   private func fail(_ view: View, _ error: WireError, _ buffer: inout ByteBuffer) {
-    guard view.isTold else { return view.end { _ in } }
+    guard view.isTold else {
+      view.end { _ in }
+      return view.writeUnopened(error, &buffer)
+    }
     for child in view.children.reversed() { child.close("failed") }
     while let closed = closedViews.first, closed.after <= hub.position {
       closedViews.removeFirst()
@@ -184,7 +235,24 @@ extension Connection {
 
   /// Lets all views go, when the client has left.
   func endViews() {
-    closedViews = []
+    (closedViews, unopenedViews) = ([], [])
     while let root = views.last(where: { $0.parent == nil }) { root.end { _ in } }
+  }
+}
+
+extension View {
+  /// How long its first line would be, when the client takes no such line; `nil` when it does.
+  fileprivate var excess: Int? {
+    var buffer = ByteBuffer()
+    writeOpened(&buffer, size: connection.lineOut)
+    hasMore = false
+    return buffer.count > connection.lineOut ? buffer.count : nil
+  }
+}
+
+extension WireError {
+  /// What a view shows, and is no element of a list, does not fit into a line.
+  fileprivate static func viewTooLarge(_ view: View, _ size: Int, max: Int) -> WireError {
+    .resultTooLarge(size, max: max, of: "the view '\(view.binder)'")
   }
 }

@@ -3,47 +3,98 @@ internal import Wire
 
 // How a client sees a view.
 extension View {
+  /// Bytes of `,"more":true}}` and LF.
+  private static let endBytes = 15
+
   /// Appends what the answer to `open` says: the view, its properties and its intents.
-  package func writeAnswer(_ buffer: inout ByteBuffer) {
+  ///
+  /// - Parameter size: How long that may be; elements of lists that do not fit follow.
+  package func writeAnswer(_ buffer: inout ByteBuffer, size: Int = .max) {
+    let end = size == .max ? Int.max : buffer.count + size
     buffer.append(#"{"view":"#)
     buffer.append(handle.text.text)
     buffer.append(#","binder":"#)
     buffer.append(quoted: binder)
     buffer.append(#","seq":"#)
     buffer.append(integer: connection.hub.position)
-    writeContents(&buffer)
+    writeContents(&buffer, upTo: end)
     buffer.append(UInt8(ascii: "}"))
     isDirty = false
+    if hasMore { markDirty() }
   }
 
   /// Appends that the view was opened from another.
-  func writeOpened(_ buffer: inout ByteBuffer) {
+  ///
+  /// - Parameter size: How long that may be; elements of lists that do not fit follow.
+  func writeOpened(_ buffer: inout ByteBuffer, size: Int) {
+    let end = buffer.count + size
     begin("opened", &buffer)
+    writePlace(&buffer)
+    buffer.append(#","style":"#)
+    buffer.append(quoted: style.rawValue)
+    writeContents(&buffer, upTo: end)
+    Frame.endParams(&buffer)
+  }
+
+  /// Appends that the view could not be opened from another.
+  func writeUnopened(_ error: WireError, _ buffer: inout ByteBuffer) {
+    begin("fail", &buffer)
+    writePlace(&buffer)
+    buffer.append(#","error":"#)
+    error.write(to: &buffer)
+    Frame.endParams(&buffer)
+  }
+
+  private func writePlace(_ buffer: inout ByteBuffer) {
     if let parent {
       buffer.append(#","parent":"#)
       buffer.append(parent.handle.text.text)
     }
     buffer.append(#","binder":"#)
     buffer.append(quoted: binder)
-    buffer.append(#","style":"#)
-    buffer.append(quoted: style.rawValue)
-    writeContents(&buffer)
-    Frame.endParams(&buffer)
   }
 
-  /// Appends what has changed, all in one frame.
-  func writeNext(_ buffer: inout ByteBuffer) {
-    let changed = properties.filter { $0.value.content.isNew }
-    guard !changed.isEmpty else { return }
+  /// Appends what has changed: all in one frame where that fits, else as much as does.
+  ///
+  /// - Parameter size: How long the frame may be.
+  /// - Returns: Whether something is written, or there was nothing to write.
+  func writeNext(_ buffer: inout ByteBuffer, size: Int) -> Bool {
+    let changed = properties.filter { $0.value.content.isNew }.sorted { $0.key < $1.key }
+    guard !changed.isEmpty || hasMore else { return true }
+    let start = buffer.count
     begin("next", &buffer)
-    writeObject("props", changed, &buffer) { property, buffer in
+    buffer.append(#","props":{"#)
+    var isFirst = true
+    for (name, property) in changed {
+      // A comma, the quotes of a name of ASCII, a colon and braces stand around the members.
+      let room = start + size - Self.endBytes - buffer.count - name.utf8.count - 7
       var members = ByteBuffer()
-      property.writeNews(to: &members)
-      buffer.append(UInt8(ascii: "{"))
+      guard property.writeNews(to: &members, upTo: room), !members.isEmpty else { continue }
+      if !isFirst { buffer.append(UInt8(ascii: ",")) }
+      isFirst = false
+      buffer.append(quoted: name)
+      buffer.append(":{")
       buffer.append(members.span.extracting(1..<members.count))  // no comma before the first
       buffer.append(UInt8(ascii: "}"))
     }
+    guard !isFirst || changed.isEmpty else {
+      buffer.truncate(to: start)
+      return false
+    }
+    hasMore = properties.values.contains { $0.content.isNew }
+    buffer.append(hasMore ? #"},"more":true"# : "}")
     Frame.endParams(&buffer)
+    return true
+  }
+
+  /// How long a frame would be with all that has changed.
+  var newsSize: Int {
+    var buffer = ByteBuffer()
+    for property in properties.values where property.content.isNew {
+      var content = property.content
+      _ = content.writeNews(to: &buffer, upTo: .max)
+    }
+    return buffer.count
   }
 
   private func begin(_ method: StaticString, _ buffer: inout ByteBuffer) {
@@ -54,8 +105,28 @@ extension View {
     buffer.append(integer: connection.hub.position)
   }
 
-  private func writeContents(_ buffer: inout ByteBuffer) {
-    writeObject("props", properties, &buffer) { $0.writeWhole(to: &$1) }
+  /// Appends all properties and intents; of lists the first elements, when not all fit.
+  private func writeContents(_ buffer: inout ByteBuffer, upTo end: Int) {
+    let start = buffer.count
+    var room = Int.max
+    writeContents(&buffer, room: &room)
+    hasMore = false
+    guard end != .max, buffer.count + Self.endBytes > end else { return }
+    buffer.truncate(to: start)
+    room = 0
+    writeContents(&buffer, room: &room)
+    let rest = end - Self.endBytes - buffer.count
+    if rest > 0 {
+      buffer.truncate(to: start)
+      room = rest
+      writeContents(&buffer, room: &room)
+    }
+    hasMore = properties.values.contains { $0.content.isNew }
+    if hasMore { buffer.append(#","more":true"#) }
+  }
+
+  private func writeContents(_ buffer: inout ByteBuffer, room: inout Int) {
+    writeObject("props", properties, &buffer) { $0.writeWhole(to: &$1, room: &room) }
     writeObject("intents", intents, &buffer) { $0.write(to: &$1) }
   }
 

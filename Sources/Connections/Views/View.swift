@@ -46,6 +46,9 @@ package final class View: DisposeBagProvider {
   var isDirty = false
   var isTold = false
 
+  /// Whether the client was told only a part of what there is to tell, and the rest follows.
+  var hasMore = false
+
   /// Whether the batch that has opened it is not answered.
   var isInBatch = false
 
@@ -94,7 +97,8 @@ package final class View: DisposeBagProvider {
   ///
   /// With the style ``Style/replace`` the one before of that style is closed.
   ///
-  /// - Returns: `nil` when this view is closed, or the client has as many views as it may.
+  /// - Returns: `nil` when this view is closed, or the client has as many views as it may: then that
+  ///   is what it is told, or its intent is refused.
   @discardableResult
   package func open(
     _ binder: String, as style: Style, _ bind: (View) -> Void
@@ -103,10 +107,13 @@ package final class View: DisposeBagProvider {
     if style == .replace {
       for child in children where child.style == .replace { child.close("replaced") }
     }
-    guard connection.views.count < connection.limits.views else { return nil }
     childCount += 1
     let child = View(
       connection.childHandle(of: handle, childCount), binder, style, parent: self, on: connection)
+    guard connection.views.count < connection.limits.views else {
+      connection.note(unopened: child)
+      return nil
+    }
     children.append(child)
     connection.add(child)
     child.fill(bind)

@@ -21,14 +21,14 @@ struct ViewContent {
     case failed(WireError)
   }
 
-  private enum Shown: Equatable {
+  enum Shown: Equatable {
     case nothing
     case value(JSONText)
     case list([JSONText])
   }
 
   /// What has to be told of ``shown``.
-  private enum News {
+  enum News {
     case none
     /// The steps since the client was told, as they stand in a frame, and their bytes.
     case steps([String], bytes: Int)
@@ -41,19 +41,24 @@ struct ViewContent {
   /// Elements of a list for which it is found out what has changed.
   private static let comparedCount = 2048
 
-  private(set) var kind = Kind.state
-  private var shown = Shown.nothing
+  var kind = Kind.state
+  var shown = Shown.nothing
 
   /// The value that the client was told last, while another is to be told.
-  private var told: JSONText?
-  private var news = News.none
-  private var loading: Loading?
-  private var isLoadingNew = false
-  private var isKindNew = false
+  var told: JSONText?
+  var news = News.none
+
+  /// How many elements of a list the client has, with the steps that it is to be told.
+  ///
+  /// `nil` when it has all of them; the others follow.
+  var toldCount: Int?
+  var loading: Loading?
+  var isLoadingNew = false
+  var isKindNew = false
 
   /// Whether the client has not been told all.
   var isNew: Bool {
-    if case .none = news { return isLoadingNew || isKindNew }
+    if case .none = news { return isLoadingNew || isKindNew || toldCount != nil }
     return true
   }
 
@@ -74,30 +79,25 @@ struct ViewContent {
       told = nil
     }
     shown = .value(value)
+    toldCount = nil
     // What has come and gone before the client was told is not told.
     news = told == value ? .none : .whole
   }
 
   mutating func set(_ elements: [JSONText]) {
     expect(.list)
-    guard case .list(let old) = shown else {
-      shown = .list(elements)
-      news = .whole
-      return
-    }
+    guard case .list(let old) = shown else { return replace(by: elements) }
     guard old != elements else { return }
     guard max(old.count, elements.count) <= Self.comparedCount else {
-      shown = .list(elements)
-      news = .whole
-      return
+      return replace(by: elements)
     }
     let steps = old.diff(elements).generatePatch(to: elements)
-    if steps.count > max(4, elements.count) {
-      shown = .list(elements)
-      news = .whole
-    } else {
-      apply(steps)
-    }
+    if steps.count > max(4, elements.count) { replace(by: elements) } else { apply(steps) }
+  }
+
+  private mutating func replace(by elements: [JSONText]) {
+    shown = .list(elements)
+    (news, toldCount) = (.whole, nil)
   }
 
   /// Takes steps of a list that is shown.
@@ -106,11 +106,41 @@ struct ViewContent {
     shown = .nothing  // so that the elements are not copied
     var texts: [String] = []
     for step in steps {
-      texts.append(step.text(in: elements))
+      if let step = told(step, elements) { texts.append(step.text(in: elements)) }
       elements.apply(step)
     }
     shown = .list(elements)
+    if toldCount == elements.count { toldCount = nil }
     tell(texts)
+  }
+
+  /// What a step is for a client that has only the first elements; `nil` when it is about others.
+  private mutating func told(
+    _ step: OrderedCollectionOperation<JSONText, Int>, _ elements: [JSONText]
+  ) -> OrderedCollectionOperation<JSONText, Int>? {
+    guard let count = toldCount else { return step }
+    switch step {
+    case .insert(_, let at):
+      guard at < count else { return nil }
+      toldCount = count + 1
+      return step
+    case .delete(let at):
+      guard at < count else { return nil }
+      toldCount = count - 1
+      return step
+    case .update(let at, _): return at < count ? step : nil
+    case .move(let from, let to):
+      switch (from < count, to < count) {
+      case (true, true): return step
+      case (false, false): return nil
+      case (true, false):
+        toldCount = count - 1
+        return .delete(at: from)
+      case (false, true):
+        toldCount = count + 1
+        return .insert(elements[from], at: to)
+      }
+    }
   }
 
   mutating func set(_ loading: Loading) {
@@ -132,75 +162,9 @@ struct ViewContent {
       texts.append(step)
       bytes += step.utf8.count + 1
     }
-    news = bytes > Self.stepBytes ? .whole : .steps(texts, bytes: bytes)
-  }
-
-  // MARK: Writing
-
-  /// Appends all that is shown, as one object with its kind; nothing is new then.
-  mutating func writeWhole(to buffer: inout ByteBuffer) {
-    buffer.append(#"{"kind":"#)
-    buffer.append(quoted: kind.rawValue)
-    if let loading { Self.write(loading, &buffer) }
-    // A list, and what is loading, may have nothing to show yet.
-    if shown != .nothing || kind == .state { writeShown(&buffer) }
-    buffer.append(UInt8(ascii: "}"))
-    forget()
-  }
-
-  /// Appends what is new as members, each with a comma before it; nothing is new then.
-  mutating func writeNews(to buffer: inout ByteBuffer) {
-    if isKindNew {
-      buffer.append(#","kind":"#)
-      buffer.append(quoted: kind.rawValue)
-    }
-    if isLoadingNew, let loading { Self.write(loading, &buffer) }
-    switch news {
-    case .none: break
-    case .whole: writeShown(&buffer)
-    case .steps(let steps, _):
-      buffer.append(#","changes":["#)
-      Self.write(steps, &buffer)
-    }
-    forget()
-  }
-
-  private func writeShown(_ buffer: inout ByteBuffer) {
-    switch shown {
-    case .nothing: buffer.append(#","gone":true"#)
-    case .value(let value):
-      buffer.append(#","value":"#)
-      buffer.append(value.text)
-    case .list(let elements):
-      buffer.append(#","value":["#)
-      Self.write(elements.lazy.map(\.text), &buffer)
-    }
-  }
-
-  private static func write(_ texts: some Sequence<String>, _ buffer: inout ByteBuffer) {
-    var isFirst = true
-    for text in texts {
-      if !isFirst { buffer.append(UInt8(ascii: ",")) }
-      isFirst = false
-      buffer.append(text)
-    }
-    buffer.append(UInt8(ascii: "]"))
-  }
-
-  private static func write(_ loading: Loading, _ buffer: inout ByteBuffer) {
-    switch loading {
-    case .loading: buffer.append(#","state":"loading""#)
-    case .reloading: buffer.append(#","state":"reloading""#)
-    case .loaded: buffer.append(#","state":"loaded""#)
-    case .failed(let error):
-      buffer.append(#","state":"failed","error":"#)
-      error.write(to: &buffer)
-    }
-  }
-
-  private mutating func forget() {
-    (news, told) = (.none, nil)
-    (isLoadingNew, isKindNew) = (false, false)
+    if bytes > Self.stepBytes { toldCount = nil }
+    news =
+      bytes > Self.stepBytes ? .whole : texts.isEmpty ? .none : .steps(texts, bytes: bytes)
   }
 }
 

@@ -48,8 +48,13 @@ package final class ViewProperty {
 
   // MARK: Telling
 
-  func writeWhole(to buffer: inout ByteBuffer) { content.writeWhole(to: &buffer) }
-  func writeNews(to buffer: inout ByteBuffer) { content.writeNews(to: &buffer) }
+  func writeWhole(to buffer: inout ByteBuffer, room: inout Int) {
+    content.writeWhole(to: &buffer, room: &room)
+  }
+
+  func writeNews(to buffer: inout ByteBuffer, upTo end: Int) -> Bool {
+    content.writeNews(to: &buffer, upTo: end)
+  }
 
   // MARK: Binding
 

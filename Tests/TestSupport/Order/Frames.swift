@@ -81,12 +81,16 @@ struct Frames {
   private mutating func take(
     _ method: String, ofView view: String, _ params: [String: JSONText]
   ) -> String? {
-    if adopts, parents[view] == nil, !closedViews.contains(view), method != "opened" {
+    let isUnopened = method == "fail" && params["parent"] != nil
+    if adopts, parents[view] == nil, !closedViews.contains(view), method != "opened", !isUnopened {
       open(view, in: nil)
     }
     let seq = params["seq"]?.number?.int64 ?? 0
     guard seq >= viewPositions[view] ?? 0 else { return "\(view) goes back to \(seq)" }
     switch method {
+    case "fail" where isUnopened:
+      if parents[view] != nil { return "\(view) is open and could not be opened" }
+      closedViews.insert(view)
     case "closed", "fail": return close(view)
     case "opened":
       let parent = params["parent"]?.text
