@@ -30,7 +30,7 @@ struct HistoryTests {
         return
       }
     }
-    #expect(try trial.isUnchanged())
+    #expect(try trial.isUnchanged().0)
     #expect(trial.events > 100)
     #expect(daemon.end(SIGTERM) == 0)
   }

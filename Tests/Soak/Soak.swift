@@ -66,9 +66,9 @@ enum Soak {
       print(summary.line(trial))
       fflush(nil)
     }
-    let isUnchanged = try trial.isUnchanged()
+    let (isUnchanged, removed) = try trial.isUnchanged()
     let code = max(daemon.verify(), daemon.end(SIGTERM))
-    print(summary.text(trial, minutes: minutes))
+    print(summary.text(trial, minutes: minutes, removed: removed))
     if !isUnchanged { print("the journal is not what it was when it was read piece by piece") }
     if code != 0 { print("binderd, or its --verify, has ended with \(code)") }
     return isUnchanged && code == 0 && summary.isFlat != false ? EXIT_SUCCESS : EXIT_FAILURE

@@ -39,13 +39,14 @@ struct Summary {
     "round \(rounds): \(trial.events) events, \(trial.lines) lines, \(kills) kills, \(trial.crowd.crashes) of clients, RSS \(memory.last ?? 0) KiB"
   }
 
-  func text(_ trial: Trial, minutes: Int) -> String {
+  func text(_ trial: Trial, minutes: Int, removed: Int) -> String {
     let flat = isFlat.map { $0 ? "flat" : "not flat" } ?? "too short to say whether flat"
     let quarter = memory.count / 4
     return """
 
       \(minutes) minutes, \(rounds) rounds, every one proved
       events            \(trial.events)
+      events removed    \(removed), by compactions while all went on
       lines checked     \(trial.lines)
       daemon            killed \(kills) times, ended in order \(ends) times
       clients killed    \(trial.crowd.crashes), and all of them at the end of each round

@@ -73,7 +73,9 @@ package struct HistoryChecker {
     while let event = events.first {
       defer { note(state) }
       try checkPlace(event, behind: state)
-      if event.seq <= history.past.proved || history.exempt.contains(event.seq) {
+      if event.seq <= history.past.proved || history.exempt.contains(event.seq)
+        || event.isCompaction
+      {
         try apply(event, to: &state)
         events.removeFirst()
       } else if event.command == nil, let binding = bindings[event.stream] {

@@ -10,12 +10,19 @@ package final class Crowd {
   /// The greatest position that anybody was shown.
   private(set) var known = 0
 
+  /// Up to where everything was checked, and read by all readers.
+  package internal(set) var proved = 0
+
+  /// Nothing from here on was ever to be removed.
+  var compacted = 0
+
   /// How often a reader has gone on where it was, and how often clients were killed.
   package internal(set) var resumes = 0
   package private(set) var crashes = 0
   package private(set) var repeats = 0
 
-  /// - Parameter size: How many there are: two of four write, one watches, one reads.
+  /// - Parameter size: How many there are: two of four write, one watches, one reads. Beside them is
+  ///   one housekeeper.
   package init(
     of size: Int = 16, at path: String, seed: UInt64, actionsPerSecond: Int
   ) {
@@ -35,6 +42,7 @@ package final class Crowd {
             : Reader("reader\(i)", "events", types: "lists.*", in: self, seed: seed))
       }
     }
+    clients.append(Housekeeper("housekeeper", in: self, seed: random.next()))
   }
 
   /// Called when the time of a round is over, before anybody is killed.

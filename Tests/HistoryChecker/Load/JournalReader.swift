@@ -61,6 +61,11 @@ package struct JournalReader {
     try call(#"{"id":1,"method":"hello"}"#)["epoch"]?.string ?? ""
   }
 
+  /// The first position that is kept.
+  package func first() throws(Failure) -> Int {
+    try call(#"{"id":1,"method":"hello"}"#)["first"]?.int ?? 1
+  }
+
   /// Waits until nobody else is connected, so that nothing changes any more.
   package func waitForSilence() throws(Failure) {
     for _ in 0..<10_000 {

@@ -22,8 +22,8 @@ package final class Trial {
   /// Events behind the past that were read in rounds before.
   private var journal: [Event] = []
 
-  /// Of all events, one after the other.
-  private var digest = Digest()
+  /// Of each event.
+  private var digests = Digests()
 
   /// Told of what is broken before the smallest history is looked for, which may take a while.
   package var onViolation: (Violation, History) -> Void = { _, _ in }
@@ -78,7 +78,7 @@ package final class Trial {
       try reader.wait(until: target, has: binding.source)
     }
     try reader.read(after: journal.last?.seq ?? past.state.seq) { event in
-      digest.add(event.line)
+      digests.add(event)
       journal.append(event)
     }
     var history = History()
@@ -95,26 +95,41 @@ package final class Trial {
       return Counterexample(of: history, breaking: error)
     }
     journal.removeAll { $0.seq <= past.state.seq }
+    crowd.proved = past.state.seq
     return nil
   }
 
   /// Reads the whole journal once more.
   ///
-  /// - Returns: Whether it is what it was when it was read piece by piece.
-  package func isUnchanged() throws -> Bool {
-    var again = Digest()
-    try JournalReader(daemon.socket).read(after: 0) { again.add($0.line) }
-    return again == digest
+  /// - Returns: Whether it is what it was when it was read piece by piece, but for events that were to
+  ///   be removed, of which there are `removed` fewer.
+  package func isUnchanged() throws -> (Bool, removed: Int) {
+    var again = Digests()
+    let reader = try JournalReader(daemon.socket)
+    try reader.read(after: reader.first() - 1) { again.add($0) }
+    let missing = digests.missing(in: again)
+    let isRemoved = missing.allSatisfy { $0.seq < crowd.compacted && $0.mayGo }
+    return (isRemoved && again.missing(in: digests).isEmpty, missing.count)
   }
 }
 
-/// A sum of lines (FNV-1a, 64 bits) that tells whether they are the same.
-private struct Digest: Equatable {
-  private var sum: UInt64 = 0xCBF2_9CE4_8422_2325
-  private var count = 0
+/// Sums of events (FNV-1a, 64 bits) that tell whether they are the same.
+private struct Digests {
+  struct Digest: Hashable {
+    let seq: Int
+    let sum: UInt64
 
-  mutating func add(_ line: String) {
-    for byte in line.utf8 { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    count += 1
+    /// No command with an identity has caused it, which would have to be known for a day.
+    let mayGo: Bool
   }
+
+  private var all: Set<Digest> = []
+
+  mutating func add(_ event: Event) {
+    var sum: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in event.line.utf8 { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    all.insert(Digest(seq: event.seq, sum: sum, mayGo: event.command == nil))
+  }
+
+  func missing(in others: Digests) -> Set<Digest> { all.subtracting(others.all) }
 }

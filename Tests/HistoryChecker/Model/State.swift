@@ -59,6 +59,7 @@ package struct State: Sendable {
   mutating func apply(_ event: Event) -> Bool {
     seq = event.seq
     versions[event.stream] = event.version
+    guard !event.isCompaction else { return true }
     var value = self[event.stream]
     let fits = value.apply(Step(event))
     values[event.stream] = value.isAbsent ? nil : value

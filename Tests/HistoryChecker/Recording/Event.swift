@@ -31,6 +31,9 @@ package struct Event: Sendable {
     command = event["cmd"]?.string
   }
 
+  /// The daemon has removed events; no source has changed.
+  var isCompaction: Bool { type == "daemon.compacted" }
+
   /// As ``History`` prints it.
   package var line: String { #"journal {"seq":\#(seq),"event":\#(text.text)}"# }
 }
