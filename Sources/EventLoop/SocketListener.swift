@@ -34,6 +34,7 @@ package final class SocketListener {
   private let descriptor: CInt
   private let file: SocketFile?
   private var onAccept: ((CInt) -> Void)?
+  private let farewell: () -> [UInt8]
   private var handle: Handle<uv_poll_t>?
 
   /// A descriptor kept for the time when there are no more, to be able to turn clients away.
@@ -51,10 +52,11 @@ package final class SocketListener {
   ///   - mode: The permissions of the file from the first moment, for example `0o600`.
   ///   - group: The group of the file, before anybody can connect; that of the process when not
   ///     given.
+  ///   - farewell: What a client is told for whom there is no descriptor.
   ///   - onAccept: Called with each new client's descriptor, which then is the callee's.
   package convenience init(
     path: String, mode: UInt32, group: UInt32? = nil, on loop: Loop,
-    onAccept: @escaping (CInt) -> Void
+    farewell: @escaping () -> [UInt8] = { [] }, onAccept: @escaping (CInt) -> Void
   ) throws(PathError) {
     let file = try SocketFile(clearing: path)
     let descriptor: CInt
@@ -70,7 +72,7 @@ package final class SocketListener {
       if listen(descriptor, Self.backlog) != 0 {
         throw SystemError(code: errno, call: "listen", subject: path)
       }
-      try self.init(descriptor, file, on: loop, onAccept: onAccept)
+      try self.init(descriptor, file, on: loop, farewell, onAccept)
     } catch {
       _ = Glibc.close(descriptor)
       file.remove()
@@ -80,19 +82,21 @@ package final class SocketListener {
 
   /// Listens on a descriptor that the service manager has bound; its file stays when this closes.
   package convenience init(
-    adopting descriptor: CInt, on loop: Loop, onAccept: @escaping (CInt) -> Void
+    adopting descriptor: CInt, on loop: Loop, farewell: @escaping () -> [UInt8] = { [] },
+    onAccept: @escaping (CInt) -> Void
   ) throws(SystemError) {
     try SystemError.check("fcntl", cposix_prepare_inherited(descriptor))
-    try self.init(descriptor, nil, on: loop, onAccept: onAccept)
+    try self.init(descriptor, nil, on: loop, farewell, onAccept)
   }
 
   private init(
-    _ descriptor: CInt, _ file: SocketFile?, on loop: Loop, onAccept: @escaping (CInt) -> Void
+    _ descriptor: CInt, _ file: SocketFile?, on loop: Loop, _ farewell: @escaping () -> [UInt8],
+    _ onAccept: @escaping (CInt) -> Void
   ) throws(SystemError) {
     self.descriptor = descriptor
     self.file = file
     path = Self.path(of: descriptor)
-    self.onAccept = onAccept
+    (self.farewell, self.onAccept) = (farewell, onAccept)
     do {
       let handle = try Handle<uv_poll_t>("uv_poll_init", owner: self) {
         uv_poll_init(loop.pointer, $0, descriptor)
@@ -147,12 +151,17 @@ package final class SocketListener {
     }
   }
 
-  /// Accepts one client with the last descriptor and hangs up, so that it does not wait in the
+  /// Accepts one client with the last descriptor, says why and hangs up, so that it does not wait in the
   /// backlog and keep the loop spinning.
   private func turnOneAway() -> Bool {
     if reserve >= 0 { _ = Glibc.close(reserve) }
     let client = cposix_accept(descriptor)
-    if client >= 0 { _ = Glibc.close(client) }
+    if client >= 0 {
+      farewell().withUnsafeBytes {
+        _ = send(client, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
+      }
+      _ = Glibc.close(client)
+    }
     reserve = Self.openReserve()
     return client >= 0
   }

@@ -42,14 +42,16 @@ package final class SocketServer {
   package func listen(
     at path: String, mode: UInt32, group: UInt32? = nil
   ) throws(SocketListener.PathError) {
-    listener = try SocketListener(path: path, mode: mode, group: group, on: loop) {
-      [unowned self] in accept($0)
-    }
+    listener = try SocketListener(
+      path: path, mode: mode, group: group, on: loop, farewell: { [unowned self] in farewell() },
+      onAccept: { [unowned self] in accept($0) })
   }
 
   /// Listens on a socket that the service manager has bound.
   package func listen(on descriptor: CInt) throws(SystemError) {
-    listener = try SocketListener(adopting: descriptor, on: loop) { [unowned self] in accept($0) }
+    listener = try SocketListener(
+      adopting: descriptor, on: loop, farewell: { [unowned self] in farewell() },
+      onAccept: { [unowned self] in accept($0) })
   }
 
   /// Takes no more clients; those that are there stay.
@@ -95,11 +97,20 @@ package final class SocketServer {
 
   private func turnAway(_ socket: StreamSocket, _ peer: PeerIdentity, _ limit: LimitName) {
     refuse(socket, .tooManyConnections, limit)
+    logRefusal("refused uid \(peer.uid) pid \(peer.pid)")
+  }
+
+  /// What is said where the limit of the process comes before ours.
+  private func farewell() -> [UInt8] {
+    logRefusal("no descriptor is left, a client was refused")
+    return hub.closingLine(.tooManyConnections)
+  }
+
+  /// Tells it once, until somebody is let in again.
+  private func logRefusal(_ text: String) {
     guard !hasLoggedRefusal else { return }
     hasLoggedRefusal = true
-    log.write(
-      .warning,
-      "refused uid \(peer.uid) pid \(peer.pid): \(hub.connections.count) clients are connected")
+    log.write(.warning, "\(text): \(hub.connections.count) clients are connected")
   }
 
   private func left(_ peer: PeerIdentity) {

@@ -49,6 +49,72 @@ struct CrowdTests {
   }
 
   @Test
+  func `13: ten thousand are turned away with a word, and who is in feels nothing`() throws {
+    let small = try DaemonProcess(
+      wrapper: ["sh", "-c", #"ulimit -n 256; exec "$0" "$@""#])
+    var clients: [TestSocket] = []
+    for _ in 0..<192 {
+      clients.append(try TestSocket(small.socket))
+      #expect(try clients.last?.call(#"{"id":1,"method":"ping"}"#).contains("result") == true)
+    }
+    let before = small.descriptors
+    var refused = 0
+    for i in 0..<10_000 {
+      let client = try TestSocket(small.socket)
+      if i % 100 == 0 {
+        #expect(try client.line()?.contains(#""reason":"too_many_connections""#) == true)
+        #expect(try client.line() == nil)
+        #expect(
+          try clients[i / 100].call(#"{"id":1,"method":"cells.add","params":["n"]}"#)
+            .contains(#""seq":"#))
+        refused += 1
+      }
+      client.close()
+    }
+    #expect(refused == 100)
+    #expect(small.descriptors == before)
+    #expect(small.end() == 0)
+  }
+
+  @Test
+  func `13: where accept itself finds no descriptor clients are told so, and nothing spins`() throws
+  {
+    let small = try DaemonProcess()
+    var inside: [TestSocket] = []
+    for _ in 0..<10 {
+      inside.append(try TestSocket(small.socket))
+      #expect(try inside.last?.call(#"{"id":1,"method":"ping"}"#).contains("result") == true)
+    }
+    func limit(_ descriptors: Int) throws {
+      _ = try run(["prlimit", "--pid", "\(small.pid)", "--nofile=\(descriptors):1024"])
+    }
+    // Those that are open stay; there is no other one, not even one to give up.
+    try limit(small.descriptors)
+    var waiting: [TestSocket] = []
+    for _ in 0..<50 {
+      waiting.append(try TestSocket(small.socket))
+      try waiting.last?.send(#"{"id":1,"method":"ping"}"#)
+    }
+    usleep(50_000)
+    let before = small.processorSeconds
+    usleep(500_000)
+    #expect(small.processorSeconds - before < 0.1, "the loop spins where it cannot accept")
+    for client in inside {
+      #expect(
+        try client.call(#"{"id":1,"method":"cells.add","params":["n"]}"#).contains(#""seq":"#))
+    }
+    let lines = try waiting.map { try $0.line() ?? "hung up on" }
+    let told = lines.count { $0.contains(#""reason":"too_many_connections""#) }
+    // Where a descriptor was free between others one may have come in.
+    #expect(told >= 45)
+    #expect(told + lines.count { $0.contains(#""id":1"#) } == 50, "\(lines)")
+    try limit(1024)
+    #expect(
+      try TestSocket(small.socket).call(#"{"id":1,"method":"ping"}"#).contains(#""last":10"#))
+    #expect(small.end() == 0)
+  }
+
+  @Test
   func `14: a storm of clients leaves nothing behind`() throws {
     let bench = try FaultBench()
     let subscribe = Array(
