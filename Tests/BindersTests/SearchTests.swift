@@ -129,7 +129,9 @@ struct SearchTests {
     #expect(
       client.call(Self.open).contains(
         #""props":{"failure":{"kind":"state","value":null},"results":{"kind":"list","value":[]},"#
-          + #""searching":{"kind":"state","value":false}}"#))
+          + #""searching":{"kind":"state","value":false},"#
+          + #""term":{"kind":"state","value":""}},"intents":{"search":{"params":{"term":"string"},"#
+          + #""live":true},"select":{"params":{"id":"string"}}}"#))
     type(" gre", client)
     bench.time.advance(200)
     type(" green ", client)

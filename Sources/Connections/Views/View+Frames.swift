@@ -150,7 +150,7 @@ extension View {
 }
 
 extension ViewIntent {
-  /// Appends what it takes and opens.
+  /// Appends what it takes and opens, and whether it is live.
   fileprivate func write(to buffer: inout ByteBuffer) {
     buffer.append(#"{"params":{"#)
     for (i, member) in shape.members.enumerated() {
@@ -164,6 +164,7 @@ extension ViewIntent {
       buffer.append(#","opens":"#)
       buffer.append(quoted: opens)
     }
+    if isLive { buffer.append(#","live":true"#) }
     buffer.append(UInt8(ascii: "}"))
   }
 }

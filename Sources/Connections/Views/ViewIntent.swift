@@ -15,6 +15,9 @@ package final class ViewIntent {
   /// Whether its answer is kept with the `cmd` of a client, so that it is not run twice.
   package fileprivate(set) var isKept = true
 
+  /// Whether a client asks it with each key that is typed.
+  fileprivate(set) var isLive = false
+
   /// The intent by its type.
   let typed: AnyObject
 
@@ -112,6 +115,14 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
   @discardableResult
   package func dismisses() -> Self {
     isDismissing = true
+    return self
+  }
+
+  /// Is to be asked with each key that is typed, and not when somebody is done with typing: what is
+  /// asked last takes the place of what was asked before.
+  @discardableResult
+  package func live() -> Self {
+    intent?.isLive = true
     return self
   }
 

@@ -9,10 +9,11 @@ package func bindSearch(
   _ view: View, to model: SearchModel,
   onSelection: @escaping (View, SearchHit) throws -> Void
 ) {
+  model.term.toSignal().bind(to: view["term"])
   model.results.bind(to: view["results"])
   model.failure.map { $0?.description }.bind(to: view["failure"])
   model.isSearching.bind(to: view["searching"])
-  view.intent("search", SearchTerm.self).calls { model.term.value = $0.term }
+  view.intent("search", SearchTerm.self).live().calls { model.term.value = $0.term }
   view.intent("select", SearchResult.self).calls { [unowned view] selected in
     let hit = try model.hit(selected.id)
     try onSelection(view, hit)
