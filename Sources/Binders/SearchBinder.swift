@@ -7,13 +7,16 @@ internal import Wire
 
 /// Binds clients to the search.
 ///
-/// - Parameter onSelection: What is done with a result that a client selects in a view.
+/// - Parameter onSelection: What is done with a result that a client selects in a view, as far as it
+///   may.
 package func bindSearch(
   _ interface: Interface, to search: SearchService,
-  onSelection: @escaping (View, Session, SearchHit, _ mayRead: (String) -> Bool) throws -> Void =
+  onSelection: @escaping (View, Session, SearchHit, SearchRights) throws -> Void =
     { _, _, _, _ in }
 ) {
   let role = interface.role
+  let rights = SearchRights(
+    mayRead: role.mayRead, mayOpen: { [unowned interface] in interface.views[$0] != nil })
   func mayShow(_ hit: SearchHit) -> Bool { hit.source.map(role.mayRead) ?? true }
   interface.offer("search", "Search, once or as one types, here or on the web.")
   interface.offerView(
@@ -22,7 +25,7 @@ package func bindSearch(
   ) { view, session, arguments in
     let model = try search.model(in: arguments.backend, where: mayShow)
     bindSearch(view, to: model) { view, hit in
-      try onSelection(view, session, hit, role.mayRead)
+      try onSelection(view, session, hit, rights)
     }
   }
   interface.query(
@@ -53,22 +56,6 @@ package func bindSearch(
   ) { interface, call, _ in
     interface.answer(
       call, with: search.backends.map { Backend(name: $0.name, doc: $0.doc) })
-  }
-}
-
-/// Opens a thread that was found here; what was found elsewhere is the client's to open.
-package func openSelected(
-  _ hit: SearchHit, from view: View, _ session: Session, _ threads: ThreadsService,
-  mayRead: (_ source: String) -> Bool
-) throws {
-  guard let part = hit.source.flatMap(Threads.Part.init) else { return }
-  guard mayRead("threads/\(part.id)"), mayRead("threads/\(part.id)/posts") else {
-    throw WireError.notFound("source", "threads/\(part.id)/posts")
-  }
-  _ = try threads.thread(part.id)
-  view.open("thread", as: .push) {
-    // That there is such a thread was found out by the line before.
-    try? bindThread($0, session, to: threads, ThreadArguments(id: part.id))
   }
 }
 

@@ -118,8 +118,8 @@ final class Daemon {
       bindChat(interface, to: chat)
       bindSystem(interface, to: system)
       bindFeeds(interface, to: feeds)
-      bindSearch(interface, to: search) { view, session, hit, mayRead in
-        try openSelected(hit, from: view, session, threads, mayRead: mayRead)
+      bindSearch(interface, to: search) { view, session, hit, rights in
+        try openSelected(hit, from: view, session, threads, chat, rights)
       }
       bindDaemon(interface, to: daemon)
       interface.offerSource(

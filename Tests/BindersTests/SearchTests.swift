@@ -76,11 +76,12 @@ struct SearchTests {
       time: time,
       services: { host in
         let threads = ThreadsService(in: host)
+        let chat = ChatService(in: host)
         let search = SearchService([backend], on: time)
         return { interface in
           bindThreads(interface, to: threads)
-          bindSearch(interface, to: search) { view, session, hit, mayRead in
-            try openSelected(hit, from: view, session, threads, mayRead: mayRead)
+          bindSearch(interface, to: search) { view, session, hit, rights in
+            try openSelected(hit, from: view, session, threads, chat, rights)
           }
         }
       })
@@ -119,6 +120,9 @@ struct SearchTests {
       )
       let lines = client.settle()
       #expect(lines.contains { $0.contains(#""method":"opened""#) } == isAllowed, "\(lines)")
+      if !isAllowed {
+        #expect(lines.allSatisfy { $0.contains(#""name":"not_found""#) }, "\(lines)")
+      }
     }
   }
 

@@ -139,7 +139,7 @@ package struct Chat: ServiceState {
   }
 
   /// The room that a source is about, and whether it is its messages; `nil` for the list of all.
-  static func room(of source: String) -> (id: Int, isMessages: Bool)? {
+  package static func room(of source: String) -> (id: Int, isMessages: Bool)? {
     let parts = source.split(separator: "/", omittingEmptySubsequences: false)
     guard 3...4 ~= parts.count, parts[0] == "chat", parts[1] == "rooms", let id = Int(parts[2]),
       id > 0, String(id) == parts[2], parts.count == 3 || parts[3] == "messages"

@@ -62,6 +62,11 @@ package final class MessagesService {
     return page.count
   }
 
+  /// Shows older messages as far as one, or as far as there may be.
+  package func widen(to id: Int) {
+    while let first = window.collection.first, first.id > id, widen() > 0 {}
+  }
+
   /// Says something; returns the number of the message.
   package func send(_ text: String) throws(ChatError) -> Int {
     try chat.send(text, to: RoomKey(room), by: name)

@@ -1,6 +1,8 @@
 import Binders
 import JSON
 import Services
+import Signals
+import TestSupport
 import Testing
 
 /// A bench with users and rooms, and the sessions of its clients in the order of their coming.
@@ -8,25 +10,34 @@ final class ChatBench {
   let bench: Bench
   private(set) var sessions: [Session] = []
 
-  init() throws {
+  /// - Parameter hits: What every search finds.
+  init(finding hits: [SearchHit] = []) throws {
+    let time = ManualTime()
     var made: [Session] = []
     var note: (Session) -> Void = { made.append($0) }
-    bench = try Bench(services: { host in
-      let users = UsersService(in: host, secrets: CountedSecrets())
-      let presence = PresenceService()
-      let chat = ChatService(in: host)
-      let sessions = Sessions(in: host, users: users, presence: presence, chat: chat)
-      return { interface in
-        interface.commons.makeSession = {
-          let session = sessions.session(of: $0)
-          note(session)
-          return session
+    bench = try Bench(
+      time: time,
+      services: { host in
+        let users = UsersService(in: host, secrets: CountedSecrets())
+        let presence = PresenceService()
+        let chat = ChatService(in: host)
+        let threads = ThreadsService(in: host)
+        let search = SearchService([FixedBackend(hits)], on: time)
+        let sessions = Sessions(in: host, users: users, presence: presence, chat: chat)
+        return { interface in
+          interface.commons.makeSession = {
+            let session = sessions.session(of: $0)
+            note(session)
+            return session
+          }
+          bindUsers(interface, to: users)
+          bindPresence(interface, to: presence)
+          bindChat(interface, to: chat)
+          bindSearch(interface, to: search) { view, session, hit, rights in
+            try openSelected(hit, from: view, session, threads, chat, rights)
+          }
         }
-        bindUsers(interface, to: users)
-        bindPresence(interface, to: presence)
-        bindChat(interface, to: chat)
-      }
-    })
+      })
     note = { [unowned self] in sessions.append($0) }
     sessions += made
   }
@@ -41,6 +52,17 @@ final class ChatBench {
   func makeRoom(_ name: String, by client: TestClient) {
     _ = client.call(#"{"id":1,"method":"chat.create","params":{"name":"\#(name)"}}"#)
   }
+}
+
+/// A backend that finds the same whatever is looked for.
+private final class FixedBackend: SearchBackend {
+  let name = "fixed"
+  let doc = "What a test says."
+  private let hits: [SearchHit]
+
+  init(_ hits: [SearchHit]) { self.hits = hits }
+
+  func find(_ term: String, limit: Int) -> Signal<[SearchHit], SearchError> { Signal(just: hits) }
 }
 
 /// Secrets that one can guess: 1, 2, 3.

@@ -1,12 +1,15 @@
 import Connections
 import Journal
+import Services
 import Testing
 
 /// Binders are declarations: whatever the order of their lines, clients see the same.
 struct ShuffledBindersTests {
   /// All that two clients see while they log in, look around, talk, rename, befriend and leave.
   private func script(seed: Int) throws -> [String] {
-    let chat = try ChatBench()
+    let chat = try ChatBench(finding: [
+      SearchHit(id: "chat/1/1", title: "lobby, lee", text: "hello", source: "chat/rooms/1/messages")
+    ])
     chat.bench.hub.lineOrder = { lines in
       var lines = lines
       for i in lines.indices.reversed() { lines.swapAt(i, (seed * 7 + i * 3) % (i + 1)) }
@@ -22,6 +25,9 @@ struct ShuffledBindersTests {
     _ = lee.call(#"{"id":1,"method":"chat.join","params":{"room":1}}"#)
     seen += lee.ask("r", "send", #"{"text":"hello"}"#) + kim.settle()
     seen += lee.ask("r", "edit", #"{"id":1,"text":"hullo"}"#) + kim.settle()
+    seen += kim.open("search", "f") + kim.ask("f", "search", #"{"term":"hello"}"#)
+    chat.bench.time.advance(330)
+    seen += kim.settle() + kim.ask("f", "select", #"{"id":"chat/1/1"}"#)
     seen += kim.ask("c.2.1.1", "describe")
     seen += kim.ask("c.2.1.1.1", "save", #"{"name":"hall","topic":"x"}"#) + lee.settle()
     seen += kim.ask("c.2.1.1", "older") + kim.ask("c.2.1.1", "delete", #"{"id":1}"#)

@@ -4,8 +4,14 @@ internal import Signals
 internal import Wire
 
 /// Shows a room: what is said in it, and who is there.
-func bindRoom(_ view: View, _ session: UserSession, _ room: Int) {
+///
+/// - Parameter message: The one that is to be seen first; `nil` for the last one.
+func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int? = nil) {
   let messages = session.messages(in: room)
+  if let message {
+    messages.widen(to: message)
+    view.assign("chosen", message)
+  }
   messages.info.map(\.name).bind(to: view["name"])
   messages.info.map(\.topic).bind(to: view["topic"])
   messages.info.combineLatest(with: session.presence.online.toSignal(), combine: members)

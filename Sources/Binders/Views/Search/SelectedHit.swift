@@ -1,0 +1,67 @@
+package import Connections
+package import Services
+internal import Signals
+
+/// What a client may do with what was found.
+package struct SearchRights {
+  /// Whether it may read a source.
+  let mayRead: (_ source: String) -> Bool
+
+  /// Whether it may open a view.
+  let mayOpen: (_ binder: String) -> Bool
+}
+
+/// Opens a thread or a room that was found here; what was found elsewhere is the client's to open.
+package func openSelected(
+  _ hit: SearchHit, from view: View, _ session: Session, _ threads: ThreadsService,
+  _ chat: ChatService, _ rights: SearchRights
+) throws {
+  guard let source = hit.source else { return }
+  if let part = Threads.Part(source) {
+    guard rights.mayRead("threads/\(part.id)"), rights.mayRead("threads/\(part.id)/posts") else {
+      throw SearchError.notFound(id: hit.id)
+    }
+    try open(part, from: view, session, threads)
+  } else if let room = Chat.room(of: source)?.id {
+    guard rights.mayOpen("room") else { throw SearchError.notFound(id: hit.id) }
+    // What was found is `chat/ROOM` or `chat/ROOM/MESSAGE`.
+    let message = hit.id.split(separator: "/").dropFirst(2).first.flatMap { Int($0) }
+    try open(room, at: message, from: view, session, chat)
+  }
+}
+
+private func open(
+  _ part: Threads.Part, from view: View, _ session: Session, _ threads: ThreadsService
+) throws {
+  _ = try threads.thread(part.id)
+  view.open("thread", as: .push) {
+    // That there is such a thread was found out by the line before.
+    try? bindThread($0, session, to: threads, ThreadArguments(id: part.id))
+  }
+}
+
+/// Opens a room at a message; who is not logged in is asked to first.
+private func open(
+  _ room: Int, at message: Int?, from view: View, _ session: Session, _ chat: ChatService
+) throws {
+  _ = try chat.shownRoom(RoomKey(room))
+  if let user = session.user.value {
+    view.open("room", as: .push) { bindVisit($0, session, user, room, at: message) }
+    return
+  }
+  view.open("login", as: .push) { [unowned view] login in
+    bindLogin(login, session)
+    session.user.ignoreNils().bind(to: login) { login, user in
+      view.open("room", as: .push) { bindVisit($0, session, user, room, at: message) }
+      login.dismiss()
+    }
+  }
+}
+
+/// Shows a room for as long as its visitor is logged in.
+private func bindVisit(
+  _ view: View, _ session: Session, _ user: UserSession, _ room: Int, at message: Int?
+) {
+  bindRoom(view, user, room, at: message)
+  session.user.bind(to: view) { view, now in if now == nil { view.dismiss() } }
+}

@@ -1,0 +1,81 @@
+import Binders
+import Configuration
+import Connections
+import JSON
+import Services
+import Testing
+import Wire
+
+/// What was said in a room, found and selected.
+struct FoundRoomTests {
+  private let chat: ChatBench
+  private var bench: Bench { chat.bench }
+
+  init() throws {
+    let source = "chat/rooms/1/messages"
+    chat = try ChatBench(finding: [
+      SearchHit(id: "chat/1", title: "lobby", text: "lobby", source: "chat/rooms/1"),
+      SearchHit(id: "chat/1/2", title: "lobby, kim", text: "tea", source: source),
+      SearchHit(id: "chat/9/1", title: "gone", text: "tea", source: "chat/rooms/9/messages"),
+    ])
+    let kim = chat.client("kim")
+    chat.makeRoom("lobby", by: kim)
+    _ = kim.open("room", "r", #"{"room":"lobby"}"#)
+    for i in 1...60 { _ = kim.ask("r", "send", #"{"text":"message \#(i)"}"#) }
+  }
+
+  private func find(_ client: TestClient) {
+    _ = client.open("search", "s")
+    _ = client.ask("s", "search", #"{"term":"tea"}"#)
+    bench.time.advance(330)
+    _ = client.settle()
+  }
+
+  @Test
+  func `selected, the room opens at the message, for who is logged in`() throws {
+    let lee = chat.client("lee", uid: 1001)
+    find(lee)
+    let opened = lee.ask("s", "select", #"{"id":"chat/1/2"}"#)
+    let room = try #require(opened.last)
+    #expect(room.contains(#""parent":"s","binder":"room","style":"push""#))
+    #expect(room.contains(#""chosen":{"kind":"state","value":2}"#))
+    #expect(room.contains("message 2\"") && room.contains("message 60\""), "as far as the message")
+    #expect(lee.ask("s", "select", #"{"id":"chat/1"}"#).last?.contains(#""binder":"room""#) == true)
+    let out = lee.call(#"{"id":5,"method":"users.logout"}"#)
+    #expect(out.split(separator: "\n").filter { $0.contains(#""closed""#) }.count == 2)
+    #expect(
+      lee.error(
+        #"{"id":6,"method":"intent","params":{"view":"s","name":"select","#
+          + #""args":{"id":"chat/9/1"}}}"#)?.name == .notFound)
+  }
+
+  @Test
+  func `who is not logged in is asked to first`() throws {
+    let client = bench.connect(uid: 1001)
+    find(client)
+    let asked = client.ask("s", "select", #"{"id":"chat/1/2"}"#)
+    #expect(asked.last?.contains(#""view":"s.1","seq":"#) == true)
+    #expect(asked.last?.contains(#""binder":"login","style":"push""#) == true)
+    let inside = client.ask("s.1", "login", #"{"name":"lee"}"#)
+    #expect(inside.contains { $0.contains(#""closed","params":{"view":"s.1""#) })
+    #expect(
+      inside.contains { $0.contains(#""parent":"s","binder":"room""#) && $0.contains(#""chosen""#) }
+    )
+    #expect(client.connection.views.count == 2)
+  }
+
+  @Test
+  func `who may not open the room does not come in by a search`() throws {
+    func rules(_ pattern: String, _ separator: Unicode.Scalar = "/") throws -> Rules {
+      Rules(allow: [Rule(try #require(Pattern(pattern, separator: separator)))])
+    }
+    let role = Role(
+      name: "r", methods: try rules("**", "."), read: try rules("chat/**"),
+      write: try rules("**"))
+    let client = bench.connect(uid: 1001, as: role)
+    find(client)
+    let refused = client.ask("s", "select", #"{"id":"chat/1/2"}"#)
+    #expect(refused.count == 1)
+    #expect(refused.first?.contains(#""name":"not_found""#) == true, "\(refused)")
+  }
+}
