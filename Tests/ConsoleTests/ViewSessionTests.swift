@@ -114,12 +114,13 @@ struct ViewSessionTests {
     try take("next", #"{"view":"v1","seq":2,"props":{"title":{"value":"a\u001b[2Jb"}}}"#)
     let lines = ViewScreen(Style(isOn: false), width: 30, height: 9).lines(session)
     #expect(lines.count == 9)
-    #expect(lines.allSatisfy { $0.count <= 30 })
+    #expect(lines.allSatisfy { $0.columns <= 30 })
     #expect(lines[0] == "rooms")
     #expect(lines[2] == "title  a·[2Jb")
     #expect(lines[3] == "rooms (2)")
     #expect(lines[4].hasPrefix("> 1   general"))
-    #expect(lines[7] == "c create…   e enter…   r refr…")
+    #expect(lines[6] == "c create…   e enter…   …")
+    #expect(lines[7] == "space read   q quit   ? keys")
   }
 
   @Test

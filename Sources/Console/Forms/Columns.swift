@@ -20,8 +20,8 @@ package struct Columns {
     for (column, cell) in cells.enumerated() {
       line += style(column, cell)
       guard column < cells.count - 1 else { break }
-      widths[column] = max(widths[column], cell.count)
-      line += String(repeating: " ", count: widths[column] - cell.count + 2)
+      widths[column] = max(widths[column], cell.columns)
+      line += String(repeating: " ", count: widths[column] - cell.columns + 2)
     }
     return line
   }

@@ -19,7 +19,7 @@ package struct Table {
   package func lines(isTerminal: Bool, _ style: Style) -> [String] {
     guard isTerminal else { return rows.map { $0.joined(separator: "\t") } }
     let widths = header.indices.map { column in
-      ([header] + rows).map { $0[column].count }.max() ?? 0
+      ([header] + rows).map { $0[column].columns }.max() ?? 0
     }
     return [style.bold(align(header, widths))] + rows.map { align($0, widths) }
   }
@@ -27,7 +27,7 @@ package struct Table {
   private func align(_ cells: [String], _ widths: [Int]) -> String {
     var line = ""
     for (column, cell) in cells.enumerated() {
-      let space = String(repeating: " ", count: widths[column] - cell.count)
+      let space = String(repeating: " ", count: widths[column] - cell.columns)
       let isLast = column == cells.count - 1
       line += numbers.contains(column) ? space + cell : isLast ? cell : cell + space
       if !isLast { line += "  " }

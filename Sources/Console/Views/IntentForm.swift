@@ -16,15 +16,18 @@ package struct IntentForm: Equatable {
   }
 
   /// - Parameters:
-  ///   - row: The element of a list that is chosen: if the intent concerns it, its members are what
-  ///     the fields of their names hold at first.
+  ///   - row: The element of a list that is chosen: if the intent is about it, its members are what
+  ///     the fields of their names hold at first. What makes something new begins empty.
+  ///   - list: The name of the list.
   ///   - view: A view in which what it shows is edited: its properties are that as well.
-  package init(_ intent: ViewState.Intent, row: JSONValue?, view: ViewState? = nil) {
+  package init(
+    _ intent: ViewState.Intent, row: JSONValue?, of list: String?, view: ViewState? = nil
+  ) {
     self.intent = intent
     fields = intent.parameters.map { parameter in
       if let shown = view?.properties[parameter.name]?.value, shown != .null { return shown.bare }
-      guard case .object(let row)? = row, intent.concerns(row) else { return "" }
-      return row[parameter.name]?.bare ?? ""
+      guard case .object(let row)? = row, intent.concerns(row, of: list) else { return "" }
+      return parameter.value(in: row, of: list)?.bare ?? ""
     }
     current =
       fields.firstIndex(of: "") ?? intent.parameters.firstIndex { $0.name != "id" } ?? 0
@@ -39,6 +42,13 @@ package struct IntentForm: Equatable {
         parameter.type == "string" ? .string(field) : JSONText(typed: field).value
     }
     return arguments
+  }
+
+  /// Whether everything is there that it cannot do without; an empty text is a text.
+  package var isComplete: Bool {
+    zip(intent.parameters, fields).allSatisfy { parameter, field in
+      !field.isEmpty || parameter.isOptional || parameter.type == "string"
+    }
   }
 
   /// Takes a key.
@@ -69,8 +79,34 @@ extension ViewState.Intent {
       && parameters.allSatisfy { $0.type == "string" && !$0.isOptional && $0.name != "id" }
   }
 
-  /// Whether it is about an element of a list: it takes the `id` that the element has.
-  func concerns(_ row: JSONObject) -> Bool {
-    row["id"] != nil && parameters.contains { $0.name == "id" }
+  /// Whether it is about an element of a list: it cannot do without the `id` that the element has, or
+  /// takes that number under the name of what the list is of, as an `episode` of `episodes`.
+  ///
+  /// What may be given an `id` makes something new.
+  func concerns(_ row: JSONObject, of list: String?) -> Bool {
+    row["id"] != nil
+      && parameters.contains { $0.name == "id" && !$0.isOptional || $0.isElement(of: list) }
+  }
+
+  /// What it is asked with for an element of a list that it is about, and that has all that it cannot
+  /// do without; `nil` for others.
+  func arguments(for row: JSONObject, of list: String?) -> JSONObject? {
+    guard concerns(row, of: list) else { return nil }
+    var arguments = JSONObject()
+    for parameter in parameters where !parameter.isOptional || parameter.isElement(of: list) {
+      guard let value = parameter.value(in: row, of: list) else { return nil }
+      arguments[parameter.name] = value
+    }
+    return arguments
+  }
+}
+
+extension ViewState.Intent.Parameter {
+  /// Whether it is the number of an element; a name would be one that somebody makes up.
+  fileprivate func isElement(of list: String?) -> Bool { type == "integer" && name + "s" == list }
+
+  /// What it is for an element of a list.
+  fileprivate func value(in row: JSONObject, of list: String?) -> JSONValue? {
+    isElement(of: list) ? row["id"] : row[name]
   }
 }

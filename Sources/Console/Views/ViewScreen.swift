@@ -2,56 +2,88 @@ internal import JSON
 
 /// How views look in a terminal.
 package struct ViewScreen {
-  private let style: Style
-  private let width: Int
+  let style: Style
+  let width: Int
   private let height: Int
 
   package init(_ style: Style, width: Int, height: Int) {
-    (self.style, self.width, self.height) = (style, max(20, width), max(6, height))
+    (self.style, self.width, self.height) = (style, max(1, width), max(1, height))
   }
+
+  /// Whether there is no room for lines that only part others.
+  private var isTight: Bool { height < 8 }
 
   /// The lines of the screen, as many as it is high, none wider than it is.
   package func lines(_ session: ViewSession) -> [String] {
-    let head = [title(session.stack), ""]
-    let foot = [""] + (session.form.map(self.form) ?? help(session)) + [status(session)]
-    let room = max(1, height - head.count - foot.count)
-    var body = contents(session, room)
+    let (head, foot) = frame(session)
+    let room = max(0, height - head.count - foot.count)
+    var body = session.pane.map { self.pane($0, session, room) } ?? contents(session, room)
     body += Array(repeating: "", count: max(0, room - body.count))
-    return Array((head + body + foot).prefix(height))
+    let all = (head + body.prefix(room) + foot).map { $0.clipped(to: width) }
+    // Where there is no room for all, it is for what one types.
+    return Array(session.form == nil ? all.prefix(height) : all.suffix(height))
+  }
+
+  /// Scrolls no further than there is something to read.
+  package func settle(_ session: inout ViewSession) {
+    guard let pane = session.pane else { return }
+    let (head, foot) = frame(session)
+    let count = text(of: pane, session).count
+    session.pane?.settle(lines: count, in: max(1, height - head.count - foot.count))
+  }
+
+  /// What stands above and below.
+  private func frame(_ session: ViewSession) -> (head: [String], foot: [String]) {
+    let space = isTight ? [] : [""]
+    let help: [String] =
+      if session.pane != nil {
+        [style.dim("arrows scroll   esc back")]
+      } else if let form = session.form {
+        self.form(form)
+      } else {
+        help(session)
+      }
+    return ([title(session.stack)] + space, space + help + status(session))
   }
 
   /// Where one is: the views from the first to the one in front, or the tabs.
   private func title(_ stack: ViewStack) -> String {
     let path = stack.path.map(\.binder).joined(separator: " › ")
-    guard stack.tabs.count > 1 else { return style.bold(cut(path)) }
+    guard stack.tabs.count > 1 else { return style.bold(path.cut(to: width)) }
     let front = Set(stack.path.map(\.handle))
     let tabs = stack.tabs.map { front.contains($0.handle) ? "[\($0.binder)]" : " \($0.binder) " }
-    return style.bold(cut(path + "   " + tabs.joined(separator: " ")))
+    return style.bold((path + "   " + tabs.joined(separator: " ")).cut(to: width))
   }
 
   // MARK: Properties
 
   private func contents(_ session: ViewSession, _ room: Int) -> [String] {
     guard let view = session.stack.frontView else { return [] }
-    let chosen = session.list?.name
-    let properties = view.properties.sorted { $0.key < $1.key }
-    let names = (properties.filter { $0.key != chosen }.map(\.key.count).max() ?? 0) + 2
-    var lines: [String] = []
-    for (name, property) in properties where name != chosen {
-      lines.append(line(name.padded(to: names), property))
+    let list = session.list
+    let properties = session.properties
+    let names = (properties.map(\.name.columns).max() ?? 0) + 2
+    var lines = properties.flatMap { name, property in
+      self.lines(name.padded(to: names), property, isWhole: list == nil)
     }
-    guard let list = session.list, let property = view.properties[list.name] else { return lines }
-    lines.append(style.bold(cut("\(list.name) (\(list.elements.count))" + loading(property))))
-    lines += rows(list.elements, session.row, max(1, room - lines.count))
-    return lines
+    guard let list, let property = view.properties[list.name] else { return lines }
+    lines.append(
+      style.bold(("\(list.name) (\(list.elements.count))" + loading(property)).cut(to: width)))
+    return lines + rows(list.elements, session, max(1, room - lines.count))
   }
 
-  private func line(_ name: String, _ property: ViewState.Property) -> String {
-    if let error = property.error { return name + style.red(cut(error, width - name.count)) }
-    guard let value = property.value, value != .null else {
-      return name + style.dim(property.state == "loading" ? "loading …" : "–")
+  /// A property by its name; whole, it goes on under itself where it is too long for one line.
+  func lines(_ name: String, _ property: ViewState.Property, isWhole: Bool) -> [String] {
+    let room = max(1, width - name.columns)
+    func wrapped(_ text: String, _ style: (String) -> String) -> [String] {
+      let lines = isWhole ? text.lines(columns: room) : [text.cut(to: room)]
+      let space = String(repeating: " ", count: name.columns)
+      return lines.enumerated().map { ($0 == 0 ? name : space) + style($1) }
     }
-    return name + cut(value.short + loading(property), width - name.count)
+    if let error = property.error { return wrapped(error, style.red) }
+    guard let value = property.value, value != .null else {
+      return wrapped(property.state == "loading" ? "loading …" : "–", style.dim)
+    }
+    return wrapped(value.short + loading(property)) { $0 }
   }
 
   private func loading(_ property: ViewState.Property) -> String {
@@ -61,59 +93,100 @@ package struct ViewScreen {
 
   /// The rows around the chosen one that there is room for, and where that is not little the names
   /// of their columns.
-  private func rows(_ elements: [JSONValue], _ chosen: Int?, _ room: Int) -> [String] {
-    let isHeaded = room >= 5
-    let room = isHeaded ? room - 1 : room
-    let first = min(max(0, (chosen ?? 0) - room / 2), max(0, elements.count - room))
-    let table = ViewTable(elements.dropFirst(first).prefix(room))
-    let rows = table.rows.enumerated().map { i, row in
-      let text = cut("  " + row).padded(to: width)
-      return first + i == chosen ? style.reversed("> " + text.dropFirst(2)) : text
+  ///
+  /// The chosen one is shown whole, and all of a log, as far as there is room.
+  private func rows(_ elements: [JSONValue], _ session: ViewSession, _ room: Int) -> [String] {
+    let chosen = session.row ?? 0
+    let first = max(0, chosen - room)
+    let near = elements[min(first, elements.count)..<min(elements.count, chosen + room + 1)]
+    let table = ViewTable(near, width: width - 2)
+    let header = room >= 5 ? table.header : nil
+    let space = header == nil ? room : room - 1
+    func lines(_ row: Int) -> [String] {
+      let isChosen = row == session.row
+      let lines = table.lines(row - first, isWhole: isChosen || session.isLog)
+      return lines.enumerated().map { i, line in
+        guard isChosen else { return "  " + line }
+        return style.reversed(((i == 0 ? "> " : "  ") + line).padded(to: width))
+      }
     }
-    guard isHeaded, let header = table.header else { return rows }
-    return [style.dim(cut("  " + header))] + rows
+    guard !near.isEmpty else { return [] }
+    var middle = lines(chosen)
+    if middle.count > space {
+      middle = middle.prefix(max(1, space - 1)) + [style.dim("  … space shows all of it")]
+    }
+    var (above, below): ([String], [String]) = ([], [])
+    for row in stride(from: chosen - 1, through: first, by: -1) where above.count < space {
+      above = lines(row) + above
+    }
+    for row in (chosen + 1..<max(chosen + 1, near.endIndex)) where below.count < space {
+      below += lines(row)
+    }
+    let left = max(0, space - middle.count)
+    let up = min(above.count, max(left / 2, left - below.count))
+    let shown = above.suffix(up) + middle + below.prefix(left - up)
+    return (header.map { [style.dim("  " + $0)] } ?? []) + shown
   }
 
   // MARK: What one can do
 
+  /// The keys in as many lines as there is room for: those of the view as far as they fit.
   private func help(_ session: ViewSession) -> [String] {
     let keys = session.keys.map { key, intent in
       "\(key) \(intent.name)" + (intent.parameters.isEmpty ? "" : "…")
     }
     let own =
-      ["q quit"] + (session.stack.path.count > 1 ? ["esc back"] : [])
-      + (session.stack.tabs.count > 1 ? ["tab next"] : [])
-    return [style.dim(cut((keys + own).joined(separator: "   ")))]
+      (session.row == nil ? [] : ["space read"])
+      + (session.stack.path.contains { ["push", "present"].contains($0.style) } ? ["esc back"] : [])
+      + (session.stack.tabs.count > 1 ? ["tab next"] : []) + ["q quit", "? keys"]
+    let room = isTight ? 1 : 2
+    for count in (0...keys.count).reversed() {
+      let lines = packed(keys.prefix(count) + (count < keys.count ? ["…"] : []) + own)
+      if lines.count <= room || count == 0 { return lines.prefix(room).map(style.dim) }
+    }
+    return []
+  }
+
+  private func packed(_ words: some Sequence<String>) -> [String] {
+    var lines: [String] = []
+    for word in words {
+      if let last = lines.last, last.columns + 3 + word.columns <= width {
+        lines[lines.count - 1] += "   " + word
+      } else {
+        lines.append(word)
+      }
+    }
+    return lines
   }
 
   private func form(_ form: IntentForm) -> [String] {
     let names = form.intent.parameters.map { $0.name + ($0.isOptional ? "?" : "") }
-    let indent = (names.map(\.count).max() ?? 0) + 2
-    let fields = zip(zip(names, form.intent.parameters), form.fields).enumerated().map { i, row in
-      let ((name, parameter), text) = row
-      let mark = i == form.current ? "> " : "  "
-      let hint = text.isEmpty && i != form.current ? style.dim(parameter.type) : ""
-      return mark + name.padded(to: indent) + cut(text, width - indent - 4)
-        + (i == form.current ? style.reversed(" ") : hint)
+    let indent = (names.map(\.columns).max() ?? 0) + 2
+    let room = max(1, width - indent - 3)
+    var lines: [String] = []
+    for (i, (name, parameter)) in zip(names, form.intent.parameters).enumerated() {
+      let text = form.fields[i]
+      guard i == form.current else {
+        let hint = text.isEmpty ? style.dim(parameter.type) : text.cut(to: room)
+        lines.append("  " + name.padded(to: indent) + hint)
+        continue
+      }
+      // Of what is typed the end is seen.
+      let typed = text.lines(columns: room).suffix(isTight ? 1 : 4)
+      for (j, line) in typed.enumerated() {
+        let isLast = j == typed.count - 1
+        lines.append(
+          (j == 0 ? "> " + name.padded(to: indent) : String(repeating: " ", count: indent + 2))
+            + line + (isLast ? style.reversed(" ") : ""))
+      }
     }
-    return [style.bold(cut(form.intent.name))] + fields
-      + [style.dim(cut("enter next, send   esc cancel"))]
+    let keys =
+      form.intent.isLive
+      ? "asked as you type   enter done   esc done" : "enter next, send   esc cancel"
+    return [style.bold(form.intent.name)] + lines + [style.dim(keys)]
   }
 
-  private func status(_ session: ViewSession) -> String { style.red(cut(session.message)) }
-
-  // MARK: Text
-
-  private func cut(_ text: String, _ room: Int? = nil) -> String {
-    let room = max(1, room ?? width)
-    // What a value holds must not steer the terminal.
-    let text = String(text.map { $0.isControl ? "·" : $0 })
-    return text.count <= room ? text : text.prefix(room - 1) + "…"
-  }
-}
-
-extension Character {
-  fileprivate var isControl: Bool {
-    unicodeScalars.contains { $0.properties.generalCategory == .control }
+  private func status(_ session: ViewSession) -> [String] {
+    session.message.lines(columns: width).prefix(isTight ? 1 : 3).map(style.red)
   }
 }

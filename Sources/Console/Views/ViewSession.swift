@@ -15,13 +15,22 @@ package struct ViewSession {
   package private(set) var stack = ViewStack()
 
   /// The arguments that are being typed.
-  package private(set) var form: IntentForm?
+  package internal(set) var form: IntentForm?
+
+  /// What is read instead of the view in front; `nil` while that is shown.
+  package internal(set) var pane: ViewPane?
 
   /// What the last answer or fault was.
   package var message = ""
 
+  /// Whether there is no daemon to ask.
+  package private(set) var isAway = false
+
   /// Whether another line is asked for when one is sent.
-  private var isComposing = false
+  var isComposing = false
+
+  /// What was typed last into a live intent of a view.
+  var typed: [Handle: Action] = [:]
 
   /// The chosen row of each view; that of a log, where none is, is the last.
   private var rows: [Handle: Int] = [:]
@@ -31,26 +40,68 @@ package struct ViewSession {
   // MARK: From the daemon
 
   /// Takes the answer to `open`.
-  package mutating func open(_ answer: JSONObject) { stack.open(answer) }
+  ///
+  /// - Returns: What is to be asked so that it shows what it showed before the connection was lost.
+  @discardableResult
+  package mutating func open(_ answer: JSONObject) -> Action? {
+    let before = (root: stack.views.first, front: stack.frontView)
+    let typed = typed
+    (stack, rows, self.typed, pane) = (ViewStack(), [:], [:], nil)
+    (isAway, message) = (false, "")
+    stack.open(answer)
+    guard let front = stack.frontView else { return nil }
+    showChosen(front)
+    // What is being typed goes on where it can go.
+    if let form, before.front?.binder != front.binder || !front.intents.contains(form.intent) {
+      self.form = nil
+    }
+    if let form, form.intent.isLive {
+      self.typed[front.handle] = .ask(front.handle, intent: form.intent.name, form.arguments)
+    } else if before.root?.binder == front.binder,
+      case .ask(_, let intent, let arguments)? = before.root.flatMap({ typed[$0.handle] }),
+      front.intents.contains(where: { $0.name == intent && $0.isLive })
+    {
+      self.typed[front.handle] = .ask(front.handle, intent: intent, arguments)
+    }
+    return self.typed[front.handle]
+  }
 
   /// Takes a notification.
   package mutating func take(_ method: String, _ params: JSONObject) {
     let front = stack.front
     stack.take(method, params)
-    if stack.front != front { form = nil }
+    if stack.front != front { (form, pane) = (nil, nil) }
     rows = rows.filter { stack[$0.key] != nil }
+    typed = typed.filter { stack[$0.key] != nil }
+    if method == "opened", let view = params["view"].flatMap(Handle.init).flatMap({ stack[$0] }) {
+      showChosen(view)
+    }
     guard method == "fail", case .object(let error)? = params["error"] else { return }
     if case .string(let text)? = error["message"] { message = text }
+  }
+
+  /// The daemon is gone; what it has shown last stays until it is there again.
+  package mutating func lose(_ message: String) { (isAway, self.message) = (true, message) }
+
+  /// Chooses the element that a view says is to be seen first.
+  private mutating func showChosen(_ view: ViewState) {
+    guard let id = view.properties["chosen"]?.value, id != .null else { return }
+    let row = list(of: view)?.elements.firstIndex { element in
+      if case .object(let element) = element { element["id"] == id } else { false }
+    }
+    if let row { rows[view.handle] = row }
   }
 
   // MARK: What is in front
 
   /// The list in whose rows one chooses: the longest of the view in front; `nil` for none.
-  package var list: (name: String, elements: [JSONValue])? {
-    let lists = stack.frontView?.properties.compactMap { name, property in
+  package var list: (name: String, elements: [JSONValue])? { stack.frontView.flatMap(list(of:)) }
+
+  private func list(of view: ViewState) -> (name: String, elements: [JSONValue])? {
+    let lists = view.properties.compactMap { name, property in
       property.elements.map { (name: name, elements: $0) }
     }
-    return lists?.max { ($0.elements.count, $1.name) < ($1.elements.count, $0.name) }
+    return lists.max { ($0.elements.count, $1.name) < ($1.elements.count, $0.name) }
   }
 
   /// The index of the chosen row; `nil` when there is none to choose.
@@ -60,109 +111,42 @@ package struct ViewSession {
   }
 
   /// Whether the list is a log, at whose end one looks: its elements have a `time`.
-  private var isLog: Bool {
+  var isLog: Bool {
     if case .object(let element)? = list?.elements.last { element["time"] != nil } else { false }
   }
 
-  private var chosen: JSONValue? { row.flatMap { list?.elements[$0] } }
+  /// The chosen element.
+  var chosen: JSONValue? { row.flatMap { list?.elements[$0] } }
 
-  /// The intents of the view in front, each with the key that asks it.
-  package var keys: [(key: Character, intent: ViewState.Intent)] {
-    var taken: Set<Character> = ["q"]
-    return stack.frontView?.intents.compactMap { intent in
-      let wishes = intent.name.lowercased() + "abcdefghijklmnoprstuvwxyz123456789"
-      guard let key = wishes.first(where: { $0.isASCII && !taken.contains($0) }) else { return nil }
-      taken.insert(key)
-      return (key, intent)
-    } ?? []
-  }
-
-  // MARK: From the keyboard
-
-  /// Takes a key.
-  package mutating func press(_ key: Key) -> Action? {
-    if form != nil { return type(key) }
-    switch key {
-    case .character("q"), .control("c"), .control("d"): return .quit
-    case .escape, .left:
-      guard let view = stack.frontView else { return .quit }
-      return view.parent == nil && key == .escape ? .quit : back(from: view)
-    case .tab: stack.turn()
-    case .up: move(by: -1)
-    case .down: move(by: 1)
-    case .pageUp: move(by: -10)
-    case .pageDown: move(by: 10)
-    case .home: move(by: -1_000_000)
-    case .end: move(by: 1_000_000)
-    case .enter, .right: return choose()
-    case .character(let character):
-      return keys.first { $0.key == character }.flatMap { begin($0.intent) }
-    default: break
-    }
-    return nil
-  }
-
-  /// Leaves a view that was put above another; what is beside or in place of another stays.
-  private func back(from view: ViewState) -> Action? {
-    let nearest = stack.path.last { ["push", "present"].contains($0.style) }
-    return nearest.map { .close($0.handle) }
-  }
-
-  private mutating func move(by rows: Int) {
+  /// Chooses another row.
+  mutating func move(by rows: Int) {
     guard let front = stack.front, let row, let count = list?.elements.count else { return }
     let chosen = min(max(0, row + rows), count - 1)
     self.rows[front] = isLog && chosen == count - 1 ? nil : chosen
   }
 
-  /// Asks what fits the chosen row, or lets one write.
-  ///
-  /// That is the intent that opens a view of the row, or the only one that has all its arguments in
-  /// it. Where there is none, one writes: what takes one text.
-  private mutating func choose() -> Action? {
-    if case .object(let row)? = chosen, let front = stack.front {
-      let fitting =
-        stack.frontView?.intents.filter { intent in
-          intent.concerns(row) && intent.parameters.allSatisfy { row[$0.name] != nil }
-        } ?? []
-      if let intent = fitting.first(where: { $0.opens != nil })
-        ?? (fitting.count == 1 ? fitting.first : nil)
-      {
-        return .ask(front, intent: intent.name, IntentForm(intent, row: chosen).arguments)
-      }
+  /// Brings the next tab to the front.
+  mutating func turn() { stack.turn() }
+
+  /// The intents of the view in front, each with the key that asks it: the first letter of its name,
+  /// if none before it has that, and else another.
+  package var keys: [(key: Character, intent: ViewState.Intent)] {
+    let intents = stack.frontView?.intents ?? []
+    var keys: [Character?] = []
+    for intent in intents {
+      let first = intent.name.lowercased().first
+      keys.append(first == "q" || keys.contains(first) ? nil : first)
     }
-    guard let written = stack.frontView?.intents.first(where: \.takesText) else { return nil }
-    message = ""
-    form = IntentForm(written, row: nil)
-    isComposing = true
-    return nil
+    for i in intents.indices where keys[i] == nil {
+      let wishes = intents[i].name.lowercased() + "abcdefghijklmnoprstuvwxyz123456789"
+      keys[i] = wishes.first { $0.isASCII && $0 != "q" && !keys.contains($0) }
+    }
+    return zip(keys, intents).compactMap { key, intent in key.map { ($0, intent) } }
   }
 
-  private mutating func begin(_ intent: ViewState.Intent) -> Action? {
-    message = ""
-    guard let front = stack.front else { return nil }
-    guard !intent.parameters.isEmpty else { return .ask(front, intent: intent.name, [:]) }
-    let isPresented = stack.frontView?.style == "present"
-    form = IntentForm(intent, row: chosen, view: isPresented ? stack.frontView : nil)
-    isComposing = false
-    return nil
-  }
-
-  private mutating func type(_ key: Key) -> Action? {
-    guard var form, let front = stack.front else { return nil }
-    if form.fields.count == 1, [.up, .down, .pageUp, .pageDown].contains(key) {
-      move(by: key == .up ? -1 : key == .down ? 1 : key == .pageUp ? -10 : 10)
-      return nil
-    }
-    let outcome = form.press(key)
-    self.form = form
-    switch outcome {
-    case .goesOn: return nil
-    case .cancelled:
-      self.form = nil
-      return nil
-    case .done(let arguments):
-      self.form = isComposing ? IntentForm(form.intent, row: nil) : nil
-      return .ask(front, intent: form.intent.name, arguments)
-    }
+  /// The properties of the view in front that are shown beside the list, by name.
+  var properties: [(name: String, property: ViewState.Property)] {
+    (stack.frontView?.properties ?? [:]).sorted { $0.key < $1.key }.map { ($0, $1) }
+      .filter { $0.name != list?.name && $0.name != "chosen" }
   }
 }

@@ -41,6 +41,9 @@ package struct ViewState: Equatable {
 
     /// The binder of the view that it opens; `nil` for none.
     package let opens: String?
+
+    /// Whether it is asked with each key that is typed.
+    package let isLive: Bool
   }
 
   package let handle: Handle
@@ -132,6 +135,8 @@ extension ViewState.Intent {
       if case .string(let binder)? = intent["opens"] { opens = binder }
     }
     (self.parameters, self.opens) = (parameters, opens)
+    isLive =
+      if case .object(let intent) = member.value { intent["live"] == .bool(true) } else { false }
   }
 }
 

@@ -1,58 +1,84 @@
 package import JSON
 
-/// The rows of a list for people: objects with the same members stand in columns under their names,
+/// The rows of a list for people: objects stand in columns under the names of their members,
 /// anything else as it is.
 package struct ViewTable {
   /// The names of the columns; `nil` when there are none.
   package let header: String?
-  package let rows: [String]
 
-  /// No column but the last is wider.
-  private static let widest = 24
+  private let cells: [[String]]
+  private let widths: [Int]
 
-  /// - Parameter elements: Those that are shown, all of which the columns have room for.
-  package init(_ elements: ArraySlice<JSONValue>) {
-    guard case .object(let first)? = elements.first,
-      elements.allSatisfy({ $0.names == first.members.map(\.name) })
-    else {
+  /// What stands between two columns.
+  private static let gap = 2
+
+  /// No column is made narrower so that others have room.
+  private static let narrowest = 4
+
+  /// - Parameters:
+  ///   - elements: Those that are shown, all of which the columns have room for.
+  ///   - width: What all columns have together.
+  package init(_ elements: ArraySlice<JSONValue>, width: Int) {
+    let names = Self.names(elements)
+    guard !names.isEmpty else {
       header = nil
-      rows = elements.map(\.short)
+      cells = elements.map { [$0.short] }
+      widths = [max(1, width)]
       return
     }
-    let names = first.members.map(\.name)
-    let cells = elements.map { element in
-      names.map { name in element[name].cell(isLast: name == names.last) }
+    let cells = elements.map { element in names.map { element[$0].cell } }
+    let wanted = names.indices.map { column in
+      max(names[column].columns, cells.map { $0[column].columns }.max() ?? 0)
     }
-    let widths = names.indices.map { column in
-      max(names[column].count, cells.map { $0[column].count }.max() ?? 0)
-    }
-    func line(_ cells: [String]) -> String {
-      zip(cells, widths).map { $0.padded(to: $1) }.joined(separator: "  ")
-    }
-    header = line(names)
-    rows = cells.map(line)
+    widths = Self.fit(wanted, into: width - Self.gap * (names.count - 1))
+    header = Self.line(names, widths)
+    self.cells = cells
   }
 
-  fileprivate static func cut(_ text: String) -> String {
-    text.count <= widest ? text : text.prefix(widest - 1) + "…"
+  /// The lines of a row.
+  ///
+  /// - Parameter isWhole: Whether it goes on under itself where it is too long for one line.
+  package func lines(_ row: Int, isWhole: Bool) -> [String] {
+    guard isWhole else { return [Self.line(cells[row], widths)] }
+    let wrapped = zip(cells[row], widths).map { $0.lines(columns: $1) }
+    return (0..<(wrapped.map(\.count).max() ?? 1)).map { i in
+      Self.line(wrapped.map { i < $0.count ? $0[i] : "" }, widths)
+    }
+  }
+
+  /// All members that the elements have, as they come; none when one is no object.
+  private static func names(_ elements: ArraySlice<JSONValue>) -> [String] {
+    var names: [String] = []
+    for element in elements {
+      guard case .object(let object) = element else { return [] }
+      for member in object.members where !names.contains(member.name) { names.append(member.name) }
+    }
+    return names
+  }
+
+  /// Makes the widest columns narrower until all have room, as far as that goes.
+  private static func fit(_ wanted: [Int], into room: Int) -> [Int] {
+    guard wanted.reduce(0, +) > room, var cap = wanted.max() else { return wanted }
+    while cap > narrowest, wanted.reduce(0, { $0 + min($1, cap) }) > room { cap -= 1 }
+    var widths = wanted.map { min($0, cap) }
+    var left = room - widths.reduce(0, +)
+    for column in wanted.indices.reversed() where left > 0 && wanted[column] > widths[column] {
+      let more = min(left, wanted[column] - widths[column])
+      widths[column] += more
+      left -= more
+    }
+    return widths
+  }
+
+  private static func line(_ cells: [String], _ widths: [Int]) -> String {
+    zip(cells, widths).map { $0.cut(to: $1).padded(to: $1) }
+      .joined(separator: String(repeating: " ", count: gap))
   }
 }
 
 extension JSONValue {
-  fileprivate var names: [String] {
-    if case .object(let object) = self { object.members.map(\.name) } else { [] }
-  }
-
-  fileprivate subscript(name: String) -> JSONValue {
-    if case .object(let object) = self { object[name] ?? .null } else { .null }
-  }
-
-  fileprivate func cell(isLast: Bool) -> String {
-    switch self {
-    case .bool(let bool): bool ? "yes" : "no"
-    case .string(""): ""
-    default: isLast ? short : ViewTable.cut(short)
-    }
+  fileprivate subscript(name: String) -> JSONValue? {
+    if case .object(let object) = self { object[name] } else { nil }
   }
 
   /// The value for people, in one line: an object by its members, a list by its elements.
@@ -67,8 +93,12 @@ extension JSONValue {
   }
 }
 
-extension String {
-  func padded(to width: Int) -> String {
-    self + String(repeating: " ", count: max(0, width - count))
+extension JSONValue? {
+  fileprivate var cell: String {
+    switch self {
+    case nil: ""
+    case .bool(let bool)?: bool ? "yes" : "no"
+    case let value?: value.short
+    }
   }
 }

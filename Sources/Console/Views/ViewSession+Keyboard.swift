@@ -1,0 +1,118 @@
+internal import JSON
+
+// What keys mean.
+extension ViewSession {
+  /// Takes a key.
+  package mutating func press(_ key: Key) -> Action? {
+    let action = act(key)
+    // Nobody is there to hear anything else.
+    return isAway && action != .quit ? nil : action
+  }
+
+  private mutating func act(_ key: Key) -> Action? {
+    if pane != nil { return read(key) }
+    if form != nil { return type(key) }
+    switch key {
+    case .character("q"), .control("c"), .control("d"): return .quit
+    case .escape, .left:
+      guard let view = stack.frontView else { return .quit }
+      return view.parent == nil && key == .escape ? .quit : back(from: view)
+    case .tab: turn()
+    case .up: move(by: -1)
+    case .down: move(by: 1)
+    case .pageUp: move(by: -10)
+    case .pageDown: move(by: 10)
+    case .home: move(by: -1_000_000)
+    case .end: move(by: 1_000_000)
+    case .enter, .right: return choose()
+    case .character("?"): pane = ViewPane(.keys)
+    case .character(" "): pane = ViewPane(.details)
+    case .character(let character):
+      return keys.first { $0.key == character }.flatMap { begin($0.intent) }
+    default: break
+    }
+    return nil
+  }
+
+  /// Leaves a view that was put above another; what is beside or in place of another stays.
+  private func back(from view: ViewState) -> Action? {
+    let nearest = stack.path.last { ["push", "present"].contains($0.style) }
+    return nearest.map { .close($0.handle) }
+  }
+
+  /// Reads what is shown instead of the view.
+  private mutating func read(_ key: Key) -> Action? {
+    switch key {
+    case .control("c"), .control("d"): return .quit
+    case .up: pane?.move(by: -1)
+    case .down: pane?.move(by: 1)
+    case .pageUp: pane?.move(by: -10)
+    case .pageDown: pane?.move(by: 10)
+    case .home: pane?.move(by: -1_000_000)
+    case .end: pane?.move(by: 1_000_000)
+    case .escape, .left, .enter, .character("q"), .character("?"), .character(" "): pane = nil
+    default: break
+    }
+    return nil
+  }
+
+  /// Asks what fits the chosen row, or lets one write.
+  ///
+  /// That is the intent that opens a view of the row, or the only one that has all its arguments in
+  /// it. Where there is none, one writes: what takes one text.
+  private mutating func choose() -> Action? {
+    if case .object(let row)? = chosen, let front = stack.front {
+      let fitting =
+        stack.frontView?.intents.compactMap { intent in
+          intent.arguments(for: row, of: list?.name).map { (intent: intent, arguments: $0) }
+        } ?? []
+      if let (intent, arguments) = fitting.first(where: { $0.intent.opens != nil })
+        ?? (fitting.count == 1 ? fitting.first : nil)
+      {
+        return .ask(front, intent: intent.name, arguments)
+      }
+    }
+    guard let written = stack.frontView?.intents.first(where: \.takesText) else { return nil }
+    let action = begin(written, for: nil)
+    isComposing = !written.isLive && stack.frontView?.style != "present"
+    return action
+  }
+
+  private mutating func begin(_ intent: ViewState.Intent) -> Action? { begin(intent, for: chosen) }
+
+  private mutating func begin(_ intent: ViewState.Intent, for row: JSONValue?) -> Action? {
+    if !isAway { message = "" }
+    guard let front = stack.front else { return nil }
+    guard !intent.parameters.isEmpty else { return .ask(front, intent: intent.name, [:]) }
+    let isEditing = intent.isLive || stack.frontView?.style == "present"
+    form = IntentForm(intent, row: row, of: list?.name, view: isEditing ? stack.frontView : nil)
+    isComposing = false
+    return nil
+  }
+
+  private mutating func type(_ key: Key) -> Action? {
+    guard var form, let front = stack.front else { return nil }
+    if form.fields.count == 1, [.up, .down, .pageUp, .pageDown].contains(key) {
+      move(by: key == .up ? -1 : key == .down ? 1 : key == .pageUp ? -10 : 10)
+      return nil
+    }
+    let before = form.fields
+    let outcome = form.press(key)
+    switch outcome {
+    case .cancelled: self.form = nil
+    case .goesOn:
+      self.form = form
+      guard form.intent.isLive, form.fields != before, form.isComplete else { return nil }
+      typed[front] = .ask(front, intent: form.intent.name, form.arguments)
+      return typed[front]
+    // What is live was asked while it was typed.
+    case .done where form.intent.isLive: self.form = nil
+    // What is typed waits for somebody who takes it.
+    case .done where isAway: self.form = form
+    case .done(let arguments):
+      self.form = isComposing ? IntentForm(form.intent, row: nil, of: nil) : nil
+      return .ask(front, intent: form.intent.name, arguments)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,235 @@
+import Console
+import JSON
+import Testing
+import Wire
+
+/// The views of the daemon as people see them, as their binders fill them.
+struct ViewsShownTests {
+  private static let long =
+    "You come to the bridge at noon and wait there for the boat that brings the others, and then "
+    + "all of us go up to the house together, where there is tea 🍵 and 日本茶 for everyone."
+
+  @Test
+  func `a chat shows what was said whole`() throws {
+    var view = try ShownView(
+      "room",
+      props: #""name":{"kind":"state","value":"lobby"},"messages":{"kind":"list","value":["#
+        + #"{"id":1,"time":"11-21 18:50","author":"kim","note":"","text":"\#(Self.long)"},"#
+        + #"{"id":2,"time":"11-21 18:51","author":"lee","note":"","text":"日本"},"#
+        + #"{"id":3,"time":"11-21 18:52","author":"kim","note":"","text":"one\ntwo"}]}"#)
+    #expect(
+      view.screen.dropFirst(2).prefix(10) == [
+        "name  lobby", "messages (3)", "  id  time         author  note  text",
+        "  1   11-21 18:50  kim           You come to the bridge at noon and wait there",
+        "                                 for the boat that brings the others, and then",
+        "                                 all of us go up to the house together, where",
+        "                                 there is tea 🍵 and 日本茶 for everyone.",
+        "  2   11-21 18:51  lee           日本",
+        "> 3   11-21 18:52  kim           one", "                                 two",
+      ])
+    for (width, height) in [(1, 1), (2, 3), (20, 6), (33, 9), (79, 12), (200, 60)] {
+      (view.width, view.height) = (width, height)
+      #expect(view.screen.count == height)
+      #expect(view.screen.allSatisfy { $0.columns <= width }, "\(width): \(view.screen)")
+    }
+  }
+
+  @Test
+  func `what is longer than the screen is read line by line`() throws {
+    let text = (1...60).map { "line \($0)" }.joined(separator: #"\n"#)
+    var view = try ShownView(
+      "room",
+      props: #""messages":{"kind":"list","value":[{"id":1,"time":"1","text":"\#(text)"}]},"#
+        + #""topic":{"kind":"state","value":"all"}"#)
+    #expect(view.screen.contains { $0.contains("space shows all of it") })
+    view.type(" ")
+    #expect(view.screen[2...4] == ["id    1", "time  1", "text  line 1"])
+    view.press(.end)
+    #expect(view.screen[20] == "topic  all", "and what the view has beside it")
+    #expect(view.screen[18] == "      line 60")
+    view.press(.up)
+    #expect(view.screen[19] == "      line 60", "it was scrolled no further than there is text")
+    view.press(.escape)
+    #expect(view.session.pane == nil)
+    #expect(view.session.press(.escape) == .quit)
+  }
+
+  @Test
+  func `a search shows its results, the chosen one whole`() throws {
+    var view = try ShownView(
+      "search",
+      props: #""failure":{"kind":"state","value":null},"searching":{"kind":"state","value":true},"#
+        + #""term":{"kind":"state","value":"tea"},"results":{"kind":"list","value":["#
+        + #"{"id":"threads/1/1","title":"Tea","text":"\#(Self.long)","source":"threads/1/posts"},"#
+        + #"{"id":"7","title":"Web","text":"tea","url":"https://example.org/"}]}"#,
+      intents:
+        #""search":{"params":{"term":"string"},"live":true},"select":{"params":{"id":"string"}}"#
+    )
+    #expect(view.line("searching") == "searching  true")
+    #expect(view.line("  id")?.split(separator: " ") == ["id", "title", "text", "source", "url"])
+    #expect(view.screen.contains { $0.hasPrefix("  7 ") && $0.hasSuffix("https://example.org/") })
+    func joined() -> String { view.screen.joined(separator: " ") }
+    #expect(joined().contains("everyone."))
+    view.press(.down)
+    #expect(!joined().contains("everyone."))
+    #expect(view.press(.enter) == [ShownView.ask("select", ["id": .string("7")])])
+    try view.change(#""failure":{"value":"the search has failed: gone"},"results":{"value":[]}"#)
+    #expect(view.line("failure") == "failure    the search has failed: gone")
+    #expect(view.line("results") == "results (0)")
+  }
+
+  @Test
+  func `a feed shows its episodes and what loading has come to`() throws {
+    var view = try ShownView(
+      "feed",
+      props: #""feed":{"kind":"loading","state":"loading"},"episodes":{"kind":"list","value":[]}"#,
+      intents: #""markPlayed":{"params":{"episode":"integer?","played":"boolean?"}},"#
+        + #""refresh":{"params":{}},"unsubscribe":{"params":{}}"#)
+    #expect(view.line("feed  ") == "feed  loading …")
+    try view.change(
+      #""feed":{"state":"loaded","value":{"id":"swift","title":"Swift.org"}},"episodes":{"value":["#
+        + #"{"id":2,"title":"Swift 6.3","url":"https://swift.org/2","played":false,"key":"b"},"#
+        + #"{"id":1,"title":"Swift 6.2","published":"2025-09-15T10:00:00Z","played":true,"key":"a"}]}"#
+    )
+    #expect(view.line("feed  ") == "feed  id swift  title Swift.org")
+    #expect(
+      view.line("  id")?.split(separator: " ") == [
+        "id", "title", "url", "played", "key", "published",
+      ])
+    #expect(view.line("> 2")?.contains("Swift 6.3  https://swift.org/2  no") == true)
+    #expect(view.line("  1")?.hasSuffix("yes     a    2025-09-15T10:00:00Z") == true)
+    #expect(
+      view.press(.enter) == [ShownView.ask("markPlayed", ["episode": .number(JSONNumber(2))])])
+    view.type("m")
+    #expect(view.session.form?.fields == ["2", "false"])
+    view.press(.escape)
+    try view.change(#""feed":{"state":"failed","error":{"name":"rejected","message":"no answer"}}"#)
+    #expect(view.line("feed  ") == "feed  no answer")
+    #expect(view.type("r") == [ShownView.ask("refresh", [:])])
+  }
+
+  @Test
+  func `threads are opened by enter, and their posts liked`() throws {
+    var view = try ShownView(
+      "threads",
+      props: #""threads":{"kind":"list","value":[{"id":1,"name":"Tea","posts":2}]}"#,
+      intents: #""open":{"params":{"id":"integer"},"opens":"thread"},"#
+        + #""remove":{"params":{"id":"integer"}},"start":{"params":{"name":"string"}}"#)
+    #expect(view.press(.enter) == [ShownView.ask("open", ["id": .number(JSONNumber(1))])])
+    view.type("s")
+    #expect(view.session.form?.fields == [""], "a new thread has not the name of another")
+    view.press(.escape)
+    try view.push(
+      "thread",
+      props: #""id":{"kind":"state","value":1},"name":{"kind":"state","value":"Tea"},"#
+        + #""posts":{"kind":"list","value":[{"id":1,"author":0,"body":"\#(Self.long)","#
+        + #""likes":"2 likes"},{"id":2,"author":1000,"body":"black","likes":"0 likes"}]}"#,
+      intents: #""delete":{"params":{"id":"integer"}},"edit":{"params":{"id":"integer","body":"#
+        + #""string"}},"like":{"params":{"id":"integer"}},"post":{"params":{"body":"string"}},"#
+        + #""rename":{"params":{"name":"string"}},"unlike":{"params":{"id":"integer"}}"#)
+    #expect(view.screen[0] == "threads › thread")
+    #expect(
+      view.screen.contains { $0.hasPrefix("> 1   0       You come") && $0.hasSuffix("2 likes") })
+    #expect(view.screen.contains { $0.contains("日本茶 for") })
+    view.press(.down)
+    view.type("l")
+    #expect(
+      view.press(.enter).first
+        == ShownView.ask(
+          "like", ["id": .number(JSONNumber(2))], of: "v.1"))
+    #expect(
+      view.screen.suffix(3).prefix(2) == [
+        "d delete…   e edit…   l like…   p post…   r rename…   u unlike…   space read",
+        "esc back   q quit   ? keys",
+      ])
+  }
+
+  @Test
+  func `people and a person are shown and changed`() throws {
+    var view = try ShownView(
+      "people",
+      props: #""people":{"kind":"list","value":[{"id":1,"name":"Kim","color":"#
+        + #"{"red":255,"green":0,"blue":0}}]}"#,
+      intents: #""create":{"params":{"name":"string","color":"string?"}},"#
+        + #""open":{"params":{"id":"integer"},"opens":"person"},"remove":{"params":{"id":"integer"}}"#
+    )
+    #expect(view.line("> 1")?.hasSuffix("Kim   red 255  green 0  blue 0") == true)
+    view.type("c")
+    #expect(view.session.form?.fields == ["", ""])
+    view.press(.escape)
+    try view.push(
+      "person",
+      props: #""id":{"kind":"state","value":"1"},"name":{"kind":"state","value":"Kim"},"#
+        + #""color":{"kind":"state","value":"ff0000"},"formerNames":{"kind":"list","value":["miK"]}"#,
+      intents: #""color":{"params":{"color":"string"}},"rename":{"params":{"name":"string"}},"#
+        + #""show":{"params":{"id":"integer"}}"#)
+    #expect(view.screen.contains("color  ff0000"))
+    #expect(view.screen.contains("> miK"))
+    view.type("s")
+    #expect(view.session.form?.fields == [""])
+  }
+
+  @Test
+  func `a profile shows who one is; it is edited from what it is`() throws {
+    var view = try ShownView(
+      "profile",
+      props: #""name":{"kind":"state","value":"kim"},"fullName":{"kind":"state","value":"Kim 김"},"#
+        + #""about":{"kind":"state","value":"\#(Self.long)"},"added":{"kind":"state","gone":true},"#
+        + #""friends":{"kind":"loading","state":"loaded","value":[]}"#,
+      intents: #""addFriend":{"params":{"name":"string"}},"#
+        + #""editProfile":{"params":{},"opens":"editProfile"},"logOut":{"params":{}}"#)
+    view.type("a")
+    #expect(view.session.form?.fields == [""], "a friend has not one's own name")
+    view.press(.escape)
+    #expect(view.type("e") == [ShownView.ask("editProfile", [:])])
+    view.type(" ")
+    #expect(view.screen.contains { $0.hasSuffix("everyone.") }, "it is read whole")
+    try view.push(
+      "editProfile", style: "present",
+      props: #""fullName":{"kind":"state","value":"Kim 김"},"about":{"kind":"state","value":"x"}"#,
+      intents: #""dismiss":{"params":{}},"save":{"params":{"fullName":"string","about":"string"}}"#)
+    view.type("s")
+    #expect(view.session.form?.fields == ["Kim 김", "x"])
+  }
+
+  @Test
+  func `every key is told, in a narrow terminal as well`() throws {
+    var view = try ShownView(
+      "room", props: #""messages":{"kind":"list","value":[]}"#,
+      intents: ["delete", "describe", "edit", "leave", "older", "send"].map {
+        #""\#($0)":{"params":{"id":"integer","text":"string?"}}"#
+      }.joined(separator: ","))
+    view.width = 30
+    #expect(view.screen[22].hasSuffix("q quit   ? keys") || view.screen[22] == "? keys")
+    view.type("?")
+    for word in ["delete", "describe", "edit", "leave", "older", "send"] {
+      #expect(view.screen.contains { $0.contains("\(word) (id, text?)") }, "\(word)")
+    }
+    view.press(.escape)
+    #expect(view.session.pane == nil)
+  }
+
+  @Test
+  func `an intent has the first letter of its name as its key, as far as they go round`() throws {
+    let view = try ShownView(
+      "room", props: "",
+      intents: ["delete", "describe", "edit", "quit", "send"].map { #""\#($0)":{"params":{}}"# }
+        .joined(separator: ","))
+    #expect(
+      view.session.keys.map { "\($0.key) \($0.intent.name)" } == [
+        "d delete", "c describe", "e edit", "u quit", "s send",
+      ])
+  }
+
+  @Test
+  func `what a view wants to be seen first is chosen`() throws {
+    let rows = (1...100).map { #"{"id":\#($0),"time":"1","text":"m\#($0)"}"# }
+      .joined(separator: ",")
+    let view = try ShownView(
+      "room",
+      props: #""chosen":{"kind":"state","value":7},"messages":{"kind":"list","value":[\#(rows)]}"#)
+    #expect(view.session.row == 6)
+    #expect(view.screen.contains { $0.hasPrefix("> 7") })
+    #expect(!view.screen.contains { $0.contains("chosen") })
+  }
+}
