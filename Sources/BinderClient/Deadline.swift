@@ -22,7 +22,7 @@ public struct Deadline: Equatable, Sendable {
   public var isOver: Bool { end != .max && Self.now >= end }
 
   /// Milliseconds left, as `poll` takes them: -1 is without end.
-  var pollTime: CInt {
+  package var pollTime: CInt {
     guard end != .max else { return -1 }
     let now = Self.now
     return now >= end ? 0 : CInt(min(end - now, UInt64(CInt.max)))

@@ -137,7 +137,7 @@ public final class Follower {
 
 extension ClientError {
   /// Whether it may be over with the next try to connect: who is not let in will not be then either.
-  fileprivate var isPassing: Bool {
+  package var isPassing: Bool {
     switch self {
     case .noDaemon: true
     case .lost(let reason): reason != "permission_denied"

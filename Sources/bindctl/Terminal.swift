@@ -23,7 +23,11 @@ final class Terminal {
     else { return nil }
     Self.original = saved
     atexit { Terminal.giveBack() }
-    for number in [SIGTERM, SIGHUP, SIGQUIT, SIGINT] {
+    // Who is not in front may give it back as well.
+    signal(SIGTTOU, SIG_IGN)
+    let ends = [SIGTERM, SIGHUP, SIGQUIT, SIGINT]
+    let faults = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT]
+    for number in ends + faults {
       signal(number) { number in
         Terminal.giveBack()
         signal(number, SIG_DFL)
@@ -46,8 +50,8 @@ final class Terminal {
     cfmakeraw(&raw)
     raw.c_oflag |= tcflag_t(OPOST)
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw)
-    // The alternate screen, without a cursor.
-    write("\u{1B}[?1049h\u{1B}[?25l", to: STDOUT_FILENO)
+    // The alternate screen, without a cursor, and without going on in the next line by itself.
+    write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l", to: STDOUT_FILENO)
     shown = []
   }
 
@@ -55,7 +59,7 @@ final class Terminal {
   private static func giveBack() {
     guard var original else { return }
     Self.original = nil
-    let text: StaticString = "\u{1B}[?25h\u{1B}[?1049l"
+    let text: StaticString = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
     _ = Glibc.write(STDOUT_FILENO, text.utf8Start, text.utf8CodeUnitCount)
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &original)
   }
@@ -76,7 +80,8 @@ final class Terminal {
     var text = "\u{1B}[?2026h\u{1B}[H"
     for (i, line) in lines.enumerated() {
       if i > 0 { text += "\r\n" }
-      text += line + "\u{1B}[K"
+      // Behind a line that is full it would take its last character.
+      text += "\u{1B}[K" + line
     }
     text += "\u{1B}[J\u{1B}[?2026l"
     shown = lines
@@ -91,19 +96,26 @@ final class Terminal {
     case keys([Key])
     case socket
     case resized
+    case timeOver
     /// Nobody types any more.
     case gone
   }
 
   /// Waits for keys, or until a descriptor can be read.
-  func wait(for descriptor: CInt) -> Wake {
+  ///
+  /// - Parameters:
+  ///   - descriptor: `nil` when there is none.
+  ///   - milliseconds: How long; `nil` for as long as it takes.
+  func wait(for descriptor: CInt?, milliseconds: CInt?) -> Wake {
+    // A negative descriptor is passed over by poll.
     var ends = [
       pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: descriptor ?? -1, events: Int16(POLLIN), revents: 0),
     ]
-    let time = decoder.isWithinSequence ? Self.escapeMilliseconds : -1
+    let isWithinSequence = decoder.isWithinSequence
+    let time = isWithinSequence ? Self.escapeMilliseconds : milliseconds ?? -1
     let count = poll(&ends, 2, time)
-    if count == 0 { return .keys(decoder.flush()) }
+    if count == 0 { return isWithinSequence ? .keys(decoder.flush()) : .timeOver }
     guard count > 0 else { return .resized }
     guard ends[0].revents != 0 else { return .socket }
     var bytes = [UInt8](repeating: 0, count: 256)

@@ -831,7 +831,7 @@ types() { tmux -S "$directory/tmux" send-keys -t test "$1" Enter; }
     start_terminal
     types 'bindctl open cell name=lamp'
     eventually shows '^value  warm$'
-    shows '^a add…   s set…   t toggle   u unset   q quit$'
+    shows '^a add…   s set…   t toggle   u unset   q quit   [?] keys$'
     bindctl set cells/lamp true
     eventually shows '^value  true$'
     tmux -S "$directory/tmux" send-keys -t test t
@@ -843,18 +843,101 @@ types() { tmux -S "$directory/tmux" send-keys -t test "$1" Enter; }
     tmux -S "$directory/tmux" send-keys -t test t
     eventually shows 'holds neither true nor false'
     tmux -S "$directory/tmux" resize-window -t test -x 40 -y 8
-    eventually shows '^a add…   s set…   t toggle   u unset   …$'
+    eventually shows '^a add…   s set…   t toggle   u unset$'
+    shows '^q quit   [?] keys$'
+    for size in 1:1 5:2 20:5 200:60 100:30; do
+        tmux -S "$directory/tmux" resize-window -t test -x "${size%:*}" -y "${size#*:}"
+        [ "$size" = 1:1 ] || eventually shows '^.?cell'
+    done
     tmux -S "$directory/tmux" send-keys -t test q
     eventually shows '^\$ *$'
     types 'stty -a | grep -o " echo "; echo ended $?'
     eventually shows '^ended 0$'
     types 'bindctl open cell name=lamp'
     eventually shows '^value  21$'
-    pid=$(pgrep -P "$(tmux -S "$directory/tmux" display-message -p '#{pane_pid}')" bindctl)
-    kill "$pid"
-    eventually shows 'bindctl open cell name=lamp$'
-    types 'stty -a | grep -o " echo "; echo back $?'
-    eventually shows '^back 0$'
+    for signal in TERM HUP INT QUIT SEGV; do
+        kill -"$signal" "$(viewer)"
+        comes_back "$signal"
+        types 'clear; bindctl open cell name=lamp'
+        eventually shows '^value  21$'
+    done
+    tmux -S "$directory/tmux" send-keys -t test C-c
+    comes_back C-c
+}
+
+# The program that shows a view in the terminal.
+viewer() { pgrep -P "$(tmux -S "$directory/tmux" display-message -p '#{pane_pid}')" bindctl; }
+
+# Waits until the shell of the terminal has it back as it was: what is typed is seen, the cursor as
+# well, and the screen of before.
+comes_back() { # word
+    eventually shows '^\$$'
+    types "stty -a | grep -o ' echo '; stty -a | grep -o ' icanon '; echo $1 back \$?"
+    eventually shows "^$1 back 0$"
+    is "$(tmux -S "$directory/tmux" display-message -p '#{cursor_flag}#{alternate_on}#{wrap_flag}')" 101
+}
+
+@test "on a terminal open goes on when the daemon is restarted, and ends as its terminal does" {
+    bindctl set cells/lamp '"warm"'
+    start_terminal
+    types 'bindctl open cell name=lamp'
+    eventually shows '^value  warm$'
+    tmux -S "$directory/tmux" send-keys -t test s
+    tmux -S "$directory/tmux" send-keys -t test '21'
+    eventually shows '^> value  21'
+    kill_daemon
+    eventually shows '^the connection is lost; waiting for the daemon$'
+    shows '^value  warm$'
+    start_daemon
+    lost() { shows 'the connection is lost'; }
+    eventually not lost
+    tmux -S "$directory/tmux" send-keys -t test Enter
+    eventually shows '^value  21$'
+    kill_daemon
+    eventually lost
+    tmux -S "$directory/tmux" send-keys -t test q
+    comes_back q
+    start_daemon
+    types 'clear; bindctl open cell name=lamp --no-reconnect; echo ended $?'
+    eventually shows '^value  21$'
+    kill_daemon
+    eventually shows '^ended 6$'
+    shows 'the connection to the daemon was lost'
+    start_daemon
+    types 'clear; bindctl open cell name=lamp'
+    eventually shows '^value  21$'
+    local pid
+    pid=$(viewer)
+    tmux -S "$directory/tmux" kill-server
+    running() { kill -0 "$pid" 2> /dev/null; }
+    eventually not running
+}
+
+not() { ! "$@"; } # command...
+
+@test "open in a pipe says that the daemon has gone, and opens the view anew" {
+    has_line() { grep -q "$1" "$directory/out"; }
+    mkfifo "$directory/in"
+    beside sh -c 'bindctl open cell name=lamp < "$0"' "$directory/in"
+    exec 9> "$directory/in"
+    eventually has_line '"binder":"cell"'
+    kill -TERM "$daemon"
+    eventually has_line '^{"lost":{"reason":"shutdown"}}$'
+    wait "$daemon" || true
+    echo '{"intent":"set","args":{"value":3}}' >&9
+    start_daemon
+    eventually has_line '{"answer":{"intent":"set","value":3,"seq":1,"version":1}}'
+    is "$(grep -c '"binder":"cell"' "$directory/out")" 2
+    grep -q 'the daemon has closed the connection (shutdown); waiting for it' "$directory/err"
+    exec 9>&-
+    beside sh -c 'exec bindctl open cell name=lamp --no-reconnect < "$0"' "$directory/in"
+    exec 9> "$directory/in"
+    eventually has_line '"binder":"cell"'
+    kill_daemon
+    local status=0
+    wait "${background[-1]}" || status=$?
+    is "$status" 6
+    exec 9>&-
 }
 
 @test "a *.bind file binds, and people and threads are called, looked at and bound" {

@@ -1,0 +1,127 @@
+import BinderClient
+import Console
+import Glibc
+import JSON
+import Wire
+
+/// Views as lines of JSON, both ways.
+final class ViewPipe {
+  private let link: ViewLink
+  private let output: Output
+  private let client: BinderClient
+  private var input = LineSplitter(limit: 1 << 20)
+  private var first: JSONValue = .null
+
+  /// The intents that wait for their answers, by number.
+  private var waiting: [Int: JSONObject] = [:]
+  private var isInputOpen = true
+  private var isOpen = false
+  private var wasLost = false
+
+  /// The request that is answered when everything before it is; `nil` before the end of the input.
+  private var last: Int?
+
+  init(_ link: ViewLink, _ output: Output, _ client: BinderClient) {
+    (self.link, self.output, self.client) = (link, output, client)
+  }
+
+  func run() throws -> ExitCode {
+    while true {
+      // What is not looked at is negative, which poll passes over.
+      var ends = [
+        pollfd(fd: link.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: isInputOpen && isOpen ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: output.isPipe ? STDOUT_FILENO : -1, events: 0, revents: 0),
+      ]
+      let count = poll(&ends, nfds_t(ends.count), link.milliseconds ?? -1)
+      if count < 0 { continue }
+      if ends[2].revents & Int16(POLLERR) != 0 { return .readerGone }
+      if ends[1].revents != 0 { try readInput() }
+      guard count == 0 || ends[0].revents != 0 else { continue }
+      for one in try link.receive() where try take(one) { return .done }
+    }
+  }
+
+  /// - Returns: Whether that was all.
+  private func take(_ news: ViewLink.News) throws -> Bool {
+    switch news {
+    case .open(let answer):
+      if wasLost { client.onNote?(.resumed(after: nil)) }
+      isOpen = true
+      first = answer["view"] ?? .null
+      output.line(JSONValue.object(answer).text.text)
+    case .lost(let reason): try lose(reason)
+    case .notification(let method, let params):
+      output.line(JSONValue.object([method: .object(params)]).text.text)
+      return method == "closed" && params["view"] == first
+        || method == "fail" && params["view"] == first
+    case .answer(let id, let result):
+      guard var answer = waiting.removeValue(forKey: id) else { return id == last }
+      switch result {
+      case .success(let object): for member in object.members { answer[member.name] = member.value }
+      case .failure(let error):
+        var text = ByteBuffer()
+        error.write(to: &text)
+        answer["error"] = try JSONValue(parsing: text.string)
+      }
+      output.line(JSONValue.object(["answer": .object(answer)]).text.text)
+    }
+    return false
+  }
+
+  /// Says that the daemon has gone, and what it has not answered.
+  ///
+  /// - Throws: When nothing more is asked of it: then there is nothing to wait for.
+  private func lose(_ reason: String?) throws {
+    guard isInputOpen else { throw ClientError.lost(reason: reason) }
+    (isOpen, wasLost) = (false, true)
+    client.onNote?(.lost(reason: reason))
+    var lost = JSONObject()
+    lost["reason"] = reason.map { .string($0) }
+    let unanswered = waiting.sorted { $0.key < $1.key }.map { JSONValue.object($0.value) }
+    if !unanswered.isEmpty { lost["unanswered"] = .array(unanswered) }
+    waiting = [:]
+    output.line(JSONValue.object(["lost": .object(lost)]).text.text)
+  }
+
+  private func readInput() throws {
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    let count = read(STDIN_FILENO, &chunk, chunk.count)
+    if count < 0, errno == EINTR || errno == EAGAIN { return }
+    var lines: [JSONText?] = []
+    let take: LineSplitter.Taker = { line in
+      guard let line else {
+        lines.append(nil)
+        return .done
+      }
+      if !line.isEmpty { lines.append(try? JSONText(parsing: line)) }
+      return .done
+    }
+    if count > 0 {
+      chunk.withUnsafeBufferPointer { input.feed($0.extracting(..<count).span, take) }
+    } else {
+      isInputOpen = false
+      input.finish(take)
+    }
+    for line in lines { try ask(line) }
+    // What the intents have changed comes before the answer to it.
+    if !isInputOpen { last = link.send("sync", [:]) }
+  }
+
+  private func ask(_ line: JSONText?) throws {
+    guard case .object(let asked)? = line?.value else {
+      throw UsageError("a line of stdin is no JSON object", command: "open")
+    }
+    if let view = asked["close"] {
+      waiting[link.send("close", ["view": view])] = ["close": view]
+      return
+    }
+    guard let intent = asked["intent"] else {
+      throw UsageError(#"a line of stdin has neither "intent" nor "close""#, command: "open")
+    }
+    var params: JSONObject = ["view": asked["view"] ?? first, "name": intent]
+    params["args"] = asked["args"]
+    params["_meta"] = asked["_meta"]
+    waiting[link.send("intent", params)] = ["intent": intent]
+  }
+}

@@ -1,0 +1,77 @@
+import Console
+import JSON
+import Wire
+
+/// Views in a terminal: keys in, screens out.
+final class ViewTerminal {
+  private let link: ViewLink
+  private let terminal: Terminal
+  private let style: Style
+  private var session = ViewSession()
+  private var isOpen = false
+
+  /// The views that are asked to be closed, by the number of the request.
+  private var closes: [Int: Handle] = [:]
+
+  init(_ link: ViewLink, _ terminal: Terminal, _ style: Style) {
+    (self.link, self.terminal, self.style) = (link, terminal, style)
+  }
+
+  func run() throws -> ExitCode {
+    while true {
+      show()
+      switch terminal.wait(for: link.descriptor, milliseconds: link.milliseconds) {
+      case .keys(let keys):
+        for key in keys {
+          if key == .control("l") { terminal.redraw() }
+          guard let action = session.press(key) else { continue }
+          guard take(action) else { return .done }
+        }
+      case .socket, .timeOver:
+        for one in try link.receive() { take(one) }
+        if session.stack.isEmpty, isOpen { return .done }
+      case .resized: terminal.redraw()
+      case .gone: return .done
+      }
+    }
+  }
+
+  private func show() {
+    let size = terminal.size
+    let screen = ViewScreen(style, width: size.width, height: size.height)
+    screen.settle(&session)
+    terminal.show(screen.lines(session))
+  }
+
+  /// - Returns: Whether it goes on.
+  private func take(_ action: ViewSession.Action) -> Bool {
+    switch action {
+    case .quit: return false
+    case .ask(let view, let intent, let arguments):
+      link.send(
+        "intent",
+        ["view": view.text.value, "name": .string(intent), "args": .object(arguments)])
+    case .close(let view): closes[link.send("close", ["view": view.text.value])] = view
+    }
+    return true
+  }
+
+  private func take(_ news: ViewLink.News) {
+    switch news {
+    case .open(let answer):
+      isOpen = true
+      if let action = session.open(answer) { _ = take(action) }
+    case .notification(let method, let params): session.take(method, params)
+    case .answer(let id, .success):
+      session.message = ""
+      if let view = closes.removeValue(forKey: id) {
+        session.take("closed", ["view": view.text.value])
+      }
+    case .answer(_, .failure(let error)): session.message = error.message
+    case .lost(let reason):
+      closes = [:]
+      session.lose(
+        "the connection is lost" + (reason.map { " (\($0))" } ?? "") + "; waiting for the daemon")
+    }
+  }
+}
