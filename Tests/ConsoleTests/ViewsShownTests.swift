@@ -232,4 +232,27 @@ struct ViewsShownTests {
     #expect(view.screen.contains { $0.hasPrefix("> 7") })
     #expect(!view.screen.contains { $0.contains("chosen") })
   }
+
+  @Test
+  func `it is chosen when it comes, if nobody has chosen another`() throws {
+    let props = #""chosen":{"kind":"state","value":7},"messages":{"kind":"list","value":["#
+    let rest = #""messages":{"changes":[{"op":"insert","at":2,"value":{"id":7}}]}"#
+    for isMoved in [false, true] {
+      var view = try ShownView("room", props: props + #"{"id":1},{"id":2}]}"#)
+      if isMoved { view.press(.down) }
+      try view.change(rest)
+      #expect(view.session.row == (isMoved ? 1 : 2))
+    }
+  }
+
+  @Test
+  func `what is chosen stays chosen wherever it goes`() throws {
+    var view = try ShownView(
+      "rooms", props: #""rooms":{"kind":"list","value":[{"id":1},{"id":2},{"id":3}]}"#)
+    view.press(.down)
+    try view.change(#""rooms":{"changes":[{"op":"insert","at":0,"value":{"id":0}}]}"#)
+    #expect(view.line("> ") == "> 2")
+    try view.change(#""rooms":{"changes":[{"op":"remove","at":2}]}"#)
+    #expect(view.line("> ") == "> 3", "what has come into the place of what is gone")
+  }
 }

@@ -35,6 +35,9 @@ package struct ViewSession {
   /// The chosen row of each view; that of a log, where none is, is the last.
   private var rows: [Handle: Int] = [:]
 
+  /// The views whose element to be seen first has not come yet.
+  private var unchosen: Set<Handle> = []
+
   package init() {}
 
   // MARK: From the daemon
@@ -46,11 +49,12 @@ package struct ViewSession {
   package mutating func open(_ answer: JSONObject) -> Action? {
     let before = (root: stack.views.first, front: stack.frontView)
     let typed = typed
-    (stack, rows, self.typed, pane) = (ViewStack(), [:], [:], nil)
+    (stack, rows, unchosen, self.typed, pane) = (ViewStack(), [:], [], [:], nil)
     (isAway, message) = (false, "")
     stack.open(answer)
     guard let front = stack.frontView else { return nil }
-    showChosen(front)
+    unchosen = [front.handle]
+    showChosen()
     // What is being typed goes on where it can go.
     if let form, before.front?.binder != front.binder || !front.intents.contains(form.intent) {
       self.form = nil
@@ -68,28 +72,41 @@ package struct ViewSession {
 
   /// Takes a notification.
   package mutating func take(_ method: String, _ params: JSONObject) {
-    let front = stack.front
+    let (front, id) = (stack.front, chosen?.id)
     stack.take(method, params)
     if stack.front != front { (form, pane) = (nil, nil) }
     rows = rows.filter { stack[$0.key] != nil }
     typed = typed.filter { stack[$0.key] != nil }
-    if method == "opened", let view = params["view"].flatMap(Handle.init).flatMap({ stack[$0] }) {
-      showChosen(view)
+    unchosen.formIntersection(stack.views.map(\.handle))
+    if let front, front == stack.front { follow(id, in: front) }
+    if method == "opened", let handle = params["view"].flatMap(Handle.init) {
+      unchosen.insert(handle)
     }
+    showChosen()
     guard method == "fail", case .object(let error)? = params["error"] else { return }
     if case .string(let text)? = error["message"] { message = text }
+  }
+
+  /// Chooses the same element in its new place; where it is gone, what stands there now.
+  private mutating func follow(_ id: JSONValue?, in view: Handle) {
+    guard let id, rows[view] != nil, chosen?.id != id else { return }
+    rows[view] = list?.elements.firstIndex { $0.id == id } ?? rows[view]
   }
 
   /// The daemon is gone; what it has shown last stays until it is there again.
   package mutating func lose(_ message: String) { (isAway, self.message) = (true, message) }
 
-  /// Chooses the element that a view says is to be seen first.
-  private mutating func showChosen(_ view: ViewState) {
-    guard let id = view.properties["chosen"]?.value, id != .null else { return }
-    let row = list(of: view)?.elements.firstIndex { element in
-      if case .object(let element) = element { element["id"] == id } else { false }
+  /// Chooses the elements that views say are to be seen first; a long list comes in parts.
+  private mutating func showChosen() {
+    for handle in unchosen {
+      guard let view = stack[handle], let id = view.properties["chosen"]?.value else {
+        unchosen.remove(handle)
+        continue
+      }
+      guard let row = list(of: view)?.elements.firstIndex(where: { $0.id == id }) else { continue }
+      rows[handle] = row
+      unchosen.remove(handle)
     }
-    if let row { rows[view.handle] = row }
   }
 
   // MARK: What is in front
@@ -121,6 +138,7 @@ package struct ViewSession {
   /// Chooses another row.
   mutating func move(by rows: Int) {
     guard let front = stack.front, let row, let count = list?.elements.count else { return }
+    unchosen.remove(front)
     let chosen = min(max(0, row + rows), count - 1)
     self.rows[front] = isLog && chosen == count - 1 ? nil : chosen
   }
@@ -148,5 +166,12 @@ package struct ViewSession {
   var properties: [(name: String, property: ViewState.Property)] {
     (stack.frontView?.properties ?? [:]).sorted { $0.key < $1.key }.map { ($0, $1) }
       .filter { $0.name != list?.name && $0.name != "chosen" }
+  }
+}
+
+extension JSONValue {
+  /// By which an element of a list is known; `nil` when it has nothing of that kind.
+  fileprivate var id: JSONValue? {
+    if case .object(let element) = self { element["id"] } else { nil }
   }
 }

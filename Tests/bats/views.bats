@@ -1,0 +1,110 @@
+# The views of the services, as somebody sees them in a terminal of 80 columns and 24 lines.
+
+load support
+
+setup() {
+    make_place
+    start_daemon
+}
+
+teardown() { remove_place; }
+
+view() { # words of bindctl open...
+    tmux -S "$directory/tmux" -f /dev/null new-session -d -s view -x 80 -y 24 "bindctl open $*" 3>&-
+    background+=("$(tmux -S "$directory/tmux" display-message -p '#{pid}')")
+    eventually shows "^$1"
+}
+
+shows() { tmux -S "$directory/tmux" capture-pane -p -t view | grep -qE -e "$1"; } # pattern
+keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                     # key...
+
+@test "a search finds as one types, and opens what is found: a thread, a room at the message" {
+    bindctl call threads.start name=Teatime
+    bindctl call threads.post thread:=1 body='green 日本茶 and teabags'
+    bindctl call users.login name=kim
+    bindctl call chat.create name=lobby as=kim
+    for i in {1..60}; do
+        echo "{\"method\":\"chat.send\",\"params\":{\"room\":1,\"as\":\"kim\",\"text\":\"message $i$([ "$i" != 3 ] || echo ' about teabags')\"}}"
+    done | bindctl pipe > "$directory/sent"
+    view search
+    keys Enter
+    eventually shows '^asked as you type'
+    keys teab
+    eventually shows 'threads/1/1 +Teatime' # and nobody has pressed enter
+    keys ag
+    eventually shows '^results \(2\)'
+    keys C-u teat
+    eventually shows '^results \(1\)'
+    keys Enter Enter
+    eventually shows '^search › thread$'
+    shows 'green 日本茶 and teabags +0 likes'
+    keys l Enter
+    eventually shows '1 like$'
+    keys Escape
+    eventually shows '^term +teat$'
+    keys s C-u about
+    eventually shows 'chat/1/3 +lobby, kim'
+    keys Enter Enter
+    eventually shows '^search › login$'
+    keys Enter # chooses kim
+    eventually shows '^search › room$'
+    shows '^> 3 .* message 3 about teabags'
+    keys Escape
+    eventually shows '^search$'
+}
+
+@test "people, a person, threads and a profile are looked at and changed" {
+    view people
+    keys c
+    eventually shows '^> name'
+    keys Kim Enter '#ff0000' Enter
+    eventually shows '^> 1 +Kim +#ff0000'
+    keys c
+    eventually shows '^> name *$' # not Kim again
+    keys Escape Enter
+    eventually shows '^people › person$'
+    keys v
+    eventually shows '^name +miK$'
+    eventually shows '^> Kim$'
+    keys q
+    view threads
+    keys s Tea Enter
+    eventually shows '^> 1 +Tea +0'
+    keys Enter
+    eventually shows '^threads › thread$'
+    keys Enter "$(printf 'word %.0s' {1..40})end" Enter Escape
+    eventually shows '^ .*word word end'
+    keys Space
+    eventually shows '^author +[0-9]+$'
+    keys Escape q
+    bindctl call users.login name=kim
+    view profile as=kim
+    keys e
+    eventually shows '^profile › editProfile$'
+    keys s
+    eventually shows '^> fullName'
+    keys 'Kim 김' Enter 'about me' Enter
+    eventually shows '^fullName +Kim 김$'
+    keys e
+    eventually shows '^profile › editProfile$'
+    keys s
+    eventually shows '^> fullName +Kim 김'
+    keys '?' # is a character here
+    eventually shows '^> fullName +Kim 김\?'
+    keys Escape '?'
+    eventually shows '^  s +save \(fullName, about\)$'
+    keys Escape Escape q
+}
+
+@test "feeds and a feed say what has come of them" {
+    bindctl call feeds.subscribe url=http://127.0.0.1:1/feed.xml id=near
+    view feeds
+    eventually shows '^> near .* failed '
+    keys a
+    eventually shows '^> url *$' # not the address of the other one
+    keys Escape Enter
+    eventually shows '^feeds › feed$'
+    shows '^episodes \(0\)$'
+    keys u
+    eventually shows '^feeds \(0\)$'
+}
