@@ -16,6 +16,9 @@ final class Terminal {
   // `nonisolated(unsafe)` because bindctl has one thread; a signal's handler finds it set or not.
   nonisolated(unsafe) private static var original: termios?
 
+  /// Whether the program was stopped and goes on: meanwhile others had the terminal.
+  nonisolated(unsafe) private static var isContinued = false
+
   /// Takes the terminal over; `nil` when stdin and stdout are none.
   init?() {
     guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1,
@@ -38,6 +41,10 @@ final class Terminal {
     var resized = sigaction()
     resized.__sigaction_handler.sa_handler = { _ in }
     sigaction(SIGWINCH, &resized, nil)
+    signal(SIGTSTP) { _ in Terminal.stop() }
+    var continued = sigaction()
+    continued.__sigaction_handler.sa_handler = { _ in Terminal.isContinued = true }
+    sigaction(SIGCONT, &continued, nil)
     enter()
   }
 
@@ -55,13 +62,40 @@ final class Terminal {
     shown = []
   }
 
-  /// Shows the screen of before again, with the cursor, and the terminal as it was.
+  /// Gives the terminal back for good.
   private static func giveBack() {
+    leave()
+    original = nil
+  }
+
+  /// Shows the screen of before again, with the cursor, and the terminal as it was.
+  private static func leave() {
     guard var original else { return }
-    Self.original = nil
     let text: StaticString = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
     _ = Glibc.write(STDOUT_FILENO, text.utf8Start, text.utf8CodeUnitCount)
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &original)
+  }
+
+  // MARK: Standing still
+
+  /// Gives the terminal back until the program goes on.
+  func suspend() {
+    Self.stop()
+    goOn()
+  }
+
+  private static func stop() {
+    leave()
+    raise(SIGSTOP)
+  }
+
+  /// Takes the terminal over again after the program was stopped.
+  private func goOn() {
+    guard Self.isContinued else { return }
+    Self.isContinued = false
+    // Behind the shell it waits until it is in front, as who reads does.
+    if tcgetpgrp(STDIN_FILENO) != getpgrp() { raise(SIGTTIN) }
+    enter()
   }
 
   /// Columns and rows.
@@ -107,6 +141,7 @@ final class Terminal {
   ///   - descriptor: `nil` when there is none.
   ///   - milliseconds: How long; `nil` for as long as it takes.
   func wait(for descriptor: CInt?, milliseconds: CInt?) -> Wake {
+    goOn()
     // A negative descriptor is passed over by poll.
     var ends = [
       pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
@@ -116,7 +151,10 @@ final class Terminal {
     let time = isWithinSequence ? Self.escapeMilliseconds : milliseconds ?? -1
     let count = poll(&ends, 2, time)
     if count == 0 { return isWithinSequence ? .keys(decoder.flush()) : .timeOver }
-    guard count > 0 else { return .resized }
+    guard count > 0 else {
+      goOn()
+      return .resized
+    }
     guard ends[0].revents != 0 else { return .socket }
     var bytes = [UInt8](repeating: 0, count: 256)
     let length = read(STDIN_FILENO, &bytes, bytes.count)

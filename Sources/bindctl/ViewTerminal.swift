@@ -24,6 +24,7 @@ final class ViewTerminal {
       case .keys(let keys):
         for key in keys {
           if key == .control("l") { terminal.redraw() }
+          if key == .control("z") { terminal.suspend() }
           guard let action = session.press(key) else { continue }
           guard take(action) else { return .done }
         }

@@ -861,9 +861,25 @@ types() { tmux -S "$directory/tmux" send-keys -t test "$1" Enter; }
         types 'clear; bindctl open cell name=lamp'
         eventually shows '^value  21$'
     done
+    for signal in key TSTP; do
+        if [ "$signal" = key ]; then
+            tmux -S "$directory/tmux" send-keys -t test C-z
+        else
+            kill -"$signal" "$(viewer)"
+        fi
+        eventually stopped
+        comes_back "$signal"
+        types 'clear; bg; sleep .1; fg'
+        eventually shows '^value  21$'
+        eventually shows '^cell$'
+        tmux -S "$directory/tmux" send-keys -t test s Escape # it reads as before
+        eventually shows 'q quit   [?] keys$'
+    done
     tmux -S "$directory/tmux" send-keys -t test C-c
     comes_back C-c
 }
+
+stopped() { grep -q '^State:.T' "/proc/$(viewer)/status"; }
 
 # The program that shows a view in the terminal.
 viewer() { pgrep -P "$(tmux -S "$directory/tmux" display-message -p '#{pane_pid}')" bindctl; }

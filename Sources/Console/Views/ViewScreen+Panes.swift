@@ -26,7 +26,8 @@ extension ViewScreen {
       ("enter", "what fits the chosen row, or write"), ("space", "read all of what is shown"),
       ("arrows", "choose a row; so do page up, page down, home and end"),
       ("tab", "the next view beside this one"), ("esc, left", "back"),
-      ("control-l", "draw anew"), ("q, control-c", "quit"),
+      ("control-l", "draw anew"), ("control-z", "stop until the shell's fg"),
+      ("q, control-c", "quit"),
     ]
     return [intents, own].flatMap { rows in
       Glossary(rows).text(width: width, style).split(separator: "\n").map(String.init) + [""]
