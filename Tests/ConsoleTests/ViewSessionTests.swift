@@ -116,11 +116,11 @@ struct ViewSessionTests {
     #expect(lines.count == 9)
     #expect(lines.allSatisfy { $0.columns <= 30 })
     #expect(lines[0] == "rooms")
-    #expect(lines[2] == "title  a·[2Jb")
-    #expect(lines[3] == "rooms (2)")
-    #expect(lines[4].hasPrefix("> 1   general"))
-    #expect(lines[6] == "c create…   e enter…   …")
-    #expect(lines[7] == "space read   q quit   ? keys")
+    #expect(lines[1] == "title  a·[2Jb")
+    #expect(lines[2] == "rooms (2)")
+    #expect(lines[3].hasPrefix("> 1   general"))
+    #expect(lines[7] == "c create…   e enter…   …")
+    #expect(lines[8] == "space read   q quit   ? keys")
   }
 
   @Test

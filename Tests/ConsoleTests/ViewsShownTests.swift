@@ -19,14 +19,16 @@ struct ViewsShownTests {
         + #"{"id":3,"time":"11-21 18:52","author":"kim","note":"","text":"one\ntwo"}]}"#)
     #expect(
       view.screen.dropFirst(2).prefix(10) == [
-        "name  lobby", "messages (3)", "  id  time         author  note  text",
-        "  1   11-21 18:50  kim           You come to the bridge at noon and wait there",
-        "                                 for the boat that brings the others, and then",
-        "                                 all of us go up to the house together, where",
-        "                                 there is tea 🍵 and 日本茶 for everyone.",
-        "  2   11-21 18:51  lee           日本",
-        "> 3   11-21 18:52  kim           one", "                                 two",
+        "name  lobby", "messages (3)", "  id  time         author  text",
+        "  1   11-21 18:50  kim     You come to the bridge at noon and wait there for the",
+        "                           boat that brings the others, and then all of us go up",
+        "                           to the house together, where there is tea 🍵 and",
+        "                           日本茶 for everyone.",
+        "  2   11-21 18:51  lee     日本",
+        "> 3   11-21 18:52  kim     one", "                           two",
       ])
+    view.height = 12
+    #expect(view.screen.contains { $0.contains("> 3") }, "the list has half of what there is")
     for (width, height) in [(1, 1), (2, 3), (20, 6), (33, 9), (79, 12), (200, 60)] {
       (view.width, view.height) = (width, height)
       #expect(view.screen.count == height)

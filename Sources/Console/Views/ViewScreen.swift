@@ -11,7 +11,7 @@ package struct ViewScreen {
   }
 
   /// Whether there is no room for lines that only part others.
-  private var isTight: Bool { height < 8 }
+  private var isTight: Bool { height < 14 }
 
   /// The lines of the screen, as many as it is high, none wider than it is.
   package func lines(_ session: ViewSession) -> [String] {
@@ -66,6 +66,8 @@ package struct ViewScreen {
       self.lines(name.padded(to: names), property, isWhole: list == nil)
     }
     guard let list, let property = view.properties[list.name] else { return lines }
+    // The list has half of the room at least.
+    lines = Array(lines.prefix(room / 2))
     lines.append(
       style.bold(("\(list.name) (\(list.elements.count))" + loading(property)).cut(to: width)))
     return lines + rows(list.elements, session, max(1, room - lines.count))
@@ -139,7 +141,7 @@ package struct ViewScreen {
       (session.row == nil ? [] : ["space read"])
       + (session.stack.path.contains { ["push", "present"].contains($0.style) } ? ["esc back"] : [])
       + (session.stack.tabs.count > 1 ? ["tab next"] : []) + ["q quit", "? keys"]
-    let room = isTight ? 1 : 2
+    let room = height < 8 ? 1 : 2
     for count in (0...keys.count).reversed() {
       let lines = packed(keys.prefix(count) + (count < keys.count ? ["…"] : []) + own)
       if lines.count <= room || count == 0 { return lines.prefix(room).map(style.dim) }
@@ -187,6 +189,7 @@ package struct ViewScreen {
   }
 
   private func status(_ session: ViewSession) -> [String] {
-    session.message.lines(columns: width).prefix(isTight ? 1 : 3).map(style.red)
+    isTight && session.message.isEmpty
+      ? [] : session.message.lines(columns: width).prefix(isTight ? 1 : 3).map(style.red)
   }
 }

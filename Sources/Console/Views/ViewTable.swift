@@ -19,18 +19,25 @@ package struct ViewTable {
   ///   - elements: Those that are shown, all of which the columns have room for.
   ///   - width: What all columns have together.
   package init(_ elements: ArraySlice<JSONValue>, width: Int) {
-    let names = Self.names(elements)
+    var names = Self.names(elements)
     guard !names.isEmpty else {
       header = nil
       cells = elements.map { [$0.short] }
       widths = [max(1, width)]
       return
     }
-    let cells = elements.map { element in names.map { element[$0].cell } }
-    let wanted = names.indices.map { column in
+    var cells = elements.map { element in names.map { element[$0].cell } }
+    func wanted(_ column: Int) -> Int {
       max(names[column].columns, cells.map { $0[column].columns }.max() ?? 0)
     }
-    widths = Self.fit(wanted, into: width - Self.gap * (names.count - 1))
+    func room() -> Int { width - Self.gap * (names.count - 1) }
+    if names.indices.reduce(0, { $0 + wanted($1) }) > room() {
+      // What nothing stands in takes no room from others.
+      let used = names.indices.filter { column in cells.contains { !$0[column].isEmpty } }
+      names = used.map { names[$0] }
+      cells = cells.map { row in used.map { row[$0] } }
+    }
+    widths = Self.fit(names.indices.map(wanted), into: room())
     header = Self.line(names, widths)
     self.cells = cells
   }
