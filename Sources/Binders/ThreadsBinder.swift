@@ -56,10 +56,10 @@ private func offerThreadMethods(_ interface: Interface, _ threads: ThreadsServic
 
 private func offerPostMethods(_ interface: Interface, _ threads: ThreadsService) {
   interface.command(
-    "threads.post", "Posts something; returns its number.", NewPost.self,
-    writes: ["threads.posted"], errors: ["too_many"]
-  ) { [unowned interface] (post: NewPost) throws(ThreadsError) in
-    try threads.post(post.body, to: post.thread, by: interface.caller.uid)
+    "threads.post", "Posts something, in the name of who is logged in; returns its number.",
+    NewPost.self, writes: ["threads.posted"], errors: ["too_many"]
+  ) { session, post throws(ThreadsError) in
+    try threads.post(post.body, to: post.thread, by: session.caller.uid, as: session.name)
   }
   interface.command(
     "threads.edit", "Says something else in a post of one's own; returns it.", EditPost.self,
@@ -91,6 +91,7 @@ private func offerPostMethods(_ interface: Interface, _ threads: ThreadsService)
 private struct ShownPost: Codable {
   let id: Int
   let author: UInt32
+  let name: String?
   let body: String
   let likes: Int
 }

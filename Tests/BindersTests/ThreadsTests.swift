@@ -81,7 +81,7 @@ struct ThreadsTests {
         == next(
           4,
           #""posts":{"changes":[{"op":"insert","at":2,"value":"#
-            + #"{"id":3,"author":8,"body":"Me too","likes":"0 likes"}}]}"#))
+            + #"{"id":3,"author":"8","body":"Me too","likes":"0 likes"}}]}"#))
     #expect(
       told(#"{"id":1,"method":"threads.edit","params":[1,3,"Me!"]}"#)
         == next(5, #""posts":{"changes":[{"op":"merge","at":2,"value":{"body":"Me!"}}]}"#))

@@ -49,6 +49,9 @@ package final class Session {
     return sessions.users
   }
 
+  /// The name of who is logged in, with all that was decided; `nil` while nobody is.
+  package var name: String? { try? actor() }
+
   // MARK: In and out
 
   /// Logs in under a name, which is registered when nobody has it.

@@ -30,19 +30,26 @@ package struct Post: Codable, Equatable, Sendable {
 
   /// The user who has posted it.
   package let author: UInt32
+
+  /// The name of who was logged in; `nil` when nobody was.
+  package let name: String?
   package var body: String
 
   /// The users who like it.
   package var likers: Set<UInt32> = []
 
   package var likes: Int { likers.count }
+
+  init(id: Int, author: UInt32, name: String?, body: String) {
+    (self.id, self.author, self.name, self.body) = (id, author, name, body)
+  }
 }
 
 /// What can happen to a thread; the stream is `threads/ID`.
 package enum ThreadEvent: ServiceEvent, Codable, Equatable {
   case started(name: String)
   case renamed(name: String)
-  case posted(post: Int, author: UInt32, body: String)
+  case posted(post: Int, author: UInt32, body: String, name: String? = nil)
   case edited(post: Int, body: String)
   case deleted(post: Int)
   case liked(post: Int, by: UInt32)

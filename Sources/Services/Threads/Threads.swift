@@ -18,8 +18,8 @@ package struct Threads: ServiceState {
       threads[id] = DiscussionThread(id: id, name: name)
       lastID = id
     case .renamed(let name): threads[id]?.name = name
-    case .posted(let post, let author, let body):
-      threads[id]?.posts.append(Post(id: post, author: author, body: body))
+    case .posted(let post, let author, let body, let name):
+      threads[id]?.posts.append(Post(id: post, author: author, name: name, body: body))
       threads[id]?.lastPost = post
     case .edited(let post, let body): threads[id]?.change(post) { $0.body = body }
     case .deleted(let post):
@@ -76,8 +76,8 @@ extension Threads {
     }
     switch event {
     case .started, .renamed: return [thread]
-    case .posted(let post, let author, let body):
-      let new = Post(id: post, author: author, body: body)
+    case .posted(let post, let author, let body, let name):
+      let new = Post(id: post, author: author, name: name, body: body)
       return [thread] + posts(before.map { .insert(at: $0.posts.count, new.text) })
     case .deleted(let post):
       return [thread] + posts(before?.index(of: post).map { .remove(at: $0) })
@@ -119,8 +119,9 @@ extension DiscussionThread {
 extension Post {
   /// The post as clients see it.
   fileprivate var text: JSONText {
-    JSONText(
-      kept: #"{"id":\#(id),"author":\#(author),"body":\#(JSONText(string: body).text),"#
+    let name = name.map { #""name":\#(JSONText(string: $0).text),"# } ?? ""
+    return JSONText(
+      kept: #"{"id":\#(id),"author":\#(author),\#(name)"body":\#(JSONText(string: body).text),"#
         + #""likes":\#(likes)}"#)
   }
 }

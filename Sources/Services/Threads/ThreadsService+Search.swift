@@ -38,7 +38,7 @@ extension ThreadEvent {
   fileprivate func searchChange(in thread: String) -> SearchChange? {
     switch self {
     case .started(let name), .renamed(let name): .put(SearchText(id: thread, text: name))
-    case .posted(let post, _, let body), .edited(let post, let body):
+    case .posted(let post, _, let body, _), .edited(let post, let body):
       .put(SearchText(id: "\(thread)/\(post)", text: body))
     case .deleted(let post): .remove(id: "\(thread)/\(post)")
     case .removed: .removeAll(id: thread)

@@ -55,8 +55,13 @@ package final class ThreadsService {
 
   /// Posts something.
   ///
+  /// - Parameters:
+  ///   - author: The user of this machine, whose post it is.
+  ///   - name: Who that is called, when somebody is logged in.
   /// - Returns: Its number within the thread.
-  package func post(_ body: String, to id: Int, by author: UInt32) throws(ThreadsError) -> Int {
+  package func post(
+    _ body: String, to id: Int, by author: UInt32, as name: String? = nil
+  ) throws(ThreadsError) -> Int {
     let thread = try thread(id)
     try check(body: body)
     guard thread.posts.count < Self.maxPosts else {
@@ -64,7 +69,8 @@ package final class ThreadsService {
     }
     guard thread.lastPost < Int.max else { throw .noNumberLeft }
     let post = thread.lastPost + 1
-    ledger.record(.posted(post: post, author: author, body: body), in: "threads/\(id)")
+    ledger.record(
+      .posted(post: post, author: author, body: body, name: name), in: "threads/\(id)")
     return post
   }
 

@@ -1,4 +1,5 @@
 import Binders
+import Configuration
 import JSON
 import Services
 import Signals
@@ -8,11 +9,13 @@ import Testing
 /// A bench with users and rooms, and the sessions of its clients in the order of their coming.
 final class ChatBench {
   let bench: Bench
+  let time: ManualTime
   private(set) var sessions: [Session] = []
 
   /// - Parameter hits: What every search finds.
   init(finding hits: [SearchHit] = []) throws {
     let time = ManualTime()
+    self.time = time
     var made: [Session] = []
     var note: (Session) -> Void = { made.append($0) }
     bench = try Bench(
@@ -33,6 +36,7 @@ final class ChatBench {
           bindUsers(interface, to: users)
           bindPresence(interface, to: presence)
           bindChat(interface, to: chat)
+          bindThreads(interface, to: threads)
           bindSearch(interface, to: search) { view, session, hit, rights in
             try openSelected(hit, from: view, session, threads, chat, rights)
           }
@@ -43,8 +47,8 @@ final class ChatBench {
   }
 
   /// A client that is logged in.
-  func client(_ name: String, uid: UInt32 = 1000) -> TestClient {
-    let client = bench.connect(uid: uid)
+  func client(_ name: String, uid: UInt32 = 1000, as role: Role = .owner) -> TestClient {
+    let client = bench.connect(uid: uid, as: role)
     _ = client.call(#"{"id":1,"method":"users.login","params":{"name":"\#(name)"}}"#)
     return client
   }

@@ -12,7 +12,9 @@ package func bindThread(
   threads.posts(of: id).mapCollection(PostCell.init).bind(to: view["posts"])
   threads.removal(of: id).bind(to: view) { view, _ in view.dismiss() }
   view.intent("rename", ThreadName.self).calls { try threads.rename(id, to: $0.name) }
-  view.intent("post", PostBody.self).calls { try threads.post($0.body, to: id, by: user) }
+  view.intent("post", PostBody.self).calls {
+    try threads.post($0.body, to: id, by: user, as: session.name)
+  }
   view.intent("edit", EditedPost.self).calls {
     try threads.edit($0.id, of: id, $0.body, by: user)
   }
@@ -29,12 +31,14 @@ package struct ThreadArguments: Decodable {
 /// A post as a cell of a list shows it.
 private struct PostCell: Encodable {
   let id: Int
-  let author: UInt32
+
+  /// The name of who was logged in, else the number of the user.
+  let author: String
   let body: String
   let likes: String
 
   init(_ post: Post) {
-    (id, author, body) = (post.id, post.author, post.body)
+    (id, author, body) = (post.id, post.name ?? "\(post.author)", post.body)
     likes = post.likes == 1 ? "1 like" : "\(post.likes) likes"
   }
 }
