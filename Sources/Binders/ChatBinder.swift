@@ -40,10 +40,22 @@ package func bindChat(_ interface: Interface, to chat: ChatService) {
 private func bindRooms(_ interface: Interface, to chat: ChatService) {
   let errors = ["not_logged_in", "name_taken"]
   interface.command(
-    "chat.create", "Makes a room and joins it; returns its number.", CreateRoom.self,
+    "chat.create",
+    "Makes a room and joins it; returns its number. One has made \(ChatService.maxOwnRooms) at the "
+      + "most, and there are \(ChatService.maxRooms) at the most.", CreateRoom.self,
     writes: ["chat.created"], errors: errors + ["too_many"]
   ) { session, room throws(ChatError) in
     try chat.create(room.name, topic: room.topic ?? "", by: session.chatter(room.as))
+  }
+  let isAnyAllowed = interface.role == .owner
+  interface.command(
+    "chat.remove",
+    "Removes a room that you have made, with all that was said in it; the owner of the daemon "
+      + "removes any. Returns how many messages it had.",
+    InRoom.self, writes: ["chat.removed"], errors: errors + ["not_creator"]
+  ) { session, room throws(ChatError) in
+    let user = try isAnyAllowed && room.as == nil ? session.name : session.chatter(room.as)
+    return try chat.remove(room.room, by: user, isAnyAllowed: isAnyAllowed)
   }
   interface.command(
     "chat.join", "Joins a room; returns whether you had not.", InRoom.self,

@@ -74,6 +74,7 @@ package struct Chat: ServiceState {
       let count = messages[id]?.count ?? 0
       rooms[id]?.members[name] = count
     case .left(let id, let name): rooms[id]?.members[name] = nil
+    case .removed(let id, _): (rooms[id], messages[id]) = (nil, nil)
     case .said(let room, let id, let author, let text):
       messages[room, default: []].append(
         Message(id: id, author: author, text: text, time: place.time))
@@ -108,7 +109,7 @@ package struct Chat: ServiceState {
       return id == room.count + 1 ? nil : "message \(id) does not follow on \(room.count)"
     case .edited(_, let id, _), .deleted(_, let id, _): return fault(id, from: 1)
     case .read(_, let id, _): return fault(id, from: 0)
-    case .created, .renamed, .topicSet, .joined, .left: return nil
+    case .created, .renamed, .topicSet, .joined, .left, .removed: return nil
     }
   }
 
@@ -132,7 +133,7 @@ package struct Chat: ServiceState {
     let room = "chat/rooms/\(event.room)"
     return switch event {
     case .created, .renamed, .topicSet, .joined, .left: ["chat/rooms", room]
-    case .said: ["chat/rooms", room, room + "/messages"]
+    case .said, .removed: ["chat/rooms", room, room + "/messages"]
     case .edited, .deleted: [room + "/messages"]
     case .read: []
     }

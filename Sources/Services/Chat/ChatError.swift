@@ -9,7 +9,9 @@ package enum ChatError: ServiceError, Equatable {
   case badText(parameter: String)
   case tooManyRooms(max: Int)
   case noNumberLeft
+  case tooManyOwnRooms(max: Int)
   case notMember(room: String)
+  case notCreator(room: String)
 
   /// Only who has said it changes it; deleted it stays as it is.
   case notAuthor(id: Int)
@@ -28,8 +30,9 @@ package enum ChatError: ServiceError, Equatable {
     case .tooLong(let parameter, _), .empty(let parameter), .badText(let parameter):
       .invalid(parameter: parameter, expected: description)
     case .badLimit: .invalid(parameter: "limit", expected: description)
-    case .tooManyRooms, .noNumberLeft: .rejected(reason: "too_many")
+    case .tooManyRooms, .tooManyOwnRooms, .noNumberLeft: .rejected(reason: "too_many")
     case .notMember: .rejected(reason: "not_member")
+    case .notCreator: .rejected(reason: "not_creator")
     case .notAuthor: .rejected(reason: "not_author")
     case .isDeleted: .rejected(reason: "deleted")
     case .user(let error): error.kind
@@ -46,8 +49,10 @@ package enum ChatError: ServiceError, Equatable {
     case .empty(let parameter): "'\(parameter)' is not empty"
     case .badText(let parameter): "'\(parameter)' holds no control characters"
     case .tooManyRooms(let max): "there are at most \(max) rooms"
+    case .tooManyOwnRooms(let max): "you have made \(max) rooms; remove one first"
     case .noNumberLeft: "the last number was given to a room"
     case .notMember(let room): "you have not joined '\(room)'"
+    case .notCreator(let room): "'\(room)' was made by somebody else"
     case .notAuthor(let id): "message \(id) is somebody else's"
     case .isDeleted(let id): "message \(id) is deleted"
     case .badLimit(let max): "1 to \(max)"

@@ -10,6 +10,9 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
   case joined(id: Int, name: String)
   case left(id: Int, name: String)
 
+  /// A room is gone with all that was said in it; `nil` when who did it was nobody's name.
+  case removed(id: Int, by: String?)
+
   /// A message; its number is the next of its room.
   case said(room: Int, id: Int, by: String, text: String)
   case edited(room: Int, id: Int, text: String)
@@ -19,14 +22,17 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
   case read(room: Int, upTo: Int, by: String)
 
   package static var kinds: Set<String> {
-    ["created", "renamed", "topicSet", "joined", "left", "said", "edited", "deleted", "read"]
+    [
+      "created", "renamed", "topicSet", "joined", "left", "removed", "said", "edited", "deleted",
+      "read",
+    ]
   }
 
   /// The room that it is about.
   package var room: Int {
     switch self {
     case .created(let id, _, _, _), .renamed(let id, _, _), .topicSet(let id, _, _),
-      .joined(let id, _), .left(let id, _):
+      .joined(let id, _), .left(let id, _), .removed(let id, _):
       id
     case .said(let room, _, _, _), .edited(let room, _, _), .deleted(let room, _, _),
       .read(let room, _, _):
@@ -37,7 +43,7 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
   /// The stream that it belongs to.
   var stream: String {
     switch self {
-    case .created, .renamed, .topicSet, .joined, .left: "chat/rooms/\(room)"
+    case .created, .renamed, .topicSet, .joined, .left, .removed: "chat/rooms/\(room)"
     case .said, .edited, .deleted: "chat/rooms/\(room)/messages"
     case .read(_, _, let name): "chat/read/\(name)"
     }

@@ -36,6 +36,7 @@ extension ChatEvent {
     case .said(let room, let id, _, _), .edited(let room, let id, _):
       chat.message(id, in: room).map { .put($0.searchText(in: room)) }
     case .deleted(let room, let id, _): .remove(id: "chat/\(room)/\(id)")
+    case .removed(let id, _): .removeAll(id: "chat/\(id)")
     case .joined, .left, .read: nil
     }
   }

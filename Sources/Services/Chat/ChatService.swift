@@ -7,6 +7,9 @@ package import Signals
 /// `ledger.happened`.
 package final class ChatService {
   package static let maxRooms = 1000
+
+  /// Rooms that one user has made.
+  package static let maxOwnRooms = 50
   package static let maxName = 48
   package static let maxTopic = 200
   package static let maxText = 4000
@@ -56,6 +59,9 @@ package final class ChatService {
     guard ledger.newest.rooms.count < Self.maxRooms else {
       throw .tooManyRooms(max: Self.maxRooms)
     }
+    guard ledger.newest.rooms.values.count(where: { $0.creator == user }) < Self.maxOwnRooms else {
+      throw .tooManyOwnRooms(max: Self.maxOwnRooms)
+    }
     guard ledger.newest.lastRoom < .max else { throw .noNumberLeft }
     let id = ledger.newest.lastRoom + 1
     record(.created(id: id, name: name, topic: topic, by: user))
@@ -80,6 +86,21 @@ package final class ChatService {
     guard room.members[user] != nil else { return false }
     record(.left(id: room.id, name: user))
     return true
+  }
+
+  /// Removes a room with all that was said in it; who has made it may.
+  ///
+  /// - Parameters:
+  ///   - user: `nil` for nobody, who may when all may be removed.
+  ///   - isAnyAllowed: Whether whoever asks may remove all rooms.
+  /// - Returns: How many messages it has had.
+  package func remove(
+    _ key: RoomKey, by user: String?, isAnyAllowed: Bool = false
+  ) throws(ChatError) -> Int {
+    let room = try room(key)
+    guard isAnyAllowed || room.creator == user else { throw .notCreator(room: room.name) }
+    record(.removed(id: room.id, by: user))
+    return room.count
   }
 
   /// Renames a room; members may.

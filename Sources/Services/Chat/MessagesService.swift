@@ -50,6 +50,11 @@ package final class MessagesService {
   /// The room as it is known now.
   package var roomNow: Room? { chat.ledger.shown.value.room(room) }
 
+  /// Tells when the room is removed, durably.
+  package var removal: Signal<Void, Never> {
+    chat.events(in: room).compactMap { if case .removed = $0.event { () } else { nil } }
+  }
+
   // MARK: What can be done
 
   /// Shows older messages before those that are shown.
@@ -88,6 +93,9 @@ package final class MessagesService {
     try chat.setTopic(of: RoomKey(room), to: topic, by: self.name)
   }
 
+  /// Removes the room, which the user has made.
+  package func remove() throws(ChatError) -> Int { try chat.remove(RoomKey(room), by: name) }
+
   /// Leaves the room.
   package func leave() throws(ChatError) { _ = try chat.leave(RoomKey(room), by: name) }
 
@@ -100,7 +108,7 @@ package final class MessagesService {
       if window.count > Self.maxCount { _ = window.remove(at: 0) }
     case .edited(_, let id, let text): change(id) { ($0.text, $0.isEdited) = (text, true) }
     case .deleted(_, let id, _): change(id) { ($0.text, $0.isDeleted) = ("", true) }
-    case .created, .renamed, .topicSet, .joined, .left, .read: break
+    case .created, .renamed, .topicSet, .joined, .left, .removed, .read: break
     }
   }
 

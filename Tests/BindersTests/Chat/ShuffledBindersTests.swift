@@ -31,6 +31,8 @@ struct ShuffledBindersTests {
     seen += kim.ask("c.2.1.1", "describe")
     seen += kim.ask("c.2.1.1.1", "save", #"{"name":"hall","topic":"x"}"#) + lee.settle()
     seen += kim.ask("c.2.1.1", "older") + kim.ask("c.2.1.1", "delete", #"{"id":1}"#)
+    _ = kim.ask("c.2.1.1", "describe")
+    seen += kim.ask("c.2.1.1.2", "remove") + lee.settle()
     seen += kim.ask("c.2.2", "addFriend", #"{"name":"lee"}"#)
     seen += kim.ask("c.2.2", "friends") + kim.ask("c.2.2.1", "show", #"{"id":"lee"}"#)
     seen += kim.ask("c.2.2", "editProfile")

@@ -17,6 +17,7 @@ func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int
   messages.info.combineLatest(with: session.presence.online.toSignal(), combine: members)
     .bind(to: view["members"])
   messages.messages.mapCollection(MessageRow.init).bind(to: view["messages"])
+  messages.removal.bind(to: view) { view, _ in view.dismiss() }
   view.intent("send", NewText.self).calls { try messages.send($0.text) }
   view.intent("edit", ChangedText.self).calls { try messages.edit($0.id, to: $0.text) }
   view.intent("delete", MessageID.self).calls { try messages.delete($0.id) }
