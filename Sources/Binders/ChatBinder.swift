@@ -144,7 +144,7 @@ private func bindReading(_ interface: Interface, to chat: ChatService) {
       interface.answer(
         call,
         with: rooms.map {
-          UnreadRoom(id: $0.id, name: $0.name, unread: state.unread(by: name, in: $0.id))
+          UnreadRoom(id: $0.id, name: $0.name, unread: chat.unread(by: name, in: $0.id))
         })
     } catch {
       call.refuse(interface.error(error))

@@ -32,6 +32,7 @@ final class Daemon {
   let web: CurlClient
   let feedReader: FeedWorker
   let index: TextIndex
+  let sessions: Sessions
 
   /// Writes down who was refused what.
   let refusals: RefusalLog
@@ -68,7 +69,8 @@ final class Daemon {
     let users = UsersService(in: host, secrets: CryptSecrets())
     let presence = PresenceService()
     let chat = ChatService(in: host)
-    let sessions = Sessions(in: host, users: users, presence: presence, chat: chat)
+    let sessions = Sessions(
+      in: host, users: users, presence: presence, chat: chat, on: scheduler)
     let system = SystemService(LinuxProbe(), on: scheduler)
     let web = CurlClient(
       on: loop, agent: "binderd/\(Self.version)", allowsLocal: configuration.web.allowsLocal)
@@ -133,7 +135,7 @@ final class Daemon {
       interfaces, bindings, journal, reload
     )
     (self.feeds, self.web, self.feedReader) = (feeds, web, feedReader)
-    self.index = index
+    (self.index, self.sessions) = (index, sessions)
     self.refusals = refusals
     server = SocketServer(
       hub, on: loop, log: log, admits: access.admits,

@@ -44,6 +44,7 @@ final class Shutdown {
     daemon.journal.stop()
     daemon.stopFetching()
     daemon.index.stop()
+    daemon.sessions.marks.finish()
     daemon.hub.stopReading()
     var deadline = daemon.loop.milliseconds + Self.graceMilliseconds
     wait { [self] in

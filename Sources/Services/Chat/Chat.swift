@@ -52,9 +52,11 @@ package struct Chat: ServiceState {
   }
 
   /// How many messages of others somebody has not read in a room; 0 when they have not joined.
-  package func unread(by name: String, in room: Int) -> Int {
-    guard let read = rooms[room]?.members[name], let messages = messages[room],
-      read < messages.count
+  ///
+  /// - Parameter seen: A message up to which they count as read.
+  package func unread(by name: String, in room: Int, behind seen: Int = 0) -> Int {
+    guard let read = rooms[room]?.members[name].map({ max($0, seen) }),
+      let messages = messages[room], read < messages.count
     else { return 0 }
     return messages[read...].count { $0.author != name && !$0.isDeleted }
   }

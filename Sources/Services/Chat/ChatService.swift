@@ -19,6 +19,9 @@ package final class ChatService {
 
   package let ledger: Ledger<Chat>
 
+  /// How far rooms are read beyond what the journal says; see ``ReadMarks``.
+  let seen = Property<[ReadMark: Int]>([:])
+
   package init(in host: ServiceHost) {
     ledger = Ledger("chat", in: host)
   }
@@ -172,6 +175,12 @@ package final class ChatService {
     let limit = limit ?? Chat.pageCount
     guard 1...Self.maxPage ~= limit else { throw .badLimit(max: Self.maxPage) }
     return ledger.shown.value.page(of: try shownRoom(key).id, before: before, limit: limit)
+  }
+
+  /// How many messages of others somebody has neither read nor seen in a room.
+  package func unread(by name: String, in room: Int) -> Int {
+    let seen = seen.value[ReadMark(room: room, name: name)]
+    return ledger.shown.value.unread(by: name, in: room, behind: seen ?? 0)
   }
 
   /// Whether a source can be one of a room, made or not.

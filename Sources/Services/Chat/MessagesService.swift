@@ -17,15 +17,17 @@ package final class MessagesService {
   /// - Parameter reading: As which command it is noted what the user has read; `nil` when they have
   ///   left.
   init(
-    of room: Int, _ name: String, _ chat: ChatService, _ host: ServiceHost,
+    of room: Int, _ name: String, _ chat: ChatService, _ host: ServiceHost, _ marks: ReadMarks,
     reading: @escaping () -> Command?
   ) {
     (self.room, self.name, self.chat) = (room, name, chat)
     window = MutableObservableArray(Array(chat.ledger.shown.value.page(of: room)))
     chat.events(in: room).observeNext { [weak self] in self?.take($0.event, at: $0.time) }
       .dispose(in: bag)
-    host.progress.observeNext { [weak self, unowned host] _ in self?.read(reading, host) }
-      .dispose(in: bag)
+    host.progress.observeNext { _ in
+      if let command = reading() { marks.see(room, by: name, as: command) }
+    }
+    .dispose(in: bag)
   }
 
   // MARK: What there is to see
@@ -118,15 +120,5 @@ package final class MessagesService {
     var message = window.collection[id - first.id]
     body(&message)
     window.apply(.update(at: id - first.id, newElement: message))
-  }
-
-  /// Notes that what is shown is read, once for all that came together.
-  private func read(_ reading: () -> Command?, _ host: ServiceHost) {
-    guard chat.ledger.newest.unread(by: name, in: room) > 0, let command = reading() else { return }
-    // What cannot be noted stays unread.
-    _ = try? host.perform(command) {
-      try chat.read(RoomKey(room), by: name)
-      return nil
-    }
   }
 }

@@ -17,15 +17,16 @@ package final class RoomsService {
   }
 
   /// The rooms as they are now.
-  package var now: [Entry] { Self.entries(chat.ledger.shown.value, name) }
+  package var now: [Entry] { Self.entries(chat, name) }
 
   /// The rooms, now and after each change.
   package var all: Signal<[Entry], Never> {
-    chat.ledger.shown.toSignal().map { [name] in Self.entries($0, name) }.removeDuplicates()
+    chat.ledger.shown.toSignal().combineLatest(with: chat.seen) { _, _ in }
+      .map { [chat, name] in Self.entries(chat, name) }.removeDuplicates()
   }
 
-  private static func entries(_ chat: Chat, _ name: String) -> [Entry] {
-    chat.allRooms.map { room in
+  private static func entries(_ chat: ChatService, _ name: String) -> [Entry] {
+    chat.ledger.shown.value.allRooms.map { room in
       Entry(
         room: room, unread: chat.unread(by: name, in: room.id),
         isJoined: room.members[name] != nil)

@@ -29,7 +29,7 @@ package final class UserSession {
     users = UserService(of: name, sessions.users, sessions.host)
     rooms = RoomsService(of: name, sessions.chat)
     makeMessages = { [weak session] room in
-      MessagesService(of: room, name, sessions.chat, sessions.host) {
+      MessagesService(of: room, name, sessions.chat, sessions.host, sessions.marks) {
         session.map {
           Command(method: "chat.read", caller: $0.caller, mayRecord: $0.mayRecord)
         }

@@ -26,7 +26,8 @@ final class ChatBench {
         let chat = ChatService(in: host)
         let threads = ThreadsService(in: host)
         let search = SearchService([FixedBackend(hits)], on: time)
-        let sessions = Sessions(in: host, users: users, presence: presence, chat: chat)
+        let sessions = Sessions(
+          in: host, users: users, presence: presence, chat: chat, on: time)
         return { interface in
           interface.commons.makeSession = {
             let session = sessions.session(of: $0)

@@ -11,13 +11,14 @@ final class ChatBench {
   let presence = PresenceService()
   let chat: ChatService
   let sessions: Sessions
+  let time = ManualScheduler()
 
   init(_ store: MemoryStore = MemoryStore()) throws {
     self.store = store
     host = ServiceHost(store: store)
     users = UsersService(in: host, secrets: CountedSecrets())
     chat = ChatService(in: host)
-    sessions = Sessions(in: host, users: users, presence: presence, chat: chat)
+    sessions = Sessions(in: host, users: users, presence: presence, chat: chat, on: time)
     try host.start()
   }
 

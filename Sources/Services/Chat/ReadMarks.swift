@@ -1,0 +1,78 @@
+internal import Signals
+
+/// How far users have read the rooms that are shown to them.
+///
+/// What is seen counts as read at once (``ChatService/seen``), and is noted in the journal once a
+/// second at the most for each room and user: the newest mark alone, also when the view that has
+/// shown it is closed meanwhile.
+package final class ReadMarks {
+  /// Seconds from one note to the next.
+  package static let pause = 1.0
+
+  private let chat: ChatService
+  private unowned let host: ServiceHost
+  private let scheduler: any Scheduler
+  private let bag = DisposeBag()
+
+  /// As which command a mark is to be noted that is not noted yet.
+  private var waiting: [ReadMark: Command] = [:]
+  private var pauses: [ReadMark: any Disposable] = [:]
+
+  init(of chat: ChatService, in host: ServiceHost, on scheduler: any Scheduler) {
+    (self.chat, self.host, self.scheduler) = (chat, host, scheduler)
+    host.progress.observeNext { [weak self] _ in self?.forgetKept() }.dispose(in: bag)
+  }
+
+  /// A user sees a room to its end.
+  func see(_ room: Int, by name: String, as command: Command) {
+    guard chat.unread(by: name, in: room) > 0,
+      let count = chat.ledger.shown.value.room(room)?.count,
+      command.mayRecord?("chat/read/\(name)") ?? true
+    else { return }
+    let mark = ReadMark(room: room, name: name)
+    chat.seen.value[mark] = count
+    waiting[mark] = command
+    if pauses[mark] == nil { note(mark) }
+  }
+
+  /// Notes what waits: for the end of the daemon.
+  package func finish() {
+    for mark in waiting.keys { note(mark) }
+    for pause in pauses.values { pause.dispose() }
+    pauses = [:]
+  }
+
+  private func note(_ mark: ReadMark) {
+    pauses[mark]?.dispose()
+    pauses[mark] = nil
+    guard let command = waiting.removeValue(forKey: mark), let id = chat.seen.value[mark] else {
+      return
+    }
+    do throws(Refusal) {
+      _ = try host.perform(command) {
+        try chat.read(RoomKey(mark.room), upTo: id, by: mark.name)
+        return nil
+      }
+      pauses[mark] = scheduler.schedule(after: Self.pause) { [weak self] in self?.note(mark) }
+    } catch {
+      // The user has left, or the room is gone; else what cannot be noted stays unread.
+      chat.seen.value[mark] = nil
+    }
+  }
+
+  /// Lets marks go that the journal has.
+  private func forgetKept() {
+    guard !chat.seen.value.isEmpty else { return }
+    let state = chat.ledger.shown.value
+    let kept = chat.seen.value.filter { mark, id in
+      state.room(mark.room)?.members[mark.name].map { $0 >= id } ?? true
+    }
+    for mark in kept.keys where waiting[mark] == nil { chat.seen.value[mark] = nil }
+  }
+}
+
+/// Whose mark it is, and in which room.
+package struct ReadMark: Hashable {
+  package let room: Int
+  package let name: String
+}

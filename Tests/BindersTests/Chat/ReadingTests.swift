@@ -1,0 +1,94 @@
+import Connections
+import Journal
+import Testing
+
+/// What is noted of what a user has read in the view of a room.
+struct ReadingTests {
+  private let chat: ChatBench
+  private let kim: TestClient
+  private let lee: TestClient
+
+  init() throws {
+    chat = try ChatBench()
+    kim = chat.client("kim")
+    lee = chat.client("lee", uid: 1001)
+    chat.makeRoom("lobby", by: kim)
+    _ = lee.call(#"{"id":1,"method":"chat.join","params":{"room":1}}"#)
+  }
+
+  /// How far the journal says that lee has read, each time.
+  private var noted: [String] {
+    chat.bench.store.commit()
+    var noted: [String] = []
+    chat.bench.store.replay(after: 0) { records in
+      noted += records.filter { $0.type == "chat.read" }.map(\.data)
+    }
+    return noted
+  }
+
+  private func say(_ text: String) {
+    _ = kim.call(#"{"id":1,"method":"chat.send","params":{"room":1,"text":"\#(text)"}}"#)
+  }
+
+  private func note(_ id: Int) -> String { #"{"room":1,"upTo":\#(id),"by":"lee"}"# }
+
+  @Test
+  func `it is noted once a second, and nothing counts as unread meanwhile`() throws {
+    let other = chat.client("lee", uid: 1001)
+    for client in [lee, other] { _ = client.open("room", "r", #"{"room":1}"#) }
+    _ = other.open("chat", "c")
+    for i in 1...10 {
+      say("\(i)")
+      _ = lee.settle()
+      // What one turn changes comes in one frame, which ends with nothing unread.
+      for line in other.settle() {
+        let shown = line.ranges(of: #""unread":"#).last.map { line[$0.upperBound...].prefix(1) }
+        #expect(shown ?? "0" == "0")
+      }
+      #expect(lee.call(#"{"id":3,"method":"chat.unread"}"#).contains(#""unread":0"#))
+    }
+    #expect(noted == [note(1)])
+    chat.time.advance(999)
+    #expect(noted == [note(1)])
+    chat.time.advance(1)
+    _ = lee.settle()
+    #expect(noted == [note(1), note(10)])
+    chat.time.advance(5000)
+    #expect(noted.count == 2)
+    #expect(chat.time.count == 0)
+    say("11")
+    #expect(lee.settle().count > 0)
+    #expect(noted.last == note(11))
+  }
+
+  @Test
+  func `what was seen before a view closed is noted after it, of a client that left as well`()
+    throws
+  {
+    _ = lee.open("room", "r", #"{"room":1}"#)
+    for i in 1...3 { say("\(i)") }
+    _ = lee.call(#"{"id":1,"method":"close","params":{"view":"r"}}"#)
+    say("4")
+    #expect(lee.call(#"{"id":3,"method":"chat.unread"}"#).contains(#""unread":1"#))
+    lee.connection.close(.shutdown)
+    chat.time.advance(1000)
+    #expect(noted == [note(1), note(3)])
+    let again = chat.client("lee", uid: 1001)
+    #expect(again.call(#"{"id":3,"method":"chat.unread"}"#).contains(#""unread":1"#))
+  }
+
+  @Test
+  func `a room that is left or removed is read no more`() throws {
+    _ = lee.open("room", "r", #"{"room":1}"#)
+    for i in 1...3 { say("\(i)") }
+    _ = lee.ask("r", "leave")
+    chat.time.advance(1000)
+    #expect(noted == [note(1)])
+    _ = lee.call(#"{"id":1,"method":"chat.join","params":{"room":1}}"#)
+    say("4")
+    #expect(lee.call(#"{"id":3,"method":"chat.unread"}"#).contains(#""unread":1"#))
+    _ = lee.open("room", "r", #"{"room":1}"#)
+    say("5")
+    #expect(noted == [note(1), note(5)])
+  }
+}
