@@ -2,6 +2,8 @@ import Binders
 import Connections
 import JSON
 import Services
+import Signals
+import TestSupport
 import Testing
 import Wire
 
@@ -9,7 +11,8 @@ import Wire
 struct NumberTests {
   private static let edges = [
     "0", "-0", "1", "-1", "9223372036854775807", "9223372036854775808", "18446744073709551615",
-    "18446744073709551616", "-9223372036854775808", "1e18", "1e19", "1e308", "1e-300", "0.5",
+    "18446744073709551616", "-9223372036854775808", "1e18", "1e19", "1e300", "1e308", "1e-300",
+    "0.5",
     "0e-9223372036854775808", "1e-9223372036854775808", "0.1e-9223372036854775808",
     "0.0e-9223372036854775808", "1e-99999999999999999999", "1e99999999999999999999",
   ]
@@ -18,19 +21,51 @@ struct NumberTests {
   private static let others: [String: [String]] = [
     "name": [#""x""#], "source": [#""cells/x""#, #""events""#], "value": ["1"],
     "expected": ["1"], "values": ["[1]"], "key": [#""k""#], "sub": [#""s""#],
-    "at": ["0"], "from": ["0"], "to": ["0"],
+    "at": ["0"], "from": ["0"], "to": ["0"], "room": ["1"], "id": ["1"], "as": [#""kim""#],
+    "thread": ["1"], "post": ["1"], "feed": [#""f""#], "url": [#""http://b.example/""#],
+    "token": [#""1.x""#],
   ]
+
+  /// Where an id is none of a message.
+  private static let otherIDs = ["feeds.": #""f""#, "people.": "1"]
 
   let bench: Bench
 
   init() throws {
-    bench = try Bench { interface, host in
-      bindLists(interface, to: ListsService(in: host))
-      bindMaps(interface, to: MapsService(in: host))
-    }
+    let time = ManualTime()
+    bench = try Bench(
+      time: time,
+      services: { host in
+        let (lists, maps) = (ListsService(in: host), MapsService(in: host))
+        let (people, threads) = (PeopleService(in: host), ThreadsService(in: host))
+        let feeds = FeedsService(in: host, web: FakeWeb(), reader: NoReader(), on: time)
+        let users = UsersService(in: host, secrets: NoSecrets())
+        let (chat, presence) = (ChatService(in: host), PresenceService())
+        let sessions = Sessions(
+          in: host, users: users, presence: presence, chat: chat, on: time)
+        return { interface in
+          interface.commons.makeSession = sessions.session
+          bindLists(interface, to: lists)
+          bindMaps(interface, to: maps)
+          bindPeople(interface, to: people)
+          bindThreads(interface, to: threads)
+          bindFeeds(interface, to: feeds)
+          bindUsers(interface, to: users)
+          bindChat(interface, to: chat)
+          bindSearch(interface, to: SearchService([], on: time))
+        }
+      })
     let client = bench.connect()
     _ = client.call(#"{"id":1,"method":"cells.set","params":["x",1]}"#)
     _ = client.call(#"{"id":1,"method":"lists.append","params":["x",1]}"#)
+    for (method, params) in [
+      ("users.login", #"{"name":"kim"}"#), ("chat.create", #"{"name":"lobby"}"#),
+      ("chat.send", #"{"room":1,"text":"x"}"#), ("threads.start", #"{"name":"x"}"#),
+      ("threads.post", #"{"thread":1,"body":"x"}"#), ("people.create", #"{"name":"x"}"#),
+      ("feeds.subscribe", #"{"url":"http://a.example/","id":"f"}"#),
+    ] {
+      _ = client.call(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
+    }
   }
 
   /// The texts that a value of a schema may have with a number somewhere in it.
@@ -90,6 +125,9 @@ struct NumberTests {
         let sources = all.contains { $0.0 == "source" } && tried != "source" ? 2 : 1
         for source in 0..<sources {
           let rest = all.filter { $0.2 && $0.0 != tried }.map { other, _, _ in
+            if other == "id", let id = Self.otherIDs.first(where: { name.hasPrefix($0.key) }) {
+              return #""id":\#(id.value),"#
+            }
             let values = Self.others[other] ?? [#""x""#]
             return #""\#(other)":\#(values[min(source, values.count - 1)]),"#
           }.joined()
@@ -109,6 +147,60 @@ struct NumberTests {
         #"{"id":1,"method":"cells.set","params":{"name":"x","value":1,"_meta":{"expect":{"cells/x":\#(number)}}}}"#
       )
       try check(#"{"id":\#(number),"method":"ping"}"#)
+    }
+  }
+
+  /// What views and their intents take, with `#` for the number that is tried.
+  private static let views: [(open: String, intents: [String])] = [
+    (
+      #""binder":"room","args":{"room":#}"#,
+      [#""edit","args":{"id":#,"text":"x"}"#, #""delete","args":{"id":#}"#]
+    ),
+    (
+      #""binder":"thread","args":{"id":#}"#,
+      [
+        #""edit","args":{"id":#,"body":"x"}"#, #""delete","args":{"id":#}"#,
+        #""like","args":{"id":#}"#, #""unlike","args":{"id":#}"#,
+      ]
+    ),
+    (#""binder":"person","args":{"id":#}"#, [#""show","args":{"id":#}"#]),
+    (
+      #""binder":"people""#,
+      [
+        #""reverseName","args":{"id":#}"#, #""remove","args":{"id":#}"#,
+        #""open","args":{"id":#}"#,
+      ]
+    ),
+    (#""binder":"threads""#, [#""open","args":{"id":#}"#, #""remove","args":{"id":#}"#]),
+    (
+      #""binder":"feed","args":{"id":"f","newest":#}"#,
+      [#""markPlayed","args":{"episode":#,"played":true}"#]
+    ),
+    (#""binder":"chat""#, []),
+  ]
+
+  @Test
+  func `no number that a view or an intent takes ends the daemon`() throws {
+    for (open, intents) in Self.views {
+      for number in Self.edges {
+        let client = bench.connect()
+        _ = client.call(#"{"id":1,"method":"users.login","params":{"name":"kim"}}"#)
+        try check(
+          #"{"id":1,"method":"open","params":{\#(open.replacing("#", with: number))}}"#)
+        #expect(
+          client.call(
+            #"{"id":2,"method":"open","params":{"view":"v",\#(open.replacing("#", with: "1"))}}"#
+          ).contains(#""result""#), "\(open)")
+        for intent in intents {
+          client.send(
+            #"{"id":3,"method":"intent","params":{"view":"v","name":\#(intent.replacing("#", with: number))}}"#
+          )
+          let answer = client.settle().first
+          #expect(answer?.contains(#""id":"#) == true, "\(intent) \(number)")
+          if number == "1" { #expect(answer?.contains("-32602") == false, "\(intent)") }
+        }
+        client.connection.close(.shutdown)
+      }
     }
   }
 
@@ -146,7 +238,7 @@ struct NumberTests {
       Issue.record("no items")
       return
     }
-    #expect(items.count == (before.count > 1 ? 2 : 0))
+    #expect(items.count == (before.count > 1 ? Int(bench.host.last) : 0))
   }
 
   @Test
@@ -162,4 +254,14 @@ struct NumberTests {
     }
     #expect(bench.cells.ledger.value(of: "cells/x")?.text == "1")
   }
+}
+
+/// Nothing is ever read.
+private final class NoReader: FeedReader {
+  func read(_ text: [UInt8]) -> Signal<FeedDocument, FeedTextFault> { .never() }
+}
+
+private struct NoSecrets: Secrets {
+  func make() -> (secret: String, hash: String)? { nil }
+  func matches(_ secret: String, hash: String) -> Bool { false }
 }

@@ -1,0 +1,38 @@
+import Connections
+import JSON
+import Signals
+import Testing
+
+/// Views that are opened and closed again and again; a hundred thousand without services are in the
+/// tests of the views themselves.
+struct ManyViewsTests {
+  @Test
+  func `opening and closing ten thousand views of many kinds leaves nothing behind`() throws {
+    let nodes = LiveNodes()
+    try LiveNodes.$counter.withValue(nodes) {
+      let chat = try ChatBench()
+      let client = chat.client("kim")
+      _ = client.call(#"{"id":1,"method":"threads.start","params":["Tea"]}"#)
+      chat.makeRoom("lobby", by: client)
+      let open = try #require(client.connection.onOpen)
+      let views = try [
+        ("cell", #"{"name":"lamp"}"#), ("thread", #"{"id":1}"#), ("room", #"{"room":1}"#),
+        ("chat", "{}"),  // with main, rooms and profile within
+      ].map { ($0, try JSONText(parsing: $1)) }
+      var before: [String: Int] = [:]
+      var count = 0
+      while count < 10_000 {
+        for (name, arguments) in views {
+          let view = try open(name, nil, arguments)
+          count += client.connection.views.count
+          _ = client.connection.close(view)
+        }
+        if before.isEmpty { before = nodes.counts }
+      }
+      #expect(nodes.counts == before, "nobody observes what nobody shows")
+      #expect(client.connection.views.isEmpty)
+      #expect(chat.time.count == 0)
+      #expect(client.received() == [], "and nothing is told of them")
+    }
+  }
+}
