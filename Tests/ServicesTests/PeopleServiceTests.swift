@@ -49,7 +49,8 @@ struct PeopleServiceTests {
     try host.run { _ = try people.rename(1, to: "Otto") }
     try host.run { _ = try people.color(1, Color(red: 255, green: 255, blue: 255)) }
     #expect(host.last == 1)
-    for name in ["", "a\nb", String(repeating: "x", count: 101)] {
+    let marked = "a" + String(repeating: "\u{301}", count: 200)  // one character, 401 bytes
+    for name in ["", "a\nb", String(repeating: "x", count: 101), marked] {
       #expect(throws: PeopleError.badName) { try host.run { _ = try people.rename(1, to: name) } }
     }
     for code in ["", "#", "#12", "#1234", "123456", "#12345g", "#1234567"] {

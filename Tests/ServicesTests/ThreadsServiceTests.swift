@@ -63,10 +63,17 @@ struct ThreadsServiceTests {
     #expect(refusal { _ = try threads.post("", to: 1, by: 1) } == .badBody)
     let long = String(repeating: "x", count: ThreadsService.maxBodyBytes + 1)
     #expect(refusal { _ = try threads.post(long, to: 1, by: 1) } == .badBody)
+    // What is short, and long in a line of JSON.
+    #expect(refusal { _ = try threads.post("\u{1}", to: 1, by: 1) } == .badBody)
+    for name in ["a" + String(repeating: "\u{301}", count: 400), "\u{7}"] {
+      #expect(name.count == 1)
+      #expect(refusal { _ = try threads.rename(1, to: name) } == .badName)
+    }
     #expect(refusal { _ = try threads.like(2, of: 1, by: 1) } == .unknownPost(2))
     #expect(refusal { _ = try threads.edit(1, of: 1, "mine", by: 8) } == .notTheAuthor)
     #expect(refusal { _ = try threads.delete(1, of: 1, by: 8) } == .notTheAuthor)
     #expect(host.last == 2)
+    try host.run { _ = try threads.post("a line\n\tand another", to: 1, by: 7) }
   }
 
   @Test

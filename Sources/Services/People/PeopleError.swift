@@ -23,7 +23,8 @@ package enum PeopleError: ServiceError, Equatable {
     switch self {
     case .unknown(let id): "nobody has the number \(id)"
     case .badName:
-      "a name has 1 to \(PeopleService.maxNameLength) characters and no control characters"
+      "a name has 1 to \(PeopleService.maxNameLength) characters and no control characters, "
+        + "\(PeopleService.maxNameBytes) bytes at most"
     case .badColor: "a colour is a hex code such as #1e90ff"
     case .tooMany(let max): "there are at most \(max) people"
     case .noNumberLeft: "the last number was given to somebody"

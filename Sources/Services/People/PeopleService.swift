@@ -9,6 +9,9 @@ package final class PeopleService {
   package static let maxCount = 10_000
   package static let maxNameLength = 100
 
+  /// A character can be made of any number of bytes.
+  package static let maxNameBytes = 400
+
   /// The colour of who is given none.
   package static let defaultColor = Color(red: 128, green: 128, blue: 128)
 
@@ -75,7 +78,8 @@ package final class PeopleService {
 
   private func check(_ name: String) throws(PeopleError) {
     let isPlain = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-    guard 1...Self.maxNameLength ~= name.count, isPlain else { throw .badName }
+    guard name.utf8.count <= Self.maxNameBytes, 1...Self.maxNameLength ~= name.count, isPlain
+    else { throw .badName }
   }
 
   // MARK: Showing

@@ -24,8 +24,11 @@ package enum ThreadsError: ServiceError, Equatable {
     switch self {
     case .unknownThread(let id): "no thread has the number \(id)"
     case .unknownPost(let id): "no post of the thread has the number \(id)"
-    case .badName: "a name has 1 to \(ThreadsService.maxNameLength) characters"
-    case .badBody: "a post has 1 to \(ThreadsService.maxBodyBytes) bytes"
+    case .badName:
+      "a name has 1 to \(ThreadsService.maxNameLength) characters and no control characters, "
+        + "\(ThreadsService.maxNameBytes) bytes at most"
+    case .badBody:
+      "a post has 1 to \(ThreadsService.maxBodyBytes) bytes, of control characters tab and newline"
     case .notTheAuthor: "only its author changes a post"
     case .tooMany(let what, let max): "there are at most \(max) \(what)"
     case .noNumberLeft: "the last number was given"

@@ -8,6 +8,9 @@ package final class ThreadsService {
   package static let maxThreads = 10_000
   package static let maxPosts = 10_000
   package static let maxNameLength = 200
+
+  /// A character can be made of any number of bytes.
+  package static let maxNameBytes = 800
   package static let maxBodyBytes = 16_384
 
   package let ledger: Ledger<Threads>
@@ -180,11 +183,18 @@ package final class ThreadsService {
   }
 
   private func check(name: String) throws(ThreadsError) {
-    guard 1...Self.maxNameLength ~= name.count else { throw .badName }
+    guard name.utf8.count <= Self.maxNameBytes, 1...Self.maxNameLength ~= name.count,
+      !name.hasControlCharacters
+    else { throw .badName }
   }
 
   private func check(body: String) throws(ThreadsError) {
-    guard 1...Self.maxBodyBytes ~= body.utf8.count else { throw .badBody }
+    // Others are six times as long in a line of JSON, which a post would not fit into.
+    guard 1...Self.maxBodyBytes ~= body.utf8.count,
+      body.unicodeScalars.allSatisfy({
+        $0.properties.generalCategory != .control || ["\n", "\r", "\t"].contains($0)
+      })
+    else { throw .badBody }
   }
 }
 
