@@ -93,6 +93,19 @@ struct MessagesServiceTests {
   }
 
   @Test
+  func `what was seen and not noted is noted at the end, and is read after a start anew`() throws {
+    let messages = lee.messages(in: 1)
+    for i in 1...3 { try say("\(i)", by: kim) }
+    #expect(bench.chat.unread(by: "lee", in: 1) == 0)
+    #expect(bench.chat.ledger.shown.value.unread(by: "lee", in: 1) == 2)
+    bench.sessions.marks.finish()
+    #expect(bench.time.count == 0)
+    let again = try bench.restarted()
+    #expect(again.chat.unread(by: "lee", in: 1) == 0)
+    withExtendedLifetime(messages) {}
+  }
+
+  @Test
   func `the window is widened into the past`() throws {
     for i in 1...70 {
       try bench.run { _ = try bench.chat.send("\(i)", to: RoomKey(1), by: "kim") }
