@@ -159,7 +159,7 @@ extension Connection {
     while i < views.count {
       guard buffer.count < Hub.chunkSize else { return false }
       let view = views[i]
-      if view.isDirty, !view.isInBatch, closedViews.isEmpty || view.isTold {
+      if view.isDirty, !view.isHeld, closedViews.isEmpty || view.isTold {
         tell(view, &buffer)
         if view.isDirty, view.hasMore { continue }
       }
@@ -172,7 +172,7 @@ extension Connection {
   private func tellUnopened(_ buffer: inout ByteBuffer) {
     unopenedViews.removeAll { view in
       guard let parent = view.parent, !parent.isClosed else { return true }
-      guard parent.isTold, view.openedAfter <= hub.position else { return false }
+      guard parent.isTold, !parent.isHeld, view.openedAfter <= hub.position else { return false }
       view.writeUnopened(.limitReached(.views, limits), &buffer)
       return true
     }

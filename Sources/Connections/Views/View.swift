@@ -52,6 +52,9 @@ package final class View: DisposeBagProvider {
   /// Whether the batch that has opened it is not answered.
   var isInBatch = false
 
+  /// Whether nothing may be told of it yet, nor of what it has opened.
+  var isHeld: Bool { isInBatch || parent?.isHeld == true }
+
   /// What must be durable before the client hears that it is open.
   var openedAfter: UInt64 = 0
 

@@ -39,6 +39,19 @@ struct ChatViewTests {
   }
 
   @Test
+  func `what a view of a batch opens is told behind the answer of the batch`() throws {
+    let client = bench.connect()
+    client.send(
+      #"[{"id":1,"method":"open","params":{"binder":"chat","view":"c"}},"#
+        + #"{"id":2,"method":"cells.set","params":["lamp",1]}]"#)
+    #expect(client.received() == [], "the batch waits for the disk")
+    let lines = client.settle()
+    #expect(lines.count == 2)
+    #expect(lines.first?.hasPrefix("[") == true)
+    #expect(lines.last?.contains(#""binder":"login""#) == true)
+  }
+
+  @Test
   func `a login swaps every window of the connection, and none of another`() throws {
     let (client, other) = (bench.connect(), bench.connect())
     _ = client.open("chat", "a")
