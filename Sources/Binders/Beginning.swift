@@ -12,7 +12,7 @@ enum Beginning {
   init?(_ value: JSONValue?, first: UInt64) {
     switch value {
     case nil, .string("now"): self = .now
-    case .string("start"): self = .after(first - 1)
+    case .string("start"): self = .after(first - min(first, 1))
     case .object(let object) where object.members.count == 1:
       switch (object.members[0].name, object.members[0].value) {
       case ("after", .number(let number)):

@@ -37,7 +37,9 @@ package final class JournalBuilder {
     case .backup(let kept): (epoch, lock) = (kept, nil)
     case .use:
       place.unlock()
-      (epoch, lock) = (Schema.makeEpoch(), try JournalLock(writing: path + ".lock"))
+      (epoch, lock) = (
+        Schema.makeEpoch(), try JournalLock(writing: JournalPath.resolved(path) + ".lock")
+      )
     }
     guard isForced || access(path, F_OK) != 0 else {
       throw .unavailable(detail: "\(path): there is a file already; --force replaces it")
@@ -50,6 +52,10 @@ package final class JournalBuilder {
       let database = try Database(path: partial, .create)
       try database.execute("PRAGMA synchronous = OFF")
       try Schema.create(on: database, epoch: epoch)
+      // A backup that a daemon writes is another journal from then on.
+      if lock == nil {
+        try database.execute("INSERT INTO journal VALUES ('file', 'backup')")
+      }
       self.database = database
       events = try EventTable(database)
       snapshots = try SnapshotTable(database)

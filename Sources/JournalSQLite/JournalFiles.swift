@@ -11,6 +11,9 @@ final class JournalFiles {
   /// The time of the last event.
   let time: Int64
   let lostEvents: UInt64
+
+  /// Whether the file is another than the one that was written last: a copy, or it was moved.
+  let isCopy: Bool
   let ageTime: Int64?
 
   /// Reads on the thread that opens the journal.
@@ -30,6 +33,7 @@ final class JournalFiles {
   private let synchronous: String
 
   init(path: String, for purpose: Purpose) throws(JournalError) {
+    let path = JournalPath.resolved(path)
     self.path = path
     let lockPath = path + ".lock"
     let isWritten: Bool
@@ -45,6 +49,7 @@ final class JournalFiles {
       if case .checking = purpose { mayBeWritten = true }
       lock = try JournalLock(reading: lockPath, mayBeWritten: mayBeWritten)
     }
+    if case .checking = purpose {} else { try lock.hold(path, forWriting: isWritten) }
     let found = try Schema.look(at: path)
     switch found {
     case .other: throw .notAJournal(path: path)
@@ -53,12 +58,14 @@ final class JournalFiles {
     case .nothing where !isWritten: throw .unavailable(detail: "no journal at \(path)")
     case .journal, .nothing: break
     }
+    var isNew = false
     do throws(SQLiteError) {
       let database = try Database(
         path: path, !isWritten ? .readOnly : found == .nothing ? .create : .readWrite)
       if found == .nothing, try database.integer("PRAGMA application_id") == 0 {
         try Schema.create(on: database, epoch: Schema.makeEpoch())
         lock.mark = 0
+        isNew = true
       }
       if isWritten, case .journal(let version) = found, version < Schema.version {
         try Schema.raise(database)
@@ -67,12 +74,21 @@ final class JournalFiles {
       let epoch = try database.text("SELECT value FROM journal WHERE key = 'epoch'")
       time = try database.integer("SELECT time FROM event ORDER BY seq DESC LIMIT 1") ?? 0
       let last = try database.integer("SELECT max(seq) FROM event") ?? 0
-      self.last = UInt64(last)
+      self.last = try SQLiteError.position(last)
       first = try reader.firstPosition()
+      guard first <= self.last + 1 else {
+        throw SQLiteError(damage: "the first position is \(first), the last \(last)")
+      }
       ageTime = try database.integer(
         "SELECT CAST(value AS INTEGER) FROM journal WHERE key = 'age'")
       lostEvents = lock.mark > self.last ? lock.mark - self.last : 0
-      if lostEvents > 0, isWritten {
+      let file = JournalPath.inode(path).map { "\($0)" } ?? ""
+      let known = try database.text("SELECT value FROM journal WHERE key = 'file'")
+      isCopy = known != nil && known != file && !isNew
+      if isWritten, known != file {
+        try database.execute("INSERT OR REPLACE INTO journal VALUES ('file', '\(file)')")
+      }
+      if lostEvents > 0 || isCopy, isWritten {
         let renewed = Schema.makeEpoch()
         try database.execute("UPDATE journal SET value = '\(renewed)' WHERE key = 'epoch'")
         lock.mark = self.last
@@ -82,8 +98,10 @@ final class JournalFiles {
       }
     } catch {
       throw error.isCorrupt
-        ? .corrupt(seq: 0, detail: error.message) : .unavailable(detail: "\(path): \(error)")
+        ? .corrupt(seq: 0, detail: error.message)
+        : error.isNoSpace ? error.refusal : .unavailable(detail: "\(path): \(error)")
     }
+    if isNew { try lock.hold(path, forWriting: true) }
   }
 
   // MARK: Threads

@@ -60,7 +60,7 @@ package struct JournalInspection: Sendable {
     while try states.step() {
       snapshots.append(
         States(
-          seq: UInt64(states.int64(0)), services: Int(states.int64(1)), bytes: Int(states.int64(2)))
+          seq: try states.position(0), services: Int(states.int64(1)), bytes: Int(states.int64(2)))
       )
     }
     let size = try database.integer("PRAGMA page_size") ?? 0

@@ -15,6 +15,12 @@ final class JournalLock {
 
   private let file: CInt
 
+  /// The journal itself, locked as well: it may have other names.
+  ///
+  /// Until the end it stays open, because to close it ends the locks that SQLite has on it in this
+  /// process.
+  private var journal: CInt = -1
+
   /// The file as the one who writes it sees it.
   private let memory: UnsafeMutableRawPointer?
 
@@ -69,7 +75,21 @@ final class JournalLock {
 
   deinit {
     if let memory { munmap(memory, Self.size) }
+    if journal >= 0 { _ = close(journal) }
     if file >= 0 { _ = close(file) }
+  }
+
+  /// Locks the journal itself, if there is one.
+  ///
+  /// - Throws: ``JournalError/locked(owner:)``.
+  func hold(_ path: String, forWriting: Bool) throws(JournalError) {
+    guard journal < 0 else { return }
+    journal = open(path, O_RDONLY | O_CLOEXEC)
+    guard journal >= 0, flock(journal, (forWriting ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0 else {
+      return
+    }
+    guard errno == EWOULDBLOCK else { return }
+    throw .locked(owner: "another process, by another name of the file")
   }
 
   /// The last position that was acknowledged; 0 for none.

@@ -20,7 +20,7 @@ package final class JournalPlace {
     if let source, Self.isPart(path, of: source) {
       throw .unavailable(detail: "\(path) belongs to the journal that is read, \(source)")
     }
-    for name in Set([path, Self.target(of: path)]).sorted() {
+    for name in Set([path, JournalPath.resolved(path)]).sorted() {
       do throws(JournalError) {
         locks.append(try JournalLock(reading: name + ".lock", mayBeWritten: false))
       } catch {
@@ -48,13 +48,6 @@ package final class JournalPlace {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     return Identity(device: status.st_dev, inode: status.st_ino)
-  }
-
-  /// What a path is without links.
-  private static func target(of path: String) -> String {
-    guard let text = realpath(path, nil) else { return path }
-    defer { free(text) }
-    return String(cString: text)
   }
 
   /// Puts the partial file, which the disk has, where it is to be.

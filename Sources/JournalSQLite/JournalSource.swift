@@ -61,10 +61,15 @@ package struct JournalSource {
     do throws(SQLiteError) {
       removals = try KnownRemovals(database)
     } catch {
-      throw .unavailable(detail: "\(path): \(error)")
+      throw failure(error)
     }
     try body(.removals(removals))
     try readSnapshots(database, body)
+  }
+
+  private func failure(_ error: SQLiteError) -> JournalError {
+    error.isCorrupt
+      ? .corrupt(seq: 0, detail: error.message) : .unavailable(detail: "\(path): \(error)")
   }
 
   private func page(
@@ -84,9 +89,9 @@ package struct JournalSource {
     do throws(SQLiteError) {
       let rows = try Statement(
         "SELECT service, seq FROM snapshot WHERE part = 0 ORDER BY seq, service", on: database)
-      while try rows.step() { found.append((rows.string(0), UInt64(rows.int64(1)))) }
+      while try rows.step() { found.append((rows.string(0), try rows.position(1))) }
     } catch {
-      throw .unavailable(detail: "\(path): \(error)")
+      throw failure(error)
     }
     for (service, seq) in found {
       let snapshot = try files.reader.snapshot(of: service, upTo: seq)

@@ -22,16 +22,20 @@ package struct KnownRemovals: Equatable, Sendable {
     let rows = try Statement(
       "SELECT first, last, services FROM removal ORDER BY first", on: database)
     while try rows.step() {
+      let (from, to) = (try rows.position(0), try rows.position(1))
+      guard from <= to else {
+        throw SQLiteError(damage: "events \(from) to \(to) cannot have been removed")
+      }
       stretches.append(
         Stretch(
-          range: UInt64(rows.int64(0))...UInt64(rows.int64(1)),
+          range: from...to,
           services: rows.string(2).split(separator: " ").map(String.init)))
     }
     let prefix = RemovalTable.key(of: "")
     let keys = try Statement(
       "SELECT key, CAST(value AS INTEGER) FROM journal WHERE key GLOB '\(prefix)*'", on: database)
     while try keys.step() {
-      services[String(keys.string(0).dropFirst(prefix.count))] = UInt64(keys.int64(1))
+      services[String(keys.string(0).dropFirst(prefix.count))] = try keys.position(1)
     }
   }
 }

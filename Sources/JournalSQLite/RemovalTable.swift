@@ -150,7 +150,11 @@ final class RemovalIndex {
   /// The first position that is kept.
   func firstPosition() throws(SQLiteError) -> Int64 {
     defer { first.reset() }
-    return try first.step() ? first.int64(0) : 1
+    guard try first.step() else { return 1 }
+    guard first.int64(0) > 0 else {
+      throw SQLiteError(damage: "the first position is \(first.int64(0))")
+    }
+    return first.int64(0)
   }
 
   /// Whether all positions of a range may be missing.
@@ -161,6 +165,7 @@ final class RemovalIndex {
       covering.bind(position, at: 1)
       defer { covering.reset() }
       guard try covering.step(), covering.int64(1) >= position else { return false }
+      guard covering.int64(1) < .max else { return false }
       known = covering.int64(0)...covering.int64(1)
       position = covering.int64(1) + 1
     }
@@ -191,10 +196,17 @@ final class RemovalIndex {
       SELECT first, last, kept, (SELECT count(*) FROM event WHERE seq BETWEEN first AND last)
       FROM removal ORDER BY first
       """, on: database)
+    let last = try database.integer("SELECT max(seq) FROM event") ?? 0
     var (count, damages): (Int64, [String]) = (0, [])
+    var end: Int64 = 0
     while try stretches.step() {
       let (from, to) = (max(first, stretches.int64(0)), stretches.int64(1))
       let (wanted, found) = (stretches.int64(2), stretches.int64(3))
+      guard stretches.int64(0) > end, from <= to, to <= last, 0...to - from ~= wanted else {
+        damages.append("what is said of events \(stretches.int64(0)) to \(to) cannot be")
+        continue
+      }
+      end = to
       count += to - from + 1 - wanted
       guard wanted != found else { continue }
       damages.append("of events \(from) to \(to) \(wanted) are kept, \(found) are there")

@@ -28,6 +28,14 @@ struct SQLiteError: Error, Equatable {
     self.message = message
   }
 
+  /// A position as it stands in a column.
+  ///
+  /// - Throws: Damage where it is none.
+  static func position(_ value: Int64) throws(SQLiteError) -> UInt64 {
+    guard value >= 0 else { throw SQLiteError(damage: "\(value) is no position") }
+    return UInt64(value)
+  }
+
   /// Whether there was no room: the write has failed whole and may be tried again.
   var isNoSpace: Bool {
     code & 0xFF == SQLITE_FULL || [ENOSPC, EDQUOT, EFBIG].contains(systemCode)

@@ -70,9 +70,13 @@ final class SQLiteReader: JournalReader {
   /// Whether a position follows what was read: what is missing between was removed.
   private func isNext(_ seq: UInt64, _ expected: UInt64) throws(SQLiteError) -> Bool {
     if seq == expected { return true }
+    // A row that comes again: a page stands where another should.
+    guard seq > expected else { return false }
     // A journal of an older form knows no removals; its beginning may have been let go.
-    guard let removals else { return try UInt64(database.integer(Self.oldest) ?? 0) == seq }
-    return try removals.explains(Int64(clamping: expected)...Int64(seq - 1))
+    guard let removals else {
+      return try SQLiteError.position(database.integer(Self.oldest) ?? 0) == seq
+    }
+    return try removals.explains(Int64(clamping: expected)...Int64(clamping: seq - 1))
   }
 
   private static let oldest = "SELECT min(seq) FROM event"
@@ -80,7 +84,7 @@ final class SQLiteReader: JournalReader {
   /// The first position that is kept; 1 while there is none.
   func firstPosition() throws(SQLiteError) -> UInt64 {
     if let removals { return UInt64(try removals.firstPosition()) }
-    return UInt64(try database.integer(Self.oldest) ?? 1)
+    return try SQLiteError.position(database.integer(Self.oldest) ?? 1)
   }
 
   /// How many events after the first position were removed, and where others are missing.
@@ -91,7 +95,8 @@ final class SQLiteReader: JournalReader {
 
   func lastRemoval(of service: String, upTo seq: UInt64) throws(JournalError) -> UInt64 {
     do throws(SQLiteError) {
-      return UInt64(try removals?.lastRemoval(of: service, upTo: Int64(clamping: seq)) ?? 0)
+      return try SQLiteError.position(
+        removals?.lastRemoval(of: service, upTo: Int64(clamping: seq)) ?? 0)
     } catch {
       throw journalError(error, at: 0)
     }
@@ -150,8 +155,8 @@ final class SQLiteReader: JournalReader {
     do throws(SQLiteError) {
       defer { edges.reset() }
       guard try edges.step() else { return (1, 0) }
-      let last = UInt64(edges.int64(1))
-      return (last == 0 ? 1 : UInt64(edges.int64(0)), last)
+      let last = try edges.position(1)
+      return (last == 0 ? 1 : try edges.position(0), last)
     } catch {
       throw journalError(error, at: 0)
     }
@@ -177,7 +182,10 @@ final class SQLiteReader: JournalReader {
     do throws(SQLiteError) {
       defer { moment.reset() }
       moment.bind(Int64(clamping: seq), at: 1)
-      return try moment.step() ? (UInt64(moment.int64(0)), moment.int64(1)) : nil
+      guard try moment.step() else { return nil }
+      let found = try moment.position(0)
+      guard found >= seq else { throw Self.damaged }
+      return (found, moment.int64(1))
     } catch {
       throw journalError(error, at: seq)
     }
@@ -200,7 +208,8 @@ final class SQLiteReader: JournalReader {
           continue
         }
         return Snapshot(
-          service: service, seq: UInt64(at), schema: Int(candidates.int64(2)), data: data)
+          service: service, seq: try SQLiteError.position(at), schema: Int(candidates.int64(2)),
+          data: data)
       }
       return nil
     } catch {
@@ -236,7 +245,8 @@ final class SQLiteReader: JournalReader {
   private static let damaged = SQLiteError(damage: "its checksum does not match, or it is missing")
 
   private func journalError(_ error: SQLiteError, at seq: UInt64) -> JournalError {
-    error.isCorrupt
+    if error.isNoSpace { return error.refusal }
+    return error.isCorrupt
       ? .corrupt(seq: seq, detail: error.message) : .unavailable(detail: "\(error)")
   }
 }

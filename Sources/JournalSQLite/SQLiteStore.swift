@@ -40,6 +40,9 @@ package final class SQLiteStore: EventStore {
   /// How many acknowledged events were missing when the journal was opened; ``epoch`` is new then.
   package let lostEvents: UInt64
 
+  /// Whether the journal was copied or moved to where it is; ``epoch`` is new then.
+  package let isCopy: Bool
+
   /// Snapshots that the writer has not dealt with yet.
   package private(set) var waitingSnapshots = 0
 
@@ -110,6 +113,7 @@ package final class SQLiteStore: EventStore {
     first = files.first
     ageTime = files.ageTime
     lostEvents = files.lostEvents
+    isCopy = files.isCopy
     appender = Appender(last: files.last, time: files.time)
     if durability == nil { refusal = .readOnly(reason: "read-only", outcome: .none) }
     do throws(SystemError) {

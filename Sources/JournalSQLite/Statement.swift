@@ -69,6 +69,13 @@ final class Statement {
 
   func int64(_ column: CInt) -> Int64 { sqlite3_column_int64(pointer, column) }
 
+  /// A position of the journal.
+  ///
+  /// - Throws: Damage where the column holds none.
+  func position(_ column: CInt) throws(SQLiteError) -> UInt64 {
+    try SQLiteError.position(int64(column))
+  }
+
   /// The bytes of a text column, valid until the next step; `nil` is NULL.
   func bytes(_ column: CInt) -> UnsafeRawBufferPointer? {
     guard let start = sqlite3_column_text(pointer, column) else { return nil }

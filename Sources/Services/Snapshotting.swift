@@ -19,6 +19,9 @@ final class Snapshotting {
   /// The position of the last one that was tried.
   private var tried: UInt64 = 0
 
+  /// Where one could not be kept: it fails once for each service, and is told once.
+  private var failed: UInt64?
+
   /// How far the journal has gone on while the last snapshot was made: under load the next one
   /// waits for several times as many events, so that making them never takes most of a processor.
   private var cost: UInt64 = 0
@@ -39,7 +42,8 @@ final class Snapshotting {
     makeFolds[JournalFold.service] = { JournalFold() }
     (saved, tried) = (seq, seq)
     store.saved.observeNext { [unowned self] report in
-      guard let failure = report.failure else { return }
+      guard let failure = report.failure, report.seq != failed else { return }
+      failed = report.seq
       onFailure(.unavailable(detail: failure))
     }
     .dispose(in: bag)

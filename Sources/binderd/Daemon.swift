@@ -185,6 +185,10 @@ final class Daemon {
   }
 
   private func replay(_ settings: Settings, _ log: Log, _ manager: ServiceManager) throws {
+    if store.isCopy, settings.durability != nil {
+      log.write(
+        .warning, "the journal is a copy, or was moved to here; its epoch is \(store.epoch) now")
+    }
     if store.lostEvents > 0 {
       log.write(
         .error,

@@ -80,7 +80,8 @@ struct JournalWork {
     shown.end(at: report.last)
     print("\(path): epoch \(report.epoch), events \(report.first) to \(report.last)")
     for damage in report.damages { print("damaged: \(damage)") }
-    let kept = report.last + 1 - report.first - report.removed
+    let all = report.last + 1 - report.first
+    let kept = all - min(all, report.removed)
     print("\(report.count) of \(kept) events read back")
     return report.damages.isEmpty ? EXIT_SUCCESS : EXIT_FAILURE
   }

@@ -126,6 +126,8 @@ func start() -> CInt {
     return EX_UNAVAILABLE
   } catch let error as JournalError {
     log.write(.error, "\(error)")
+    // Room comes again: then a start succeeds.
+    if case .readOnly = error { return EX_IOERR }
     return EX_CONFIG
   } catch let fault as JournalFault {
     log.write(

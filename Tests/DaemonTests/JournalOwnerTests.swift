@@ -50,6 +50,60 @@ struct JournalOwnerTests {
     #expect(try daemon.last() == 3)
   }
 
+  @Test
+  func `23: by whatever name, a journal has one daemon`() throws {
+    let daemon = try DaemonProcess()
+    try daemon.fill(3)
+    let (soft, hard) = (daemon.directory + "/soft.db", daemon.directory + "/hard.db")
+    symlink(daemon.journal, soft)
+    #expect(link(daemon.journal, hard) == 0)
+    for name in [soft, hard] {
+      let other = try DaemonProcess(
+        ["--socket", daemon.directory + "/other.sock", "--journal", name], waits: false)
+      #expect(other.waitForEnd() == 78)
+      #expect(other.log.contains("the journal is in use by "), "\(other.log)")
+      let compaction = try run(
+        [DaemonProcess.executable, "--compact", "--before", "3", "--journal", name], 78,
+        isWithErrors: true)
+      #expect(compaction.contains("the journal is in use by "), "\(compaction)")
+    }
+    try daemon.fill(2)
+    #expect(daemon.end() == 0)
+    // Nobody has it: then the name does not matter.
+    let other = try DaemonProcess(["--journal", soft])
+    #expect(try other.last() == 5)
+    #expect(other.end() == 0)
+  }
+
+  @Test
+  func `23: a copy of a journal, and a backup that is written, are other journals`() throws {
+    let daemon = try DaemonProcess()
+    try daemon.fill(3)
+    let epoch = try daemon.epoch()
+    let (copy, backup) = (daemon.directory + "/copy.db", daemon.directory + "/backup.db")
+    _ = try run([DaemonProcess.executable, "--backup", backup, "--journal", daemon.journal])
+    #expect(daemon.end() == 0)
+    _ = try run(["cp", "-a", daemon.journal, copy])
+    for name in [copy, backup] {
+      let other = try DaemonProcess(["--journal", name])
+      let renewed = try other.epoch()
+      #expect(renewed != epoch)
+      #expect(other.log.contains("the journal is a copy, or was moved to here"))
+      let client = try TestSocket(other.socket)
+      let answer = try client.call(
+        #"{"id":1,"method":"subscribe","params":{"source":"events","from":{"after":2},"epoch":\#(epoch?.text.text ?? "")}}"#
+      )
+      #expect(errorName(answer) == "epoch_mismatch", "\(answer)")
+      client.close()
+      // Once: from then on it is itself.
+      try other.killAndStart(["--journal", name])
+      #expect(try other.epoch() == renewed)
+      #expect(other.end() == 0)
+    }
+    try daemon.start()
+    #expect(try daemon.epoch() == epoch)
+  }
+
   // MARK: 24: other versions
 
   @Test

@@ -4,20 +4,28 @@ internal import Glibc
 package enum Files {
   /// The text of a file; empty when there is none.
   package static func text(of path: String) -> String {
+    String(decoding: bytes(of: path), as: UTF8.self)
+  }
+
+  /// The bytes of a file; none when there is no file.
+  package static func bytes(of path: String) -> [UInt8] {
     let file = open(path, O_RDONLY)
-    guard file >= 0 else { return "" }
+    guard file >= 0 else { return [] }
     defer { close(file) }
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65536)
     while case let count = read(file, &chunk, chunk.count), count > 0 { bytes += chunk[..<count] }
-    return String(decoding: bytes, as: UTF8.self)
+    return bytes
   }
 
   /// Writes a file anew.
-  package static func write(_ text: String, to path: String) {
+  package static func write(_ text: String, to path: String) { write(Array(text.utf8), to: path) }
+
+  /// Writes a file anew.
+  package static func write(_ bytes: [UInt8], to path: String) {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
     defer { close(file) }
-    _ = Glibc.write(file, text, text.utf8.count)
+    _ = Glibc.write(file, bytes, bytes.count)
   }
 
   /// The names in a directory, sorted.
