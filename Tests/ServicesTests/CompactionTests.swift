@@ -174,6 +174,18 @@ struct CompactionTests {
   }
 
   @Test
+  func `a rule removes what is before the last removal of another`() throws {
+    let care = try Care()
+    care.journal.retention = [rule("cells/log", maxCount: 2)]
+    for i in 1...30 { try care.set(i % 2 == 0 ? "log/\(i)" : "n", i) }
+    #expect(try care.compact().removed == 13)
+    care.journal.retention = [rule("cells/log", maxCount: 2), rule("cells/n", maxCount: 10)]
+    #expect(try care.compact().removed == 5)
+    #expect(try care.compact(before: 15).removed == 2)
+    #expect(care.host.first == 15)
+  }
+
+  @Test
   func `bytes are counted from the newest event on`() throws {
     let care = try Care()
     care.journal.retention = [rule("cells/", maxBytes: 600)]

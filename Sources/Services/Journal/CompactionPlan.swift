@@ -22,6 +22,10 @@ struct CompactionPlan: Sendable {
   struct Ends: Sendable {
     fileprivate let byRule: [UInt64]
     let last: UInt64
+
+    /// Where the snapshots are to be: before the last event that was ever removed no state can be
+    /// folded any more.
+    let snapshot: UInt64
   }
 
   private static let chunk: UInt64 = 256
@@ -29,7 +33,7 @@ struct CompactionPlan: Sendable {
   /// Finds out up to where events go; the last event of all stays.
   func ends(_ reader: any JournalReader) throws(JournalError) -> Ends {
     let bounds = try reader.bounds()
-    guard bounds.last > bounds.first else { return Ends(byRule: [], last: 0) }
+    guard bounds.last > bounds.first else { return Ends(byRule: [], last: 0, snapshot: 0) }
     var ends: [UInt64]
     switch wish {
     case .before(let seq): ends = [seq - min(seq, 1)]
@@ -41,7 +45,9 @@ struct CompactionPlan: Sendable {
       }
     }
     ends = ends.map { min($0, bounds.last - 1) }
-    return Ends(byRule: ends, last: ends.max() ?? 0)
+    let last = ends.max() ?? 0
+    let removed = try reader.lastRemoval(of: Removal.anyService, upTo: .max)
+    return Ends(byRule: ends, last: last, snapshot: max(last, removed))
   }
 
   /// The last events that are too many, or too large together with those behind them.

@@ -87,7 +87,7 @@ final class CompactionRun {
       // Steps come with the positions up to which they go.
       (steps, done) = (found.steps.reversed(), max(found.end, position))
       guard !steps.isEmpty else { return found.end > position ? find() : end(nil) }
-      hasSnapshots ? removeNext() : keepSnapshots(at: ends.last)
+      hasSnapshots ? removeNext() : keepSnapshots(at: ends.snapshot)
     }
   }
 
