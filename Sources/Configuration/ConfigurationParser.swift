@@ -43,7 +43,9 @@ struct ConfigurationParser {
     guard let members = reader.members(of: root, "the configuration", known: Self.members) else {
       return
     }
-    configuration.socket = members["socket"].flatMap { reader.path($0, "'socket'") }
+    configuration.socket = members["socket"].flatMap {
+      reader.path($0, "'socket'", maxBytes: 107)  // what the kernel takes
+    }
     configuration.journal = members["journal"].flatMap { reader.path($0, "'journal'") }
     if let node = members["socket_mode"],
       let mode = reader.word(

@@ -85,10 +85,15 @@ final class ConfigurationReader {
     return string
   }
 
-  func path(_ node: Node, _ name: String) -> String? {
+  func path(_ node: Node, _ name: String, maxBytes: Int = .max) -> String? {
     guard let path = string(node, name) else { return nil }
     guard path.hasPrefix("/") else {
       note(node, name, is: "a path from the root, beginning with /")
+      return nil
+    }
+    let bytes = path.utf8.count
+    guard bytes <= maxBytes else {
+      note(at: node.offset, "\(name) has at most \(maxBytes) bytes, this has \(bytes)")
       return nil
     }
     return path

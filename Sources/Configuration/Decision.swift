@@ -39,6 +39,9 @@ extension Roles {
       return Decision(true, role.name, "root and the user of the daemon may do everything")
     }
     switch request {
+    case .read("events"):
+      return Decision(
+        true, role.name, "every client may read it: the events of those streams that it may read")
     case .read(let source): return entry.decision(on: source, role.read, "read")
     case .write(let source): return entry.decision(on: source, role.write, "write")
     case .call(let method):

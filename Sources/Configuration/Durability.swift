@@ -17,7 +17,7 @@ package enum Durability: Equatable, Sendable {
     case "interval": self = .interval(milliseconds: 1000)
     default:
       guard text.hasPrefix("interval="), let milliseconds = UInt64(text.dropFirst(9)),
-        1...3_600_000 ~= milliseconds
+        1...3_600_000 ~= milliseconds, text == "interval=\(milliseconds)"
       else { return nil }
       self = .interval(milliseconds: milliseconds)
     }

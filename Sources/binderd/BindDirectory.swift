@@ -6,7 +6,7 @@ import Glibc
 struct BindDirectory {
   let path: String
 
-  /// Whether the command line names it: then it must be there.
+  /// Whether the command line or the configuration names it: then it must be there.
   let isNamed: Bool
 
   /// Whether it is not there, so that nothing is bound.

@@ -39,7 +39,8 @@ struct Settings {
   var bindDirectory: BindDirectory {
     if let named = options.bindDirectory { return BindDirectory(path: named, isNamed: true) }
     let beside = ConfigurationFile(options).directory + "/bind.d"
-    return BindDirectory(path: configuration.bindDirectory ?? beside, isNamed: false)
+    return BindDirectory(
+      path: configuration.bindDirectory ?? beside, isNamed: configuration.bindDirectory != nil)
   }
 
   /// `nil` when nothing is to be written.

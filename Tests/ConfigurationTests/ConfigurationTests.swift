@@ -125,6 +125,25 @@ struct ConfigurationTests {
   }
 
   @Test
+  func `the path of a socket is as long as the kernel takes it`() throws {
+    let path = "/" + String(repeating: "ü", count: 53)
+    #expect(try configuration(#"{"socket":"\#(path)"}"#).socket == path)
+    #expect(
+      faults("{\n  \"socket\": \"\(path)x\"}")
+        == ["2:13: 'socket' has at most 107 bytes, this has 108"])
+    #expect(try configuration(#"{"journal":"\#(path)x"}"#).journal == path + "x")
+  }
+
+  @Test(arguments: [
+    ("interval=1", true), ("interval=3600000", true), ("interval", true), ("interval=0", false),
+    ("interval=3600001", false), ("interval=01", false), ("interval=+1", false),
+    ("interval=", false), ("interval=9999999", false),
+  ])
+  func `an interval is a number of milliseconds, an hour at the most`(text: String, isRight: Bool) {
+    #expect((Durability(text) != nil) == isRight)
+  }
+
+  @Test
   func `comments and commas within strings stay`() throws {
     let read = try configuration(#"{"socket":"/a//b/*c*/,]","journal":"/\"//"}"#)
     #expect(read.socket == "/a//b/*c*/,]")

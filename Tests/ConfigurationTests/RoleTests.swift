@@ -95,6 +95,17 @@ struct RoleTests {
   }
 
   @Test
+  func `the events are read by every role, and by nobody who has none`() throws {
+    let roles = try configuration(text).roles
+    let guest = Peer(uid: 1002, groups: [100])
+    let decision = roles.decision(on: .read("events"), by: guest, owner: 500)
+    #expect(decision.isAllowed && decision.role == "guest" && decision.line == 0)
+    #expect(!roles.decision(on: .write("events"), by: guest, owner: 500).isAllowed)
+    #expect(!roles.decision(on: .read("cells/door"), by: guest, owner: 500).isAllowed)
+    #expect(!Roles([]).decision(on: .read("events"), by: guest, owner: 500).isAllowed)
+  }
+
+  @Test
   func `users and groups that are not there are warned of, and nobody is meant by them`() throws {
     let read = try configuration(
       """

@@ -75,8 +75,16 @@ struct BindDirectoryTests {
     chmod(place + "/other.bind", 0o666)
     #expect(try run(check, 78).contains("\(place)/other.bind: everybody may write it"))
     configure(#"{ "bind_directory": "\#(directory.path)/none" }"#)
-    #expect(try run(check).contains("bindings    \(directory.path)/none is not there\n"))
+    #expect(try run(check, 78).contains("\(directory.path)/none: No such file or directory"))
+    #expect(throws: DaemonProcess.Failure.self, "nor does a daemon start") {
+      _ = try DaemonProcess(["--config", directory.path + "/binder.conf"], in: directory.path)
+    }
     let named = check + ["--bind-dir", directory.path + "/none"]
     #expect(try run(named, 78).contains("\(directory.path)/none: No such file or directory"))
+    configure()
+    unlink(place + "/home.bind")
+    unlink(place + "/other.bind")
+    rmdir(place)
+    #expect(try run(check).contains("bindings    \(place) is not there\n"), "not named")
   }
 }
