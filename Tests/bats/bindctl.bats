@@ -182,6 +182,8 @@ start_false_daemon() { # script
     gives 0 20 wait cells/temp 20
     refuses 124 "'cells/temp > 30' has not come in time: it is 20" wait 'cells/temp > 30' -t 0.1
     refuses 124 "'cells/none == true' has not come in time: it is not set" wait cells/none -t 100ms
+    gives 0 20 wait cells/temp 20 --timeout 0
+    refuses 124 "'cells/temp > 30' has not come in time: it is 20" wait 'cells/temp > 30' --timeout 0
     beside timeout 20 bindctl wait 'cells/temp > 30' -t 20
     waiting=${background[-1]}
     subscribed() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }
@@ -418,6 +420,7 @@ bindctl: connected again; going on after 0'
         '{"source":"cells/a","kind":"state","seq":4,"gone":true,"version":3}'
     is "$(bindctl history cells/a --since 2 -r; echo end)" $'x\n\nend'
     refuses 4 "'cells/c' has no history" history cells/c
+    refuses 2 "--count is at least 1; see 'bindctl help history'" history cells/a -n 0
     refuses 5 "'system/load' is not journaled: it has no past" history system/load
 }
 

@@ -14,6 +14,8 @@ let historySyntax = Syntax(
 var historyCommand: Command {
   Command(historySyntax) { context in
     let source = context.operand(0)
+    let wanted = try context.number("count")
+    if wanted == 0 { throw UsageError("--count is at least 1", command: "history") }
     let connection = try context.client.connected()
     let since = try context.moment("since")
     var range = JournalRange(
@@ -21,7 +23,7 @@ var historyCommand: Command {
         ?? connection.greeting.first - 1,
       end: connection.greeting.last,
       filter: ["streams": .array([.string(source)])])
-    if let count = try context.number("count") ?? (since == nil ? 20 : nil) {
+    if let count = wanted ?? (since == nil ? 20 : nil) {
       range = try connection.last(count, of: range)
     }
     var items: [JournalItem] = []

@@ -26,9 +26,13 @@ var waitCommand: Command {
       throw UsageError("--change takes a source and nothing else", command: "wait")
     }
     let deadline = try context.deadline()
+    // However short the time is, it is enough to see what is there already.
+    let firstLook = try context.milliseconds("timeout").map {
+      Deadline(inMilliseconds: max($0, 1000))
+    }
     let follower = try context.client.follow(
       [Topic(condition.source)], reconnects: !context.invocation.has("no-reconnect"),
-      until: deadline)
+      until: firstLook ?? .never)
     var last: SourceValue?
     do throws(ClientError) {
       while true {
