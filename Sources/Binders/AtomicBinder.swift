@@ -96,7 +96,7 @@ extension Interface {
         for (i, step) in steps.enumerated() {
           current = i
           if i > 0 { result.append(UInt8(ascii: ",")) }
-          result.append((try step() ?? .null).text)
+          result.append(try run(step, of: i).text)
           try host.checkRights()
           try timer.check()
         }
@@ -106,10 +106,31 @@ extension Interface {
         return JSONText(kept: result.string)
       }
     } catch {
+      if case .service(let failed as FailedCall) = error {
+        throw WireError(failed.error).inCall(failed.index)
+      }
       let error = self.error(error)
       throw current.map(error.inCall) ?? error
     }
   }
+
+  private func run(_ step: () throws -> JSONText?, of index: Int) throws -> JSONText {
+    do {
+      return try step() ?? .null
+    } catch let error as any ServiceError {
+      throw FailedCall(index: index, error: error)
+    }
+  }
+}
+
+/// What a service has said to one of the calls, and to which: the host remembers both, for who asks
+/// the same again.
+private struct FailedCall: ServiceError {
+  let index: Int
+  let error: any ServiceError
+
+  var kind: ServiceErrorKind { error.kind }
+  var description: String { "\(error)" }
 }
 
 extension WireError {

@@ -60,27 +60,27 @@ private func bindRooms(_ interface: Interface, to chat: ChatService) {
   interface.command(
     "chat.join", "Joins a room; returns whether you had not.", InRoom.self,
     writes: ["chat.joined"], errors: errors
-  ) { session, room throws(ChatError) in
-    try chat.join(room.room, by: session.chatter(room.as))
+  ) { [unowned interface] session, room throws(ChatError) in
+    try chat.join(room.room, by: interface.chatter(in: room, session, chat))
   }
   interface.command(
     "chat.leave", "Leaves a room; returns whether you had joined it.", InRoom.self,
     writes: ["chat.left"], errors: errors
-  ) { session, room throws(ChatError) in
-    try chat.leave(room.room, by: session.chatter(room.as))
+  ) { [unowned interface] session, room throws(ChatError) in
+    try chat.leave(room.room, by: interface.chatter(in: room, session, chat))
   }
   interface.command(
     "chat.rename", "Renames a room that you have joined.", RenameRoom.self,
     writes: ["chat.renamed"], errors: errors + ["not_member"]
-  ) { session, room throws(ChatError) in
-    try chat.rename(room.room, to: room.name, by: session.chatter(room.as))
+  ) { [unowned interface] session, room throws(ChatError) in
+    try chat.rename(room.room, to: room.name, by: interface.chatter(in: room, session, chat))
     return Nothing()
   }
   interface.command(
     "chat.topic", "Says what a room is about that you have joined.", SetTopic.self,
     writes: ["chat.topicSet"], errors: errors + ["not_member"]
-  ) { session, room throws(ChatError) in
-    try chat.setTopic(of: room.room, to: room.topic, by: session.chatter(room.as))
+  ) { [unowned interface] session, room throws(ChatError) in
+    try chat.setTopic(of: room.room, to: room.topic, by: interface.chatter(in: room, session, chat))
     return Nothing()
   }
 }
@@ -90,22 +90,23 @@ private func bindMessages(_ interface: Interface, to chat: ChatService) {
   interface.command(
     "chat.send", "Says something in a room that you have joined; returns the message's number.",
     SendMessage.self, writes: ["chat.said"], errors: errors + ["not_member"]
-  ) { session, message throws(ChatError) in
-    try chat.send(message.text, to: message.room, by: session.chatter(message.as))
+  ) { [unowned interface] session, message throws(ChatError) in
+    try chat.send(message.text, to: message.room, by: interface.chatter(in: message, session, chat))
   }
   interface.command(
     "chat.edit", "Changes what you have said.", EditMessage.self, writes: ["chat.edited"],
     errors: errors + ["not_author", "deleted"]
-  ) { session, message throws(ChatError) in
+  ) { [unowned interface] session, message throws(ChatError) in
     try chat.edit(
-      message.id, in: message.room, to: message.text, by: session.chatter(message.as))
+      message.id, in: message.room, to: message.text,
+      by: interface.chatter(in: message, session, chat))
     return Nothing()
   }
   interface.command(
     "chat.delete", "Takes back what you have said, or anybody in a room that you have made.",
     NamedMessage.self, writes: ["chat.deleted"], errors: errors + ["not_author", "deleted"]
-  ) { session, message throws(ChatError) in
-    try chat.delete(message.id, in: message.room, by: session.chatter(message.as))
+  ) { [unowned interface] session, message throws(ChatError) in
+    try chat.delete(message.id, in: message.room, by: interface.chatter(in: message, session, chat))
     return Nothing()
   }
 }
@@ -114,8 +115,8 @@ private func bindReading(_ interface: Interface, to chat: ChatService) {
   interface.command(
     "chat.read", "Notes that you have read a room; returns how many messages are unread now.",
     ReadRoom.self, writes: ["chat.read"], errors: ["not_logged_in", "name_taken", "not_member"]
-  ) { session, room throws(ChatError) in
-    try chat.read(room.room, upTo: room.upTo, by: session.chatter(room.as))
+  ) { [unowned interface] session, room throws(ChatError) in
+    try chat.read(room.room, upTo: room.upTo, by: interface.chatter(in: room, session, chat))
   }
   interface.query(
     "chat.history",
@@ -124,6 +125,7 @@ private func bindReading(_ interface: Interface, to chat: ChatService) {
   ) { interface, call, page in
     do {
       let room = try chat.shownRoom(page.room)
+      try interface.checkMayKnow(room, as: page.room)
       try interface.checkReadable(["chat/rooms/\(room.id)/messages"])
       let messages = try chat.history(of: page.room, before: page.before, limit: page.limit)
       interface.answer(call, with: Array(messages))
@@ -163,19 +165,49 @@ extension Session {
   }
 }
 
+extension Interface {
+  /// In whose name something is said in a room.
+  fileprivate func chatter(
+    in parameters: some RoomParameters, _ session: Session, _ chat: ChatService
+  ) throws(ChatError) -> String {
+    let user = try session.chatter(parameters.as)
+    // Found again by the service: so only roles pay for it that may not read everything.
+    if !role.read.allowsAll {
+      try checkMayKnow(try chat.room(parameters.room), as: parameters.room)
+    }
+    return user
+  }
+
+  /// - Throws: That a room is not there when the role may know nothing of it; whoever names it by
+  ///   its name is not told its number.
+  fileprivate func checkMayKnow(_ room: Room, as key: RoomKey) throws(ChatError) {
+    let source = "chat/rooms/\(room.id)"
+    guard !mayKnow(source), !mayKnow(source + "/messages") else { return }
+    noteRefusal("to know \(source)")
+    throw .unknownRoom(key.text)
+  }
+}
+
+/// Parameters of what is done in a room, in somebody's name.
+private protocol RoomParameters {
+  var room: RoomKey { get }
+  var `as`: String? { get }
+}
+
 private let roomDoc = "The room: its number, or its name."
 
-private struct CreateRoom: DocumentedParameters {
+private struct CreateRoom: DocumentedParameters, SourceParameters {
   let name: String
   let topic: String?
   let `as`: String?
+  var source: String { "chat/rooms/*" }
 
   static let docs = [
     "name": "48 bytes at most, a letter first.", "topic": "200 bytes at most.", "as": asDoc,
   ]
 }
 
-private struct InRoom: DocumentedParameters {
+private struct InRoom: DocumentedParameters, RoomParameters {
   let room: RoomKey
   let `as`: String?
 
@@ -187,7 +219,7 @@ private struct EnterRoom: Decodable {
   let `as`: String?
 }
 
-private struct RenameRoom: DocumentedParameters {
+private struct RenameRoom: DocumentedParameters, RoomParameters {
   let room: RoomKey
   let name: String
   let `as`: String?
@@ -195,7 +227,7 @@ private struct RenameRoom: DocumentedParameters {
   static let docs = ["room": roomDoc, "name": "The new name.", "as": asDoc]
 }
 
-private struct SetTopic: DocumentedParameters {
+private struct SetTopic: DocumentedParameters, RoomParameters {
   let room: RoomKey
   let topic: String
   let `as`: String?
@@ -203,7 +235,7 @@ private struct SetTopic: DocumentedParameters {
   static let docs = ["room": roomDoc, "topic": "200 bytes at most.", "as": asDoc]
 }
 
-private struct SendMessage: DocumentedParameters {
+private struct SendMessage: DocumentedParameters, RoomParameters {
   let room: RoomKey
   let text: String
   let `as`: String?
@@ -211,7 +243,7 @@ private struct SendMessage: DocumentedParameters {
   static let docs = ["room": roomDoc, "text": "4000 bytes at most.", "as": asDoc]
 }
 
-private struct EditMessage: DocumentedParameters {
+private struct EditMessage: DocumentedParameters, RoomParameters {
   let room: RoomKey
   let id: Int
   let text: String
@@ -223,7 +255,7 @@ private struct EditMessage: DocumentedParameters {
   ]
 }
 
-private struct NamedMessage: DocumentedParameters {
+private struct NamedMessage: DocumentedParameters, RoomParameters {
   let room: RoomKey
   let id: Int
   let `as`: String?
@@ -231,7 +263,7 @@ private struct NamedMessage: DocumentedParameters {
   static let docs = ["room": roomDoc, "id": "The number of the message.", "as": asDoc]
 }
 
-private struct ReadRoom: DocumentedParameters {
+private struct ReadRoom: DocumentedParameters, RoomParameters {
   let room: RoomKey
   let upTo: Int?
   let `as`: String?

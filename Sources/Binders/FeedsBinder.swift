@@ -37,8 +37,8 @@ package func bindFeeds(_ interface: Interface, to feeds: FeedsService) {
   interface.command(
     "feeds.subscribe", "Subscribes to a feed and fetches it; returns how it is called.",
     SubscribeToFeed.self, writes: ["feeds.subscribed"], errors: ["too_many"]
-  ) { (feed: SubscribeToFeed) throws(FeedsError) in
-    try feeds.subscribe(to: feed.url, as: feed.id)
+  ) { [unowned interface] (feed: SubscribeToFeed) throws(FeedsError) in
+    try interface.subscribe(to: feed, of: feeds)
   }
   interface.command(
     "feeds.unsubscribe", "Ends a subscription, with its episodes; returns the address.",
@@ -46,7 +46,9 @@ package func bindFeeds(_ interface: Interface, to feeds: FeedsService) {
   ) { (feed: NamedFeed) throws(FeedsError) in try feeds.unsubscribe(feed.id) }
   interface.command(
     "feeds.refresh", "Fetches a feed, or all, now; returns how many.", RefreshFeed.self, writes: []
-  ) { (feed: RefreshFeed) throws(FeedsError) in try feeds.refresh(feed.id) }
+  ) { [unowned interface] (feed: RefreshFeed) throws(FeedsError) in
+    try interface.refresh(feed.id, of: feeds)
+  }
   interface.command(
     "feeds.markPlayed", "Marks an episode, or all of a feed, as played; returns how many.",
     MarkPlayed.self, writes: ["feeds.marked"]
@@ -92,11 +94,45 @@ private func loadingFeeds(_ interface: Interface, _ feeds: FeedsService) -> Load
     })
 }
 
+extension Interface {
+  /// Who may know nothing of the feed that has the address already is not told which one it is.
+  fileprivate func subscribe(
+    to feed: SubscribeToFeed, of feeds: FeedsService
+  ) throws(FeedsError) -> String {
+    do throws(FeedsError) {
+      return try feeds.subscribe(to: feed.url, as: feed.id)
+    } catch {
+      guard case .subscribed(_, let id) = error, !mayKnow("feeds/\(id)") else { throw error }
+      throw .exists(id: feed.url)
+    }
+  }
+
+  /// Fetches what the role may know of; nothing else is there.
+  fileprivate func refresh(
+    _ id: String?, of feeds: FeedsService
+  ) throws(FeedsError) -> Int {
+    if role.read.allowsAll { return try feeds.refresh(id) }
+    guard let id else {
+      var count = 0
+      for id in feeds.ledger.newest.ids.sorted() where mayKnow("feeds/\(id)") {
+        count += try feeds.refresh(id)
+      }
+      return count
+    }
+    guard mayKnow("feeds/\(id)") else {
+      noteRefusal("to refresh feeds/\(id)")
+      throw .unknown(id: id)
+    }
+    return try feeds.refresh(id)
+  }
+}
+
 private let idDoc = "How the feed is called."
 
-private struct SubscribeToFeed: DocumentedParameters {
+private struct SubscribeToFeed: DocumentedParameters, SourceParameters {
   let url: String
   let id: String?
+  var source: String { "feeds/\(id ?? "*")" }
 
   static let docs = [
     "url": "http or https, of RSS, Atom or JSON; without user and password, as all see it.",

@@ -5,6 +5,9 @@ internal import Wire
 
 /// Parameters that name the source that they are about: a role that may not write it is refused
 /// before anything is looked at.
+///
+/// What makes something whose name is not known yet names all that it may be, for example
+/// `threads/*`: only who may write any of them makes one.
 protocol SourceParameters {
   var source: String { get }
 }
@@ -52,6 +55,9 @@ extension Interface {
     noteRefusal("to expect a version of \(stream)")
     throw .permissionDenied(need: "read \(stream)")
   }
+
+  /// Whether the role may read or write something of a source, and so may hear that it is there.
+  func mayKnow(_ source: String) -> Bool { role.mayRead(source) || role.mayWrite(source) }
 
   // MARK: What commands may record
 

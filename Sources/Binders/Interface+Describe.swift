@@ -1,3 +1,4 @@
+internal import Configuration
 internal import JSON
 internal import Signals
 internal import Wire
@@ -14,7 +15,7 @@ extension Interface {
     if let source = service(of: path)?.sources, source.exists(path),
       let description = source.description(of: path)
     {
-      return JSONObject.naming("source", path, describe(description, source))
+      return JSONObject.naming("source", path, describe(description, source, path))
     }
     let names = services.filter(isVisible).map(\.name) + methods.methods.map(\.name)
     throw .notFound("path", path, didYouMean: nearest(to: path, among: names))
@@ -52,7 +53,7 @@ extension Interface {
     if let sources = service.sources {
       for description in sources.descriptions {
         let name = String(description.name.dropFirst(service.name.count + 1))
-        signals[name] = .object(describe(description, sources))
+        signals[name] = .object(describe(description, sources, description.name))
       }
     }
     var described = JSONObject()
@@ -62,7 +63,7 @@ extension Interface {
     }
     return [
       "service": .string(service.name), "doc": .string(service.doc), "signals": .object(signals),
-      "methods": .object(described), "events": .array(service.events.map { .string($0) }),
+      "methods": .object(described), "events": .array(readableEvents(of: service)),
     ]
   }
 
@@ -76,18 +77,33 @@ extension Interface {
     return ["name": .string(view.name), "doc": .string(view.doc), "args": .array(arguments)]
   }
 
+  /// The types of a service's events, where the role may read some of its streams.
+  private func readableEvents(of service: Service) -> [JSONValue] {
+    guard mayDo(role.read, with: service.name + "/**") else { return [] }
+    return service.events.map { .string($0) }
+  }
+
+  /// Whether rules allow some name that a pattern means.
+  private func mayDo(_ rules: Rules, with pattern: String) -> Bool {
+    Pattern(pattern).map { rules.mayAllow($0) } ?? false
+  }
+
   private func describe(
-    _ description: SourceProvider.Description, _ sources: SourceProvider
+    _ description: SourceProvider.Description, _ sources: SourceProvider, _ path: String
   ) -> JSONObject {
-    [
+    let isWritable = description.isWritable && mayDo(role.write, with: path)
+    return [
       "doc": .string(description.doc), "kind": .string(description.kind.rawValue),
-      "type": .string(description.shape.name), "writable": .bool(description.isWritable),
+      "type": .string(description.shape.name), "writable": .bool(isWritable),
       "journaled": .bool(sources.isJournaled && description.kind != .loading),
     ]
   }
 
-  /// The types of events that writable sources may record.
-  private var writtenBySources: [String] { Set(services.flatMap(\.writes)).sorted() }
+  /// The types of events that those writable sources may record of which the role may write some.
+  private var writtenBySources: [String] {
+    let writable = services.filter { mayDo(role.write, with: $0.name + "/**") }
+    return Set(writable.flatMap(\.writes)).sorted()
+  }
 
   private func describe(_ method: Method) -> JSONObject {
     let parameters = method.parameters.map { parameter in
@@ -113,7 +129,7 @@ extension Interface {
         var described: JSONObject = ["name": .string(parameter.name)]
         if let doc = parameter.doc { described["description"] = .string(doc) }
         described["required"] = .bool(!parameter.isOptional)
-        described["schema"] = parameter.shape.schema
+        described["schema"] = parameter.shape.schema(isOpen: method.takesUnknown)
         return JSONValue.object(described)
       }
       return .object([

@@ -42,7 +42,9 @@ extension Interface {
     body: @escaping (Interface, Call, Parameters) -> Void
   ) {
     let names = Shape(of: parameters).members.map(\.name)
-    offer(name, doc, kind, parameters, result, [], []) { interface, call, request, line in
+    offer(
+      name, doc, kind, parameters, result, [], [], takesUnknown: unknownParameters == .ignored
+    ) { interface, call, request, line in
       var call = call
       do throws(WireError) {
         let parameters: Parameters
@@ -61,8 +63,8 @@ extension Interface {
 
   func offer<Parameters: Decodable>(
     _ name: String, _ doc: String, _ kind: Method.Kind, _ parameters: Parameters.Type,
-    _ result: Shape?, _ writes: [String]?, _ errors: [String], step: Method.Step? = nil,
-    run: @escaping Method.Runner
+    _ result: Shape?, _ writes: [String]?, _ errors: [String], takesUnknown: Bool = false,
+    step: Method.Step? = nil, run: @escaping Method.Runner
   ) {
     let docs = (parameters as? any DocumentedParameters.Type)?.docs ?? [:]
     let described = Shape(of: parameters).members.map {
@@ -72,7 +74,7 @@ extension Interface {
     add(
       Method(
         name: name, doc: doc, kind: kind, parameters: described, result: result, writes: writes,
-        errors: errors, step: step, run: run))
+        errors: errors, takesUnknown: takesUnknown, step: step, run: run))
   }
 
   /// Answers a call with a value.

@@ -34,6 +34,7 @@ extension Interface {
     let names = Shape(of: parameters).members.map(\.name)
     let step: Method.Step = { interface, parameters throws(WireError) in
       let parameters: Parameters = try interface.decode(parameters, names)
+      try interface.checkTarget(parameters)
       guard let connection = interface.atomicConnection else {
         throw .unusable("method", "a method that needs no session", name)
       }

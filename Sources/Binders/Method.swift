@@ -28,6 +28,9 @@ final class Method {
 
   /// The `reason` of each `rejected` that it may answer.
   let errors: [String]
+
+  /// Whether members of its parameters that are not known are passed over.
+  let takesUnknown: Bool
   let run: Runner
 
   /// How a command is run as a part of a larger one; `nil` for what is none.
@@ -45,7 +48,7 @@ final class Method {
 
   init(
     name: String, doc: String, kind: Kind, parameters: [Parameter], result: Shape?,
-    writes: [String]?, errors: [String], step: Step?, run: @escaping Runner
+    writes: [String]?, errors: [String], takesUnknown: Bool, step: Step?, run: @escaping Runner
   ) {
     self.name = name
     self.doc = doc
@@ -54,6 +57,7 @@ final class Method {
     self.result = result
     self.writes = writes
     self.errors = errors
+    self.takesUnknown = takesUnknown
     self.step = step
     self.run = run
   }

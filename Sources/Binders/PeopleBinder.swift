@@ -92,9 +92,10 @@ private let nameDoc = "1 to \(PeopleService.maxNameLength) characters."
 private let colorDoc = "A hex code: #rrggbb or #rgb."
 
 /// Who is taken in.
-struct CreatePerson: DocumentedParameters {
+struct CreatePerson: DocumentedParameters, SourceParameters {
   let name: String
   let color: String?
+  var source: String { "people/*" }
 
   static let docs = ["name": nameDoc, "color": colorDoc + " Left out: #808080."]
 }

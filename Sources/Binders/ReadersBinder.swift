@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Connections
 internal import JSON
 package import Services
@@ -67,6 +68,8 @@ extension Interface {
       throw WireError(
         JSONDecodingError(path: "/sub", expected: "a durable reader", got: "another subscription"))
     }
+    // Its client may have got another role since it began.
+    guard role.mayWrite("readers/\(name)") else { throw notWritable("readers/\(name)") }
     let seq = ack.seq.seq
     guard seq <= log.lastTold else {
       throw WireError(

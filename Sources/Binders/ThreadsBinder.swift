@@ -110,8 +110,9 @@ private let nameDoc = "1 to \(ThreadsService.maxNameLength) characters."
 private let bodyDoc = "The text, \(ThreadsService.maxBodyBytes) bytes at most."
 
 /// A thread that is started.
-struct StartThread: DocumentedParameters {
+struct StartThread: DocumentedParameters, SourceParameters {
   let name: String
+  var source: String { "threads/*" }
 
   static let docs = ["name": nameDoc]
 }

@@ -46,7 +46,10 @@ public func isNameByte(_ byte: UInt8) -> Bool {
   }
 }
 
-extension Handle: Codable {
+extension Handle: Codable, Shaped {
+  /// A number or a string.
+  public static var shape: Shape { .either([.integer, .string]) }
+
   /// A string or a number.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

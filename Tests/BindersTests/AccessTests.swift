@@ -90,6 +90,44 @@ struct AccessTests {
   }
 
   @Test
+  func `describe shows events that may be read, and what is writable for who asks`() throws {
+    func described(_ path: String, _ rules: String) throws -> JSONObject? {
+      bench.connect(uid: 7, as: try Self.role(#""methods":["**"],\#(rules)"#))
+        .result(#"{"id":1,"method":"describe","params":["\#(path)"]}"#)
+    }
+    func events(_ rules: String) throws -> [JSONValue]? {
+      guard case .array(let events)? = try described("lists", rules)?["events"] else { return nil }
+      return events
+    }
+    for rules in [
+      #""read":["cells/**"]"#, #""read":["cells/**"],"write":["lists/**"]"#,
+      #""read":{"allow":["**"],"deny":["lists/**"]}"#,
+    ] {
+      #expect(try events(rules) == [], "\(rules)")
+    }
+    for rules in [#""read":["**"]"#, #""read":["lists/log"]"#, #""read":["lists/*"]"#] {
+      #expect(try events(rules)?.contains(.string("lists.inserted")) == true, "\(rules)")
+    }
+    func isWritable(_ write: String, _ path: String = "cells") throws -> JSONValue? {
+      let object = try described(path, #""read":["**"],"write":\#(write)"#)
+      guard path == "cells" else { return object?["writable"] }
+      guard case .object(let signals)? = object?["signals"],
+        case .object(let cells)? = signals["**"]
+      else { return nil }
+      return cells["writable"]
+    }
+    #expect(try isWritable(#"["lists/**"]"#) == .bool(false))
+    #expect(try isWritable(#"{"allow":["**"],"deny":["cells/**"]}"#) == .bool(false))
+    for write in [#"["**"]"#, #"["cells/lamp"]"#, #"{"allow":["**"],"deny":["cells/a"]}"#] {
+      #expect(try isWritable(write) == .bool(true), "\(write)")
+    }
+    #expect(try isWritable(#"["cells/lamp"]"#, "cells/lamp") == .bool(true))
+    #expect(try isWritable(#"["cells/lamp"]"#, "cells/door") == .bool(false))
+    let set = try described("set", #""read":["**"],"write":["lists/log"]"#)
+    #expect(set?["writes"] == .array([.string("lists.replaced")]))
+  }
+
+  @Test
   func `what a role may not write it may not write in an atomic either`() throws {
     let client = bench.connect(
       uid: 7,

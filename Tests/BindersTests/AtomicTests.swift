@@ -110,6 +110,25 @@ struct AtomicTests {
     #expect(replayed == again)
   }
 
+  @Test(arguments: [
+    #"lists.remove {"name":"none","at":5}"#, #"cells.toggle ["a"]"#,
+    #"set {"source":"lists/l","value":1}"#,
+  ])
+  func `what was refused once is refused with the same words when it is asked again`(
+    call: String
+  ) throws {
+    let meta = #","_meta":{"cmd":"tx"}"#
+    let line = atomic(#"cells.set ["a",1]"#, call, meta: meta)
+    let first = try #require(client.error(line))
+    #expect(first.data["index"] == .number(JSONNumber(1)))
+    #expect(first.message.hasPrefix("call 1: "))
+    let again = client.error(line)
+    #expect(again?.name == first.name)
+    #expect(again?.message == first.message)
+    #expect(again?.data == first.data)
+    #expect(bench.host.last == 0)
+  }
+
   @Test
   func `a long answer is read back from the journal`() {
     let value = String(repeating: "x", count: 1000)

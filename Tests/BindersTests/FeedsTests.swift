@@ -1,4 +1,5 @@
 import Binders
+import Configuration
 import Connections
 import JSON
 import Services
@@ -68,6 +69,48 @@ struct FeedsTests {
     #expect(
       client.error(#"{"id":8,"method":"feeds.subscribe","params":["file:///x"]}"#)?.data["path"]
         == .string("/url"))
+  }
+
+  private func role(read: [String], write: [String]) -> Role {
+    func rules(_ patterns: [String]) -> Rules {
+      Rules(allow: patterns.compactMap { Pattern($0).map { Rule($0) } })
+    }
+    return Role(name: "some", methods: rules(["**"]), read: rules(read), write: rules(write))
+  }
+
+  @Test
+  func `a feed of which one may know nothing is as one that is not there`() throws {
+    subscribe()
+    web.answer("Title\na One")
+    _ = client.settle()
+    let some = bench.connect(as: role(read: ["cells/**"], write: ["feeds/mine"]))
+    let (requests, last) = (web.requests.count, bench.host.last)
+    for id in ["a", "none"] {
+      let error = some.error(#"{"id":1,"method":"feeds.refresh","params":["\#(id)"]}"#)
+      #expect(error?.name == .notFound)
+      #expect(error?.message == "there is no feed '\(id)'")
+    }
+    #expect(
+      some.result(#"{"id":1,"method":"feeds.refresh"}"#)?["value"] == .number(JSONNumber(0)))
+    let taken = some.error(
+      #"{"id":1,"method":"feeds.subscribe","params":["http://a.example/","mine"]}"#)
+    #expect(taken?.name == .alreadyExists)
+    #expect(taken?.data["id"] == .string("http://a.example/"))
+    for url in ["http://a.example/", "http://b.example/"] {
+      let unnamed = some.error(#"{"id":1,"method":"feeds.subscribe","params":["\#(url)"]}"#)
+      #expect(unnamed?.data["id"] == .string("feeds/*"), "it is told nothing of the next number")
+    }
+    bench.time.advance(0)
+    #expect(web.requests.count == requests, "nothing is fetched")
+    #expect(bench.host.last == last)
+
+    let reader = bench.connect(as: role(read: ["feeds/*"], write: []))
+    #expect(
+      reader.result(#"{"id":1,"method":"feeds.refresh"}"#)?["value"] == .number(JSONNumber(1)))
+    bench.time.advance(0)
+    #expect(web.requests.count == requests + 1, "who may watch it may have it fetched")
+    web.answer("Title\na One")
+    _ = client.settle()
   }
 
   @Test

@@ -83,6 +83,41 @@ struct OpenRPCTests {
     }
   }
 
+  private func schema(_ method: String, _ parameter: String) throws -> JSONValue? {
+    let found = methods.first { string($0, "name") == method }
+    return try Self.objects(found?["params"]).first { string($0, "name") == parameter }?["schema"]
+  }
+
+  @Test
+  func `members of hello that are not known are passed over, those of others are not`() throws {
+    for name in ["client", "limits"] {
+      guard case .object(let schema)? = try schema("hello", name) else {
+        Issue.record("no schema of \(name)")
+        continue
+      }
+      #expect(schema["type"] == .string("object"))
+      #expect(schema["properties"] != nil)
+      #expect(schema["additionalProperties"] == nil)
+    }
+    guard case .object(let filter)? = try schema("subscribe", "filter") else {
+      Issue.record("no schema of the filter")
+      return
+    }
+    #expect(filter["additionalProperties"] == .bool(false))
+  }
+
+  @Test
+  func `what names a subscription, a view or a binding is a number or a string`() throws {
+    for (method, parameter) in [
+      ("subscribe", "sub"), ("unsubscribe", "sub"), ("ack", "sub"), ("open", "view"),
+      ("intent", "view"), ("close", "view"),
+    ] {
+      #expect(
+        try schema(method, parameter)?.text.text
+          == #"{"anyOf":[{"type":"integer"},{"type":"string"}]}"#, "\(method)")
+    }
+  }
+
   @Test
   func `the codes of a method's errors are unique`() throws {
     for method in methods {
@@ -106,7 +141,11 @@ struct OpenRPCTests {
       Issue.record("no schema: \(String(describing: value))")
       return
     }
-    only(schema, ["type", "items", "properties", "required", "additionalProperties"])
+    only(schema, ["type", "items", "properties", "required", "additionalProperties", "anyOf"])
+    if let several = schema["anyOf"] {
+      for schema in try Self.objects(several) { try checkSchema(.object(schema)) }
+      return
+    }
     let types: Set = ["object", "array", "string", "number", "integer", "boolean", "null"]
     #expect(types.contains(string(schema, "type") ?? ""))
     if let items = schema["items"] { try checkSchema(items) }

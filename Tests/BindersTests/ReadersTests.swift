@@ -259,6 +259,24 @@ struct ReadersTests {
     #expect(position() == at(2))
   }
 
+  @Test
+  func `who may not write a reader any more does not acknowledge for it either`() {
+    let before = role("before", read: ["**"], write: ["**"])
+    let after = role("after", read: ["**"], write: ["cells/**"])
+    let reader = bench.connect(as: before)
+    _ = lines(of: reader, subscribe(#","from":"start""#))
+    bindConnection(
+      reader.connection, to: bench.interfaces[after], before: bench.interfaces[before])
+    bench.interfaces.keep(only: [after, .owner])
+    #expect(reader.settle().isEmpty, "it goes on reading")
+    let last = bench.host.last
+    let error = reader.error(ack(3))
+    #expect(error?.name == .permissionDenied)
+    #expect(error?.data["need"] == .string("write readers/mailer"))
+    #expect(bench.host.last == last)
+    #expect(position() == at(0))
+  }
+
   @Test(arguments: [#""sub":"d""#, #""sub":"d","durable":"new""#])
   func `a subscription that begins later shows nothing that may not be read any more`(
     rest: String

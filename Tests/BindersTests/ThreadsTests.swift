@@ -1,4 +1,5 @@
 import Binders
+import Configuration
 import Connections
 import JSON
 import Services
@@ -27,6 +28,23 @@ struct ThreadsTests {
 
   private static let open =
     #"{"id":1,"method":"open","params":{"binder":"thread","view":"t","args":{"id":1}}}"#
+
+  @Test
+  func `who may not start a thread hears nothing of how many there are`() throws {
+    let bench = try Bench(services: { host in
+      let threads = ThreadsService(in: host)
+      return { bindThreads($0, to: threads) }
+    })
+    let all = Rules(allow: [Rule(try #require(Pattern("**")))])
+    func start(_ read: Rules) -> WireError? {
+      bench.connect(as: Role(name: "a", methods: all, read: read, write: Rules()))
+        .error(#"{"id":1,"method":"threads.start","params":["Milk"]}"#)
+    }
+    #expect(start(Rules())?.name == .notFound)
+    #expect(start(Rules())?.data["id"] == .string("threads/*"))
+    #expect(start(all)?.name == .permissionDenied)
+    #expect(start(all)?.data["need"] == .string("write threads/*"))
+  }
 
   @Test
   func `of one like the count alone goes to who watches the posts`() throws {

@@ -54,6 +54,34 @@ struct ShapeTests {
       Shape(of: Parameters.self).schema.text.text
         == #"{"type":"object","properties":{"name":{"type":"string"},"by":{"type":"integer"}},"#
         + #""required":["name"],"additionalProperties":false}"#)
+    #expect(
+      Shape(of: Parameters.self).schema(isOpen: true).text.text
+        == #"{"type":"object","properties":{"name":{"type":"string"},"by":{"type":"integer"}},"#
+        + #""required":["name"]}"#)
+  }
+
+  @Test
+  func `a type that takes several says so itself`() {
+    struct Key: Shaped {
+      static var shape: Shape { .either([.string, .integer]) }
+      init(from decoder: any Decoder) throws {
+        _ = try decoder.singleValueContainer().decode(String.self)
+      }
+    }
+    struct Parameters: Decodable {
+      var key: Key
+      var other: Key?
+      var all: [Key]
+    }
+    let shape = Shape(of: Parameters.self)
+    #expect(
+      shape
+        == .object([
+          .member("key", Key.shape), .member("other", Key.shape, isOptional: true),
+          .member("all", .array(Key.shape)),
+        ]))
+    #expect(Key.shape.name == "string or integer")
+    #expect(Key.shape.schema.text.text == #"{"anyOf":[{"type":"string"},{"type":"integer"}]}"#)
   }
 }
 

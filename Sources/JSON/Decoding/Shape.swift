@@ -13,6 +13,8 @@ public indirect enum Shape: Equatable, Sendable {
   case object([Member])
   /// Members of any name.
   case map(Shape)
+  /// Any of several, for example a number or a string.
+  case either([Shape])
 
   /// One member of an object.
   public struct Member: Equatable, Sendable {
@@ -46,6 +48,7 @@ public indirect enum Shape: Equatable, Sendable {
     case .string: "string"
     case .array: "array"
     case .object, .map: "object"
+    case .either(let shapes): shapes.map(\.name).joined(separator: " or ")
     }
   }
 
@@ -53,26 +56,12 @@ public indirect enum Shape: Equatable, Sendable {
   public var members: [Member] {
     if case .object(let members) = self { members } else { [] }
   }
+}
 
-  /// The shape as JSON Schema, draft 2020-12.
-  public var schema: JSONValue {
-    switch self {
-    case .any: return .bool(true)
-    case .bool, .integer, .number, .string: return .object(["type": .string(name)])
-    case .array(let element):
-      return .object(["type": .string("array"), "items": element.schema])
-    case .map(let element):
-      return .object(["type": .string("object"), "additionalProperties": element.schema])
-    case .object(let members):
-      var properties = JSONObject()
-      for member in members { properties[member.name] = member.shape.schema }
-      let required = members.filter { !$0.isOptional }.map { JSONValue.string($0.name) }
-      return .object([
-        "type": .string("object"), "properties": .object(properties),
-        "required": .array(required), "additionalProperties": .bool(false),
-      ])
-    }
-  }
+/// A type that says itself what it takes, because reading it once does not show all of that.
+public protocol Shaped: Decodable {
+  /// What it takes.
+  static var shape: Shape { get }
 }
 
 /// A decoder that has no text: it notes what is asked for and answers with something.
@@ -93,7 +82,7 @@ private final class Probe {
       let probe = Probe()
       // An enum of strings refuses the one it gets; what it asked for is known by then.
       let value = try? type.init(from: ProbeDecoder(probe: probe))
-      return (value, probe.shape)
+      return (value, (type as? any Shaped.Type)?.shape ?? probe.shape)
     }
   }
 

@@ -2,6 +2,7 @@ import Configuration
 import Connections
 import JSON
 import Journal
+import Services
 import Testing
 import Wire
 
@@ -157,6 +158,49 @@ struct ChatMethodsTests {
     #expect(call(deaf, "chat.unread", #"{"as":"kim"}"#).contains(#""value":[]"#))
     #expect(error(deaf, "chat.send", #"{"room":1,"text":"x","as":"kim"}"#)?.name == .notFound)
     #expect(error(deaf, "open", #"{"binder":"room","args":{"room":1}}"#)?.name == .notFound)
+  }
+
+  @Test
+  func `a room of which one may know nothing is as one that is not there`() throws {
+    let kim = chat.client("kim")
+    chat.makeRoom("lobby", by: kim)
+    func rules(_ patterns: String...) -> Rules {
+      Rules(allow: patterns.compactMap { Pattern($0).map { Rule($0) } })
+    }
+    let role = Role(
+      name: "deaf", methods: rules("**"), read: rules("cells/**"), write: rules("chat/read/*"))
+    let deaf = bench.connect(as: role)
+    let last = bench.host.last
+    for (method, rest) in [
+      ("join", ""), ("leave", ""), ("rename", #","name":"x""#), ("topic", #","topic":"x""#),
+      ("send", #","text":"x""#), ("edit", #","id":1,"text":"x""#), ("delete", #","id":1"#),
+      ("read", ""),
+    ] {
+      func told(_ room: String) -> WireError? {
+        error(deaf, "chat.\(method)", #"{"room":\#(room)\#(rest),"as":"kim"}"#)
+      }
+      #expect(told(#""lobby""#)?.message == "there is no room 'lobby'", "\(method)")
+      #expect(told("1")?.message == "there is no room '1'", "\(method)")
+      #expect(told("2")?.message == "there is no room '2'", "\(method)")
+    }
+    #expect(
+      error(deaf, "chat.history", #"{"room":"lobby"}"#)?.message == "there is no room 'lobby'")
+    #expect(
+      error(deaf, "chat.history", #"{"room":"none"}"#)?.message == "there is no room 'none'")
+    for name in ["lobby", "new"] {
+      #expect(
+        error(deaf, "chat.create", #"{"name":"\#(name)","as":"kim"}"#)?.data["id"]
+          == .string("chat/rooms/*"), "whether the name is free or not")
+    }
+    #expect(bench.host.last == last)
+    let reader = bench.connect(
+      as: Role(name: "r", methods: rules("**"), read: rules("chat/rooms/*"), write: rules()))
+    #expect(
+      error(reader, "chat.leave", #"{"room":"lobby","as":"kim"}"#)?.data["need"]
+        == .string("write chat/rooms/1"))
+    #expect(
+      error(reader, "chat.history", #"{"room":"lobby"}"#)?.data["id"]
+        == .string("chat/rooms/1/messages"))
   }
 
   @Test
