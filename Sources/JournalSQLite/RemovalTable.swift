@@ -202,7 +202,7 @@ final class RemovalIndex {
     while try stretches.step() {
       let (from, to) = (max(first, stretches.int64(0)), stretches.int64(1))
       let (wanted, found) = (stretches.int64(2), stretches.int64(3))
-      guard stretches.int64(0) > end, from <= to, to <= last, 0...to - from ~= wanted else {
+      guard stretches.int64(0) > end, from <= to, to <= last, 0...to - from + 1 ~= wanted else {
         damages.append("what is said of events \(stretches.int64(0)) to \(to) cannot be")
         continue
       }
