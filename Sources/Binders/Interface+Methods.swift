@@ -301,7 +301,9 @@ extension Accepted {
       buffer.append(#","version":"#)
       buffer.append(integer: version)
     }
-    if isReplayed { buffer.append(#","replayed":true"#) }
+    if isReplayed {
+      buffer.append(value == nil && seq == nil ? #""replayed":true"# : #","replayed":true"#)
+    }
     buffer.append("}")
   }
 }

@@ -77,7 +77,11 @@ final class TextTable {
   /// A term in the language of FTS5; `nil` when no word is in it.
   private static func match(_ term: String) -> String? {
     let words = term.split { !$0.isLetter && !$0.isNumber }
-    return words.isEmpty ? nil : words.map { "\"\($0)\"" }.joined(separator: " ") + "*"
+    // A quote may belong to a letter, as one that joins on what follows; within a string it is doubled.
+    let quoted = words.map { word in
+      "\"" + word.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
+    }
+    return words.isEmpty ? nil : quoted.joined(separator: " ") + "*"
   }
 
   private func run(

@@ -33,8 +33,13 @@ public struct Timestamp: Comparable, Hashable, Sendable {
     // A day that its month does not have is one of the next.
     guard Self.date(days) == (year, month, day) else { return nil }
     let seconds = ((days * 24 + hour) * 60 + minute - offset) * 60 + second
+    // By its offset it may be of a year that has no four digits in UTC.
+    guard Self.seconds ~= seconds else { return nil }
     microseconds = Int64(seconds) * 1_000_000 + Int64(fraction)
   }
+
+  /// From 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
+  private static let seconds = -62_167_219_200...253_402_300_799
 
   /// The text in UTC with six digits of a second.
   public var text: String {

@@ -1,0 +1,22 @@
+import JSON
+import Testing
+
+/// Commands that have done nothing and returned nothing, asked for again.
+struct RepeatTests {
+  private let chat: ChatBench
+
+  init() throws { chat = try ChatBench() }
+
+  @Test
+  func `what did nothing and returned nothing is answered as JSON the second time as well`() throws {
+    let kim = chat.client("kim")
+    chat.makeRoom("lobby", by: kim)
+    let same =
+      #"{"id":1,"method":"chat.rename","params":{"room":"lobby","name":"lobby","_meta":{"cmd":"c"}}}"#
+    let first = kim.call(same)
+    #expect(first == #"{"jsonrpc":"2.0","id":1,"result":{}}"#)
+    let again = #"{"jsonrpc":"2.0","id":1,"result":{"replayed":true}}"#
+    #expect(kim.call(same) == again)
+    #expect(kim.call("[\(same),\(same)]") == "[\(again),\(again)]")
+  }
+}
