@@ -17,8 +17,16 @@ struct FeedGrammar {
   private var open: [String] = []
   private var item: Item?
 
-  /// The text of the innermost element, when it is wanted.
-  private var text: [UInt8]?
+  /// The text of an element, when it is wanted, with that of the elements in it.
+  private var text: Text?
+
+  private struct Text {
+    let depth: Int
+
+    /// Whether it is written in HTML, which stands there as text.
+    let isHTML: Bool
+    var bytes: [UInt8] = []
+  }
 
   private struct Item {
     let depth: Int
@@ -33,28 +41,32 @@ struct FeedGrammar {
   var wantsText: Bool { text != nil }
 
   mutating func take(_ bytes: UnsafeRawBufferPointer) {
-    let room = 4 * FeedText.maxTextBytes - (text?.count ?? 0)
-    text?.append(contentsOf: bytes.prefix(max(0, room)))
+    let room = 4 * FeedText.maxTextBytes - (text?.bytes.count ?? 0)
+    text?.bytes.append(contentsOf: bytes.prefix(max(0, room)))
   }
 
   mutating func begin(_ name: String, _ attributes: [String: String]) {
     let known = Self.plain(name)
     open.append(known)
-    text = nil
+    if text != nil {
+      let plain = known.split(separator: "|").last.map(String.init) ?? known
+      if FeedMarkup.breaks.contains(plain) { text?.bytes.append(UInt8(ascii: " ")) }
+      return
+    }
     if item == nil, known == "item" || known == "entry" {
       item = Item(depth: open.count)
     } else if let item, open.count == item.depth + 1 {
       switch known {
-      case "title", "guid", "id", "pubDate", "published", "updated", "date": text = []
-      case "link" where attributes["href"] == nil: text = []
+      case "title", "guid", "id", "pubDate", "published", "updated", "date": listen(attributes)
+      case "link" where attributes["href"] == nil: listen(attributes)
       case "link": take(link: attributes)
       case "enclosure": take(enclosure: attributes, address: attributes["url"])
       default: break
       }
     } else if item == nil, ["channel", "feed"].contains(open.dropLast().last) {
       switch known {
-      case "title": text = []
-      case "link" where attributes["href"] == nil: text = []
+      case "title": listen(attributes)
+      case "link" where attributes["href"] == nil: listen(attributes)
       case "link" where ["alternate", nil].contains(attributes["rel"]):
         document.link = attributes["href"]?.asAddress
       default: break
@@ -64,12 +76,21 @@ struct FeedGrammar {
 
   mutating func end() {
     guard let name = open.popLast() else { return }
-    if let text, let line = String(decoding: text, as: UTF8.self).asLine { take(line, of: name) }
-    text = nil
+    if let text {
+      guard open.count < text.depth else { return }
+      self.text = nil
+      let said = String(decoding: text.bytes, as: UTF8.self)
+      if let line = (text.isHTML ? FeedMarkup.text(of: said) : said).asLine { take(line, of: name) }
+    }
     if let item, open.count == item.depth - 1 {
       add(item)
       self.item = nil
     }
+  }
+
+  /// Takes the text of the element that has begun.
+  private mutating func listen(_ attributes: [String: String]) {
+    text = Text(depth: open.count, isHTML: attributes["type"] == "html")
   }
 
   /// A name without a name space that is known; another one as it is.

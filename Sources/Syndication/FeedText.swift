@@ -26,8 +26,8 @@ package enum FeedText {
 extension String {
   /// One line without white space around it, not too long; `nil` when nothing is left.
   var asLine: String? {
-    let line = split { $0.isWhitespace }.joined(separator: " ")
-    guard line.utf8.count > FeedText.maxTextBytes else { return line.isEmpty ? nil : line }
+    guard let line = asOneLine else { return nil }
+    guard line.utf8.count > FeedText.maxTextBytes else { return line }
     var end = line.utf8.index(line.startIndex, offsetBy: FeedText.maxTextBytes)
     while end.samePosition(in: line) == nil { end = line.utf8.index(before: end) }
     return String(line[..<end])

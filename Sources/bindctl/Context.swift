@@ -60,7 +60,7 @@ final class Context {
 
 /// Says something that is no result, on stderr.
 func note(_ text: String) {
-  write("bindctl: \(text)\n", to: STDERR_FILENO)
+  write("bindctl: \(isatty(STDERR_FILENO) == 1 ? text.harmless() : text)\n", to: STDERR_FILENO)
 }
 
 extension ConnectionNote {

@@ -17,8 +17,10 @@ struct Failure: Error {
 extension ClientError {
   /// One sentence: what is wrong, where, and the next step.
   ///
-  /// - Parameter isWrite: Whether a request was to change something.
-  func forPeople(isWrite: Bool) -> String {
+  /// - Parameters:
+  ///   - command: Which command has asked; `nil` for none.
+  ///   - isWrite: Whether a request was to change something.
+  func forPeople(of command: String?, isWrite: Bool) -> String {
     switch self {
     case .noDaemon(let attempts): "\(self); \(Self.nextStep(attempts))"
     case .lost where isWrite:
@@ -26,7 +28,8 @@ extension ClientError {
     case .lost(reason: "permission_denied"):
       "the daemon does not let this user in: no role of its configuration is his; ask who runs it"
     case .timedOut: "the daemon has not answered in time; give it more with -t"
-    case .refused(let error): error.message + (error.nextStep.map { "; \($0)" } ?? "")
+    case .refused(let error):
+      error.message + (error.nextStep(after: command).map { "; \($0)" } ?? "")
     default: description
     }
   }
@@ -64,15 +67,38 @@ extension ClientError {
 
 extension WireError {
   /// What may help.
-  fileprivate var nextStep: String? {
+  fileprivate func nextStep(after command: String?) -> String? {
     if case .string(let guess)? = data["did_you_mean"] { return "did you mean '\(guess)'?" }
     switch name {
+    case .notFound where data["what"] == .string("view"):
+      return "'bindctl views' shows what there is"
     case .methodNotFound, .notFound: return "'bindctl services' shows what there is"
+    case .invalidParams where command == "call" || command == "open":
+      return typedArgument.map { "what is no text stands behind ':=', as in \($0)" }
     case .conflict: return "read it again before you set it"
     case .internalError:
       guard case .string(let reference)? = data["ref"] else { return nil }
       return "the daemon's log says more under \(reference)"
     case .epochMismatch: return "the journal was replaced: begin anew"
+    default: return nil
+    }
+  }
+
+  /// How the argument that is wrong is typed, when it was a text and should be something else.
+  private var typedArgument: String? {
+    guard data["got"] == .string("string"), case .string(let expected)? = data["expected"],
+      case .string(let path)? = data["path"]
+    else { return nil }
+    // Arguments of a view stand one deeper.
+    let words = path.split(separator: "/")
+    guard let name = words.last, words.count == 1 || words.count == 2 && words[0] == "args" else {
+      return nil
+    }
+    switch expected {
+    case "integer", "number": return "\(name):=1"
+    case "boolean": return "\(name):=true"
+    case "array": return "\(name):='[…]'"
+    case "object": return "\(name):='{…}'"
     default: return nil
     }
   }

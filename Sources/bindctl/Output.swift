@@ -26,10 +26,13 @@ final class Output {
     isPipe = kind == S_IFIFO || kind == S_IFSOCK
   }
 
-  /// Writes a line, at once.
+  /// Writes a line, at once; on a terminal it keeps our styles, and nothing else steers.
   func line(_ text: String) {
-    write(text + "\n", to: STDOUT_FILENO)
+    write((isTerminal ? text.harmless(keepsStyle: style.isOn) : text) + "\n", to: STDOUT_FILENO)
   }
+
+  /// What a terminal may have of a text that is not ours, which has no style.
+  private func plain(_ text: String) -> String { isTerminal ? text.harmless() : text }
 
   /// Writes one result in the form that was asked for.
   ///
@@ -40,9 +43,10 @@ final class Output {
   func result(_ document: JSONObject, bare: JSONValue?, human: @autoclosure () -> String) {
     switch form {
     case .human: line(human())
-    case .json: line(JSONValue.object(document).text.text)
-    case .raw: line(bare?.bare ?? JSONValue.object(document).text.text)
-    case .template(let template): line(template.render(document))
+    case .json: line(plain(JSONValue.object(document).text.text))
+    case .raw: line(plain(bare?.bare ?? JSONValue.object(document).text.text))
+    // What was typed around the members may steer: it is the user's own.
+    case .template(let template): write(template.render(document, plain) + "\n", to: STDOUT_FILENO)
     }
   }
 

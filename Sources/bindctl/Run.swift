@@ -27,7 +27,9 @@ func run(_ words: [String]) -> ExitCode {
     note("\(error)" + ("\(error)".hasSuffix("?") ? " See '\(help)'" : "; see '\(help)'"))
     return .usage
   } catch let error as ClientError {
-    if error != .readerGone { note(error.forPeople(isWrite: name.map(writes.contains) ?? false)) }
+    if error != .readerGone {
+      note(error.forPeople(of: name, isWrite: name.map(writes.contains) ?? false))
+    }
     return ExitCode(error)
   } catch let error as Failure {
     note(error.message)

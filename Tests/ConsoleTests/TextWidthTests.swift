@@ -19,6 +19,9 @@ struct TextWidthTests {
     #expect("日本語です".lines(columns: 5) == ["日本", "語で", "す"])
     #expect("one\n\ntwo\r\nthree".lines(columns: 9) == ["one", "", "two", "three"])
     #expect("a\u{1B}[2J\u{202E}b".lines(columns: 9) == ["a·[2J·b"], "it must not steer")
+    for mark in ["\u{61C}", "\u{200E}", "\u{200F}", "\u{9B}", "\u{7F}", "\u{2067}"] {
+      #expect("a\(mark)b".lines(columns: 9) == ["a·b"])
+    }
     #expect("".lines(columns: 9) == [""])
     let long = String(repeating: "lorem ipsum 日本語 ", count: 20)
     for columns in 2..<40 {

@@ -153,6 +153,33 @@ struct SearchModelTests {
   }
 
   @Test
+  func `what the web answers is text in one line, addresses of the web, and names once each`() {
+    let web = FakeWeb()
+    let search = WebSearch("https://example.org/s?q={term}", by: web)
+    var found: [SearchHit] = []
+    let run = search.find("x", limit: 9).observe { event in
+      if case .next(let hits) = event { found = hits }
+    }
+    web.answer(
+      #"""
+      {"results":[
+        {"id":"7","title":" a\u001b[2J\u202e\n b ","text":"\u009b31m","url":"javascript:alert(1)"},
+        {"id":"7","title":"\u200e","name":"c","url":"HTTPS://example.org/\u0007c"},
+        {"id":7,"title":"d","trackViewUrl":"file:///x","url":"http://example.org/d"},
+        {"id":"7.1","title":"e","url":"http://example.org/a b"}
+      ]}
+      """#)
+    run.dispose()
+    #expect(
+      found == [
+        SearchHit(id: "7", title: "a[2J b", text: "31m"),
+        SearchHit(id: "7.1", title: "c", text: "", url: "HTTPS://example.org/c"),
+        SearchHit(id: "7.2", title: "d", text: "", url: "http://example.org/d"),
+        SearchHit(id: "7.1.3", title: "e", text: ""),
+      ])
+  }
+
+  @Test
   func `what is asked for once is checked`() throws {
     func error(_ body: () throws -> Void) -> SearchError? {
       do {

@@ -77,6 +77,43 @@ struct FeedTextTests {
           ]))
   }
 
+  @Test(arguments: [
+    (
+      #"type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">A <b>bold</b> <i>one</i><br/>two</div>"#,
+      "A bold one two"
+    ),
+    (#"type="html">&lt;b&gt;bold&lt;/b&gt; &amp;amp; A&lt;br/&gt;B"#, "bold & A B"),
+    (#"type="html"><![CDATA[<a href="x">&#x41;&#66;</a> &lt;c&gt;]]>"#, "AB <c>"),
+    (#"type="html"><![CDATA[&nope; 1 < 2 & 3]]>"#, "&nope; 1 < 2 & 3"),
+    (#"type="html">cut &lt;b"#, "cut"),
+    (#"type="text">&lt;b&gt; &amp;amp;"#, "<b> &amp;"),
+    (">&lt;b&gt;", "<b>"),
+    (">a<title>b</title><entry><id>9</id></entry>c", "ab9c"),
+  ])
+  func `a title is the text of what it is written in`(written: String, text: String) throws {
+    let title = "<title \(written)</title>"
+    let document = try parse(
+      """
+      <feed xmlns="http://www.w3.org/2005/Atom">\(title)
+        <entry><id>1</id>\(title)<link href="https://news.example/1"/></entry></feed>
+      """)
+    #expect(document.title == text)
+    #expect(document.items == [FeedItem(key: "1", title: text, url: "https://news.example/1")])
+  }
+
+  @Test
+  func `titles steer nobody who shows them`() throws {
+    let document = try parse(
+      #"""
+      {"title":"a\u001b[2J\u202Eb\u0085c",
+      "items":[{"id":"\u200f1","title":"\u009b31m \u007f\u2066x"}]}
+      """#)
+    #expect(document.title == "a[2Jb c")
+    #expect(document.items == [FeedItem(key: "1", title: "31m x")])
+    #expect(
+      try parse("<rss><channel><title>&#x9b;m&#x202e;é</title></channel></rss>").title == "mé")
+  }
+
   @Test
   func `RSS 1.0, whose items stand beside the channel, is read`() throws {
     let text = """

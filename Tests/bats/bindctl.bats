@@ -158,6 +158,8 @@ start_false_daemon() { # script
         call cells.add name=n --expect cells/n=4
     refuses 4 "no method 'cells.ad'; did you mean 'cells.add'?" call cells.ad name=n
     refuses 5 'there is no parameter nmae' call cells.toggle name=n nmae=m
+    refuses 5 "expected integer at /thread, got string; what is no text stands behind ':=', as in thread:=1" \
+        call threads.like thread=1 post:=1
     refuses 2 "the argument 'n' is neither name=text nor name:=json; see 'bindctl help call'" call cells.add n
     refuses 2 "'{' in 'by:={' is not JSON: the text ends too early at byte 1; see 'bindctl help call'" \
         call cells.add name=n by:={
@@ -761,6 +763,26 @@ types() { tmux -S "$directory/tmux" send-keys -t test "$1" Enter; }
     [[ $(screen -e) != *$'\e['* ]]
 }
 
+@test "on a terminal text of others is shown, and does not steer" {
+    local evil=$'evil \xc2\x9b31m \xe2\x80\xae rtl \x7f\e[7m'
+    bindctl set cells/evil -s "$evil"
+    is "$(bindctl get -r cells/evil)" "$evil"
+    start_terminal
+    local shown='evil \\u009b31m \\u202e rtl \\u007f\\u001b\[7m'
+    types 'clear; bindctl get cells/evil'
+    eventually shows "^\"$shown\"$"
+    screen -e | grep -qF $'\e[32m"evil'
+    types 'clear; bindctl get -r cells/evil'
+    eventually shows "^$shown$"
+    types 'clear; bindctl history cells/evil'
+    eventually shows "\"$shown\"$"
+    types 'clear; bindctl "$(printf "x\033[7m")"'
+    eventually shows '^bindctl: no command .x\\u001b\[7m'
+    types $'clear; echo \'{"id":1,"method":"get","params":{"source":"cells/evil"}}\' | bindctl pipe'
+    joined() { screen -J | grep -qE -e "$1"; }
+    eventually joined "\"value\":\"$shown\""
+}
+
 @test "on a terminal the signal of a session reaches its command alone" {
     start_terminal
     types "bindctl session -- sh -c 'trap \"bindctl set cells/a 1; bindctl get cells/a; exit 5\" INT; echo ready; sleep 60'"
@@ -814,6 +836,7 @@ types() { tmux -S "$directory/tmux" send-keys -t test "$1" Enter; }
     is "$(jq -r '.binder // .answer.value // .answer.error.data.reason // .next.props.value.value' \
         <<<"$output" | tr '\n' ' ')" 'cell true not_a_number true '
     refuses 4 "no view 'cel'; did you mean 'cell'?" open cel
+    refuses 4 "no view 'nothing-like-it'; 'bindctl views' shows what there is" open nothing-like-it
     refuses 5 'string is missing at /args/name' open cell
     run bindctl open cell name=lamp <<<'toggle'
     is "$status" 2

@@ -17,7 +17,8 @@ package struct Columns {
   package mutating func line(_ cells: [String], style: (Int, String) -> String) -> String {
     guard isTerminal else { return cells.joined(separator: "\t") }
     var line = ""
-    for (column, cell) in cells.enumerated() {
+    // As it will be shown, so that it is as wide as that.
+    for (column, cell) in cells.map({ $0.harmless() }).enumerated() {
       line += style(column, cell)
       guard column < cells.count - 1 else { break }
       widths[column] = max(widths[column], cell.columns)

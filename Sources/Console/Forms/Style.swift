@@ -1,5 +1,15 @@
 /// Colours and weight on a terminal; nothing where they are not wanted.
 package struct Style: Equatable, Sendable {
+  /// The styles, by the numbers that terminals have for them.
+  enum Code: Int {
+    case bold = 1
+    case dim = 2
+    case reversed = 7
+    case red = 31
+    case green = 32
+    case cyan = 36
+  }
+
   /// Whether anything is styled.
   package let isOn: Bool
 
@@ -25,12 +35,12 @@ package struct Style: Equatable, Sendable {
     }
   }
 
-  package func bold(_ text: String) -> String { wrap(text, "1") }
-  package func dim(_ text: String) -> String { wrap(text, "2") }
-  package func red(_ text: String) -> String { wrap(text, "31") }
-  package func green(_ text: String) -> String { wrap(text, "32") }
-  package func reversed(_ text: String) -> String { wrap(text, "7") }
-  package func cyan(_ text: String) -> String { wrap(text, "36") }
+  package func bold(_ text: String) -> String { wrap(text, .bold) }
+  package func dim(_ text: String) -> String { wrap(text, .dim) }
+  package func red(_ text: String) -> String { wrap(text, .red) }
+  package func green(_ text: String) -> String { wrap(text, .green) }
+  package func reversed(_ text: String) -> String { wrap(text, .reversed) }
+  package func cyan(_ text: String) -> String { wrap(text, .cyan) }
 
   /// A JSON value: strings, numbers and words each in their colour.
   package func value(_ text: String) -> String {
@@ -41,7 +51,7 @@ package struct Style: Equatable, Sendable {
     }
   }
 
-  private func wrap(_ text: String, _ code: String) -> String {
-    isOn ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+  private func wrap(_ text: String, _ code: Code) -> String {
+    isOn ? "\u{1B}[\(code.rawValue)m\(text)\u{1B}[0m" : text
   }
 }

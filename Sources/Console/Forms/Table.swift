@@ -18,10 +18,12 @@ package struct Table {
   /// The lines of the table.
   package func lines(isTerminal: Bool, _ style: Style) -> [String] {
     guard isTerminal else { return rows.map { $0.joined(separator: "\t") } }
+    // As they will be shown, so that they are as wide as that.
+    let shown = rows.map { row in row.map { $0.harmless() } }
     let widths = header.indices.map { column in
-      ([header] + rows).map { $0[column].columns }.max() ?? 0
+      ([header] + shown).map { $0[column].columns }.max() ?? 0
     }
-    return [style.bold(align(header, widths))] + rows.map { align($0, widths) }
+    return [style.bold(align(header, widths))] + shown.map { align($0, widths) }
   }
 
   private func align(_ cells: [String], _ widths: [Int]) -> String {

@@ -42,11 +42,13 @@ package struct Template: Equatable, Sendable {
   }
 
   /// The text with the members of a result; those that it does not have are empty.
-  package func render(_ object: JSONObject) -> String {
+  ///
+  /// - Parameter shown: What a member is shown as; the text around them stays as it was typed.
+  package func render(_ object: JSONObject, _ shown: (String) -> String = { $0 }) -> String {
     parts.map { part in
       switch part {
       case .text(let text): text
-      case .member(let path): Self.member(path, of: .object(object))?.bare ?? ""
+      case .member(let path): shown(Self.member(path, of: .object(object))?.bare ?? "")
       }
     }.joined()
   }

@@ -98,14 +98,7 @@ extension Character {
 
   /// Whether a terminal does something else with it than show it: ends the line, moves, turns the
   /// direction of what follows.
-  var isSteering: Bool {
-    unicodeScalars.contains { scalar in
-      switch scalar.value {
-      case 0x2028...0x202E, 0x2066...0x2069: true
-      default: scalar.properties.generalCategory == .control
-      }
-    }
-  }
+  var isSteering: Bool { unicodeScalars.contains(where: \.isSteering) }
 }
 
 extension Unicode.Scalar {

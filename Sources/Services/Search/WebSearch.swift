@@ -6,7 +6,8 @@ package import Signals
 ///
 /// Of an answer the objects of `results` are shown: a title (`trackName`, `collectionName`, `title`,
 /// `name`), more about it (`artistName`, `description`, `text`), and its address (`trackViewUrl`,
-/// `collectionViewUrl`, `artistViewUrl`, `url`).
+/// `collectionViewUrl`, `artistViewUrl`, `url`). Texts become one line each, and an address is one of
+/// the web or none.
 package final class WebSearch: SearchBackend {
   /// Bytes of an answer that are read; a longer one is none.
   private static let maxBytes = 1 << 20
@@ -47,17 +48,24 @@ package final class WebSearch: SearchBackend {
     guard body.count <= maxBytes, case .object(let answer)? = try? JSONValue(parsing: body.span),
       case .array(let results)? = answer["results"]
     else { return nil }
-    return results.enumerated().compactMap { i, result in
-      guard case .object(let result) = result else { return nil }
+    var hits: [SearchHit] = []
+    var ids: Set<String> = []
+    for (i, value) in results.enumerated() {
+      guard case .object(let result) = value else { continue }
       func text(_ names: String...) -> String? {
         names.lazy.compactMap { result[$0]?.shownText }.first
       }
-      return SearchHit(
-        id: text("trackId", "collectionId", "artistId", "id") ?? "\(i)",
-        title: text("trackName", "collectionName", "title", "name", "artistName") ?? "",
-        text: text("artistName", "description", "text") ?? "",
-        url: text("trackViewUrl", "collectionViewUrl", "artistViewUrl", "url"))
+      var id = text("trackId", "collectionId", "artistId", "id") ?? "\(i)"
+      // Who chooses one by its name is to get that one.
+      while !ids.insert(id).inserted { id += ".\(i)" }
+      let addresses = ["trackViewUrl", "collectionViewUrl", "artistViewUrl", "url"]
+      hits.append(
+        SearchHit(
+          id: id, title: text("trackName", "collectionName", "title", "name", "artistName") ?? "",
+          text: text("artistName", "description", "text") ?? "",
+          url: addresses.lazy.compactMap { result[$0]?.shownText?.asWebAddress }.first))
     }
+    return hits
   }
 
   /// A term as it stands in an address (RFC 3986).
@@ -76,10 +84,10 @@ package final class WebSearch: SearchBackend {
 }
 
 extension JSONValue {
-  /// A string, or the text of a number.
+  /// A string in one line, or the text of a number; `nil` when there is nothing to be shown.
   fileprivate var shownText: String? {
     switch self {
-    case .string(let text): text
+    case .string(let text): text.asOneLine
     case .number: text.text
     default: nil
     }

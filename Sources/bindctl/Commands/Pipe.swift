@@ -32,6 +32,9 @@ private struct Pipe {
   }
 
   consuming func run() -> ExitCode {
+    // What a terminal shows of a line that has no end yet: nothing, lest a letter is cut.
+    var begun: [UInt8] = []
+    let isTerminal = isatty(STDOUT_FILENO) == 1
     while true {
       let wanted = POLLIN | (waiting.isEmpty ? 0 : POLLOUT)
       var ends = [
@@ -47,7 +50,12 @@ private struct Pipe {
       if !waiting.isEmpty { sendWaiting() }
       if ends[0].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
         let isMore = socket.receive { bytes in
-          write(bytes.withUnsafeBufferPointer { Array($0) }, to: STDOUT_FILENO)
+          let chunk = bytes.withUnsafeBufferPointer { Array($0) }
+          guard isTerminal else { return write(chunk, to: STDOUT_FILENO) }
+          begun += chunk
+          guard let end = begun.lastIndex(of: UInt8(ascii: "\n")) else { return }
+          write(String(decoding: begun[...end], as: UTF8.self).harmless(), to: STDOUT_FILENO)
+          begun.removeFirst(end + 1)
         }
         // The daemon hangs up first only when it has a reason, which was its last line.
         if !isMore { return isStdinOpen ? .lost : .done }
