@@ -160,6 +160,20 @@ struct CompactionFaultTests {
   }
 
   @Test
+  func `18: a start that finds no room says so, to be tried again`() throws {
+    guard isThere("strace") else { return }
+    let daemon = try DaemonProcess()
+    try fill(daemon, 1)
+    #expect(daemon.end() == 0)
+    let wrapper = Disturbance.wrapper("pwrite64:error=ENOSPC", onlyOn: daemon.journal + "-shm")
+    let full = try DaemonProcess(wrapper: wrapper ?? [], in: daemon.directory, waits: false)
+    for _ in 0..<2_000 where !full.log.contains("No space left") { usleep(10_000) }
+    #expect(full.end(SIGKILL) == 74, "\(full.log)")
+    try daemon.start()
+    try check(daemon, 1)
+  }
+
+  @Test
   func `19: a checkpoint whose fsync fails is the end, and nothing answered is lost`() throws {
     guard isThere("strace") else { return }
     let daemon = try DaemonProcess()

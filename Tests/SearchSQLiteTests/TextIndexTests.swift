@@ -58,7 +58,8 @@ struct TextIndexTests {
 
   @Test
   func `nothing that is typed is a fault`() {
-    for term in ["\"", "to \"go", "* OR NEAR(", "-tea'", "()", "text:", "…", "AND", "\0", "\u{0D4E}\"",
+    for term in [
+      "\"", "to \"go", "* OR NEAR(", "-tea'", "()", "text:", "…", "AND", "\0", "\u{0D4E}\"",
       "tea\u{0D4E}\" OR \u{0600}\"x",
     ] {
       #expect(find(term).allSatisfy { $0.hasPrefix("t/") }, "\(term)")
