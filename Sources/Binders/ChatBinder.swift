@@ -29,7 +29,7 @@ package func bindChat(_ interface: Interface, to chat: ChatService) {
   interface.offerView("chat", "Rooms and people: log in, look around, talk.") { view, session in
     bindChat(view, session)
   }
-  interface.offerView("room", "One room, which you enter.", EnterRoom.self) {
+  interface.offerView("room", "One room: look in, and join to talk.", EnterRoom.self) {
     view, session, enter in
     let user = try session.userSession(as: enter.as)
     bindRoom(view, user, try chat.shownRoom(enter.room).id)
@@ -38,7 +38,7 @@ package func bindChat(_ interface: Interface, to chat: ChatService) {
 }
 
 private func bindRooms(_ interface: Interface, to chat: ChatService) {
-  let errors = ["not_logged_in", "name_taken"]
+  let errors = asErrors
   interface.command(
     "chat.create",
     "Makes a room and joins it; returns its number. One has made \(ChatService.maxOwnRooms) at the "
@@ -86,7 +86,7 @@ private func bindRooms(_ interface: Interface, to chat: ChatService) {
 }
 
 private func bindMessages(_ interface: Interface, to chat: ChatService) {
-  let errors = ["not_logged_in", "name_taken"]
+  let errors = asErrors
   interface.command(
     "chat.send", "Says something in a room that you have joined; returns the message's number.",
     SendMessage.self, writes: ["chat.said"], errors: errors + ["not_member"]
@@ -114,7 +114,7 @@ private func bindMessages(_ interface: Interface, to chat: ChatService) {
 private func bindReading(_ interface: Interface, to chat: ChatService) {
   interface.command(
     "chat.read", "Notes that you have read a room; returns how many messages are unread now.",
-    ReadRoom.self, writes: ["chat.read"], errors: ["not_logged_in", "name_taken", "not_member"]
+    ReadRoom.self, writes: ["chat.read"], errors: asErrors + ["not_member"]
   ) { [unowned interface] session, room throws(ChatError) in
     try chat.read(room.room, upTo: room.upTo, by: interface.chatter(in: room, session, chat))
   }

@@ -21,17 +21,18 @@ package func bindFeeds(_ interface: Interface, to feeds: FeedsService) {
     ],
     exists: { isEpisodes($0, of: feeds) }, beside: loadingFeeds(interface, feeds))
 
+  let mayRefresh = interface.role.mayCall("feeds.refresh")
   if interface.role.mayReadEvents(of: "feeds") {  // all of them
     interface.offerView(
       "feeds", "All feeds, fetched while they are shown.", reads: []
-    ) { view, _ in bindFeeds(view, to: feeds) }
+    ) { view, _ in bindFeeds(view, to: feeds, mayRefresh: mayRefresh) }
   }
   interface.offerView(
     "feed", "One feed and its newest episodes, fetched while it is shown.", FeedArguments.self,
     reads: { ["feeds/\($0.id)", Feeds.episodes(ofFeed: $0.id)] }
   ) { view, _, feed in
     _ = try feeds.feed(feed.id)
-    bindFeed(view, to: feeds, feed)
+    bindFeed(view, to: feeds, feed, mayRefresh: mayRefresh)
   }
 
   interface.command(

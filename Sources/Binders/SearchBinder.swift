@@ -17,15 +17,17 @@ package func bindSearch(
   let role = interface.role
   let rights = SearchRights(
     mayRead: role.mayRead, mayOpen: { [unowned interface] in interface.views[$0] != nil })
-  func mayShow(_ hit: SearchHit) -> Bool { hit.source.map(role.mayRead) ?? true }
+  func mayShow(_ hit: SearchHit) -> Bool { hit.sources.allSatisfy(role.mayRead) }
   interface.offer("search", "Search, once or as one types, here or on the web.")
-  interface.offerView(
-    "search", "A search as one types; a result can be selected.", SearchArguments.self,
-    reads: { _ in [] }
-  ) { view, session, arguments in
-    let model = try search.model(in: arguments.backend, where: mayShow)
-    bindSearch(view, to: model) { view, hit in
-      try onSelection(view, session, hit, rights)
+  if role.mayCall("search.find") {  // a search may ask the web
+    interface.offerView(
+      "search", "A search as one types; a result can be selected.", SearchArguments.self,
+      reads: { _ in [] }
+    ) { view, session, arguments in
+      let model = try search.model(in: arguments.backend, where: mayShow)
+      bindSearch(view, to: model) { view, hit in
+        try onSelection(view, session, hit, rights)
+      }
     }
   }
   interface.query(

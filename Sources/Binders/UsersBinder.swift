@@ -53,13 +53,13 @@ private func bindLogin(_ interface: Interface, to users: UsersService) {
   ) { session, _ throws(UsersError) in session.logOut() }
   interface.unkeptCommand(
     "users.token", "Makes a token to log in with from elsewhere; it is shown now and never again.",
-    As.self, writes: ["users.tokenIssued"], errors: ["not_logged_in", "name_taken", "too_many"]
+    As.self, writes: ["users.tokenIssued"], errors: asErrors + ["too_many"]
   ) { session, who throws(UsersError) in
     try users.issueToken(to: session.actor(as: who.as))
   }
   interface.command(
     "users.revoke", "Takes all your tokens away, and logs out who has used them; returns how many.",
-    As.self, writes: ["users.tokensRevoked"], errors: ["not_logged_in", "name_taken"]
+    As.self, writes: ["users.tokensRevoked"], errors: asErrors
   ) { session, who throws(UsersError) in
     try users.revokeTokens(of: session.actor(as: who.as))
   }
@@ -68,20 +68,20 @@ private func bindLogin(_ interface: Interface, to users: UsersService) {
 private func bindProfiles(_ interface: Interface, to users: UsersService) {
   interface.command(
     "users.edit", "Changes your profile; what is left out stays. Returns the profile.",
-    EditUser.self, writes: ["users.edited"], errors: ["not_logged_in", "name_taken"]
+    EditUser.self, writes: ["users.edited"], errors: asErrors
   ) { session, edit throws(UsersError) in
     let name = try session.actor(as: edit.as)
     return Profile(try users.edit(name, fullName: edit.fullName, about: edit.about))
   }
   interface.command(
     "users.addFriend", "Makes somebody your friend; returns whether they were not before.",
-    Friend.self, writes: ["users.befriended"], errors: ["not_logged_in", "name_taken", "oneself"]
+    Friend.self, writes: ["users.befriended"], errors: asErrors + ["oneself"]
   ) { session, friend throws(UsersError) in
     try users.befriend(friend.name, of: session.actor(as: friend.as))
   }
   interface.command(
     "users.removeFriend", "Ends that somebody is your friend; returns whether they were.",
-    Friend.self, writes: ["users.unfriended"], errors: ["not_logged_in", "name_taken"]
+    Friend.self, writes: ["users.unfriended"], errors: asErrors
   ) { session, friend throws(UsersError) in
     try users.unfriend(friend.name, of: session.actor(as: friend.as))
   }
@@ -99,6 +99,9 @@ private func bindProfiles(_ interface: Interface, to users: UsersService) {
 
 /// For whom a call is made.
 package let asDoc = "A name of yours, where nobody is logged in; left out: who is logged in."
+
+/// Why nothing is done for whom a call is made.
+package let asErrors = ["not_logged_in", "logged_in", "name_taken"]
 
 private struct As: DocumentedParameters {
   let `as`: String?

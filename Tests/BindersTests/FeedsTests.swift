@@ -71,11 +71,11 @@ struct FeedsTests {
         == .string("/url"))
   }
 
-  private func role(read: [String], write: [String]) -> Role {
+  private func role(methods: [String] = ["**"], read: [String], write: [String]) -> Role {
     func rules(_ patterns: [String]) -> Rules {
       Rules(allow: patterns.compactMap { Pattern($0).map { Rule($0) } })
     }
-    return Role(name: "some", methods: rules(["**"]), read: rules(read), write: rules(write))
+    return Role(name: "some", methods: rules(methods), read: rules(read), write: rules(write))
   }
 
   @Test
@@ -111,6 +111,26 @@ struct FeedsTests {
     #expect(web.requests.count == requests + 1, "who may watch it may have it fetched")
     web.answer("Title\na One")
     _ = client.settle()
+  }
+
+  @Test
+  func `a view has a feed fetched now for those who may call what does the same`() throws {
+    subscribe()
+    web.answer("Title\na One")
+    _ = client.settle()
+    for (methods, isAllowed) in [([String](), false), (["feeds.refresh"], true)] {
+      let some = bench.connect(as: role(methods: methods, read: ["feeds/**"], write: []))
+      for (binder, view) in [(#""feeds""#, "v"), (#""feed","args":{"id":"a"}"#, "w")] {
+        let opened = some.call(
+          #"{"id":1,"method":"open","params":{"view":"\#(view)","binder":\#(binder)}}"#)
+        #expect(opened.contains(#""intents":{"#), "\(opened)")
+        #expect(opened.contains(#""refresh":{"params""#) == isAllowed, "\(opened)")
+        guard !isAllowed else { continue }
+        let error = some.error(
+          #"{"id":2,"method":"intent","params":{"view":"\#(view)","name":"refresh"}}"#)
+        #expect(error?.name == .notFound)
+      }
+    }
   }
 
   @Test

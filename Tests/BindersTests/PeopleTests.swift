@@ -142,6 +142,21 @@ struct PeopleTests {
   }
 
   @Test
+  func `what is refused leaves the former names where they are`() throws {
+    let client = try Self.bench().connect()
+    _ = client.call(Self.open)
+    for name in ["A", "B", "C"] {
+      _ = client.call(Self.intent("rename", #"{"name":"\#(name)"}"#))
+    }
+    client.send(Self.intent("color", #"{"color":"zzz"}"#))
+    let lines = client.settle()
+    #expect(lines.first?.contains(#""error""#) == true)
+    #expect(lines.count == 1, "\(lines)")
+    client.send(Self.intent("rename", #"{"name":"D"}"#))
+    #expect(client.settle().contains { $0.contains(Self.formerly("C")) })
+  }
+
+  @Test
   func `what is taken back is not shown`() throws {
     let bench = try Self.bench()
     let client = bench.connect()

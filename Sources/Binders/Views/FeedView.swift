@@ -5,7 +5,11 @@ internal import Signals
 
 /// Shows one feed and its newest episodes; it is fetched while it is shown, and goes with its
 /// subscription.
-package func bindFeed(_ view: View, to feeds: FeedsService, _ feed: FeedArguments) {
+///
+/// - Parameter mayRefresh: Whether the client may have it fetched now.
+package func bindFeed(
+  _ view: View, to feeds: FeedsService, _ feed: FeedArguments, mayRefresh: Bool
+) {
   let (id, count) = (feed.id, max(0, feed.newest ?? FeedArguments.newest))
   feeds.values(of: id).bind(to: view["feed"])
   feeds.states(of: id).ignoreNils().updateLoadingState(of: view["feed"]).bind(to: view) { _, _ in }
@@ -15,7 +19,7 @@ package func bindFeed(_ view: View, to feeds: FeedsService, _ feed: FeedArgument
   view.intent("markPlayed", MarkEpisode.self).calls {
     try feeds.mark(id, $0.episode, played: $0.played ?? true)
   }
-  view.intent("refresh").calls { _ in try feeds.refresh(id) }
+  if mayRefresh { view.intent("refresh").calls { _ in try feeds.refresh(id) } }
   view.intent("unsubscribe").calls { _ in try feeds.unsubscribe(id) }
 }
 

@@ -3,12 +3,14 @@ package import Services
 internal import Signals
 
 /// Shows all feeds; they are fetched while they are shown.
-package func bindFeeds(_ view: View, to feeds: FeedsService) {
+///
+/// - Parameter mayRefresh: Whether the client may have them fetched now.
+package func bindFeeds(_ view: View, to feeds: FeedsService, mayRefresh: Bool) {
   feeds.rows.bind(to: view["feeds"])
   view.intent("add", AddFeed.self).calls { try feeds.subscribe(to: $0.url, as: $0.id) }
-  view.intent("refresh").calls { _ in try feeds.refresh() }
+  if mayRefresh { view.intent("refresh").calls { _ in try feeds.refresh() } }
   view.intent("open", FeedArguments.self).calls { _ = try feeds.feed($0.id) }
-    .opens("feed") { view, feed in bindFeed(view, to: feeds, feed) }
+    .opens("feed") { view, feed in bindFeed(view, to: feeds, feed, mayRefresh: mayRefresh) }
 }
 
 private struct AddFeed: Decodable {

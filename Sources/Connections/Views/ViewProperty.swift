@@ -35,6 +35,12 @@ package final class ViewProperty {
     change { $0.expect(.list) }
   }
 
+  /// Says that it shows something that is loaded when the client asks: until then it has no state.
+  package func loadedWhenAsked() -> ViewProperty {
+    change { $0.expect(.loading) }
+    return self
+  }
+
   private func change(_ body: (inout ViewContent) -> Void) {
     guard !view.isClosed else { return }
     body(&content)

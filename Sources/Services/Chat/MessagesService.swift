@@ -98,6 +98,11 @@ package final class MessagesService {
   /// Removes the room, which the user has made.
   package func remove() throws(ChatError) -> Int { try chat.remove(RoomKey(room), by: name) }
 
+  /// Joins the room; what was said before counts as read.
+  ///
+  /// - Returns: Whether the user had not joined before.
+  package func join() throws(ChatError) -> Bool { try chat.join(RoomKey(room), by: name) }
+
   /// Leaves the room.
   package func leave() throws(ChatError) { _ = try chat.leave(RoomKey(room), by: name) }
 

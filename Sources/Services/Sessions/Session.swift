@@ -88,25 +88,32 @@ package final class Session {
 
   /// Whoever a call is made for: who is logged in, or a name of this user of the machine.
   ///
-  /// - Parameter name: `nil` for who is logged in.
+  /// - Parameter name: `nil` for who is logged in; while somebody is, nobody else.
   package func actor(as name: String? = nil) throws(UsersError) -> String {
     if let name {
       let user = try users.user(name)
-      let hasToken = claim.map { $0.name == name && $0.stands(in: users.ledger.newest) } ?? false
-      guard user.uid == caller.uid || hasToken else { throw .taken(name: name) }
+      guard user.uid == caller.uid || claimed == name else { throw .taken(name: name) }
+      if let claimed, claimed != name { throw .loggedIn(name: claimed) }
       return name
     }
-    guard let claim, claim.stands(in: users.ledger.newest) else { throw .notLoggedIn }
-    return claim.name
+    guard let claimed else { throw .notLoggedIn }
+    return claimed
   }
 
   /// What there is for who is logged in, or, when nobody is, for a name that is logged in now.
+  ///
+  /// Nobody is logged out for it: another name than that of who is logged in is refused.
   package func userSession(as name: String? = nil) throws(UsersError) -> UserSession {
     if let user = current.value, name == nil || user.name == name { return user }
     let name = try actor(as: name)
     if claim?.name != name { begin(Claim(name: name, token: nil)) }
     guard let user = current.value else { throw .notLoggedIn }
     return user
+  }
+
+  /// As whom somebody has logged in, with all that was decided.
+  private var claimed: String? {
+    claim.flatMap { $0.stands(in: users.ledger.newest) ? $0.name : nil }
   }
 
   private func begin(_ claim: Claim) {

@@ -17,6 +17,9 @@ package enum UsersError: ServiceError, Equatable {
   case tooManyFriends(max: Int)
   case notLoggedIn
 
+  /// Somebody is logged in, and means another name of theirs.
+  case loggedIn(name: String)
+
   /// Neither a name nor a token is given, or both.
   case nameOrToken
 
@@ -36,6 +39,7 @@ package enum UsersError: ServiceError, Equatable {
     case .noTokens: .rejected(reason: "no_tokens")
     case .oneself: .rejected(reason: "oneself")
     case .notLoggedIn: .rejected(reason: "not_logged_in")
+    case .loggedIn: .rejected(reason: "logged_in")
     case .lost: .rejected(reason: "lost")
     }
   }
@@ -55,6 +59,7 @@ package enum UsersError: ServiceError, Equatable {
     case .oneself: "nobody is their own friend"
     case .tooManyFriends(let max): "a user has at most \(max) friends"
     case .notLoggedIn: "nobody is logged in here: log in first, or say 'as' with a name of yours"
+    case .loggedIn(let name): "'\(name)' is logged in here: log out first, or leave 'as' out"
     case .lost: "it could not be kept"
     }
   }

@@ -63,6 +63,32 @@ struct ChatMethodsTests {
   }
 
   @Test
+  func `a name of yours is for where nobody is logged in`() throws {
+    let kim = chat.client("kim")
+    chat.makeRoom("lobby", by: kim)
+    let lee = chat.client("lee")
+    _ = lee.open("chat", "c")
+    let views = lee.connection.views.count
+    for view in [
+      #""binder":"room","args":{"room":"lobby","as":"kim"}"#,
+      #""binder":"profile","args":{"as":"kim"}"#, #""binder":"friends","args":{"as":"kim"}"#,
+    ] {
+      #expect(error(lee, "open", "{\(view)}")?.data["reason"] == .string("logged_in"), "\(view)")
+    }
+    for (method, rest) in [
+      ("chat.join", #""room":1,"#), ("chat.unread", ""), ("users.token", ""), ("users.edit", ""),
+    ] {
+      #expect(
+        error(lee, method, #"{\#(rest)"as":"kim"}"#)?.data["reason"] == .string("logged_in"),
+        "\(method)")
+    }
+    #expect(lee.connection.views.count == views, "what is open stays")
+    #expect(call(lee, "users.whoami", "{}").contains(#""user":"lee""#))
+    #expect(call(lee, "chat.join", #"{"room":1,"as":"lee"}"#).contains(#""value":true"#))
+    #expect(lee.open("profile", "p", #"{"as":"lee"}"#).first?.contains(#""value":"lee""#) == true)
+  }
+
+  @Test
   func `a token is answered once, kept nowhere, and lets its bearer in`() throws {
     let kim = chat.client("kim")
     #expect(

@@ -126,6 +126,22 @@ struct ChatViewTests {
   }
 
   @Test
+  func `who looks into a room joins it there, and goes on in the same view`() throws {
+    let (kim, lee) = (chat.client("kim"), chat.client("lee", uid: 1001))
+    chat.makeRoom("lobby", by: kim)
+    let opened = lee.open("room", "r", #"{"room":"lobby"}"#)
+    #expect(opened.first?.contains(#""join":{"params":{}}"#) == true)
+    let refused = lee.ask("r", "send", #"{"text":"hello"}"#)
+    #expect(refused.first?.contains(#""reason":"not_member""#) == true)
+    let joined = lee.ask("r", "join")
+    #expect(joined.first?.contains(#""value":true"#) == true, "\(joined)")
+    #expect(joined.last?.contains(#""members":{"value":"kim* lee*"}"#) == true, "\(joined)")
+    let sent = lee.ask("r", "send", #"{"text":"hello"}"#)
+    #expect(sent.last?.contains(#""op":"insert","at":0"#) == true, "\(sent)")
+    #expect(lee.ask("r", "join").first?.contains(#""value":false"#) == true, "once")
+  }
+
+  @Test
   func `a message is edited and deleted where it stands`() throws {
     let kim = chat.client("kim")
     chat.makeRoom("lobby", by: kim)

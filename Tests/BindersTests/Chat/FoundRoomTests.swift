@@ -40,6 +40,8 @@ struct FoundRoomTests {
     #expect(room.contains(#""parent":"s","binder":"room","style":"push""#))
     #expect(room.contains(#""chosen":{"kind":"state","value":2}"#))
     #expect(room.contains("message 2\"") && room.contains("message 60\""), "as far as the message")
+    #expect(lee.ask("s.1", "join").first?.contains(#""value":true"#) == true)
+    #expect(lee.ask("s.1", "send", #"{"text":"hi"}"#).first?.contains(#""value":61"#) == true)
     #expect(lee.ask("s", "select", #"{"id":"chat/1"}"#).last?.contains(#""binder":"room""#) == true)
     let out = lee.call(#"{"id":5,"method":"users.logout"}"#)
     #expect(out.split(separator: "\n").filter { $0.contains(#""closed""#) }.count == 2)

@@ -17,7 +17,7 @@ struct ProfileViewTests {
     let opened = kim.open("profile", "p")
     #expect(
       opened.first?.contains(
-        #""props":{"about":{"kind":"state","value":""},"added":{"kind":"state","gone":true},"#
+        #""props":{"about":{"kind":"state","value":""},"added":{"kind":"loading"},"#
           + #""friends":{"kind":"loading","state":"loaded","value":[]},"#
           + #""fullName":{"kind":"state","value":""},"name":{"kind":"state","value":"kim"}}"#)
         == true, "\(opened)")
@@ -31,7 +31,7 @@ struct ProfileViewTests {
     #expect(
       kim.received() == [
         #"{"jsonrpc":"2.0","method":"next","params":{"view":"p","seq":2,"#
-          + #""props":{"added":{"kind":"loading","state":"loading"}}}}"#
+          + #""props":{"added":{"state":"loading"}}}}"#
       ])
     #expect(
       kim.settle() == [

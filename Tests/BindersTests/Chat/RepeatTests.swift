@@ -8,7 +8,8 @@ struct RepeatTests {
   init() throws { chat = try ChatBench() }
 
   @Test
-  func `what did nothing and returned nothing is answered as JSON the second time as well`() throws {
+  func `what did nothing and returned nothing is answered as JSON the second time as well`() throws
+  {
     let kim = chat.client("kim")
     chat.makeRoom("lobby", by: kim)
     let same =

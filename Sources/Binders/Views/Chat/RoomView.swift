@@ -3,7 +3,7 @@ internal import Services
 internal import Signals
 internal import Wire
 
-/// Shows a room: what is said in it, and who is there.
+/// Shows a room: what is said in it, and who is there; who has not joined it looks in and may join.
 ///
 /// - Parameter message: The one that is to be seen first; `nil` for the last one.
 func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int? = nil) {
@@ -18,6 +18,7 @@ func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int
     .bind(to: view["members"])
   messages.messages.mapCollection(MessageRow.init).bind(to: view["messages"])
   messages.removal.bind(to: view) { view, _ in view.dismiss() }
+  view.intent("join").calls { _ in try messages.join() }
   view.intent("send", NewText.self).calls { try messages.send($0.text) }
   view.intent("edit", ChangedText.self).calls { try messages.edit($0.id, to: $0.text) }
   view.intent("delete", MessageID.self).calls { try messages.delete($0.id) }

@@ -29,9 +29,10 @@ final class PersonScreen: BindView {
     viewModel = PersonViewModel(model: model)
   }
 
-  /// Shows the same model again: what was typed and not taken goes.
+  /// Shows the same model again: what was typed and not taken goes, and what was read stays.
   func showAgain() {
-    if let model = viewModel?.model { show(model) }
+    guard let model = viewModel?.model else { return }
+    viewModel = PersonViewModel(model: model, formerNames: formerNames.value)
   }
 
   /// Takes a colour that was typed, and shows it as everybody else sees it: in its normal form.

@@ -14,12 +14,14 @@ final class PersonViewModel: BindViewModel {
   let ID = Property("")
   let name = Property("")
   let hexColorCode = Property("")
-  let formerNames = Property([String]())
+  let formerNames: Property<[String]>
 
   /// Turns the name round.
   let reverseNameCommand: any BindCommand
 
-  override init(model: AnyObject?) {
+  /// - Parameter formerNames: Those that are known already; they are read anyway.
+  init(model: AnyObject?, formerNames: [String] = []) {
+    self.formerNames = Property(formerNames)
     reverseNameCommand = BlockCommand { [weak name] in
       if let name { name.value = String(name.value.reversed()) }
     }

@@ -11,6 +11,17 @@ package struct SearchRights {
   let mayOpen: (_ binder: String) -> Bool
 }
 
+extension SearchHit {
+  /// The sources that it tells something of: its own, and the thread or the room that its title
+  /// names.
+  var sources: [String] {
+    guard let source else { return [] }
+    if let thread = Threads.Part(source)?.id { return [source, "threads/\(thread)"] }
+    if let room = Chat.room(of: source)?.id { return [source, "chat/rooms/\(room)"] }
+    return [source]
+  }
+}
+
 /// Opens a thread or a room that was found here; what was found elsewhere is the client's to open.
 package func openSelected(
   _ hit: SearchHit, from view: View, _ session: Session, _ threads: ThreadsService,

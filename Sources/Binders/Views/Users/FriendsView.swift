@@ -7,7 +7,7 @@ func bindFriends(_ view: View, _ session: UserSession) {
   session.users.friends.value().combineLatest(with: session.presence.online, combine: rows)
     .bind(to: view["friends"])
   view.intent("add", NewFriend.self).flatMapLatest { session.users.addFriend($0.name) }
-    .consumeLoadingState(by: view["added"]).bind(to: view["added"])
+    .consumeLoadingState(by: view["added"].loadedWhenAsked()).bind(to: view["added"])
   view.intent("remove", FriendRow.ID.self).calls { try session.users.removeFriend($0.id) }
   view.intent("show", FriendRow.ID.self).calls { try session.users.check($0.id) }
     .opens("user") { view, friend in bindUser(view, session, friend.id) }

@@ -10,7 +10,7 @@ func bindProfile(_ view: View, _ session: UserSession) {
   session.users.friends.mapValue { $0.map(\.name) }
     .consumeLoadingState(by: view["friends"]).bind(to: view["friends"])
   view.intent("addFriend", NamedFriend.self).flatMapLatest { session.users.addFriend($0.name) }
-    .consumeLoadingState(by: view["added"]).bind(to: view["added"])
+    .consumeLoadingState(by: view["added"].loadedWhenAsked()).bind(to: view["added"])
   view.intent("friends").opens("friends") { view, _ in bindFriends(view, session) }
   view.intent("editProfile").opens("editProfile", as: .present) { view, _ in
     bindEditProfile(view, session)
