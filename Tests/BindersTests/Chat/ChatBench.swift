@@ -5,6 +5,7 @@ import Services
 import Signals
 import TestSupport
 import Testing
+import Wire
 
 /// A bench with users and rooms, and the sessions of its clients in the order of their coming.
 final class ChatBench {
@@ -57,6 +58,16 @@ final class ChatBench {
   func makeRoom(_ name: String, by client: TestClient) {
     _ = client.call(#"{"id":1,"method":"chat.create","params":{"name":"\#(name)"}}"#)
   }
+}
+
+/// What a client is answered that calls a method.
+func call(_ client: TestClient, _ method: String, _ params: String) -> String {
+  client.call(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
+}
+
+/// The error with which a client is refused that calls a method; `nil` when it is not.
+func error(_ client: TestClient, _ method: String, _ params: String) -> WireError? {
+  client.error(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
 }
 
 /// A backend that finds the same whatever is looked for.

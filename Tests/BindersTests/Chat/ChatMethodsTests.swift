@@ -13,14 +13,6 @@ struct ChatMethodsTests {
 
   init() throws { chat = try ChatBench() }
 
-  private func call(_ client: TestClient, _ method: String, _ params: String) -> String {
-    client.call(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
-  }
-
-  private func error(_ client: TestClient, _ method: String, _ params: String) -> WireError? {
-    client.error(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
-  }
-
   @Test
   func `a connection is nobody's until somebody logs in, and again after`() throws {
     let client = bench.connect()

@@ -11,14 +11,6 @@ struct RemovedRoomTests {
 
   init() throws { chat = try ChatBench() }
 
-  private func call(_ client: TestClient, _ method: String, _ params: String) -> String {
-    client.call(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
-  }
-
-  private func error(_ client: TestClient, _ method: String, _ params: String) -> WireError? {
-    client.error(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
-  }
-
   @Test
   func `who has made a room removes it: its views close, its sources are gone`() throws {
     let kim = chat.client("kim", as: .user)
