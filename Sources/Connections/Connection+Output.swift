@@ -119,9 +119,14 @@ extension Connection {
   /// subscriptions have, in one write as long as it takes everything.
   func pump() {
     guard !isEnded, sendOutput() else { return updateReading() }
-    var isMore = true
+    var (isMore, chunks) = (true, 0)
     while isMore, !isEnded, outputBytes == 0 {
-      isMore = false
+      // A client that reads as fast as it is written to is not to keep the others waiting.
+      guard chunks < Hub.chunksPerTurn else {
+        hub.postpone(self)
+        break
+      }
+      (isMore, chunks) = (false, chunks + 1)
       held.release(upTo: hub.position, to: &hub.scratch)
       heldLate.release(upTo: hub.position, to: &hub.scratch)
       goOnBehindAnswers()

@@ -115,6 +115,7 @@ package final class Connection: DisposeBagProvider {
 
   // What the hub has noted of it.
   var isListed = false
+  var isPostponed = false
   var isWaiting = false
   var isMonitored = false
   var partialSince: UInt64?

@@ -8,6 +8,9 @@ package final class Hub {
   /// How much of one client's output is gathered before it is sent.
   static let chunkSize = 128 << 10
 
+  /// How many chunks one client is sent in a turn.
+  static let chunksPerTurn = 4
+
   /// How much memory the shared buffer keeps between turns.
   static let scratchSize = 256 << 10
 
@@ -55,6 +58,7 @@ package final class Hub {
 
   private var lastID: UInt64 = 0
   private var listed: [Connection] = []
+  private var postponed: [Connection] = []
   private var waiting: [Connection] = []
   private var gone: [Connection] = []
   private var turnEnd: [() -> Void] = []
@@ -114,6 +118,13 @@ package final class Hub {
     listed.append(connection)
   }
 
+  /// Notes that a connection has more to send than may be sent in one turn.
+  func postpone(_ connection: Connection) {
+    guard !connection.isPostponed else { return }
+    connection.isPostponed = true
+    postponed.append(connection)
+  }
+
   /// Notes that a connection waits for the journal.
   func await(_ connection: Connection) {
     guard !connection.isWaiting else { return }
@@ -138,7 +149,16 @@ package final class Hub {
   /// Sends what this turn has brought, in one write for each client.
   ///
   /// Called at the end of every turn.
-  package func flush() {
+  ///
+  /// - Returns: Whether there is more to send, which is not to wait for anything but its turn.
+  @discardableResult
+  package func flush() -> Bool {
+    let postponed = postponed
+    self.postponed = []
+    for connection in postponed {
+      connection.isPostponed = false
+      list(connection)
+    }
     while !turnEnd.isEmpty {
       let actions = turnEnd
       turnEnd = []
@@ -158,6 +178,7 @@ package final class Hub {
       self.gone = []
       for connection in gone { connection.end() }
     }
+    return !self.postponed.isEmpty
   }
 
   // MARK: Feeds
@@ -280,7 +301,7 @@ package final class Hub {
   package var hasUnfinished: Bool {
     connections.values.contains {
       !$0.held.isEmpty || !$0.heldLate.isEmpty || !$0.late.isEmpty || $0.outputBytes > 0
-        || $0.parked != nil
+        || $0.parked != nil || $0.isPostponed
     }
   }
 }

@@ -7,7 +7,10 @@ internal import Clibuv
 /// loop's reach it through a ``Mailbox`` only.
 package final class Loop {
   /// How many bytes one read takes at most.
-  static let slabSize = 64 * 1024
+  ///
+  /// It is read once a turn from each socket: so many bytes of short requests are some hundred
+  /// microseconds of work, after which it is the turn of the others.
+  static let slabSize = 8 * 1024
 
   let pointer: UnsafeMutablePointer<uv_loop_t>
 
@@ -17,6 +20,7 @@ package final class Loop {
 
   private let thread = uv_thread_self()
   private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
+  private let idle = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
   private var turnEnd: [() -> Void] = []
 
   /// Makes a loop that belongs to the calling thread.
@@ -27,6 +31,7 @@ package final class Loop {
     } catch {
       pointer.deallocate()
       prepare.deallocate()
+      idle.deallocate()
       slab.deallocate()
       throw error
     }
@@ -35,15 +40,18 @@ package final class Loop {
     prepare.pointee.data = Unmanaged.passUnretained(self).toOpaque()
     uv_prepare_start(prepare, prepareFired)
     prepare.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_unref($0) }
+    uv_idle_init(pointer, idle)
   }
 
   deinit {
     prepare.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_close($0, nil) }
+    idle.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_close($0, nil) }
     uv_run(pointer, UV_RUN_NOWAIT)
     let status = uv_loop_close(pointer)
     precondition(status == 0, "a loop was released with open handles")
     pointer.deallocate()
     prepare.deallocate()
+    idle.deallocate()
     slab.deallocate()
   }
 
@@ -78,6 +86,12 @@ package final class Loop {
   package func onTurnEnd(_ body: @escaping () -> Void) {
     preconditionOnLoop()
     turnEnd.append(body)
+  }
+
+  /// Does not wait for events at the end of this turn: something that takes long goes on in the next.
+  package func skipWait() {
+    // A loop with an idle handle does not wait; this one ends itself when it is called.
+    uv_idle_start(idle) { idle in uv_idle_stop(idle) }
   }
 
   fileprivate func endTurn() {

@@ -20,7 +20,7 @@ package final class SocketListener {
   }
 
   /// How many connections one turn takes, so that a storm of them does not starve the others.
-  private static let acceptedPerTurn = 64
+  private static let acceptedPerTurn = 16
 
   /// How many connections wait in the kernel; it lowers this to its own limit (`somaxconn`).
   private static let backlog: CInt = 4096

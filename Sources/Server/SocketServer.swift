@@ -28,7 +28,7 @@ package final class SocketServer {
     self.log = log
     self.admits = admits
     self.onConnection = onConnection
-    loop.onTurnEnd { [unowned hub] in hub.flush() }
+    loop.onTurnEnd { [unowned hub, unowned loop] in if hub.flush() { loop.skipWait() } }
   }
 
   /// Where clients connect; empty while they cannot.

@@ -472,6 +472,27 @@ struct LogSubscriptionTests {
   }
 
   @Test
+  func `a client that takes whatever it is sent gets a part in a turn, and the others theirs`() {
+    let log = Log()
+    let other = bench.hub.connect(PeerIdentity(uid: 1, gid: 1, pid: 1))
+    let transport = FakeTransport()
+    other.start(transport)
+    add(log, after: 0)
+    log.append(20_000, filler: #","x":""# + String(repeating: "x", count: 100) + #"""#)
+    other.add(LogSubscription(.number(1), to: log.source, after: 19_999, on: other))
+    #expect(bench.hub.flush())
+    var lines = bench.transport.lines()
+    #expect(1...6_000 ~= lines.count)
+    #expect(transport.lines().count == 2, "the last entry, and that it was")
+    while bench.hub.hasUnfinished {
+      bench.hub.flush()
+      lines += bench.transport.lines()
+    }
+    #expect(lines.compactMap(seq).elementsEqual((1...20_000) + [20_000]))
+    #expect(!bench.hub.flush())
+  }
+
+  @Test
   func `clients with handles of their own share what is in memory`() {
     let log = Log()
     let other = bench.hub.connect(PeerIdentity(uid: 1, gid: 1, pid: 1))

@@ -47,6 +47,20 @@ struct LoopTests {
   }
 
   @Test
+  func `a turn that skips its wait is followed by the next at once, and that one waits`() throws {
+    let loop = try Loop()
+    var skips = 0
+    loop.onTurnEnd {
+      guard skips < 1_000 else { return }
+      skips += 1
+      loop.skipWait()
+    }
+    let turns = try loop.countTurns(forMilliseconds: 200)
+    #expect(skips == 1_000)
+    #expect(1_000...1_010 ~= turns)
+  }
+
+  @Test
   func `a signal of the process is told on the loop`() throws {
     let loop = try Loop()
     var count = 0

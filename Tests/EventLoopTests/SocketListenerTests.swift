@@ -196,7 +196,7 @@ struct SocketListenerTests {
     }
     let peers = try (0..<200).map { _ in try Peer(connectedTo: path) }
     loop.runOnce()
-    #expect(accepted == 64)
+    #expect(accepted == 16)
     try loop.run { accepted == 200 }
     listener.close()
     loop.run()

@@ -39,6 +39,23 @@ struct StreamSocketTests {
   }
 
   @Test
+  func `one that sends very much is read a little in a turn, and so are the others`() throws {
+    let (otherSocket, otherPeer) = try makePair(on: loop)
+    let other = Recorder()
+    otherSocket.delegate = other
+    peer.send(String(repeating: "x", count: 100_000))
+    otherPeer.send("short")
+    socket.setReading(true)
+    otherSocket.setReading(true)
+    try loop.run { !recorder.bytes.isEmpty }
+    #expect(recorder.bytes.count < 20_000)
+    #expect(other.text == "short")
+    try loop.run { recorder.bytes.count == 100_000 }
+    otherSocket.close()
+    finish()
+  }
+
+  @Test
   func `a peer whose last words nobody has read is told of an end, after what was said to it`()
     throws
   {
