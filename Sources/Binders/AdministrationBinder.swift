@@ -40,9 +40,11 @@ package func bindAdministration(_ interface: Interface, to administration: Admin
   interface.query(
     "acl", "Whether a client of a user and groups may do something, and which rule says so.",
     AccessQuestion.self, nil
-  ) { _, call, question in
+  ) { interface, call, question in
     do throws(WireError) {
-      let decision = administration.decide(try question.request, question.peer)
+      let request = try question.request
+      if case .call(let method) = request { try interface.checkExists(method) }
+      let decision = administration.decide(request, question.peer)
       call.answer { decision.shown(in: administration.file()).write(to: &$0) }
     } catch {
       call.refuse(error)

@@ -14,13 +14,14 @@ func bindAtomic(_ interface: Interface) {
   ) { interface, call, request, line in
     var call = call
     interface.atomicConnection = call.connection
-    defer { interface.atomicConnection = nil }
+    defer { (interface.atomicConnection, interface.atomicSession) = (nil, nil) }
     var command = call.command(name, mayRecord: interface.mayRecord)
     let steps: [() throws -> JSONText?]
     do throws(WireError) {
       let atomic: Atomic = try interface.decode(request, line, names, .refused)
       try interface.addOptions(to: &command, request, line, &call)
       steps = try interface.steps(of: atomic, call.connection.limits)
+      command.noteActor(interface.atomicSession)
     } catch {
       return call.refuse(error)
     }

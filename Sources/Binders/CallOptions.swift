@@ -45,6 +45,11 @@ struct CallOptions: Decodable {
   func expectations() throws(WireError) -> [(stream: String, at: Services.Expectation)] {
     var expectations: [(stream: String, at: Services.Expectation)] = []
     for (stream, expected) in expect ?? [:] {
+      guard !stream.isEmpty, !stream.contains("*") else {
+        throw WireError(
+          JSONDecodingError(
+            path: "/_meta/expect", expected: "the name of a stream", got: "'\(stream)'"))
+      }
       guard let expectation = Services.Expectation(expected) else {
         throw WireError(
           JSONDecodingError(

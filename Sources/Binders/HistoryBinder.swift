@@ -153,6 +153,7 @@ extension Interface {
     let filter = readable(
       try history.filter?.eventFilter(call.connection.limits) ?? EventFilter())
     if let after = history.after?.seq {
+      try check(after, mayBeGone: true)  // what is gone the reader finds out
       host.readEvents(after: after, limit: limit, filter).answer(call, self) { [host] page in
         call.answer { buffer in
           page.write(
@@ -161,6 +162,9 @@ extension Interface {
         }
       }
     } else {
+      if let before = history.before?.seq, before > 1, before < host.first {
+        throw .seqExpired(first: host.first, last: host.durable)
+      }
       host.readEvents(before: history.before?.seq, limit: limit, filter).answer(call, self) {
         [host] page in
         call.answer { page.writeLast(host, limit: call.connection.lineOut, to: &$0) }

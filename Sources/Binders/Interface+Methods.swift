@@ -117,6 +117,13 @@ extension Interface {
     return .done
   }
 
+  /// - Throws: when there is no such method, for nobody.
+  func checkExists(_ method: String) throws(WireError) {
+    guard methods.methods.contains(where: { $0.name == method }) || withheld.contains(method) else {
+      throw methodNotFound(method)
+    }
+  }
+
   func methodNotFound(_ name: String) -> WireError {
     if withheld.contains(name) { noteRefusal("to call \(name)") }
     var data: JSONObject = ["method": .string(name)]
@@ -132,7 +139,8 @@ extension Interface {
   /// Runs a command and answers it when it is durable.
   func run<Parameters: Decodable>(
     _ name: String, _ names: [String], _ direct: DirectReader<Parameters>?, _ call: Call,
-    _ request: Request, _ line: Span<UInt8>, _ body: (Parameters) throws -> JSONText?
+    _ request: Request, _ line: Span<UInt8>, in session: Session? = nil,
+    _ body: (Parameters) throws -> JSONText?
   ) {
     var call = call
     var command = call.command(name, mayRecord: mayRecord)
@@ -143,6 +151,7 @@ extension Interface {
       } else {
         parameters = try decode(request, line, names, .refused)
         try addOptions(to: &command, request, line, &call)
+        command.noteActor(session)
       }
       try checkTarget(parameters)
     } catch {

@@ -39,12 +39,14 @@ extension Interface {
         throw .unusable("method", "a method that needs no session", name)
       }
       let session = interface.session(of: connection)
+      interface.atomicSession = session
       return { try interface.text(try body(session, parameters)) }
     }
     offer(name, doc, .command, parameters, Shape(of: Value.self), writes, errors, step: step) {
       interface, call, request, line in
       let session = interface.session(of: call.connection)
-      interface.run(name, names, nil, call, request, line) { (parameters: Parameters) in
+      interface.run(name, names, nil, call, request, line, in: session) {
+        (parameters: Parameters) in
         try interface.text(try body(session, parameters))
       }
     }
@@ -100,5 +102,14 @@ extension Interface {
     offer(
       SourceProvider.Description(name, doc, Shape(of: Value.self)),
       SampledSource(value: { text(property.value) }, changes: changes))
+  }
+}
+
+extension Command {
+  /// Who is logged in is a part of what is asked: the same call of somebody else under the same
+  /// identity is another one.
+  mutating func noteActor(_ session: Session?) {
+    guard id != nil, let name = session?.name else { return }
+    parameters = "\(name) \(parameters)"
   }
 }

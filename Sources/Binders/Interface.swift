@@ -45,6 +45,9 @@ package final class Interface {
   /// The client whose `atomic` is being read and run.
   var atomicConnection: Connection?
 
+  /// The session in which a part of it is called.
+  var atomicSession: Session?
+
   /// By name; there are few, so that looking through them is as fast as anything.
   private(set) var services: [Service] = []
   private(set) var methods = MethodTable()

@@ -75,7 +75,8 @@ final class LiveReaders {
     self.acknowledged = [:]
     self.waiting = []
     do throws(Refusal) {
-      for (name, (seq, connection)) in acknowledged.sorted(by: { $0.key < $1.key }) {
+      for (name, (seq, connection)) in acknowledged.sorted(by: { $0.key < $1.key })
+      where service.ledger.newest[name] != nil {
         let peer = connection.peer
         let command = Command(method: "ack", caller: Caller(uid: peer.uid, pid: peer.pid))
         _ = try interface.host.perform(command) {

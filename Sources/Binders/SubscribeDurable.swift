@@ -50,9 +50,13 @@ extension Interface {
   ) throws(WireError) {
     _ = try durableFilter(subscribe, call)
     try begin(subscribe, call) { [self] call, position in
+      do throws(WireError) {
+        _ = try call.connection.reserveHandle(subscribe.sub)
+      } catch {
+        return call.refuse(error)
+      }
       do throws(Refusal) {
         let position = position ?? host.durable
-
         _ = try host.perform(call.command("subscribe", mayRecord: mayRecord)) {
           // Somebody else may have begun it meanwhile.
           if readers.service.ledger.newest[name] == nil {
@@ -60,6 +64,8 @@ extension Interface {
           }
           return nil
         }
+        // What the client asks next may be about it, and a place that is free now is free then.
+        call.connection.noteWritten(upTo: host.last)
         attachLater(subscribe, name, readers, isNew: true, call)
       } catch {
         call.refuse(self.error(error), after: host.last)

@@ -14,7 +14,19 @@ struct RoleParser {
   func roles(_ node: Node) -> Roles {
     let roles = reader.elements(of: node, "'roles'") ?? []
     noteRepeatedNames(roles)
-    return Roles(roles.compactMap(entry))
+    let entries = roles.map(entry)
+    noteUnreachable(roles, entries)
+    return Roles(entries.compactMap(\.self))
+  }
+
+  /// The first role that a client is a member of counts.
+  private func noteUnreachable(_ nodes: [Node], _ entries: [Roles.Entry?]) {
+    guard let i = entries.firstIndex(where: { $0?.members.isEverybody == true }),
+      let name = entries[i]?.role.name
+    else { return }
+    for node in nodes[(i + 1)...] {
+      reader.warn(at: node.offset, "nobody gets this role: '\(name)' before it is for everybody")
+    }
   }
 
   private func entry(_ node: Node) -> Roles.Entry? {

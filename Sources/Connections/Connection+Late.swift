@@ -19,11 +19,11 @@ extension Connection {
   /// - Throws: ``WireError``: `limit_reached`, or `overloaded`.
   func startLate(_ call: Call) throws(WireError) {
     guard late.count < limits.inFlight else { throw .limitReached(.inFlight, limits) }
-    guard hub.lateCalls < limits.allInFlight else {
+    guard hub.mayStartLate(for: peer.uid) else {
       throw .limit(.allInFlight, limits, .overloaded)
     }
     late.append(call)
-    hub.lateCalls += 1
+    hub.countLate(1, of: peer.uid)
   }
 
   /// Forgets a call that was answered.
@@ -31,7 +31,7 @@ extension Connection {
     ended.end()
     guard let i = late.firstIndex(where: { $0.isLate(ended) }) else { return }
     late.remove(at: i)
-    hub.lateCalls -= 1
+    hub.countLate(-1, of: peer.uid)
     hub.list(self)
   }
 
@@ -39,7 +39,7 @@ extension Connection {
   func abandonLate() {
     let late = late
     self.late = []
-    hub.lateCalls -= late.count
+    hub.countLate(-late.count, of: peer.uid)
     for call in late { call.abandon() }
   }
 

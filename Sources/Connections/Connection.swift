@@ -145,6 +145,11 @@ package final class Connection: DisposeBagProvider {
     updateReading()
   }
 
+  /// What the client asks next waits until it is durable up to a position.
+  package func noteWritten(upTo position: UInt64) {
+    writtenPosition = max(writtenPosition, position)
+  }
+
   /// Whether what this client has written before is not durable yet.
   package var hasUndurableWrites: Bool { writtenPosition > hub.position }
 

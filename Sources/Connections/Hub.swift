@@ -45,7 +45,13 @@ package final class Hub {
   package internal(set) var subscriptionCount = 0
 
   /// Calls of all clients that are answered in a later turn.
-  package internal(set) var lateCalls = 0
+  package private(set) var lateCalls = 0
+
+  /// Those of each user.
+  private var lateCallsByUser: [UInt32: Int] = [:]
+
+  /// The users to whom no share is a limit: who administers the daemon gets through.
+  package var owners: Set<UInt32> = []
 
   /// Where the answers of the requests that are being run are gathered.
   var scratch = ByteBuffer()
@@ -86,6 +92,22 @@ package final class Hub {
 
   func remove(_ connection: Connection) {
     connections[connection.id] = nil
+  }
+
+  // MARK: Late calls
+
+  /// Whether a user may have one more call that is answered in a later turn: all have a limit, and one
+  /// of them no more than half of it, so that there is room for the others.
+  func mayStartLate(for user: UInt32) -> Bool {
+    guard lateCalls < limits.allInFlight else { return false }
+    let mine = lateCallsByUser[user, default: 0]
+    return owners.contains(user) || mine < max(1, limits.allInFlight / 2)
+  }
+
+  func countLate(_ change: Int, of user: UInt32) {
+    lateCalls += change
+    let mine = lateCallsByUser[user, default: 0] + change
+    lateCallsByUser[user] = mine == 0 ? nil : mine
   }
 
   /// Bytes that wait for clients, of all together.

@@ -13,6 +13,9 @@ package final class JournalBuilder {
   private let snapshots: SnapshotTable
   private var last: UInt64 = 0
 
+  /// Where the one is whose place was taken; `nil` when there was none.
+  package var replaced: String? { place.replaced }
+
   /// What a journal is made for.
   package enum Purpose {
     /// To be kept: with the identity of the one that it is of.

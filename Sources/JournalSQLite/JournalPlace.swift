@@ -12,6 +12,9 @@ package final class JournalPlace {
   /// The file as it is made, until it is put where it is to be.
   package let partial: String
 
+  /// Where the one is whose place was taken; `nil` when there was none.
+  package private(set) var replaced: String?
+
   /// - Parameter source: The journal that is read meanwhile.
   /// - Throws: ``JournalError`` when the file may not take the place; nothing was changed then.
   package init(at path: String, besides source: String?) throws(JournalError) {
@@ -53,10 +56,13 @@ package final class JournalPlace {
   /// Puts the partial file, which the disk has, where it is to be.
   ///
   /// - Parameter isForced: Whether it may take the place of another, which is kept as `path.old`, with
-  ///   its log. There is one of the two at every moment.
+  ///   its log; as `path.old.2` and so on where there is an older one already. There is one of the
+  ///   two at every moment.
   package func put(isForced: Bool) throws(JournalError) {
     if isForced, access(path, F_OK) == 0 {
-      try keepOld()
+      let old = nameForOld()
+      try keep(as: old)
+      replaced = old
       guard rename(partial, path) == 0 else { throw Self.failure(path) }
     } else {
       // Unlike rename, this finds out if there is a file meanwhile.
@@ -69,13 +75,24 @@ package final class JournalPlace {
     try Self.synchronize(directory)
   }
 
+  /// The first name that nobody has, or that of an attempt which did not come to its end.
+  private func nameForOld() -> String {
+    let file = Self.identity(path)
+    var (name, number) = (path + ".old", 1)
+    while let other = Self.identity(name), other != file {
+      number += 1
+      name = "\(path).old.\(number)"
+    }
+    return name
+  }
+
   /// Gives what is there its second name.
-  private func keepOld() throws(JournalError) {
+  private func keep(as old: String) throws(JournalError) {
     moveLog()
-    for end in ["-wal", "-shm"] { unlink(path + ".old" + end) }
-    try keep("")
+    for end in ["-wal", "-shm"] { unlink(old + end) }
+    try keep("", as: old)
     // What could not be moved from the log: with another file it would be taken for that one's.
-    if access(path + "-wal", F_OK) == 0 { try keep("-wal") }
+    if access(path + "-wal", F_OK) == 0 { try keep("-wal", as: old) }
     try Self.synchronize(directory)
     for end in ["-wal", "-shm"] { unlink(path + end) }
   }
@@ -88,8 +105,8 @@ package final class JournalPlace {
     try? database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
-  private func keep(_ end: String) throws(JournalError) {
-    let (file, old) = (path + end, path + ".old" + end)
+  private func keep(_ end: String, as old: String) throws(JournalError) {
+    let (file, old) = (path + end, old + end)
     let next = old + ".partial"
     unlink(next)
     guard link(file, next) == 0, rename(next, old) == 0 else { throw Self.failure(old) }

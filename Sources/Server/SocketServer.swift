@@ -83,7 +83,7 @@ package final class SocketServer {
   /// The limit that leaves no room for one more; `nil` when there is room.
   private func limitReached(by peer: PeerIdentity) -> LimitName? {
     guard hub.connections.count < hub.limits.connections else { return .connections }
-    guard peer.uid != Process.user, peer.uid != 0 else { return nil }
+    guard !hub.owners.contains(peer.uid) else { return nil }
     let count = countByUser[peer.uid, default: 0]
     return count < hub.limits.connectionsPerUser ? nil : .connectionsPerUser
   }

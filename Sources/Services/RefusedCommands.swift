@@ -19,10 +19,11 @@ struct RefusedCommands {
   }
 
   /// What the service has said to the same command; `nil` when it was not asked, or has not refused.
-  func refusal(of command: Command) -> (any ServiceError)? {
-    guard !refused.isEmpty, let id = command.identity, let entry = refused[id],
-      entry.call == command.fingerprint
-    else { return nil }
+  ///
+  /// - Throws: ``Refusal/reused(seq:)`` when the identity is that of another command.
+  func refusal(of command: Command) throws(Refusal) -> (any ServiceError)? {
+    guard !refused.isEmpty, let id = command.identity, let entry = refused[id] else { return nil }
+    guard entry.call == command.fingerprint else { throw .reused(seq: nil) }
     return entry.error
   }
 

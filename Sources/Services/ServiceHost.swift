@@ -157,7 +157,7 @@ package final class ServiceHost {
     _ command: Command, _ body: () throws -> JSONText?
   ) throws(Refusal) -> Accepted {
     if let done = try repetition(of: command) { return done }
-    if let error = refused.refusal(of: command) { throw .service(error) }
+    if let error = try refused.refusal(of: command) { throw .service(error) }
     if let refusal { throw .journal(refusal) }
     for (stream, expected) in command.expectations {
       let actual = store.head(of: stream).version

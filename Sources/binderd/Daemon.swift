@@ -52,6 +52,7 @@ final class Daemon {
     let hub = Hub(
       limits: configuration.limits.fitting(descriptors), now: { loop.milliseconds },
       scheduler: scheduler)
+    hub.owners = [0, Process.user]
     let stats = DaemonMeasures(hub: hub, host: host, store: store, loop: loop)
     host.onSnapshotFailure = { log.write(.warning, "a snapshot was not made: \($0)") }
 

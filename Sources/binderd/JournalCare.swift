@@ -63,6 +63,10 @@ func compact(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -
   let daemon = try Daemon(settings, ConfigurationFile(options), log, manager)
   defer { daemon.abandon() }
   try daemon.start(settings, BindFiles(), log, manager)
+  if let before = options.before, before > daemon.host.durable {
+    log.write(.error, "the journal ends at \(daemon.host.durable): there is no event \(before)")
+    return EXIT_FAILURE
+  }
   var result: Result<JournalService.Compacted, JournalFault>?
   let compaction = daemon.journal.compact(before: options.before, isForced: options.isForced)
   let observation = compaction.observe { event in

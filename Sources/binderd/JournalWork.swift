@@ -111,11 +111,16 @@ struct JournalWork {
     let report = try builder.finish()
     shown.end(at: report.last)
     say(report, target)
+    sayReplaced(builder.replaced)
   }
 
   private func say(_ report: JournalCheck.Report, _ target: String) {
     print(
       "\(target): epoch \(report.epoch), \(report.count) events, \(report.first) to \(report.last)")
+  }
+
+  private func sayReplaced(_ old: String?) {
+    if let old { print("what was there is kept as \(old)") }
   }
 
   // MARK: Lines
@@ -138,6 +143,7 @@ struct JournalWork {
     try file.finish()
     shown.end(at: source.last)
     if target != "-" { print("\(target): \(count) events") }
+    sayReplaced(file.replaced)
   }
 
   private func read(from origin: String) throws {
@@ -178,6 +184,7 @@ struct JournalWork {
     let report = try builder.finish(takeIn)
     shown.end(at: file.size)
     say(report, path)
+    sayReplaced(builder.replaced)
   }
 
   private func addTo(

@@ -113,6 +113,9 @@ final class LineFile {
     isAtEnd = read == 0
   }
 
+  /// Where the one is whose place was taken; `nil` when there was none.
+  var replaced: String? { place?.replaced }
+
   func write(_ text: String) throws(JournalError) {
     buffer += text.utf8
     buffer.append(UInt8(ascii: "\n"))

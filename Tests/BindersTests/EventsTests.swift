@@ -42,6 +42,15 @@ struct EventsTests {
     #expect(client.settle() == [next("e", event(4, "c", 1, #"{"value":4}"#))])
   }
 
+  @Test
+  func `a page behind the end is refused: what comes would be missed`() {
+    #expect(
+      client.error(#"{"id":1,"method":"history","params":{"source":"events","after":4}}"#)?.name
+        == .seqFuture)
+    #expect(
+      client.error(#"{"id":1,"method":"history","params":{"source":"events","after":3}}"#) == nil)
+  }
+
   @Test(arguments: [
     (#""now""#, [Int]()), (#""start""#, [1, 2, 3]), (#"{"after":0}"#, [1, 2, 3]),
     (#"{"after":3}"#, []), (#"{"last":2}"#, [2, 3]), (#"{"last":0}"#, []),

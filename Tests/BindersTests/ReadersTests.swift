@@ -154,6 +154,45 @@ struct ReadersTests {
   }
 
   @Test
+  func `a reader that is forgotten in the turn in which it was acknowledged is nobody's affair`() {
+    let other = bench.connect()
+    _ = lines(of: client, subscribe(#","from":"start""#))
+    _ = lines(
+      of: other,
+      #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"o","durable":"other","from":"start"}}"#
+    )
+    client.send(ack(1), #"{"id":3,"method":"readers.forget","params":{"name":"mailer"}}"#)
+    other.send(ack(3, sub: "o"))
+    #expect(client.settle().count { $0.contains(#""result""#) } == 2)
+    #expect(other.settle().map { $0.contains(#""sub":"o","seq":3,"#) } == [true])
+    #expect(position() == nil)
+    #expect(position("other") == at(3))
+  }
+
+  @Test
+  func `what is asked behind the beginning of a reader waits for it`() {
+    client.send(
+      subscribe(#","from":"start""#), #"{"id":2,"method":"unsubscribe","params":["d"]}"#,
+      #"{"id":3,"method":"subscribe","params":{"source":"cells/a","sub":"d"}}"#, subscribe())
+    let answers = client.settle()
+    #expect(answers.first?.contains(#""new":true"#) == true)
+    let end = answers.firstIndex { $0.contains(#""was":"active""#) } ?? 0
+    #expect(end > 0)
+    #expect(answers[end + 1].contains(#""id":3,"result""#))
+    #expect(answers[end + 2].contains(#""name":"already_exists""#))
+    #expect(answers.count == end + 3, "no frame follows the end")
+  }
+
+  @Test
+  func `a reader whose subscription is refused was not begun`() {
+    client.send(
+      #"{"id":3,"method":"subscribe","params":{"source":"cells/a","sub":"d"}}"#,
+      subscribe(#","from":{"time":"2026-01-01T00:00Z"}"#))
+    #expect(client.settle().count { $0.contains(#""name":"already_exists""#) } == 1)
+    #expect(position() == nil)
+  }
+
+  @Test
   func `an acknowledgement that makes no sense is refused with the reason`() {
     _ = lines(of: client, subscribe(#","from":"start","max_unacked":3"#))
     _ = client.call(#"{"id":1,"method":"subscribe","params":{"source":"events","sub":"plain"}}"#)
@@ -178,7 +217,7 @@ struct ReadersTests {
     client.send(ack(4), #"{"id":5,"method":"readers.forget","params":["mailer"]}"#)
     let lines = client.settle()
     #expect(lines.count == 3)
-    #expect(lines[0].contains(#""id":2"#) && lines[0].contains("not_found"))
+    #expect(lines[0].contains(#""id":2"#) && lines[0].contains(#""seq":4"#), "it was there then")
     #expect(lines[1].contains(#""id":5,"result":{"value":0"#))
   }
 

@@ -121,6 +121,19 @@ struct RoleTests {
   }
 
   @Test
+  func `a role behind one that is for everybody is warned of`() throws {
+    let read = try configuration(
+      """
+      {"roles": [{"name": "a", "users": ["*"], "read": ["**"]},
+                 {"name": "b", "users": [7], "read": ["**"]}]}
+      """)
+    #expect(
+      read.warnings.map(\.description) == [
+        "binder.conf:2:12: nobody gets this role: 'a' before it is for everybody"
+      ])
+  }
+
+  @Test
   func `the same rules in other lines are the same role`() throws {
     let below = "\n\n" + text
     #expect(try role(1003, in: text) == role(1003, in: below))

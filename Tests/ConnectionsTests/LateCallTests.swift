@@ -84,11 +84,30 @@ struct LateCallTests {
   }
 
   @Test
+  func `one user has half of all calls in flight, so that there is room for others`() {
+    let bench = Bench { $0.allInFlight = 4 }
+    let late = offerLate(on: bench)
+    bench.receive(request(1, "late") + request(2, "late") + request(3, "late"))
+    #expect(error(bench.lines().last)?.name == .overloaded)
+    let other = bench.hub.connect(PeerIdentity(uid: 7, gid: 2, pid: 4))
+    other.onRequest = bench.connection.onRequest
+    let transport = FakeTransport()
+    other.start(transport)
+    other.receive(Array(request(4, "late").utf8).span)
+    bench.hub.flush()
+    #expect(transport.bytes.isEmpty, "it is not refused")
+    late.calls[0].answer { $0.append("{}") }
+    bench.receive(request(5, "late"))
+    #expect(bench.lines() == [result(1)])
+  }
+
+  @Test
   func `one connection has as many calls in flight as it may, all together as many as they may`() {
     let bench = Bench {
       $0.inFlight = 2
       $0.allInFlight = 3
     }
+    bench.hub.owners = [1]
     let late = offerLate(on: bench)
     let other = bench.hub.connect(PeerIdentity(uid: 1, gid: 2, pid: 4))
     other.onRequest = bench.connection.onRequest

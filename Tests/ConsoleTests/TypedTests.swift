@@ -65,6 +65,15 @@ struct TypedTests {
     }
   }
 
+  @Test(arguments: [
+    ("a >> 5", false), ("a >", false), ("a >=", false), ("a == ==", false), ("a > 5 6", false),
+    ("a <> 5", false), ("a > 5", true), ("a == Jane Doe", true), (#"a == """#, true),
+    (#"a > ">5""#, true), ("a != null", true), ("a > b", true),
+  ])
+  func `what is typed wrong is no whole condition`(text: String, isWhole: Bool) throws {
+    #expect(try #require(Condition(text)).isWhole == isWhole)
+  }
+
   @Test
   func `a condition compares numbers by value, and like with like only`() throws {
     func holds(_ condition: String, _ value: String?) throws -> Bool {

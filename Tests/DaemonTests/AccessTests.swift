@@ -188,5 +188,11 @@ struct AccessTests {
         .contains(#"{"allowed":false,"rule":"it has none of the roles, and may not connect"}"#))
     #expect(try ask(#"{"uid":0,"method":"reload"}"#).contains(#""allowed":true,"role":"owner""#))
     #expect(try ask(#"{"uid":0}"#).contains(#""name":"invalid_params""#))
+    // A typing error is not "allowed", nor is it "denied".
+    #expect(
+      try ask(#"{"uid":4001,"method":"cells.sett"}"#)
+        .contains(
+          #""name":"method_not_found","retry":false,"method":"cells.sett","did_you_mean":"cells.set""#
+        ))
   }
 }

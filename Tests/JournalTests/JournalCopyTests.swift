@@ -121,6 +121,11 @@ struct JournalCopyTests {
     _ = try make(of: directory.journal, at: copy, for: .backup(epoch: "other"), isForced: true)
     #expect(try JournalSource(path: copy).epoch == "other")
     #expect(try JournalSource(path: copy + ".old").epoch == epoch)
+    // A second try does not take the place of what the first has kept.
+    _ = try make(of: directory.journal, at: copy, for: .backup(epoch: "third"), isForced: true)
+    #expect(try JournalSource(path: copy).epoch == "third")
+    #expect(try JournalSource(path: copy + ".old").epoch == epoch)
+    #expect(try JournalSource(path: copy + ".old.2").epoch == "other")
   }
 
   @Test

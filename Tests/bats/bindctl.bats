@@ -424,6 +424,10 @@ bindctl: connected again; going on after 0'
     refuses 4 "'cells/c' has no history" history cells/c
     refuses 2 "--count is at least 1; see 'bindctl help history'" history cells/a -n 0
     refuses 5 "'system/load' is not journaled: it has no past" history system/load
+    refuses 2 "history takes one source, not the pattern 'cells/*'; 'at' shows many as of a moment; see 'bindctl help history'" history 'cells/*'
+    refuses 2 "what has happened shows 'bindctl events'; see 'bindctl help history'" history events
+    refuses 2 "'cells/a >> 5' is no condition, as 'a/b > 20' is; see 'bindctl help is'" is 'cells/a >> 5'
+    refuses 2 "'cells/a >' is no condition, as 'a/b > 20' is; see 'bindctl help wait'" wait 'cells/a >'
 }
 
 @test "services, describe, stats, errors and version say what there is" {
@@ -592,6 +596,9 @@ bindctl: connected again; going on after 0'
     kill_daemon
     bindctl journal import "$directory/all.jsonl" --file "$directory/new.db"
     is "$(bindctl session --journal "$directory/new.db" bindctl get cells/n)" 5
+    run --separate-stderr bindctl journal compact --file "$directory/new.db" --before 70
+    is "$status" 1
+    [[ $stderr == *'the journal ends at '*': there is no event 70' ]]
     bindctl journal compact --file "$directory/new.db" --before 7
     is "$(bindctl session --journal "$directory/new.db" bindctl get cells/n)" 5
     run --separate-stderr bindctl journal verify --file "$directory/new.db" --progress json

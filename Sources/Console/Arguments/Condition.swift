@@ -19,11 +19,14 @@ package struct Condition: Equatable, Sendable {
   package let comparison: Comparison
   package let value: JSONText
 
+  private let wasQuoted: Bool
+
   /// A source that has a value.
   package init(_ source: String, is value: JSONText) {
     self.source = source
     comparison = .equal
     self.value = value
+    wasQuoted = true
   }
 
   /// A condition in one word, as `a/b > 20`; `nil` when it is the name of a source alone.
@@ -33,7 +36,19 @@ package struct Condition: Equatable, Sendable {
     else { return nil }
     source = Self.trim(text[..<start])
     self.comparison = comparison
-    value = JSONText(typed: Self.trim(text[start...].dropFirst(comparison.rawValue.count)))
+    let operand = Self.trim(text[start...].dropFirst(comparison.rawValue.count))
+    value = JSONText(typed: operand)
+    wasQuoted = operand.hasPrefix("\"")
+  }
+
+  /// Whether there is one value to compare with, and no second comparison: what is typed wrong is not
+  /// to be waited for.
+  package var isWhole: Bool {
+    guard case .string(let word) = value.value else { return true }
+    guard let first = word.unicodeScalars.first else { return wasQuoted }
+    if wasQuoted { return true }
+    let isOrder = comparison != .equal && comparison != .notEqual
+    return !"=!<>".unicodeScalars.contains(first) && !(isOrder && word.contains(" "))
   }
 
   /// Whether a value is as wanted; a source that is gone has none.

@@ -14,6 +14,14 @@ let historySyntax = Syntax(
 var historyCommand: Command {
   Command(historySyntax) { context in
     let source = context.operand(0)
+    guard !source.contains("*") else {
+      throw UsageError(
+        "history takes one source, not the pattern '\(source)'; 'at' shows many as of a moment",
+        command: "history")
+    }
+    guard source != "events" else {
+      throw UsageError("what has happened shows 'bindctl events'", command: "history")
+    }
     let wanted = try context.number("count")
     if wanted == 0 { throw UsageError("--count is at least 1", command: "history") }
     let connection = try context.client.connected()

@@ -33,7 +33,7 @@ func condition(_ context: Context) throws -> Condition {
     guard context.invocation.operands.count == 1 else {
       throw UsageError("after the condition '\(source)' there is no VALUE", command: command)
     }
-    guard !condition.source.isEmpty else {
+    guard !condition.source.isEmpty, condition.isWhole else {
       throw UsageError("'\(source)' is no condition, as 'a/b > 20' is", command: command)
     }
     return condition

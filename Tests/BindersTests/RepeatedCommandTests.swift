@@ -1,0 +1,62 @@
+import JSON
+import Services
+import Testing
+import Wire
+
+/// What the same `_meta.cmd` means when something else is asked, or somebody else asks.
+struct RepeatedCommandTests {
+  @Test
+  func `the command of somebody else is not theirs who is logged in`() throws {
+    let chat = try ChatBench()
+    let (kim, lee) = (chat.client("kim"), chat.client("lee"))
+    chat.makeRoom("lobby", by: kim)
+    _ = call(lee, "chat.join", #"{"room":"lobby"}"#)
+    let hi = #"{"room":"lobby","text":"hi","_meta":{"cmd":"1"}}"#
+    #expect(call(kim, "chat.send", hi).contains(#""value":1"#))
+    #expect(error(lee, "chat.send", hi)?.name == .cmdReused, "it is not answered as done")
+    #expect(call(kim, "chat.send", hi).contains(#""replayed":true"#))
+    let both =
+      #"{"calls":[{"method":"chat.send","params":{"room":"lobby","text":"a"}}],"_meta":{"cmd":"2"}}"#
+    #expect(call(kim, "atomic", both).contains(#""events":1"#))
+    #expect(error(lee, "atomic", both)?.name == .cmdReused)
+  }
+
+  @Test
+  func `who logs in and out changes nothing of a command in nobody's name`() throws {
+    let chat = try ChatBench()
+    let kim = chat.client("kim")
+    let set = #"{"name":"a","value":1,"_meta":{"cmd":"1"}}"#
+    let both =
+      #"{"calls":[{"method":"cells.set","params":{"name":"b","value":1}}],"_meta":{"cmd":"2"}}"#
+    _ = call(kim, "cells.set", set)
+    _ = call(kim, "atomic", both)
+    let nobody = chat.bench.connect()
+    #expect(call(nobody, "cells.set", set).contains(#""replayed":true"#))
+    #expect(call(nobody, "atomic", both).contains(#""replayed":true"#))
+  }
+
+  @Test
+  func `the identity of a command that was refused is not for another one`() throws {
+    let bench = try Bench()
+    let client = bench.connect()
+    func swap(_ value: Int) -> WireError? {
+      client.error(
+        #"{"id":1,"method":"cells.compareAndSet","params":{"name":"n","expected":77,"value":\#(value),"_meta":{"cmd":"R1"}}}"#
+      )
+    }
+    #expect(swap(1)?.name == .rejected)
+    _ = client.call(#"{"id":1,"method":"cells.set","params":["n",77]}"#)
+    #expect(swap(2)?.name == .cmdReused)
+    #expect(swap(1)?.name == .rejected, "it is not done after its client was told that it was not")
+  }
+
+  @Test(arguments: ["cells/*", ""])
+  func `what is no stream is not expected to be anywhere`(stream: String) throws {
+    let client = try Bench().connect()
+    let error = client.error(
+      #"{"id":1,"method":"cells.set","params":{"name":"a","value":1,"_meta":{"expect":{"\#(stream)":"none"}}}}"#
+    )
+    #expect(error?.name == .invalidParams)
+    #expect(error?.data["path"] == .string("/_meta/expect"))
+  }
+}
