@@ -23,6 +23,14 @@ extension WireError {
     }
   }
 
+  /// The same, of parameters that stand within another.
+  func below(_ place: String) -> WireError {
+    guard name == .invalidParams, case .string(let path)? = data["path"] else { return self }
+    var error = self
+    error.data["path"] = .string(place + path)
+    return error
+  }
+
   /// A stream that is not where the client expects it.
   static func conflict(
     _ stream: String, expected: Services.Expectation, actual: UInt64

@@ -42,6 +42,8 @@ extension Interface {
         try bind(view, session, arguments)
       } catch let fault as JSONDecodingError {
         throw WireError(fault.below("/args"))
+      } catch let error as any ServiceError {
+        throw WireError(error).below("/args")
       } catch {
         throw self.error(error)
       }

@@ -139,7 +139,9 @@ extension Interface {
         }
       }
     } catch {
-      throw refusal ?? self.error(error)
+      if let refusal { throw refusal }
+      guard case .service(let fault) = error else { throw self.error(error) }
+      throw WireError(fault).below("/args")
     }
     let opened = view.children.first { child in !before.contains { $0 === child } }
     if let seq = accepted.seq {
