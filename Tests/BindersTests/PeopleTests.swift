@@ -193,6 +193,41 @@ struct PeopleTests {
     #expect(client.error(Self.intent("show", #"{"id":7}"#))?.name == .notFound)
   }
 
+  @Test(arguments: [#"show {"id":2}"#, #"rename {"name":""}"#, #"color {"color":"red"}"#])
+  func `nothing is shown before it is durable, whatever was asked before`(before: String) throws {
+    let client = try Self.bench().connect()
+    _ = client.call(Self.open)
+    let parts = before.split(separator: " ", maxSplits: 1).map(String.init)
+    _ = client.call(Self.intent(parts[0], parts[1]))
+    client.send(Self.intent("rename", #"{"name":"Leo"}"#))
+    #expect(client.received() == [])
+    let name = parts[0] == "show" ? "Lee" : "Kim"
+    #expect(
+      client.settle() == [
+        #"{"jsonrpc":"2.0","id":9,"result":{"seq":3,"version":2}}"#,
+        Self.next(3, Self.formerly(name) + #","name":{"value":"Leo"}"#),
+      ])
+  }
+
+  @Test
+  func `a new name and the one before it come as one frame, though the past is read`() throws {
+    let bench = try Self.bench()
+    let (client, other) = (bench.connect(), bench.connect())
+    for client in [client, other] { _ = client.call(Self.open) }
+    for (seq, names) in [(3, ["Kim", "A"]), (4, ["A", "B"])] {
+      client.send(Self.intent("rename", #"{"name":"\#(names[1])"}"#))
+      bench.store.commit()  // and the journal is not read
+      let frame = Self.next(seq, Self.formerly(names[0]) + #","name":{"value":"\#(names[1])"}"#)
+      #expect(client.received().dropFirst() == [frame])
+      #expect(other.received() == [frame])
+      _ = client.call(Self.intent("color", #"{"color":"red"}"#))
+    }
+    _ = client.call(#"{"id":3,"method":"close","params":{"view":"p"}}"#)
+    _ = client.call(Self.open)
+    client.send(Self.intent("rename", #"{"name":"C"}"#))
+    #expect(client.settle().last?.contains(#""value":"B""#) == true, "as it is read")
+  }
+
   @Test
   func `a view ends with its person, and leaves nothing bound`() throws {
     let nodes = LiveNodes()

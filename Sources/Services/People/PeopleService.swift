@@ -116,13 +116,21 @@ package final class PeopleService {
     ledger.changes(of: "people/\(id)").filter(\.isGone).map { _ in }
   }
 
+  /// Former names of a person of whom so many are shown.
+  private static let maxFormerNames = 49
+
+  /// The former names when there is one more.
+  static func formerNames(_ name: String, after names: [String]) -> [String] {
+    Array(([name] + names).prefix(maxFormerNames))
+  }
+
   /// The names that a person has had before the present one, newest first, as far as the journal
   /// still has them; read away from the loop.
   package func formerNames(of id: Int) -> Signal<[String], JournalFault> {
     let stream = "people/\(id)"
     let filter = EventFilter(
       type: { $0 == "people.created" || $0 == "people.renamed" }, onlyStream: stream)
-    return host.readEvents(before: nil, limit: 50, filter).map { page in
+    return host.readEvents(before: nil, limit: Self.maxFormerNames + 1, filter).map { page in
       page.events.dropLast().reversed().compactMap { $0.data.members?["name"]?.string }
     }
   }

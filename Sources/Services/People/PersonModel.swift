@@ -8,6 +8,9 @@ package final class PersonModel: BindKeyed {
   package let id: Int
   private let people: PeopleService
 
+  /// Where the former names are, one run for all bindings to it.
+  private lazy var past = Self.past(of: id, people).share()
+
   init(_ id: Int, of people: PeopleService) {
     self.id = id
     self.people = people
@@ -20,13 +23,7 @@ package final class PersonModel: BindKeyed {
       end(\.name) { [people, id] name throws(PeopleError) in _ = try people.rename(id, to: name) }
     case "color":
       end(\.color) { [people, id] color throws(PeopleError) in _ = try people.color(id, color) }
-    case "past":
-      .end(
-        BindEnd(
-          values: people.values(of: id).map(\.name).removeDuplicates().map { [people, id] _ in
-            PersonPast { people.formerNames(of: id) }
-          }
-        ).erased)
+    case "past": .end(BindEnd(values: past).erased)
     default: nil
     }
   }
@@ -43,8 +40,42 @@ package final class PersonModel: BindKeyed {
   }
 }
 
-/// Where the names that a person has had are found.
-package struct PersonPast {
-  /// Reads them, newest first.
-  package let names: () -> Signal<[String], JournalFault>
+extension PersonModel {
+  /// The past of a person, now and with each name that they get.
+  ///
+  /// Once it is read, what comes after it is known: so a new name and the one that it makes a former
+  /// one are told together.
+  private static func past(of id: Int, _ people: PeopleService) -> SafeSignal<PersonPast> {
+    Signal { observer in
+      var last: (name: String, past: PersonPast)?
+      return people.values(of: id).map(\.name).removeDuplicates().observe { event in
+        switch event {
+        case .next(let name):
+          let past = PersonPast(
+            known: last.flatMap { before in
+              before.past.known.map { PeopleService.formerNames(before.name, after: $0) }
+            }, reading: people.formerNames(of: id))
+          last = (name, past)
+          observer.receive(past)
+        case .completed: observer.complete()
+        }
+      }
+    }
+  }
+}
+
+/// The names that a person has had: known, or to be read.
+package final class PersonPast {
+  fileprivate private(set) var known: [String]?
+  private let reading: Signal<[String], JournalFault>
+
+  fileprivate init(known: [String]?, reading: Signal<[String], JournalFault>) {
+    (self.known, self.reading) = (known, reading)
+  }
+
+  /// They, newest first: at once when they are known.
+  package func names() -> Signal<[String], JournalFault> {
+    if let known { return Signal(just: known) }
+    return reading.handleEvents(receiveOutput: { [weak self] in self?.known = $0 })
+  }
 }

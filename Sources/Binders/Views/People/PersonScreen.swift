@@ -24,6 +24,17 @@ final class PersonScreen: BindView {
   let formerNames = Property([String]())
   let onReverseName = PassthroughSubject<Void, Never>()
 
+  /// Tells that the bindings are made anew.
+  private let rebound = Property(())
+
+  override func viewDidUpdateViewModel(_ viewModel: BindViewModel?) { rebound.value = () }
+
+  /// What stands in a field, told after the model has heard of it, also when that is another one
+  /// meanwhile: so that the position to wait for is that of the event it has recorded.
+  func text(in field: Field) -> SafeSignal<String> {
+    rebound.toSignal().flatMapLatest { field.text.toSignal() }
+  }
+
   /// Shows a model; what showed another is bound to this one, and to that no more.
   func show(_ model: AnyObject?) {
     viewModel = PersonViewModel(model: model)

@@ -14,9 +14,9 @@ package func bindPerson(
   let shown = Property(person.id)
   screen.show(try people.model(of: person.id))
 
-  session.host.whenDurable(screen.idLabel.text.toSignal()).bind(to: view["id"])
-  session.host.whenDurable(screen.nameField.text.toSignal()).bind(to: view["name"])
-  session.host.whenDurable(screen.colorField.text.toSignal()).bind(to: view["color"])
+  session.host.whenDurable(screen.text(in: screen.idLabel)).bind(to: view["id"])
+  session.host.whenDurable(screen.text(in: screen.nameField)).bind(to: view["name"])
+  session.host.whenDurable(screen.text(in: screen.colorField)).bind(to: view["color"])
   screen.formerNames.bind(to: view["formerNames"])
   people.ledger.undone.bind(to: view) { _, _ in screen.showAgain() }
   shown.toSignal().flatMapLatest(people.removal(of:)).bind(to: view) { view, _ in view.dismiss() }
