@@ -32,19 +32,33 @@ package func bindThreads(_ interface: Interface, to threads: ThreadsService) {
 
 private func offerThreadMethods(_ interface: Interface, _ threads: ThreadsService) {
   interface.command(
-    "threads.start", "Starts a thread; returns its number.", StartThread.self,
-    writes: ["threads.started"], errors: ["too_many"]
-  ) { (thread: StartThread) throws(ThreadsError) in try threads.start(name: thread.name) }
+    "threads.start", "Starts a thread, in the name of who is logged in; returns its number.",
+    StartThread.self, writes: ["threads.started"], errors: asErrors + ["too_many"]
+  ) { session, thread throws(ThreadsError) in
+    try threads.start(
+      name: thread.name, by: session.caller.uid, as: session.author(thread.as))
+  }
+  let isAnyAllowed = interface.role == .owner
   interface.command(
-    "threads.rename", "Gives a thread another name; returns it.", RenameThread.self,
-    writes: ["threads.renamed"]
-  ) { (thread: RenameThread) throws(ThreadsError) in
-    try threads.rename(thread.thread, to: thread.name)
+    "threads.rename",
+    "Gives a thread another name that you have started; the owner of the daemon renames any. "
+      + "Returns the name.",
+    RenameThread.self, writes: ["threads.renamed"], errors: asErrors + ["not_creator"]
+  ) { session, thread throws(ThreadsError) in
+    try threads.rename(
+      thread.thread, to: thread.name, by: session.caller.uid, as: session.author(thread.as),
+      isAnyAllowed: isAnyAllowed)
   }
   interface.command(
-    "threads.remove", "Removes a thread; returns how many posts it had.", NumberedThread.self,
-    writes: ["threads.removed"]
-  ) { (thread: NumberedThread) throws(ThreadsError) in try threads.remove(thread.thread) }
+    "threads.remove",
+    "Removes a thread that you have started; the owner of the daemon removes any. Returns how many "
+      + "posts it had.",
+    NumberedThread.self, writes: ["threads.removed"], errors: asErrors + ["not_creator"]
+  ) { session, thread throws(ThreadsError) in
+    try threads.remove(
+      thread.thread, by: session.caller.uid, as: session.author(thread.as),
+      isAnyAllowed: isAnyAllowed)
+  }
   interface.query(
     "threads.list", "All threads, by number.", NoParameters.self, Shape(of: [ThreadRow].self)
   ) { interface, call, _ in
@@ -57,21 +71,25 @@ private func offerThreadMethods(_ interface: Interface, _ threads: ThreadsServic
 private func offerPostMethods(_ interface: Interface, _ threads: ThreadsService) {
   interface.command(
     "threads.post", "Posts something, in the name of who is logged in; returns its number.",
-    NewPost.self, writes: ["threads.posted"], errors: ["too_many"]
+    NewPost.self, writes: ["threads.posted"], errors: asErrors + ["too_many"]
   ) { session, post throws(ThreadsError) in
-    try threads.post(post.body, to: post.thread, by: session.caller.uid, as: session.name)
+    try threads.post(
+      post.body, to: post.thread, by: session.caller.uid, as: session.author(post.as))
   }
   interface.command(
     "threads.edit", "Says something else in a post of one's own; returns it.", EditPost.self,
-    writes: ["threads.edited"], errors: ["not_the_author"]
-  ) { [unowned interface] (post: EditPost) throws(ThreadsError) in
-    try threads.edit(post.post, of: post.thread, post.body, by: interface.caller.uid)
+    writes: ["threads.edited"], errors: asErrors + ["not_the_author"]
+  ) { session, post throws(ThreadsError) in
+    try threads.edit(
+      post.post, of: post.thread, post.body, by: session.caller.uid,
+      as: session.author(post.as))
   }
   interface.command(
-    "threads.delete", "Deletes a post of one's own; returns what it said.", NamedPost.self,
-    writes: ["threads.deleted"], errors: ["not_the_author"]
-  ) { [unowned interface] (post: NamedPost) throws(ThreadsError) in
-    try threads.delete(post.post, of: post.thread, by: interface.caller.uid)
+    "threads.delete", "Deletes a post of one's own; returns what it said.", OwnPost.self,
+    writes: ["threads.deleted"], errors: asErrors + ["not_the_author"]
+  ) { session, post throws(ThreadsError) in
+    try threads.delete(
+      post.post, of: post.thread, by: session.caller.uid, as: session.author(post.as))
   }
   interface.command(
     "threads.like", "Likes a post, once; returns how many do.", NamedPost.self,
@@ -84,6 +102,18 @@ private func offerPostMethods(_ interface: Interface, _ threads: ThreadsService)
     writes: ["threads.unliked"]
   ) { [unowned interface] (post: NamedPost) throws(ThreadsError) in
     try threads.unlike(post.post, of: post.thread, by: interface.caller.uid)
+  }
+}
+
+extension Session {
+  /// In whose name something is done in a thread; `nil` when nobody is logged in, and nobody named.
+  fileprivate func author(_ name: String?) throws(ThreadsError) -> String? {
+    guard let name else { return self.name }
+    do throws(UsersError) {
+      return try actor(as: name)
+    } catch {
+      throw .user(error)
+    }
   }
 }
 
@@ -109,40 +139,52 @@ private let postDoc = "The post's number within the thread."
 private let nameDoc = "1 to \(ThreadsService.maxNameLength) characters."
 private let bodyDoc = "The text, \(ThreadsService.maxBodyBytes) bytes at most."
 
-/// A thread that is started.
-struct StartThread: DocumentedParameters, SourceParameters {
+private struct StartThread: DocumentedParameters, SourceParameters {
   let name: String
+  let `as`: String?
   var source: String { "threads/*" }
 
-  static let docs = ["name": nameDoc]
+  static let docs = ["name": nameDoc, "as": asDoc]
 }
 
 private struct RenameThread: DocumentedParameters, ThreadParameters {
   let thread: Int
   let name: String
+  let `as`: String?
 
-  static let docs = ["thread": threadDoc, "name": nameDoc]
+  static let docs = ["thread": threadDoc, "name": nameDoc, "as": asDoc]
 }
 
 private struct NumberedThread: DocumentedParameters, ThreadParameters {
   let thread: Int
+  let `as`: String?
 
-  static let docs = ["thread": threadDoc]
+  static let docs = ["thread": threadDoc, "as": asDoc]
 }
 
 private struct NewPost: DocumentedParameters, ThreadParameters {
   let thread: Int
   let body: String
+  let `as`: String?
 
-  static let docs = ["thread": threadDoc, "body": bodyDoc]
+  static let docs = ["thread": threadDoc, "body": bodyDoc, "as": asDoc]
 }
 
 private struct EditPost: DocumentedParameters, ThreadParameters {
   let thread: Int
   let post: Int
   let body: String
+  let `as`: String?
 
-  static let docs = ["thread": threadDoc, "post": postDoc, "body": bodyDoc]
+  static let docs = ["thread": threadDoc, "post": postDoc, "body": bodyDoc, "as": asDoc]
+}
+
+private struct OwnPost: DocumentedParameters, ThreadParameters {
+  let thread: Int
+  let post: Int
+  let `as`: String?
+
+  static let docs = ["thread": threadDoc, "post": postDoc, "as": asDoc]
 }
 
 private struct NamedPost: DocumentedParameters, ThreadParameters {

@@ -77,6 +77,27 @@ struct ThreadsServiceTests {
   }
 
   @Test
+  func `a thread is of who has started it; one of which that is not known is everybody's`() throws {
+    try host.run { _ = try threads.start(name: "Tea", by: 7) }
+    try host.run { _ = try threads.start(name: "Tea", by: 7, as: "kim") }
+    try host.run { _ = try threads.start(name: "Tea") }
+    store.commit()
+    let old = ThreadEvent(
+      kind: "started", data: try JSONText(parsing: #"{"name":"Tea"}"#), EventCoder())
+    #expect(old == .started(name: "Tea"))
+    func may(_ id: Int, _ user: UInt32?, _ name: String?) -> Bool {
+      (try? host.run { try threads.rename(id, to: "Tea", by: user, as: name) }) != nil
+    }
+    #expect(may(1, 7, nil) && may(1, 7, "lee") && !may(1, 8, nil) && !may(1, nil, nil))
+    #expect(may(2, 9, "kim") && !may(2, 7, nil) && !may(2, 7, "lee"))
+    #expect(may(3, 8, nil) && may(3, nil, nil))
+    #expect(throws: ThreadsError.notTheStarter) {
+      try host.run { _ = try threads.remove(2, by: 7) }
+    }
+    #expect(try host.run { try threads.remove(2, by: 7, isAnyAllowed: true) } == 0)
+  }
+
+  @Test
   func `each change of the posts is one step, of a like the count alone`() throws {
     var steps: [CollectionChange] = []
     var heads: [String?] = []

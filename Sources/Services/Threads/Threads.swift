@@ -14,8 +14,9 @@ package struct Threads: ServiceState {
   package mutating func apply(_ event: ThreadEvent, at place: Place) {
     guard let id = Part(place.stream)?.id else { return }
     switch event {
-    case .started(let name):
-      threads[id] = DiscussionThread(id: id, name: name)
+    case .started(let name, let author, let starter):
+      threads[id] = DiscussionThread(
+        id: id, name: name, starter: author, starterName: starter)
       lastID = id
     case .renamed(let name): threads[id]?.name = name
     case .posted(let post, let author, let body, let name):

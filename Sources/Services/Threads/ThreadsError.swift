@@ -5,9 +5,13 @@ package enum ThreadsError: ServiceError, Equatable {
   case badName
   case badBody
   case notTheAuthor
+  case notTheStarter
   case tooMany(what: String, max: Int)
   /// The last number there is was given.
   case noNumberLeft
+
+  /// Whoever asks is nobody.
+  case user(UsersError)
 
   package var kind: ServiceErrorKind {
     switch self {
@@ -16,7 +20,9 @@ package enum ThreadsError: ServiceError, Equatable {
     case .badName: .invalid(parameter: "name", expected: description)
     case .badBody: .invalid(parameter: "body", expected: description)
     case .notTheAuthor: .rejected(reason: "not_the_author")
+    case .notTheStarter: .rejected(reason: "not_creator")
     case .tooMany, .noNumberLeft: .rejected(reason: "too_many")
+    case .user(let error): error.kind
     }
   }
 
@@ -30,8 +36,10 @@ package enum ThreadsError: ServiceError, Equatable {
     case .badBody:
       "a post has 1 to \(ThreadsService.maxBodyBytes) bytes, of control characters tab and newline"
     case .notTheAuthor: "only its author changes a post"
+    case .notTheStarter: "only who has started a thread renames or removes it"
     case .tooMany(let what, let max): "there are at most \(max) \(what)"
     case .noNumberLeft: "the last number was given"
+    case .user(let error): "\(error)"
     }
   }
 }

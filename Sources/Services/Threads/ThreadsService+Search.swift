@@ -37,7 +37,7 @@ extension ThreadsService {
 extension ThreadEvent {
   fileprivate func searchChange(in thread: String) -> SearchChange? {
     switch self {
-    case .started(let name), .renamed(let name): .put(SearchText(id: thread, text: name))
+    case .started(let name, _, _), .renamed(let name): .put(SearchText(id: thread, text: name))
     case .posted(let post, _, let body, _), .edited(let post, let body):
       .put(SearchText(id: "\(thread)/\(post)", text: body))
     case .deleted(let post): .remove(id: "\(thread)/\(post)")

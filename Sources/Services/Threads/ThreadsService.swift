@@ -23,35 +23,50 @@ package final class ThreadsService {
 
   /// Starts a thread.
   ///
+  /// - Parameters:
+  ///   - user: The user of this machine, whose thread it is.
+  ///   - author: Who that is called, when somebody is logged in: then it is theirs, whoever they are
+  ///     on this machine.
   /// - Returns: Its number.
-  package func start(name: String) throws(ThreadsError) -> Int {
+  package func start(
+    name: String, by user: UInt32? = nil, as author: String? = nil
+  ) throws(ThreadsError) -> Int {
     try check(name: name)
     guard ledger.newest.threads.count < Self.maxThreads else {
       throw .tooMany(what: "threads", max: Self.maxThreads)
     }
     guard ledger.newest.lastID < Int.max else { throw .noNumberLeft }
     let id = ledger.newest.lastID + 1
-    ledger.record(.started(name: name), in: "threads/\(id)")
+    ledger.record(.started(name: name, author: user, by: author), in: "threads/\(id)")
     return id
   }
 
-  /// Gives a thread another name; the same one records nothing.
+  /// Gives a thread another name; who has started it may, and the same one records nothing.
   ///
+  /// - Parameter isAnyAllowed: Whether whoever asks may rename all threads.
   /// - Returns: The name.
-  package func rename(_ id: Int, to name: String) throws(ThreadsError) -> String {
+  package func rename(
+    _ id: Int, to name: String, by user: UInt32? = nil, as author: String? = nil,
+    isAnyAllowed: Bool = false
+  ) throws(ThreadsError) -> String {
     let thread = try thread(id)
+    guard isAnyAllowed || thread.isOf(user, author) else { throw .notTheStarter }
     try check(name: name)
     if thread.name != name { ledger.record(.renamed(name: name), in: "threads/\(id)") }
     return name
   }
 
-  /// Removes a thread and its posts.
+  /// Removes a thread and its posts; who has started it may.
   ///
+  /// - Parameter isAnyAllowed: Whether whoever asks may remove all threads.
   /// - Returns: How many posts it had.
-  package func remove(_ id: Int) throws(ThreadsError) -> Int {
-    let count = try thread(id).posts.count
+  package func remove(
+    _ id: Int, by user: UInt32? = nil, as author: String? = nil, isAnyAllowed: Bool = false
+  ) throws(ThreadsError) -> Int {
+    let thread = try thread(id)
+    guard isAnyAllowed || thread.isOf(user, author) else { throw .notTheStarter }
     ledger.record(.removed, in: "threads/\(id)")
-    return count
+    return thread.posts.count
   }
 
   // MARK: Posts
@@ -60,7 +75,8 @@ package final class ThreadsService {
   ///
   /// - Parameters:
   ///   - author: The user of this machine, whose post it is.
-  ///   - name: Who that is called, when somebody is logged in.
+  ///   - name: Who that is called, when somebody is logged in: then it is theirs, whoever they are
+  ///     on this machine.
   /// - Returns: Its number within the thread.
   package func post(
     _ body: String, to id: Int, by author: UInt32, as name: String? = nil
@@ -79,9 +95,9 @@ package final class ThreadsService {
 
   /// Says something else in a post; the same again records nothing.
   package func edit(
-    _ post: Int, of id: Int, _ body: String, by user: UInt32
+    _ post: Int, of id: Int, _ body: String, by user: UInt32, as name: String? = nil
   ) throws(ThreadsError) -> String {
-    let before = try own(post, of: id, user)
+    let before = try own(post, of: id, user, name)
     try check(body: body)
     if before.body != body { ledger.record(.edited(post: post, body: body), in: "threads/\(id)") }
     return body
@@ -91,9 +107,9 @@ package final class ThreadsService {
   ///
   /// - Returns: What it said.
   package func delete(
-    _ post: Int, of id: Int, by user: UInt32
+    _ post: Int, of id: Int, by user: UInt32, as name: String? = nil
   ) throws(ThreadsError) -> String {
-    let before = try own(post, of: id, user)
+    let before = try own(post, of: id, user, name)
     ledger.record(.deleted(post: post), in: "threads/\(id)")
     return before.body
   }
@@ -176,9 +192,11 @@ package final class ThreadsService {
     return thread.posts[index]
   }
 
-  private func own(_ post: Int, of id: Int, _ user: UInt32) throws(ThreadsError) -> Post {
+  private func own(
+    _ post: Int, of id: Int, _ user: UInt32, _ name: String?
+  ) throws(ThreadsError) -> Post {
     let post = try self.post(post, of: id)
-    guard post.author == user else { throw .notTheAuthor }
+    guard post.isOf(user, name) else { throw .notTheAuthor }
     return post
   }
 

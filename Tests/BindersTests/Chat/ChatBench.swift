@@ -60,6 +60,14 @@ final class ChatBench {
   }
 }
 
+/// A token of who is logged in.
+func token(of client: TestClient) throws -> String {
+  try #require(
+    call(client, "users.token", "{}").split(separator: "\"").map(String.init).first {
+      $0.contains(".secret-")
+    })
+}
+
 /// What a client is answered that calls a method.
 func call(_ client: TestClient, _ method: String, _ params: String) -> String {
   client.call(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)

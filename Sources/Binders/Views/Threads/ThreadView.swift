@@ -11,14 +11,17 @@ package func bindThread(
   threads.name(of: id).bind(to: view["name"])
   threads.posts(of: id).mapCollection(PostCell.init).bind(to: view["posts"])
   threads.removal(of: id).bind(to: view) { view, _ in view.dismiss() }
-  view.intent("rename", ThreadName.self).calls { try threads.rename(id, to: $0.name) }
+  view.intent("rename", ThreadName.self)
+    .calls { try threads.rename(id, to: $0.name, by: user, as: session.name) }
   view.intent("post", PostBody.self).calls {
     try threads.post($0.body, to: id, by: user, as: session.name)
   }
   view.intent("edit", EditedPost.self).calls {
-    try threads.edit($0.id, of: id, $0.body, by: user)
+    try threads.edit($0.id, of: id, $0.body, by: user, as: session.name)
   }
-  view.intent("delete", NumberedPost.self).calls { try threads.delete($0.id, of: id, by: user) }
+  view.intent("delete", NumberedPost.self).calls {
+    try threads.delete($0.id, of: id, by: user, as: session.name)
+  }
   view.intent("like", NumberedPost.self).calls { try threads.like($0.id, of: id, by: user) }
   view.intent("unlike", NumberedPost.self).calls { try threads.unlike($0.id, of: id, by: user) }
 }
@@ -43,7 +46,8 @@ private struct PostCell: Encodable {
   }
 }
 
-private struct ThreadName: Decodable {
+/// The name of a thread, as a view asks for it.
+struct ThreadName: Decodable {
   let name: String
 }
 

@@ -5,13 +5,15 @@ internal import Signals
 /// Shows all threads; each can be opened.
 package func bindThreads(_ view: View, _ session: Session, to threads: ThreadsService) {
   threads.ledger.shown.map(rows).bind(to: view["threads"])
-  view.intent("start", StartThread.self).calls { try threads.start(name: $0.name) }
+  view.intent("start", ThreadName.self)
+    .calls { try threads.start(name: $0.name, by: session.caller.uid, as: session.name) }
   view.intent("open", ThreadArguments.self).calls { _ = try threads.thread($0.id) }
     .opens("thread") { child, thread in
       // That there is such a thread was found out by the line before.
       try? bindThread(child, session, to: threads, thread)
     }
-  view.intent("remove", ThreadArguments.self).calls { try threads.remove($0.id) }
+  view.intent("remove", ThreadArguments.self)
+    .calls { try threads.remove($0.id, by: session.caller.uid, as: session.name) }
 }
 
 private func rows(_ threads: Threads) -> [ThreadRow] {
