@@ -11,7 +11,7 @@ package func bindChat(_ interface: Interface, to chat: ChatService) {
     "Rooms, and what is said in them. Log in with users.login, or say 'as' with a name of yours.",
     events: [
       "chat.created", "chat.renamed", "chat.topicSet", "chat.joined", "chat.left", "chat.said",
-      "chat.edited", "chat.deleted", "chat.read",
+      "chat.edited", "chat.deleted", "chat.read", "chat.removed",
     ])
   interface.offerSources(
     of: chat.ledger,
@@ -33,7 +33,7 @@ package func bindChat(_ interface: Interface, to chat: ChatService) {
     view, session, enter in
     let user = try session.userSession(as: enter.as)
     bindRoom(view, user, try chat.shownRoom(enter.room).id)
-    session.user.bind(to: view) { view, user in if user == nil { view.dismiss() } }
+    view.isFor(user, in: session)
   }
 }
 

@@ -24,13 +24,13 @@ package func bindUsers(_ interface: Interface, to users: UsersService) {
   ) { view, session, who in
     let user = try session.userSession(as: who.as)
     bindProfile(view, user)
-    session.user.bind(to: view) { view, user in if user == nil { view.dismiss() } }
+    view.isFor(user, in: session)
   }
   interface.offerView("friends", "Your friends, and who of them is here.", As.self) {
     view, session, who in
     let user = try session.userSession(as: who.as)
     bindFriends(view, user)
-    session.user.bind(to: view) { view, user in if user == nil { view.dismiss() } }
+    view.isFor(user, in: session)
   }
 }
 

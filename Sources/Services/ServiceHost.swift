@@ -186,6 +186,9 @@ package final class ServiceHost {
     }
   }
 
+  /// Whether a command runs now.
+  package var isPerforming: Bool { running != nil }
+
   /// - Throws: ``Refusal`` when the command that runs has recorded what it may not.
   package func checkRights() throws(Refusal) {
     if let deniedStream { throw .denied(stream: deniedStream) }

@@ -51,6 +51,23 @@ package struct Chat: ServiceState {
     return messages[start..<end]
   }
 
+  /// The first messages of a room after one, oldest first: a page.
+  ///
+  /// - Parameter limit: How many at the most; fewer when their texts are long.
+  package func page(
+    of room: Int, after: Int, limit: Int = pageCount, maxBytes: Int = pageBytes
+  ) -> ArraySlice<Message> {
+    let messages = messages[room] ?? []
+    let start = min(messages.count, max(after, 0))
+    var (end, bytes) = (start, 0)
+    while end < messages.count, end - start < limit {
+      bytes += messages[end].text.utf8.count
+      guard bytes <= maxBytes || end == start else { break }
+      end += 1
+    }
+    return messages[start..<end]
+  }
+
   /// How many messages of others somebody has not read in a room; 0 when they have not joined.
   ///
   /// - Parameter seen: A message up to which they count as read.

@@ -4,6 +4,9 @@ package enum ChatError: ServiceError, Equatable {
   case unknownMessage(id: Int, room: Int)
   case nameTaken(String)
   case badName
+
+  /// The name of a room holds something that nobody sees.
+  case hidden(Unicode.Scalar)
   case tooLong(parameter: String, max: Int)
   case empty(parameter: String)
   case badText(parameter: String)
@@ -26,7 +29,7 @@ package enum ChatError: ServiceError, Equatable {
     case .unknownRoom(let room): .notFound(what: "room", id: room)
     case .unknownMessage(let id, _): .notFound(what: "message", id: "\(id)")
     case .nameTaken(let name): .alreadyExists(what: "room", id: name)
-    case .badName: .invalid(parameter: "name", expected: description)
+    case .badName, .hidden: .invalid(parameter: "name", expected: description)
     case .tooLong(let parameter, _), .empty(let parameter), .badText(let parameter):
       .invalid(parameter: parameter, expected: description)
     case .badLimit: .invalid(parameter: "limit", expected: description)
@@ -44,7 +47,10 @@ package enum ChatError: ServiceError, Equatable {
     case .unknownRoom(let room): "there is no room '\(room)'"
     case .unknownMessage(let id, let room): "room \(room) has no message \(id)"
     case .nameTaken(let name): "there is a room '\(name)' already"
-    case .badName: "the name of a room begins with a letter"
+    case .badName: "the name of a room begins with a letter and ends with no space"
+    case .hidden(let character):
+      "the name of a room holds nothing that cannot be seen: "
+        + "U+\(String(character.value, radix: 16, uppercase: true)) cannot"
     case .tooLong(let parameter, let max): "'\(parameter)' has at most \(max) bytes"
     case .empty(let parameter): "'\(parameter)' is not empty"
     case .badText(let parameter): "'\(parameter)' holds no control characters"

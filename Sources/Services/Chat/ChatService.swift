@@ -214,9 +214,13 @@ package final class ChatService {
     guard !name.isEmpty else { throw .empty(parameter: "name") }
     try check(name, "name", max: Self.maxName)
     // So that no name can be taken for a number.
-    guard name.first?.isLetter == true else { throw .badName }
-    if let room = Self.find(RoomKey(name), in: ledger.newest), room.id != id {
-      throw .nameTaken(name)
+    guard name.first?.isLetter == true, name.last?.isWhitespace == false else { throw .badName }
+    if let hidden = name.hiddenCharacter { throw .hidden(hidden) }
+    let looks = name.asItLooks
+    if let room = ledger.newest.rooms.values.first(where: { $0.name.asItLooks == looks }),
+      room.id != id
+    {
+      throw .nameTaken(room.name)
     }
   }
 

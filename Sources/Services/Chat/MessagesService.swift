@@ -1,47 +1,35 @@
 package import Signals
 
-/// What is said in one room, for one user: a window on the end of it, which can be widened.
+/// What is said in one room, for one user.
 ///
 /// It is made when a view asks for it (``UserSession/messages(in:)``), shared while it is used, and
-/// gone with the last view that uses it. As long as it is there, the user reads what is said.
+/// gone with the last view that uses it. What a view shows of it is a ``MessageWindow`` of its own.
 package final class MessagesService {
-  /// Messages of the widest window.
-  package static let maxCount = 500
-
   package let room: Int
   package let name: String
-  private let chat: ChatService
-  private let window: MutableObservableArray<Message>
-  private let bag = DisposeBag()
+  let chat: ChatService
+  let host: ServiceHost
+  private let marks: ReadMarks
+  private let standing: Standing
+  private let reading: () -> Command?
 
   /// - Parameter reading: As which command it is noted what the user has read; `nil` when they have
   ///   left.
   init(
     of room: Int, _ name: String, _ chat: ChatService, _ host: ServiceHost, _ marks: ReadMarks,
-    reading: @escaping () -> Command?
+    _ standing: Standing, reading: @escaping () -> Command?
   ) {
-    (self.room, self.name, self.chat) = (room, name, chat)
-    window = MutableObservableArray(Array(chat.ledger.shown.value.page(of: room)))
-    chat.events(in: room).observeNext { [weak self] in self?.take($0.event, at: $0.time) }
-      .dispose(in: bag)
-    host.progress.observeNext { _ in
-      if let command = reading() { marks.see(room, by: name, as: command) }
-    }
-    .dispose(in: bag)
+    (self.room, self.name, self.chat, self.host) = (room, name, chat, host)
+    (self.marks, self.standing, self.reading) = (marks, standing, reading)
   }
 
   // MARK: What there is to see
 
-  /// The messages, oldest first: each change is told as it was made.
-  package var messages: Signal<OrderedCollectionChangeset<[Message]>, Never> {
-    // The service is held by who observes it, and needs no other owner.
-    Signal { [self] observer in
-      let observation = window.observe(with: observer.on)
-      return BlockDisposable { [self] in
-        observation.dispose()
-        withExtendedLifetime(self) {}
-      }
-    }
+  /// The messages that a view shows: the last ones, or those around one.
+  ///
+  /// As long as it is there and shows the end, the user reads what is said.
+  package func window(at message: Int? = nil) -> MessageWindow {
+    MessageWindow(of: self, at: message)
   }
 
   /// The room, now and after each change of it.
@@ -57,73 +45,55 @@ package final class MessagesService {
     chat.events(in: room).compactMap { if case .removed = $0.event { () } else { nil } }
   }
 
+  /// The user sees the end of the room.
+  func see() {
+    if standing.isGood(), let command = reading() { marks.see(room, by: name, as: command) }
+  }
+
   // MARK: What can be done
-
-  /// Shows older messages before those that are shown.
-  ///
-  /// - Returns: How many more.
-  package func widen() -> Int {
-    guard let first = window.collection.first, window.count < Self.maxCount else { return 0 }
-    let page = chat.ledger.shown.value.page(of: room, before: first.id)
-    window.insert(contentsOf: Array(page), at: 0)
-    return page.count
-  }
-
-  /// Shows older messages as far as one, or as far as there may be.
-  package func widen(to id: Int) {
-    while let first = window.collection.first, first.id > id, widen() > 0 {}
-  }
 
   /// Says something; returns the number of the message.
   package func send(_ text: String) throws(ChatError) -> Int {
-    try chat.send(text, to: RoomKey(room), by: name)
+    try standing.checkInRoom()
+    return try chat.send(text, to: RoomKey(room), by: name)
   }
 
   /// Changes what the user has said.
   package func edit(_ id: Int, to text: String) throws(ChatError) {
+    try standing.checkInRoom()
     try chat.edit(id, in: RoomKey(room), to: text, by: name)
   }
 
   /// Takes back what was said.
   package func delete(_ id: Int) throws(ChatError) {
+    try standing.checkInRoom()
     try chat.delete(id, in: RoomKey(room), by: name)
   }
 
-  /// Names the room, and says what it is about.
-  package func describe(name: String, topic: String) throws(ChatError) {
-    try chat.rename(RoomKey(room), to: name, by: self.name)
-    try chat.setTopic(of: RoomKey(room), to: topic, by: self.name)
+  /// Names the room, and says what it is about; what is not given stays.
+  package func describe(name: String?, topic: String?) throws(ChatError) {
+    try standing.checkInRoom()
+    if let name { try chat.rename(RoomKey(room), to: name, by: self.name) }
+    if let topic { try chat.setTopic(of: RoomKey(room), to: topic, by: self.name) }
   }
 
   /// Removes the room, which the user has made.
-  package func remove() throws(ChatError) -> Int { try chat.remove(RoomKey(room), by: name) }
+  package func remove() throws(ChatError) -> Int {
+    try standing.checkInRoom()
+    return try chat.remove(RoomKey(room), by: name)
+  }
 
   /// Joins the room; what was said before counts as read.
   ///
   /// - Returns: Whether the user had not joined before.
-  package func join() throws(ChatError) -> Bool { try chat.join(RoomKey(room), by: name) }
-
-  /// Leaves the room.
-  package func leave() throws(ChatError) { _ = try chat.leave(RoomKey(room), by: name) }
-
-  // MARK: What happens
-
-  private func take(_ event: ChatEvent, at time: Int64) {
-    switch event {
-    case .said(_, let id, let author, let text):
-      window.append(Message(id: id, author: author, text: text, time: time))
-      if window.count > Self.maxCount { _ = window.remove(at: 0) }
-    case .edited(_, let id, let text): change(id) { ($0.text, $0.isEdited) = (text, true) }
-    case .deleted(_, let id, _): change(id) { ($0.text, $0.isDeleted) = ("", true) }
-    case .created, .renamed, .topicSet, .joined, .left, .removed, .read: break
-    }
+  package func join() throws(ChatError) -> Bool {
+    try standing.checkInRoom()
+    return try chat.join(RoomKey(room), by: name)
   }
 
-  private func change(_ id: Int, _ body: (inout Message) -> Void) {
-    guard let first = window.collection.first, window.collection.indices.contains(id - first.id)
-    else { return }
-    var message = window.collection[id - first.id]
-    body(&message)
-    window.apply(.update(at: id - first.id, newElement: message))
+  /// Leaves the room.
+  package func leave() throws(ChatError) {
+    try standing.checkInRoom()
+    _ = try chat.leave(RoomKey(room), by: name)
   }
 }

@@ -32,7 +32,10 @@ package final class ReadMarks {
     let mark = ReadMark(room: room, name: name)
     chat.seen.value[mark] = count
     waiting[mark] = command
-    if pauses[mark] == nil { note(mark) }
+    guard pauses[mark] == nil else { return }
+    guard host.isPerforming else { return note(mark) }
+    // A command is no part of another: it is noted when that is over.
+    pauses[mark] = scheduler.schedule(after: 0) { [weak self] in self?.note(mark) }
   }
 
   /// Notes what waits: for the end of the daemon.

@@ -4,9 +4,10 @@ package import Signals
 package final class RoomsService {
   package let name: String
   private let chat: ChatService
+  private let standing: Standing
 
-  init(of name: String, _ chat: ChatService) {
-    (self.name, self.chat) = (name, chat)
+  init(of name: String, _ chat: ChatService, _ standing: Standing) {
+    (self.name, self.chat, self.standing) = (name, chat, standing)
   }
 
   /// A room, and what of it waits for the user.
@@ -35,17 +36,20 @@ package final class RoomsService {
 
   /// Makes a room and returns its number.
   package func create(_ name: String, topic: String) throws(ChatError) -> Int {
-    try chat.create(name, topic: topic, by: self.name)
+    try standing.checkInRoom()
+    return try chat.create(name, topic: topic, by: self.name)
   }
 
   /// Joins a room, if that was not done before, and reads what is there.
   package func enter(_ id: Int) throws(ChatError) {
+    try standing.checkInRoom()
     _ = try chat.join(RoomKey(id), by: name)
     try chat.read(RoomKey(id), by: name)
   }
 
   /// Leaves a room.
   package func leave(_ id: Int) throws(ChatError) -> Bool {
-    try chat.leave(RoomKey(id), by: name)
+    try standing.checkInRoom()
+    return try chat.leave(RoomKey(id), by: name)
   }
 }

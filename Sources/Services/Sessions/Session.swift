@@ -24,6 +24,9 @@ package final class Session {
   private var claim: Claim?
   private let watch = SerialDisposable(otherDisposable: nil)
 
+  /// Counts those who were logged in here, and the times when nobody was.
+  private var turn = 0
+
   /// As whom somebody has logged in, and with which token; without one it is a name of theirs.
   private struct Claim {
     let name: String
@@ -91,6 +94,7 @@ package final class Session {
   /// - Parameter name: `nil` for who is logged in; while somebody is, nobody else.
   package func actor(as name: String? = nil) throws(UsersError) -> String {
     if let name {
+      guard let users = sessions?.users else { throw .unknown(name: name) }
       let user = try users.user(name)
       guard user.uid == caller.uid || claimed == name else { throw .taken(name: name) }
       if let claimed, claimed != name { throw .loggedIn(name: claimed) }
@@ -128,9 +132,15 @@ package final class Session {
     let before = current.value?.name
     guard name != before, let sessions else { return }
     if let name { sessions.presence.enter(name) }
+    turn += 1
     current.value = name.map { name in
-      UserSession(name, self, sessions)
+      UserSession(name, self, sessions, standing(of: name))
     }
     if let before { sessions.presence.leave(before) }
+  }
+
+  /// Whether who is logged in from this turn on still is, with all that was decided.
+  private func standing(of name: String) -> Standing {
+    Standing { [weak self, turn] in self?.turn == turn && self?.claimed == name }
   }
 }

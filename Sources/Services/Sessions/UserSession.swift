@@ -22,14 +22,17 @@ package final class UserSession {
   private let makeMessages: (Int) -> MessagesService
   private let leave: () -> Void
 
-  init(_ name: String, _ session: Session, _ sessions: Sessions) {
+  /// - Parameter standing: Whether they still are; without it they do nothing.
+  init(_ name: String, _ session: Session, _ sessions: Sessions, _ standing: Standing) {
     self.name = name
-    leave = { [weak session] in session?.logOut() }
+    leave = { [weak session] in if standing.isGood() { session?.logOut() } }
     presence = sessions.presence
-    users = UserService(of: name, sessions.users, sessions.host)
-    rooms = RoomsService(of: name, sessions.chat)
+    users = UserService(of: name, sessions.users, sessions.host, standing)
+    rooms = RoomsService(of: name, sessions.chat, standing)
     makeMessages = { [weak session] room in
-      MessagesService(of: room, name, sessions.chat, sessions.host, sessions.marks) {
+      MessagesService(
+        of: room, name, sessions.chat, sessions.host, sessions.marks, standing
+      ) {
         session.map {
           Command(method: "chat.read", caller: $0.caller, mayRecord: $0.mayRecord)
         }

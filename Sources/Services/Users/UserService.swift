@@ -5,9 +5,10 @@ package final class UserService {
   package let name: String
   private let users: UsersService
   private let host: ServiceHost
+  private let standing: Standing
 
-  init(of name: String, _ users: UsersService, _ host: ServiceHost) {
-    (self.name, self.users, self.host) = (name, users, host)
+  init(of name: String, _ users: UsersService, _ host: ServiceHost, _ standing: Standing) {
+    (self.name, self.users, self.host, self.standing) = (name, users, host, standing)
   }
 
   // MARK: What there is to see
@@ -59,9 +60,10 @@ package final class UserService {
     _ decide: @escaping () throws(UsersError) -> Value,
     isKept: @escaping (Value, Users) -> Bool
   ) -> LoadingSignal<Value, UsersError> {
-    LoadingSignal { [users, host] observer in
+    LoadingSignal { [users, host, standing] observer in
       let value: Value
       do throws(UsersError) {
+        try standing.check()
         value = try decide()
       } catch {
         observer.receive(lastElement: .failed(error))
@@ -79,7 +81,8 @@ package final class UserService {
 
   /// Ends that somebody is a friend.
   package func removeFriend(_ friend: String) throws(UsersError) -> Bool {
-    try users.unfriend(friend, of: name)
+    try standing.check()
+    return try users.unfriend(friend, of: name)
   }
 
   /// Somebody as they are known now.
@@ -87,11 +90,15 @@ package final class UserService {
     _ = try users.user(friend)
   }
 
-  /// Changes the profile.
-  package func edit(fullName: String, about: String) throws(UsersError) {
+  /// Changes the profile; what is not given stays.
+  package func edit(fullName: String?, about: String?) throws(UsersError) {
+    try standing.check()
     _ = try users.edit(name, fullName: fullName, about: about)
   }
 
   /// Takes all tokens away.
-  package func revokeTokens() throws(UsersError) -> Int { try users.revokeTokens(of: name) }
+  package func revokeTokens() throws(UsersError) -> Int {
+    try standing.check()
+    return try users.revokeTokens(of: name)
+  }
 }

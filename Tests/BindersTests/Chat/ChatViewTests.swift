@@ -183,6 +183,21 @@ struct ChatViewTests {
   }
 
   @Test
+  func `what is saved is what was changed, and nothing that others have changed since`() throws {
+    let (kim, lee) = (chat.client("kim"), chat.client("lee", uid: 1001))
+    chat.makeRoom("lobby", by: kim)
+    _ = lee.open("room", "r", #"{"room":1}"#) + lee.ask("r", "join") + lee.ask("r", "describe")
+    _ = call(kim, "chat.rename", #"{"room":1,"name":"hall"}"#)
+    _ = lee.ask("r.1", "save", #"{"name":"lobby","topic":"tea"}"#)
+    #expect(
+      call(kim, "get", #"["chat/rooms/1"]"#).contains(#""name":"hall","topic":"tea""#))
+    _ = kim.open("profile", "p") + kim.ask("p", "editProfile")
+    _ = call(kim, "users.edit", #"{"fullName":"Kim"}"#)
+    _ = kim.ask("p.1", "save", #"{"fullName":"","about":"hi"}"#)
+    #expect(call(kim, "get", #"["users/kim"]"#).contains(#""fullName":"Kim","about":"hi""#))
+  }
+
+  @Test
   func `opening and closing leaves nothing behind`() throws {
     let nodes = LiveNodes()
     try LiveNodes.$counter.withValue(nodes) {

@@ -21,7 +21,7 @@ struct FoundRoomTests {
     let kim = chat.client("kim")
     chat.makeRoom("lobby", by: kim)
     _ = kim.open("room", "r", #"{"room":"lobby"}"#)
-    for i in 1...60 { _ = kim.ask("r", "send", #"{"text":"message \#(i)"}"#) }
+    for i in 1...160 { _ = kim.ask("r", "send", #"{"text":"message \#(i)"}"#) }
   }
 
   private func find(_ client: TestClient) {
@@ -39,9 +39,12 @@ struct FoundRoomTests {
     let room = try #require(opened.last)
     #expect(room.contains(#""parent":"s","binder":"room","style":"push""#))
     #expect(room.contains(#""chosen":{"kind":"state","value":2}"#))
-    #expect(room.contains("message 2\"") && room.contains("message 60\""), "as far as the message")
+    #expect(room.contains("message 1\"") && room.contains("message 52\""), "around the message")
+    #expect(
+      room.contains(#""after":{"kind":"state","value":108},"before":{"kind":"state","value":0}"#))
     #expect(lee.ask("s.1", "join").first?.contains(#""value":true"#) == true)
-    #expect(lee.ask("s.1", "send", #"{"text":"hi"}"#).first?.contains(#""value":61"#) == true)
+    #expect(lee.ask("s.1", "send", #"{"text":"hi"}"#).first?.contains(#""value":161"#) == true)
+    #expect(lee.ask("s.1", "older").last?.contains(#""before":{"value":60}"#) == true, "the end")
     #expect(lee.ask("s", "select", #"{"id":"chat/1"}"#).last?.contains(#""binder":"room""#) == true)
     let out = lee.call(#"{"id":5,"method":"users.logout"}"#)
     #expect(out.split(separator: "\n").filter { $0.contains(#""closed""#) }.count == 2)

@@ -51,7 +51,7 @@ struct ProfileViewTests {
       kim.ask("p", "editProfile").last?.contains(#""binder":"editProfile","style":"present""#)
         == true)
     let bad = kim.ask("p.1", "save", #"{"fullName":"a\u0007","about":""}"#)
-    #expect(bad.first?.contains(#""path":"/fullName""#) == true)
+    #expect(bad.first?.contains(#""path":"/args/fullName""#) == true)
     #expect(kim.connection.views.count == 2, "what is refused closes nothing")
     let saved = kim.ask("p.1", "save", #"{"fullName":"Kim","about":"hi"}"#)
     #expect(saved.contains { $0.contains(#""view":"p.1","seq":3,"reason":"dismissed""#) })
@@ -71,6 +71,27 @@ struct ProfileViewTests {
         == true)
     #expect(kim.ask("f", "show", #"{"id":"ann"}"#).first?.contains(#""code":1001"#) == true)
     #expect(kim.ask("f", "remove", #"{"id":"lee"}"#).last?.contains(#""op":"remove""#) == true)
+  }
+
+  @Test
+  func `views close when another is logged in, and what they could do ends with that`() throws {
+    chat.makeRoom("lobby", by: kim)
+    let guest = chat.client("guest", uid: 1002)
+    _ = call(guest, "users.login", #"{"token":"\#(try token(of: kim))"}"#)
+    _ = guest.open("room", "r", #"{"room":1}"#)
+    _ = guest.open("profile", "p")
+    _ = guest.open("friends", "f")
+    _ = guest.ask("p", "token")
+    let lines = call(guest, "users.login", #"{"name":"guest"}"#)
+    for view in ["r", "p.1", "p", "f"] {
+      #expect(lines.contains(#""closed","params":{"view":"\#(view)","#), "\(view)")
+    }
+    #expect(guest.connection.views.isEmpty)
+    // The views of who is logged in now are not closed by what becomes of the one before.
+    _ = guest.open("profile", "p")
+    _ = call(kim, "users.revoke", "{}")
+    #expect(guest.settle().isEmpty)
+    #expect(guest.connection.views.count == 1)
   }
 
   @Test

@@ -62,6 +62,16 @@ struct ReadingTests {
   }
 
   @Test
+  func `what is shown when a room opens is read, though nothing else happens`() throws {
+    say("1")
+    let other = chat.client("lee", uid: 1001)
+    _ = other.open("chat", "c")
+    _ = lee.open("room", "r", #"{"room":1}"#)
+    #expect(other.settle().last?.contains(#""unread":0"#) == true)
+    #expect(noted == [note(1)])
+  }
+
+  @Test
   func `what was seen before a view closed is noted after it, of a client that left as well`()
     throws
   {
@@ -89,6 +99,8 @@ struct ReadingTests {
     #expect(lee.call(#"{"id":3,"method":"chat.unread"}"#).contains(#""unread":1"#))
     _ = lee.open("room", "r", #"{"room":1}"#)
     say("5")
-    #expect(noted == [note(1), note(5)])
+    #expect(noted == [note(1), note(4)])
+    chat.time.advance(1000)
+    #expect(noted == [note(1), note(4), note(5)])
   }
 }

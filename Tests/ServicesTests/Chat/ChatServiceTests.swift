@@ -92,8 +92,15 @@ struct ChatServiceTests {
     func create(_ name: String, _ topic: String = "") throws {
       try bench.run { _ = try chat.create(name, topic: topic, by: "kim") }
     }
-    #expect(throws: ChatError.nameTaken("LOBBY")) { try create("LOBBY") }
+    #expect(throws: ChatError.nameTaken("lobby")) { try create("LOBBY") }
     #expect(throws: ChatError.empty(parameter: "name")) { try create("") }
+    try create("Tea  room")
+    #expect(throws: ChatError.nameTaken("Tea  room")) { try create("tea\u{A0}Room") }
+    #expect(throws: ChatError.badName) { try create("lobby ") }
+    for hidden: Unicode.Scalar in ["\u{200B}", "\u{202E}", "\u{200D}", "\u{FEFF}", "\u{3164}"] {
+      #expect(throws: ChatError.hidden(hidden)) { try create("lob\(hidden)by") }
+    }
+    try create("Love \u{2764}\u{FE0F}\u{200D}\u{1F525}")
     #expect(throws: ChatError.badName) { try create("1") }
     #expect(throws: ChatError.tooLong(parameter: "name", max: 48)) {
       try create(String(repeating: "x", count: 49))

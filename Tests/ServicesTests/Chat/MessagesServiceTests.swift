@@ -33,7 +33,7 @@ struct MessagesServiceTests {
     #expect(kim.messages(in: 2) !== second)
     weak let messages = second
     let bag = DisposeBag()
-    second.messages.observeNext { _ in }.dispose(in: bag)
+    second.window().messages.observeNext { _ in }.dispose(in: bag)
     first = nil
     #expect(messages != nil)
     withExtendedLifetime(second) {}
@@ -48,7 +48,7 @@ struct MessagesServiceTests {
     do {
       let made = kim.messages(in: 1)
       messages = made
-      made.messages.observeNext { _ in }.dispose(in: bag)
+      made.window().messages.observeNext { _ in }.dispose(in: bag)
     }
     #expect(messages != nil)
     bag.dispose()
@@ -58,7 +58,7 @@ struct MessagesServiceTests {
   @Test
   func `each change is told as it was made`() throws {
     try say("one", by: kim)
-    let messages = lee.messages(in: 1)
+    let messages = lee.messages(in: 1).window()
     var told: [String] = []
     let bag = DisposeBag()
     messages.messages.observeNext { change in
@@ -80,7 +80,10 @@ struct MessagesServiceTests {
     let entry = { [lee] in lee.rooms.now.first?.unread }
     try say("one", by: kim)
     #expect(entry() == 1)
-    let messages = lee.messages(in: 1)
+    let messages = lee.messages(in: 1).window()
+    #expect(entry() == 0, "what is shown is read, though nothing else happens")
+    bench.store.commit()
+    bench.time.advance(1)
     let before = bench.host.last
     for i in 0..<5 {
       try bench.run { _ = try bench.chat.send("\(i)", to: RoomKey(1), by: "kim") }
@@ -94,7 +97,7 @@ struct MessagesServiceTests {
 
   @Test
   func `what was seen and not noted is noted at the end, and is read after a start anew`() throws {
-    let messages = lee.messages(in: 1)
+    let messages = lee.messages(in: 1).window()
     for i in 1...3 { try say("\(i)", by: kim) }
     #expect(bench.chat.unread(by: "lee", in: 1) == 0)
     #expect(bench.chat.ledger.shown.value.unread(by: "lee", in: 1) == 2)
@@ -105,19 +108,73 @@ struct MessagesServiceTests {
     withExtendedLifetime(messages) {}
   }
 
-  @Test
-  func `the window is widened into the past`() throws {
-    for i in 1...70 {
+  /// A room in which so much was said.
+  private func say(_ count: Int) throws {
+    for i in 1...count {
       try bench.run { _ = try bench.chat.send("\(i)", to: RoomKey(1), by: "kim") }
     }
     bench.store.commit()
-    let messages = kim.messages(in: 1)
-    var first: [Int?] = []
+  }
+
+  @Test
+  func `the window moves through all of the past and back, and never holds more than it may`()
+    throws
+  {
+    try say(1120)
+    let window = lee.messages(in: 1).window()
+    var copy: [Message] = []
+    var beyond: [MessageWindow.Beyond] = []
     let bag = DisposeBag()
-    messages.messages.observeNext { first.append($0.collection.first?.id) }.dispose(in: bag)
-    #expect(messages.widen() == 20)
-    #expect(messages.widen() == 0)
-    #expect(first == [21, 1])
+    window.messages.observeNext { change in
+      if change.patch.isEmpty { copy = change.collection } else { copy.apply(change.patch) }
+    }
+    .dispose(in: bag)
+    window.beyond.observeNext { beyond.append($0) }.dispose(in: bag)
+    var seen = Set(copy.map(\.id))
+    func move(_ step: () -> Int) {
+      while step() > 0 {
+        seen.formUnion(copy.map(\.id))
+        #expect(copy.count <= MessageWindow.maxCount)
+      }
+    }
+    move(window.showOlder)
+    #expect(seen == Set(1...1120))
+    #expect(copy.map(\.id) == Array(1...500))
+    #expect(beyond.last == .init(before: 0, after: 620))
+    try say("another", by: kim)
+    #expect(copy.last?.id == 500, "it comes where the end is")
+    #expect(beyond.last == .init(before: 0, after: 621))
+    #expect(lee.rooms.now.first?.unread == 1, "and is not seen")
+    try bench.run { try bench.chat.delete(500, in: RoomKey(1), by: "kim") }
+    bench.store.commit()
+    #expect(copy.last?.isDeleted == true)
+    seen = []
+    move(window.showNewer)
+    #expect(seen == Set(51...1121))
+    #expect(beyond.last == .init(before: 621, after: 0))
+    #expect(lee.rooms.now.first?.unread == 0)
+    move(window.showOlder)
+    window.showEnd()
+    #expect(copy.map(\.id) == Array(1072...1121))
+    try say("and another", by: kim)
+    #expect(copy.last?.text == "and another")
+    bag.dispose()
+  }
+
+  @Test(arguments: [1, 100, 880, 900, 901, .max, 0, -1])
+  func `a window opens at a message, and moves no other`(message: Int) throws {
+    try say(900)
+    let messages = lee.messages(in: 1)
+    let (window, other) = (messages.window(at: message), messages.window())
+    var (ids, others): ([Int], [Int]) = ([], [])
+    let bag = DisposeBag()
+    window.messages.observeNext { ids = $0.collection.map(\.id) }.dispose(in: bag)
+    other.messages.observeNext { others = $0.collection.map(\.id) }.dispose(in: bag)
+    let near = min(max(message, 1), 900)
+    #expect(ids.contains(near))
+    #expect(ids == Array(max(1, near - 49)...min(900, near + 50)))
+    _ = window.showOlder()
+    #expect(others == Array(851...900))
     bag.dispose()
   }
 }

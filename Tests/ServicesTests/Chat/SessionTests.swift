@@ -86,6 +86,54 @@ struct SessionTests {
   }
 
   @Test
+  func `who is logged in no more acts no more, whoever is logged in instead`() throws {
+    let kim = try bench.user("kim")
+    _ = try bench.user("guest", uid: 2)
+    try bench.run { _ = try kim.rooms.create("lobby", topic: "") }
+    let token = try bench.run { try bench.users.issueToken(to: "kim") }
+    bench.store.commit()
+    let session = bench.session(uid: 2)
+    _ = try session.logIn(token: token)
+    let user = try #require(session.user.value)
+    let messages = user.messages(in: 1)
+    _ = try session.logIn(name: "guest")
+    #expect(session.user.value !== user)
+    #expect(try refusals(of: user, messages).count == 13)
+    user.logOut()
+    #expect(session.user.value?.name == "guest", "it is nobody's to log out any more")
+    // A token is good no more as soon as that is decided.
+    _ = try session.logIn(token: token)
+    let again = try #require(session.user.value)
+    try bench.run { _ = try kim.users.revokeTokens() }
+    #expect(session.user.value === again, "it is not durable yet")
+    #expect(throws: ChatError.user(.notLoggedIn)) {
+      try bench.run { _ = try again.messages(in: 1).send("hello") }
+    }
+  }
+
+  /// What somebody is told who tries everything.
+  private func refusals(of user: UserSession, _ messages: MessagesService) throws -> [String] {
+    var told: [String] = []
+    let bag = DisposeBag()
+    let asks: [() throws -> Void] = [
+      { _ = try messages.send("hello") }, { try messages.describe(name: "x", topic: "y") },
+      { _ = try messages.remove() }, { _ = try messages.join() }, { try messages.leave() },
+      { _ = try user.rooms.create("hall", topic: "") }, { try user.rooms.enter(1) },
+      { _ = try user.rooms.leave(1) }, { _ = try user.users.removeFriend("guest") },
+      { try user.users.edit(fullName: "x", about: "y") },
+      { _ = try user.users.revokeTokens() },
+      { user.users.addFriend("guest").observeNext { told.append("\($0)") }.dispose(in: bag) },
+      { user.users.token.observeNext { told.append("\($0)") }.dispose(in: bag) },
+    ]
+    let last = bench.host.last
+    for ask in asks {
+      do { try bench.run(ask) } catch { told.append("\(error)") }
+    }
+    #expect(bench.host.last == last)
+    return told
+  }
+
+  @Test
   func `tokens go on after a start, and their numbers with them`() throws {
     _ = try bench.user("kim")
     let token = try bench.run { try bench.users.issueToken(to: "kim") }

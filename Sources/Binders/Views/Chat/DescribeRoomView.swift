@@ -3,10 +3,16 @@ internal import Services
 
 /// Lets a member name a room and say what it is about, and who has made it remove it.
 func bindDescribeRoom(_ view: View, _ messages: MessagesService) {
-  view.assign("name", messages.roomNow?.name)
-  view.assign("topic", messages.roomNow?.topic)
-  view.intent("save", DescribedRoom.self)
-    .calls { try messages.describe(name: $0.name, topic: $0.topic) }.dismisses()
+  let shown = messages.roomNow
+  view.assign("name", shown?.name)
+  view.assign("topic", shown?.topic)
+  view.intent("save", DescribedRoom.self).calls { new in
+    // What stands as it was shown may have been changed by somebody else meanwhile.
+    try messages.describe(
+      name: new.name == shown?.name ? nil : new.name,
+      topic: new.topic == shown?.topic ? nil : new.topic)
+  }
+  .dismisses()
   view.intent("remove").calls { _ in try messages.remove() }
   view.intent("dismiss").dismisses()
 }

@@ -5,24 +5,33 @@ internal import Wire
 
 /// Shows a room: what is said in it, and who is there; who has not joined it looks in and may join.
 ///
+/// Of what was said so much is shown as a window holds, which moves: `before` and `after` say how much
+/// there is beyond it.
+///
 /// - Parameter message: The one that is to be seen first; `nil` for the last one.
 func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int? = nil) {
   let messages = session.messages(in: room)
-  if let message {
-    messages.widen(to: message)
-    view.assign("chosen", message)
-  }
+  let window = messages.window(at: message)
+  if let message { view.assign("chosen", message) }
   messages.info.map(\.name).bind(to: view["name"])
   messages.info.map(\.topic).bind(to: view["topic"])
   messages.info.combineLatest(with: session.presence.online.toSignal(), combine: members)
     .bind(to: view["members"])
-  messages.messages.mapCollection(MessageRow.init).bind(to: view["messages"])
+  window.messages.mapCollection(MessageRow.init).bind(to: view["messages"])
+  window.beyond.map(\.before).bind(to: view["before"])
+  window.beyond.map(\.after).bind(to: view["after"])
   messages.removal.bind(to: view) { view, _ in view.dismiss() }
   view.intent("join").calls { _ in try messages.join() }
-  view.intent("send", NewText.self).calls { try messages.send($0.text) }
+  view.intent("send", NewText.self).calls { new in
+    let id = try messages.send(new.text)
+    window.showEnd()
+    return id
+  }
   view.intent("edit", ChangedText.self).calls { try messages.edit($0.id, to: $0.text) }
   view.intent("delete", MessageID.self).calls { try messages.delete($0.id) }
-  view.intent("older").calls { _ in messages.widen() }
+  view.intent("older").calls { _ in window.showOlder() }
+  view.intent("newer").calls { _ in window.showNewer() }
+  view.intent("end").calls { _ in window.showEnd() }
   view.intent("describe").opens("describeRoom", as: .present) { view, _ in
     bindDescribeRoom(view, messages)
   }

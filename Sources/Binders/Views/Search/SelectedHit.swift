@@ -74,5 +74,5 @@ private func bindVisit(
   _ view: View, _ session: Session, _ user: UserSession, _ room: Int, at message: Int?
 ) {
   bindRoom(view, user, room, at: message)
-  session.user.bind(to: view) { view, now in if now == nil { view.dismiss() } }
+  view.isFor(user, in: session)
 }

@@ -3,10 +3,16 @@ internal import Services
 
 /// Lets a user change their profile: presented, saved or dismissed.
 func bindEditProfile(_ view: View, _ session: UserSession) {
-  view.assign("fullName", session.users.user?.fullName)
-  view.assign("about", session.users.user?.about)
-  view.intent("save", EditedProfile.self)
-    .calls { try session.users.edit(fullName: $0.fullName, about: $0.about) }.dismisses()
+  let shown = session.users.user
+  view.assign("fullName", shown?.fullName)
+  view.assign("about", shown?.about)
+  view.intent("save", EditedProfile.self).calls { new in
+    // What stands as it was shown may have been changed elsewhere meanwhile.
+    try session.users.edit(
+      fullName: new.fullName == shown?.fullName ? nil : new.fullName,
+      about: new.about == shown?.about ? nil : new.about)
+  }
+  .dismisses()
   view.intent("dismiss").dismisses()
 }
 
