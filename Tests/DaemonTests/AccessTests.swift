@@ -64,6 +64,32 @@ struct AccessTests {
     #expect(guarded.daemon.end() == 0)
   }
 
+  @Test
+  func `2: one user has as many connections as one may, and the others theirs`() throws {
+    let guarded = try Guarded(
+      #""roles": [{"name": "any", "users": ["*"], "methods": ["**"]}], "#
+        + #""limits": {"connections_user": 2}"#)
+    let ping = #"{"id":1,"method":"ping"}"#
+    var inside: [OtherUser] = []
+    for _ in 0..<2 {
+      inside.append(try guarded.client(uid: 4001))
+      #expect(inside.last?.call(ping)?.contains(#""result""#) == true)
+    }
+    let third = try guarded.client(uid: 4001)
+    #expect(
+      third.line()?.contains(
+        #""reason":"too_many_connections","limit":"connections_user","max":2,"#) == true)
+    #expect(third.line() == nil)
+    #expect(try guarded.client(uid: 4002).call(ping)?.contains(#""result""#) == true)
+    #expect(try TestSocket(guarded.daemon.socket).call(ping).contains(#""result""#))
+    inside.removeLast()
+    var isIn = false
+    for _ in 0..<200 where !isIn {
+      isIn = try guarded.client(uid: 4001).call(ping)?.contains(#""result""#) == true
+    }
+    #expect(isIn, "there is room again")
+  }
+
   @Test(arguments: [(4001, []), (4002, [4900]), (4002, [100, 4900])] as [(uid_t, [gid_t])])
   func `a role is that of the user or of any of its groups`(uid: uid_t, groups: [gid_t]) throws {
     let guarded = try Guarded(Self.panel)

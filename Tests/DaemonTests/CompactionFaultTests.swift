@@ -76,6 +76,30 @@ struct CompactionFaultTests {
   }
 
   @Test
+  func `25: a compaction that is ended leaves what it has done, and the next one ends it`() throws {
+    guard let wrapper = Disturbance.slowDisk(milliseconds: 50) else { return }
+    let daemon = try DaemonProcess()
+    try fill(daemon, 50)
+    #expect(daemon.end() == 0)
+    func count() throws -> Int {
+      Int(try daemon.sqlite("SELECT count(*) FROM event").dropLast()) ?? 0
+    }
+    let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
+    let client = try TestSocket(slow.socket)
+    try client.send(compact(before: 1_900))
+    for _ in 0..<2_000 where try count() >= 2_000 { usleep(5_000) }
+    #expect(slow.end() == 0)
+    #expect(try client.lines().last?.contains(#""reason":"shutdown""#) == true)
+    #expect(102..<2_000 ~= (try count()), "it was ended in its midst")
+    #expect(try daemon.verify().contains("damaged") == false)
+    try daemon.start()
+    try check(daemon, 50)
+    let again = try TestSocket(daemon.socket)
+    #expect(try again.call(compact(before: 1_900)).contains(#""first":1900"#))
+    try check(daemon, 50)
+  }
+
+  @Test
   func `16: a log that is cut within a compaction opens with what stands before`() throws {
     let daemon = try DaemonProcess()
     try fill(daemon, 30)

@@ -52,10 +52,13 @@ struct JournalFaultTests {
 
   // MARK: 16: a damaged end of the log
 
-  @Test(arguments: ["cut", "zero", "flip"])
-  func `16: a journal whose log is damaged at its end opens with what stands before`(how: String)
-    throws
-  {
+  @Test(arguments: [
+    ("cut", 1), ("cut", 100), ("cut", 4_096), ("cut", 5_000), ("zero", 4_096), ("zero", 6_000),
+    ("flip", 1), ("flip", 100), ("flip", 3_000), ("flip", 4_096),
+  ])
+  func `16: a journal whose log is damaged at its end opens with what stands before`(
+    how: String, bytes: Int
+  ) throws {
     let daemon = try DaemonProcess()
     try daemon.fill(30)
     let epoch = try daemon.epoch()
@@ -65,15 +68,14 @@ struct JournalFaultTests {
     stat(wal, &status)
     let size = Int(status.st_size)
     if how == "cut" {
-      truncate(wal, off_t(size - 5_000))
+      truncate(wal, off_t(size - bytes))
     } else {
       let file = open(wal, O_RDWR)
       var byte: UInt8 = 0
-      if how == "flip" { pread(file, &byte, 1, off_t(size - 3_000)) }
+      if how == "flip" { pread(file, &byte, 1, off_t(size - bytes)) }
       byte = how == "flip" ? byte ^ 0x10 : 0
-      for offset
-        in (how == "flip" ? size - 3_000 : size - 6_000)..<(how == "flip" ? size - 2_999 : size)
-      {
+      let begin = size - bytes
+      for offset in begin..<(how == "flip" ? begin + 1 : size) {
         pwrite(file, &byte, 1, off_t(offset))
       }
       close(file)

@@ -146,6 +146,47 @@ struct ShutdownTests {
   }
 
   @Test
+  func `25: a long catch-up that is ended goes on behind what was sent`() throws {
+    let daemon = try DaemonProcess()
+    let writer = try TestSocket(daemon.socket)
+    let text = String(repeating: "x", count: 4_000)
+    let count = 3_000
+    for _ in 0..<count {
+      try writer.send(#"{"method":"cells.set","params":["n","\#(text)"]}"#)
+    }
+    #expect(try writer.call(#"{"id":1,"method":"ping"}"#).contains(#""last":\#(count)"#))
+    func subscribe(_ rest: String) throws -> TestSocket {
+      let reader = try TestSocket(daemon.socket)
+      _ = try reader.call(
+        #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"e",\#(rest)}}"#)
+      return reader
+    }
+    let reader = try subscribe(#""from":"start""#)
+    var last = 0
+    func isNext(_ line: String) -> Bool {
+      last += 1
+      return line.contains(#""method":"next","params":{"sub":"e","seq":\#(last),"#)
+    }
+    for _ in 0..<100 { #expect(isNext(try reader.line() ?? "")) }
+    kill(daemon.pid, SIGTERM)
+    var line = try reader.line() ?? ""
+    while line.contains(#""method":"next""#) {
+      #expect(isNext(line))
+      line = try reader.line() ?? ""
+    }
+    // When its socket is full at the end of the grace there is no room for the word.
+    #expect(
+      line.isEmpty || line.contains(#""method":"closing""#)
+        || line.contains(#""method":"caught_up""#), "\(line)")
+    #expect(daemon.waitForEnd() == 0)
+    try daemon.start()
+    let epoch = try daemon.epoch()?.text.text ?? ""
+    let again = try subscribe(#""from":{"after":\#(last)},"epoch":\#(epoch)"#)
+    while last < count { #expect(isNext(try again.line() ?? "")) }
+    #expect(try again.line()?.contains(#""method":"caught_up""#) == true)
+  }
+
+  @Test
   func `a client that does not read what it asked for delays the end by the grace only`() throws {
     let daemon = try DaemonProcess()
     let client = try TestSocket(daemon.socket)
