@@ -49,7 +49,7 @@ final class TextTable {
       try run("DELETE FROM texts WHERE rowid = (SELECT n FROM names WHERE id = ?1)", [text.id])
       try run(
         "INSERT INTO texts (rowid, text) SELECT n, ?2 FROM names WHERE id = ?1",
-        [text.id, text.text])
+        [text.id, text.text.withSeparateCharacters])
     case .remove(let id):
       try run("DELETE FROM texts WHERE rowid = (SELECT n FROM names WHERE id = ?1)", [id])
       try run("DELETE FROM names WHERE id = ?1", [id])
@@ -70,16 +70,20 @@ final class TextTable {
       WHERE texts MATCH ?1 ORDER BY rank, n LIMIT \(limit)
       """
     var found: [SearchText] = []
-    try run(query, [match]) { found.append(SearchText(id: $0, text: $1)) }
+    try run(query, [match]) { found.append(SearchText(id: $0, text: $1.withoutSeparators)) }
     return found
   }
 
   /// A term in the language of FTS5; `nil` when no word is in it.
   private static func match(_ term: String) -> String? {
     let words = term.split { !$0.isLetter && !$0.isNumber }
+    // What is several words to the table is a phrase within a string.
     // A quote may belong to a letter, as one that joins on what follows; within a string it is doubled.
     let quoted = words.map { word in
-      "\"" + word.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined() + "\""
+      "\""
+        + String(word).withSeparateCharacters.unicodeScalars.map {
+          $0 == "\"" ? "\"\"" : String($0)
+        }.joined() + "\""
     }
     return words.isEmpty ? nil : quoted.joined(separator: " ") + "*"
   }

@@ -57,6 +57,30 @@ struct TextIndexTests {
   }
 
   @Test
+  func `in text without spaces it is found what stands within`() {
+    _ = find("x")
+    changes.send([
+      .put(SearchText(id: "t/3", text: "今日は日本です")),
+      .put(SearchText(id: "t/4", text: "green 日本茶 tea")),
+      .put(SearchText(id: "t/5", text: "本日のお茶")), .put(SearchText(id: "t/6", text: "วันนี้ดื่มชา")),
+    ])
+    #expect(Set(find("日本")) == ["t/3", "t/4"])
+    #expect(find("日本 tea") == ["t/4"])
+    #expect(find("本日") == ["t/5"])
+    #expect(Set(find("茶")) == ["t/4", "t/5"])
+    #expect(find("ดื่ม") == ["t/6"])
+    #expect(find("日本\" OR \"") == [])
+    var texts: [String] = []
+    let run = index.find("お茶", limit: 1).observe {
+      if case .next(let found) = $0 { texts = found.map(\.text) }
+    }
+    while texts.isEmpty { loop.runOnce() }
+    #expect(texts == ["本日のお茶"], "as it was written")
+    run.dispose()
+    end()
+  }
+
+  @Test
   func `nothing that is typed is a fault`() {
     for term in [
       "\"", "to \"go", "* OR NEAR(", "-tea'", "()", "text:", "…", "AND", "\0", "\u{0D4E}\"",
