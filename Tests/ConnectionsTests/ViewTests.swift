@@ -60,11 +60,6 @@ struct ViewTests {
 
   @Test
   func `of an element that changes in part, that part is told`() throws {
-    struct Row: Encodable {
-      let id: Int
-      var text: String
-      var note: String?
-    }
     let list = MutableObservableArray([Row(id: 1, text: "a"), Row(id: 2, text: "b")])
     _ = try open { list.bind(to: $0["list"]) }
     list[1].text = "B"
@@ -128,6 +123,33 @@ struct ViewTests {
       ])
     loading.send(.failed(Upstream()))
     #expect(bench.lines().first?.contains(#""state":"failed","error":{"code":-32603"#) == true)
+  }
+
+  @Test
+  func `of a list that is another as a whole, an element with the same id has changed`() throws {
+    let list = Property([Row(id: 1, text: "a"), Row(id: 2, text: "b"), Row(id: 3, text: "c")])
+    _ = try open { list.bind(to: $0["list"]) }
+    list.value[1].text = "B"
+    #expect(
+      bench.lines() == [
+        next(#""list":{"changes":[{"op":"merge","at":1,"value":{"text":"B"}}]}"#)
+      ])
+    list.value = [
+      Row(id: 3, text: "c"), Row(id: 4, text: "d"), Row(id: 2, text: "b", note: "new"),
+    ]
+    // What has another place comes and goes; what has another id is another.
+    #expect(
+      bench.lines() == [
+        next(
+          #""list":{"changes":[{"op":"remove","at":1},{"op":"remove","at":0},"#
+            + #"{"op":"insert","at":1,"value":{"id":4,"text":"d"}},"#
+            + #"{"op":"insert","at":2,"value":{"id":2,"text":"b","note":"new"}}]}"#)
+      ])
+    list.value = list.value.map { Row(id: $0.id, text: $0.text + "!") } + [Row(id: 5, text: "e")]
+    let lines = bench.lines()
+    #expect(lines.first?.contains(#"[{"op":"merge","at":0,"value":{"text":"c!"}},"#) == true)
+    #expect(lines.first?.contains(#"{"op":"update","at":2,"value":{"id":2,"text":"b!"}},"#) == true)
+    #expect(lines.first?.contains(#"{"op":"insert","at":3,"value":{"id":5,"text":"e"}}]"#) == true)
   }
 
   @Test
@@ -383,4 +405,11 @@ struct ViewTests {
     bench.connection.end()
     #expect(ended == ["child", "parent"])
   }
+}
+
+/// An element of a list.
+private struct Row: Encodable {
+  let id: Int
+  var text: String
+  var note: String?
 }

@@ -91,7 +91,7 @@ struct ViewContent {
     guard max(old.count, elements.count) <= Self.comparedCount else {
       return replace(by: elements)
     }
-    let steps = old.diff(elements).generatePatch(to: elements)
+    let steps = ElementChanges.steps(from: old, to: elements)
     if steps.count > max(4, elements.count) { replace(by: elements) } else { apply(steps) }
   }
 

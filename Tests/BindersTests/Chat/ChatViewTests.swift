@@ -111,7 +111,8 @@ struct ChatViewTests {
     let told = lee.settle()
     #expect(told.count == 1)
     #expect(told.first?.contains(#""view":"c.1.1""#) == true)
-    #expect(told.first?.contains(#""unread":1"#) == true)
+    #expect(
+      told.first?.contains(#""changes":[{"op":"merge","at":0,"value":{"unread":1}}]"#) == true)
     let entered = lee.ask("c.1.1", "enter", #"{"id":1}"#)
     let room = entered.first { $0.contains(#""binder":"room""#) }
     #expect(room?.contains(#""author":"kim","note":"","text":"hello""#) == true)
