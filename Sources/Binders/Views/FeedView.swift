@@ -20,7 +20,7 @@ package func bindFeed(
     try feeds.mark(id, $0.episode, played: $0.played ?? true)
   }
   if mayRefresh { view.intent("refresh").calls { _ in try feeds.refresh(id) } }
-  view.intent("unsubscribe").calls { _ in try feeds.unsubscribe(id) }
+  view.intent("unsubscribe").calls { _ in try feeds.unsubscribe(id) }.destructive()
 }
 
 /// What the view of a feed takes.

@@ -150,7 +150,7 @@ extension View {
 }
 
 extension ViewIntent {
-  /// Appends what it takes and opens, and whether it is live.
+  /// Appends what it takes and opens, and whether it is live or destructive.
   fileprivate func write(to buffer: inout ByteBuffer) {
     buffer.append(#"{"params":{"#)
     for (i, member) in shape.members.enumerated() {
@@ -165,6 +165,7 @@ extension ViewIntent {
       buffer.append(quoted: opens)
     }
     if isLive { buffer.append(#","live":true"#) }
+    if isDestructive { buffer.append(#","destructive":true"#) }
     buffer.append(UInt8(ascii: "}"))
   }
 }

@@ -18,6 +18,9 @@ package final class ViewIntent {
   /// Whether a client asks it with each key that is typed.
   fileprivate(set) var isLive = false
 
+  /// Whether a client asks who uses it before it asks for it.
+  fileprivate(set) var isDestructive = false
+
   /// The intent by its type.
   let typed: AnyObject
 
@@ -123,6 +126,13 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
   @discardableResult
   package func live() -> Self {
     intent?.isLive = true
+    return self
+  }
+
+  /// Takes something away that it does not bring back: a client makes sure that this is wanted.
+  @discardableResult
+  package func destructive() -> Self {
+    intent?.isDestructive = true
     return self
   }
 

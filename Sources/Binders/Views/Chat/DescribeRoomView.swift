@@ -13,7 +13,7 @@ func bindDescribeRoom(_ view: View, _ messages: MessagesService) {
       topic: new.topic == shown?.topic ? nil : new.topic)
   }
   .dismisses()
-  view.intent("remove").calls { _ in try messages.remove() }
+  view.intent("remove").calls { _ in try messages.remove() }.destructive()
   view.intent("dismiss").dismisses()
 }
 

@@ -35,7 +35,7 @@ func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int
   view.intent("describe").opens("describeRoom", as: .present) { view, _ in
     bindDescribeRoom(view, messages)
   }
-  view.intent("leave").calls { _ in try messages.leave() }.dismisses()
+  view.intent("leave").calls { _ in try messages.leave() }.dismisses().destructive()
 }
 
 /// Who is in a room; those who are here have a mark.

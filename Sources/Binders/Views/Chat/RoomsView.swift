@@ -8,7 +8,7 @@ func bindRooms(_ view: View, _ session: UserSession) {
   session.rooms.all.map { $0.map(RoomRow.init) }.bind(to: view["rooms"])
   view.intent("create", NewRoom.self)
     .calls { try session.rooms.create($0.name, topic: $0.topic ?? "") }
-  view.intent("leave", RoomRow.ID.self).calls { try session.rooms.leave($0.id) }
+  view.intent("leave", RoomRow.ID.self).calls { try session.rooms.leave($0.id) }.destructive()
   view.intent("enter", RoomRow.ID.self).calls { try session.rooms.enter($0.id) }
     .opens("room") { view, room in bindRoom(view, session, room.id) }
 }

@@ -28,7 +28,7 @@ package func bindPerson(
     try screen.type(color: new.color)
   }
   view.intent("reverseName").calls { _ in try screen.edit { screen.onReverseName.send() } }
-  view.intent("remove").calls { _ in try people.remove(shown.value) }
+  view.intent("remove").calls { _ in try people.remove(shown.value) }.destructive()
   view.intent("show", PersonArguments.self).calls { other in
     guard mayShow(other.id) else { throw PeopleError.unknown(id: other.id) }
     screen.show(try people.model(of: other.id))

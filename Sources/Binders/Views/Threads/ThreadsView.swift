@@ -14,6 +14,7 @@ package func bindThreads(_ view: View, _ session: Session, to threads: ThreadsSe
     }
   view.intent("remove", ThreadArguments.self)
     .calls { try threads.remove($0.id, by: session.caller.uid, as: session.name) }
+    .destructive()
 }
 
 private func rows(_ threads: Threads) -> [ThreadRow] {

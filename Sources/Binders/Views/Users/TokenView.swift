@@ -8,6 +8,6 @@ func bindToken(_ view: View, _ session: UserSession) {
     "how", "a token lets you log in as \(session.name) from elsewhere; it is shown only once")
   view.intent("make").unkept().flatMapLatest { _ in session.users.token }
     .consumeLoadingState(by: view["token"].loadedWhenAsked()).bind(to: view["token"])
-  view.intent("revokeAll").calls { _ in try session.users.revokeTokens() }
+  view.intent("revokeAll").calls { _ in try session.users.revokeTokens() }.destructive()
   view.intent("done").dismisses()
 }
