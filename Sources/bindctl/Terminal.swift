@@ -52,13 +52,17 @@ final class Terminal {
     Self.giveBack()
   }
 
+  /// Gives the terminal back.
+  func close() { Self.giveBack() }
+
   private func enter() {
     var raw = saved
     cfmakeraw(&raw)
     raw.c_oflag |= tcflag_t(OPOST)
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw)
-    // The alternate screen, without a cursor, and without going on in the next line by itself.
-    write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l", to: STDOUT_FILENO)
+    // The alternate screen, without a cursor, and without going on in the next line by itself; what is
+    // pasted comes with marks around it, because what is in it was not typed.
+    write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h", to: STDOUT_FILENO)
     shown = []
   }
 
@@ -71,7 +75,7 @@ final class Terminal {
   /// Shows the screen of before again, with the cursor, and the terminal as it was.
   private static func leave() {
     guard var original else { return }
-    let text: StaticString = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+    let text: StaticString = "\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
     _ = Glibc.write(STDOUT_FILENO, text.utf8Start, text.utf8CodeUnitCount)
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &original)
   }

@@ -30,11 +30,18 @@ final class ViewTerminal {
         }
       case .socket, .timeOver:
         for one in try link.receive() { take(one) }
-        if session.stack.isEmpty, isOpen { return .done }
       case .resized: terminal.redraw()
       case .gone: return .done
       }
+      // Who was typing reads first what has happened: what he types on is meant for nobody else.
+      if isOpen, session.stack.isEmpty, session.notice == nil { return end() }
     }
+  }
+
+  private func end() -> ExitCode {
+    terminal.close()
+    if let ending = session.ending { note(ending.harmless()) }
+    return .done
   }
 
   private func show() {
@@ -49,9 +56,10 @@ final class ViewTerminal {
     switch action {
     case .quit: return false
     case .ask(let view, let intent, let arguments):
-      link.send(
+      let request = link.send(
         "intent",
         ["view": view.text.value, "name": .string(intent), "args": .object(arguments)])
+      session.send(as: request)
     case .close(let view): closes[link.send("close", ["view": view.text.value])] = view
     }
     return true
@@ -64,11 +72,11 @@ final class ViewTerminal {
       if let action = session.open(answer) { _ = take(action) }
     case .notification(let method, let params): session.take(method, params)
     case .answer(let id, .success):
-      session.message = ""
+      session.answer(id, fault: nil)
       if let view = closes.removeValue(forKey: id) {
         session.take("closed", ["view": view.text.value])
       }
-    case .answer(_, .failure(let error)): session.message = error.message
+    case .answer(let id, .failure(let error)): session.answer(id, fault: error.message)
     case .lost(let reason):
       closes = [:]
       session.lose(

@@ -9,7 +9,11 @@ struct KeyTests {
     ("\u{03}\u{15}", [.control("c"), .control("u")]),
     ("\u{1B}[A\u{1B}OB\u{1B}[C\u{1B}[D", [.up, .down, .right, .left]),
     ("\u{1B}[H\u{1B}[4~\u{1B}[5~\u{1B}[6~", [.home, .end, .pageUp, .pageDown]),
-    ("\u{1B}[1;5Ax\u{1B}[200~y", [.up, .character("x"), .character("y")]),
+    ("\u{1B}[1;5Ax\u{1B}[202~", [.up, .character("x")]),
+    (
+      "a\u{1B}[200~ls\r\nq\u{1B}[20\u{1B}[201~\r",
+      [.character("a"), .paste("ls\r\nq\u{1B}[20"), .enter]
+    ),
     ("\u{1B}x", [.escape, .character("x")]),
   ]
 
@@ -30,6 +34,14 @@ struct KeyTests {
     #expect(decoder.isWithinSequence)
     #expect(decoder.flush() == [.escape])
     #expect(decoder.flush() == [])
+  }
+
+  @Test
+  func `a pasted text that is slow to come is no key of its own`() {
+    var decoder = KeyDecoder()
+    #expect(decoder.feed(Array("\u{1B}[200~one\u{1B}".utf8)) == [])
+    #expect(!decoder.isWithinSequence, "what follows is waited for")
+    #expect(decoder.feed(Array("[201~".utf8)) == [.paste("one")])
   }
 
   @Test

@@ -37,6 +37,7 @@ struct LostViewTests {
     view.session.lose("")
     try view.open("chat", props: "")
     #expect(view.session.form == nil)
+    #expect(view.session.notice?.hasPrefix("the daemon is back") == true)
   }
 
   @Test

@@ -44,6 +44,11 @@ struct ShownView {
     ]
   }
 
+  /// Ends a view by itself.
+  mutating func end(_ view: String, _ reason: String = "dismissed") {
+    session.take("closed", ["view": .string(view), "reason": .string(reason)])
+  }
+
   // MARK: Looking and typing
 
   /// What is on the screen, without spaces at the ends of its lines.

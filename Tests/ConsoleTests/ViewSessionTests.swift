@@ -85,7 +85,10 @@ struct ViewSessionTests {
     #expect(session.press(.escape) == .close(.name("v1.1")))
     try take("closed", #"{"view":"v1.1","seq":2,"reason":"dismissed"}"#)
     #expect(session.stack.front == v1)
-    #expect(session.press(.escape) == .quit)
+    #expect(session.press(.escape) == nil)
+    #expect(session.press(.left) == nil)
+    #expect(session.message == "there is nothing to go back to; q quits")
+    #expect(session.press(.character("q")) == .quit)
   }
 
   @Test

@@ -53,7 +53,7 @@ struct ViewsShownTests {
     #expect(view.screen[19] == "      line 60", "it was scrolled no further than there is text")
     view.press(.escape)
     #expect(view.session.pane == nil)
-    #expect(view.session.press(.escape) == .quit)
+    #expect(view.session.press(.escape) == nil)
   }
 
   @Test
@@ -103,8 +103,9 @@ struct ViewsShownTests {
     #expect(
       view.press(.enter) == [ShownView.ask("markPlayed", ["episode": .number(JSONNumber(2))])])
     view.type("m")
-    #expect(view.session.form?.fields == ["2", "false"])
-    view.press(.escape)
+    #expect(view.session.form?.fields == ["2", ""], "that it is not played is what is to change")
+    #expect(
+      view.press(.enter) == [ShownView.ask("markPlayed", ["episode": .number(JSONNumber(2))])])
     try view.change(#""feed":{"state":"failed","error":{"name":"rejected","message":"no answer"}}"#)
     #expect(view.line("feed  ") == "feed  no answer")
     #expect(view.type("r") == [ShownView.ask("refresh", [:])])

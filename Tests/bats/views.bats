@@ -106,5 +106,7 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     eventually shows '^feeds › feed$'
     shows '^episodes \(0\)$'
     keys u
+    eventually shows '^unsubscribe near\?$'
+    keys n u y
     eventually shows '^feeds \(0\)$'
 }

@@ -5,27 +5,60 @@ package enum Key: Equatable, Sendable {
   case up, down, left, right, home, end, pageUp, pageDown
   /// Control and a letter.
   case control(Character)
+  /// A text that was not typed, with its line breaks.
+  case paste(String)
 }
 
 /// Makes keys of what a terminal sends, however it is cut.
 package struct KeyDecoder {
   private var kept: [UInt8] = []
 
+  /// What has come of a text that is being pasted; `nil` while one types.
+  private var pasted: [UInt8]?
+
+  /// Bytes of a pasted text that are kept; more than any field holds.
+  private static let maxPastedBytes = 1 << 20
+
+  /// What a terminal puts around a pasted text when it was asked to (mode 2004).
+  private static let pasteBegin = Array("\u{1B}[200~".utf8)
+  private static let pasteEnd = Array("\u{1B}[201~".utf8)
+
   package init() {}
 
   /// Whether a sequence has begun and not ended: an escape alone is the key, if nothing follows soon.
-  package var isWithinSequence: Bool { !kept.isEmpty }
+  ///
+  /// A pasted text has its end, however long that takes.
+  package var isWithinSequence: Bool { pasted == nil && !kept.isEmpty }
 
   /// The keys that bytes complete.
   package mutating func feed(_ bytes: some Sequence<UInt8>) -> [Key] {
     kept += bytes
     var keys: [Key] = []
     while !kept.isEmpty {
+      if pasted != nil {
+        guard let key = takePasted() else { break }
+        keys.append(key)
+        continue
+      }
       guard let (key, count) = Self.first(of: kept) else { break }
+      if kept.starts(with: Self.pasteBegin) { pasted = [] }
       kept.removeFirst(count)
       if let key { keys.append(key) }
     }
     return keys
+  }
+
+  /// Takes what has come of a pasted text; `nil` while its end has not come.
+  private mutating func takePasted() -> Key? {
+    let end = kept.indices.first { kept[$0...].starts(with: Self.pasteEnd) }
+    // What may be the beginning of the end waits for the rest of it.
+    let count = end ?? kept.indices.first { Self.pasteEnd.starts(with: kept[$0...]) } ?? kept.count
+    let room = Self.maxPastedBytes - (pasted?.count ?? 0)
+    pasted?.append(contentsOf: kept[..<min(count, room)])
+    kept.removeFirst(end.map { $0 + Self.pasteEnd.count } ?? count)
+    guard end != nil, let pasted else { return nil }
+    self.pasted = nil
+    return .paste(String(decoding: pasted, as: UTF8.self))
   }
 
   /// Nothing has followed for a while: what has begun is what it is.

@@ -8,6 +8,9 @@ package struct IntentForm: Equatable {
   /// The field that is typed into.
   package private(set) var current = 0
 
+  /// Whether something was typed since it is there.
+  private(set) var isTouched = false
+
   /// What a key has led to.
   package enum Outcome: Equatable {
     case goesOn
@@ -17,7 +20,8 @@ package struct IntentForm: Equatable {
 
   /// - Parameters:
   ///   - row: The element of a list that is chosen: if the intent is about it, its members are what
-  ///     the fields of their names hold at first. What makes something new begins empty.
+  ///     the fields of their names hold at first. What makes something new begins empty, and so does
+  ///     what may be left out: to ask for what is there already changes nothing.
   ///   - list: The name of the list.
   ///   - view: A view in which what it shows is edited: its properties are that as well.
   package init(
@@ -26,7 +30,9 @@ package struct IntentForm: Equatable {
     self.intent = intent
     fields = intent.parameters.map { parameter in
       if let shown = view?.properties[parameter.name]?.value, shown != .null { return shown.bare }
-      guard case .object(let row)? = row, intent.concerns(row, of: list) else { return "" }
+      guard case .object(let row)? = row, intent.concerns(row, of: list),
+        !parameter.isOptional || parameter.isElement(of: list)
+      else { return "" }
       return parameter.value(in: row, of: list)?.bare ?? ""
     }
     current =
@@ -53,8 +59,10 @@ package struct IntentForm: Equatable {
 
   /// Takes a key.
   package mutating func press(_ key: Key) -> Outcome {
+    isTouched = true
     switch key {
     case .character(let character): fields[current].append(character)
+    case .paste(let text): fields[current] += text.asOneLine
     case .backspace: _ = fields[current].popLast()
     case .control("u"): fields[current] = ""
     case .up: current = max(0, current - 1)
@@ -69,6 +77,13 @@ package struct IntentForm: Equatable {
     default: break
     }
     return .goesOn
+  }
+}
+
+extension String {
+  /// The text in one line, as a field holds it: a line break is a space, and one at the end none.
+  fileprivate var asOneLine: String {
+    split(whereSeparator: \.isNewline).joined(separator: " ")
   }
 }
 

@@ -36,7 +36,12 @@ package struct ViewScreen {
   private func frame(_ session: ViewSession) -> (head: [String], foot: [String]) {
     let space = isTight ? [] : [""]
     let help: [String] =
-      if session.pane != nil {
+      if let notice = session.notice {
+        notice.lines(columns: width).prefix(max(1, height - 4)).map(style.red)
+          + [style.dim("esc goes on")]
+      } else if let question = session.question {
+        [style.bold((question.text.cut(to: max(1, width - 1)) + "?")), style.dim("y yes   n no")]
+      } else if session.pane != nil {
         [style.dim("arrows scroll   esc back")]
       } else if let form = session.form {
         self.form(form)

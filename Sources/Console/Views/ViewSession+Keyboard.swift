@@ -5,18 +5,23 @@ extension ViewSession {
   /// Takes a key.
   package mutating func press(_ key: Key) -> Action? {
     let action = act(key)
+    bringBack()
     // Nobody is there to hear anything else.
-    return isAway && action != .quit ? nil : action
+    guard isAway, action != .quit else { return action }
+    unsent = nil
+    return nil
   }
 
   private mutating func act(_ key: Key) -> Action? {
+    if notice != nil { return acknowledge(key) }
+    if question != nil { return decide(key) }
     if pane != nil { return read(key) }
     if form != nil { return type(key) }
     switch key {
     case .character("q"), .control("c"), .control("d"): return .quit
     case .escape, .left:
       guard let view = stack.frontView else { return .quit }
-      return view.parent == nil && key == .escape ? .quit : back(from: view)
+      return back(from: view)
     case .tab: turn()
     case .up: move(by: -1)
     case .down: move(by: 1)
@@ -35,9 +40,33 @@ extension ViewSession {
   }
 
   /// Leaves a view that was put above another; what is beside or in place of another stays.
-  private func back(from view: ViewState) -> Action? {
-    let nearest = stack.path.last { ["push", "present"].contains($0.style) }
-    return nearest.map { .close($0.handle) }
+  private mutating func back(from view: ViewState) -> Action? {
+    guard let nearest = stack.path.last(where: { ["push", "present"].contains($0.style) }) else {
+      if !isAway { message = "there is nothing to go back to; q quits" }
+      return nil
+    }
+    return .close(nearest.handle)
+  }
+
+  /// Waits until it was read that what was being typed has ended.
+  ///
+  /// Enter is no sign of that: who was typing ends a line with it.
+  private mutating func acknowledge(_ key: Key) -> Action? {
+    if [.escape, .control("c"), .control("d")].contains(key) { notice = nil }
+    return nil
+  }
+
+  /// Does what was asked about, or not.
+  private mutating func decide(_ key: Key) -> Action? {
+    switch key {
+    case .character("y"), .character("Y"):
+      defer { question = nil }
+      return question?.action
+    case .character("n"), .character("N"), .escape, .left, .enter, .control("c"), .control("d"):
+      (question, unsent) = (nil, nil)
+    default: break
+    }
+    return nil
   }
 
   /// Reads what is shown instead of the view.
@@ -61,15 +90,14 @@ extension ViewSession {
   /// That is the intent that opens a view of the row, or the only one that has all its arguments in
   /// it. Where there is none, one writes: what takes one text.
   private mutating func choose() -> Action? {
-    if case .object(let row)? = chosen, let front = stack.front {
-      let fitting =
-        stack.frontView?.intents.compactMap { intent in
-          intent.arguments(for: row, of: list?.name).map { (intent: intent, arguments: $0) }
-        } ?? []
+    if case .object(let row)? = chosen, let front = stack.frontView {
+      let fitting = front.intents.compactMap { intent in
+        intent.arguments(for: row, of: list?.name).map { (intent: intent, arguments: $0) }
+      }
       if let (intent, arguments) = fitting.first(where: { $0.intent.opens != nil })
         ?? (fitting.count == 1 ? fitting.first : nil)
       {
-        return .ask(front, intent: intent.name, arguments)
+        return ask(intent, arguments, of: front)
       }
     }
     guard let written = stack.frontView?.intents.first(where: \.takesText) else { return nil }
@@ -82,16 +110,17 @@ extension ViewSession {
 
   private mutating func begin(_ intent: ViewState.Intent, for row: JSONValue?) -> Action? {
     if !isAway { message = "" }
-    guard let front = stack.front else { return nil }
-    guard !intent.parameters.isEmpty else { return .ask(front, intent: intent.name, [:]) }
-    let isEditing = intent.isLive || stack.frontView?.style == "present"
-    form = IntentForm(intent, row: row, of: list?.name, view: isEditing ? stack.frontView : nil)
-    isComposing = false
+    guard let front = stack.frontView else { return nil }
+    guard !intent.parameters.isEmpty else { return ask(intent, [:], of: front) }
+    let isEditing = intent.isLive || front.style == "present"
+    form = IntentForm(intent, row: row, of: list?.name, view: isEditing ? front : nil)
+    (isComposing, isNextLine) = (false, false)
     return nil
   }
 
   private mutating func type(_ key: Key) -> Action? {
-    guard var form, let front = stack.front else { return nil }
+    guard var form, let view = stack.frontView else { return nil }
+    let front = view.handle
     if form.fields.count == 1, [.up, .down, .pageUp, .pageDown].contains(key) {
       move(by: key == .up ? -1 : key == .down ? 1 : key == .pageUp ? -10 : 10)
       return nil
@@ -110,8 +139,10 @@ extension ViewSession {
     // What is typed waits for somebody who takes it.
     case .done where isAway: self.form = form
     case .done(let arguments):
+      unsent = SentForm(view: front, form: form, isComposing: isComposing)
       self.form = isComposing ? IntentForm(form.intent, row: nil, of: nil) : nil
-      return .ask(front, intent: form.intent.name, arguments)
+      isNextLine = isComposing
+      return ask(form.intent, arguments, of: view)
     }
     return nil
   }

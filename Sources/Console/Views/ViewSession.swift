@@ -20,6 +20,15 @@ package struct ViewSession {
   /// What is read instead of the view in front; `nil` while that is shown.
   package internal(set) var pane: ViewPane?
 
+  /// What is asked before something is taken away; `nil` for nothing.
+  package internal(set) var question: Question?
+
+  /// What has become of what somebody was typing; no key means anything else until it was read.
+  package internal(set) var notice: String?
+
+  /// How the last view has ended; `nil` while there is one.
+  package private(set) var ending: String?
+
   /// What the last answer or fault was.
   package var message = ""
 
@@ -28,6 +37,17 @@ package struct ViewSession {
 
   /// Whether another line is asked for when one is sent.
   var isComposing = false
+
+  /// Whether the form is the one that has come when a line was sent.
+  var isNextLine = false
+
+  /// The form whose intent is about to be sent, and those that were, by their requests: what is
+  /// refused comes back.
+  var unsent: SentForm?
+  var sent: [Int: SentForm] = [:]
+
+  /// What was refused while something else was typed.
+  var returned: [SentForm] = []
 
   /// What was typed last into a live intent of a view.
   var typed: [Handle: Action] = [:]
@@ -50,6 +70,7 @@ package struct ViewSession {
     let before = (root: stack.views.first, front: stack.frontView)
     let typed = typed
     (stack, rows, unchosen, self.typed, pane) = (ViewStack(), [:], [], [:], nil)
+    (sent, returned, question) = ([:], [], nil)
     (isAway, message) = (false, "")
     stack.open(answer)
     guard let front = stack.frontView else { return nil }
@@ -57,7 +78,7 @@ package struct ViewSession {
     showChosen()
     // What is being typed goes on where it can go.
     if let form, before.front?.binder != front.binder || !front.intents.contains(form.intent) {
-      self.form = nil
+      interrupt("the daemon is back, and the view in which you were typing is not")
     }
     if let form, form.intent.isLive {
       self.typed[front.handle] = .ask(front.handle, intent: form.intent.name, form.arguments)
@@ -72,9 +93,18 @@ package struct ViewSession {
 
   /// Takes a notification.
   package mutating func take(_ method: String, _ params: JSONObject) {
-    let (front, id) = (stack.front, chosen?.id)
+    let (front, id, view) = (stack.front, chosen?.id, stack.frontView)
     stack.take(method, params)
-    if stack.front != front { (form, pane) = (nil, nil) }
+    if stack.front != front {
+      pane = nil
+      let end = view.map { $0.end(method, params) } ?? ""
+      // What one has sent may open another view; then nothing was being typed.
+      let isExpected =
+        isNextLine && (method == "opened" || params["reason"] == .string("replaced"))
+      if question != nil || form?.isTouched == true || !isExpected { interrupt(end) }
+      (form, question, returned) = (nil, nil, [])
+      if stack.isEmpty { ending = end }
+    }
     rows = rows.filter { stack[$0.key] != nil }
     typed = typed.filter { stack[$0.key] != nil }
     unchosen.formIntersection(stack.views.map(\.handle))
@@ -94,7 +124,11 @@ package struct ViewSession {
   }
 
   /// The daemon is gone; what it has shown last stays until it is there again.
-  package mutating func lose(_ message: String) { (isAway, self.message) = (true, message) }
+  package mutating func lose(_ message: String) {
+    isAway = true
+    self.message =
+      message + (sent.isEmpty ? "" : "; whether what was sent last has arrived is unknown")
+  }
 
   /// Chooses the elements that views say are to be seen first; a long list comes in parts.
   private mutating func showChosen() {

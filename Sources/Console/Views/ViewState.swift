@@ -44,6 +44,9 @@ package struct ViewState: Equatable {
 
     /// Whether it is asked with each key that is typed.
     package let isLive: Bool
+
+    /// Whether it takes something away that it does not bring back.
+    package let isDestructive: Bool
   }
 
   package let handle: Handle
@@ -135,8 +138,10 @@ extension ViewState.Intent {
       if case .string(let binder)? = intent["opens"] { opens = binder }
     }
     (self.parameters, self.opens) = (parameters, opens)
-    isLive =
-      if case .object(let intent) = member.value { intent["live"] == .bool(true) } else { false }
+    func says(_ name: String) -> Bool {
+      if case .object(let intent) = member.value { intent[name] == .bool(true) } else { false }
+    }
+    (isLive, isDestructive) = (says("live"), says("destructive"))
   }
 }
 
