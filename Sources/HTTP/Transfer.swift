@@ -109,6 +109,7 @@ final class Transfer {
     guard 200...299 ~= response.status || response.status == 304 else {
       return .failure(.status(response.status))
     }
+    response.url = ccurl_text(easy, CURLINFO_EFFECTIVE_URL).map { String(cString: $0) }
     return .success(response)
   }
 

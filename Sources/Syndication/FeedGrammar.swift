@@ -7,6 +7,8 @@ struct FeedGrammar {
   private static let atom = "http://www.w3.org/2005/Atom|"
   private static let rss1 = "http://purl.org/rss/1.0/|"
   private static let dublinCore = "http://purl.org/dc/elements/1.1/|"
+  private static let content = "http://purl.org/rss/1.0/modules/content/|"
+  private static let base = "http://www.w3.org/XML/1998/namespace|base"
 
   /// What a feed may begin with: RSS 2.0, RSS 1.0, Atom.
   static let roots: Set = ["rss", "http://www.w3.org/1999/02/22-rdf-syntax-ns#|RDF", atom + "feed"]
@@ -15,6 +17,9 @@ struct FeedGrammar {
 
   /// The elements that are open, as they are called without their name spaces.
   private var open: [String] = []
+
+  /// From where addresses are said, and from which depth on; the first is where the feed was found.
+  private var bases: [(depth: Int, url: String)]
   private var item: Item?
 
   /// The text of an element, when it is wanted, with that of the elements in it.
@@ -32,10 +37,18 @@ struct FeedGrammar {
     let depth: Int
     var id: String?
     var title: String?
+
+    /// What it is about, for one without a title.
+    var about: String?
     var url: String?
     var audio: Enclosure?
     var published: String?
     var updated: String?
+  }
+
+  /// - Parameter url: Where the feed was found.
+  init(at url: String) {
+    bases = [(0, url)]
   }
 
   var wantsText: Bool { text != nil }
@@ -48,6 +61,7 @@ struct FeedGrammar {
   mutating func begin(_ name: String, _ attributes: [String: String]) {
     let known = Self.plain(name)
     open.append(known)
+    if let base = attributes[Self.base].flatMap(address) { bases.append((open.count, base)) }
     if text != nil {
       let plain = known.split(separator: "|").last.map(String.init) ?? known
       if FeedMarkup.breaks.contains(plain) { text?.bytes.append(UInt8(ascii: " ")) }
@@ -57,18 +71,21 @@ struct FeedGrammar {
       item = Item(depth: open.count)
     } else if let item, open.count == item.depth + 1 {
       switch known {
-      case "title", "guid", "id", "pubDate", "published", "updated", "date": listen(attributes)
-      case "link" where attributes["href"] == nil: listen(attributes)
+      case "title", "guid", "id", "pubDate", "published", "updated", "date":
+        listen(isHTML: attributes["type"] == "html")
+      case "description", "encoded": listen(isHTML: true)
+      case "summary", "content": listen(isHTML: attributes["type"] == "html")
+      case "link" where attributes["href"] == nil: listen()
       case "link": take(link: attributes)
       case "enclosure": take(enclosure: attributes, address: attributes["url"])
       default: break
       }
     } else if item == nil, ["channel", "feed"].contains(open.dropLast().last) {
       switch known {
-      case "title": listen(attributes)
-      case "link" where attributes["href"] == nil: listen(attributes)
+      case "title": listen(isHTML: attributes["type"] == "html")
+      case "link" where attributes["href"] == nil: listen()
       case "link" where ["alternate", nil].contains(attributes["rel"]):
-        document.link = attributes["href"]?.asAddress
+        document.link = attributes["href"].flatMap(address)
       default: break
       }
     }
@@ -76,6 +93,7 @@ struct FeedGrammar {
 
   mutating func end() {
     guard let name = open.popLast() else { return }
+    defer { if let last = bases.last, last.depth > open.count { bases.removeLast() } }
     if let text {
       guard open.count < text.depth else { return }
       self.text = nil
@@ -89,13 +107,18 @@ struct FeedGrammar {
   }
 
   /// Takes the text of the element that has begun.
-  private mutating func listen(_ attributes: [String: String]) {
-    text = Text(depth: open.count, isHTML: attributes["type"] == "html")
+  private mutating func listen(isHTML: Bool = false) {
+    text = Text(depth: open.count, isHTML: isHTML)
+  }
+
+  /// An address as it is said here.
+  private func address(_ text: String) -> String? {
+    bases.last.flatMap { text.address(from: $0.url) }
   }
 
   /// A name without a name space that is known; another one as it is.
   private static func plain(_ name: String) -> String {
-    for space in [atom, rss1, dublinCore] where name.hasPrefix(space) {
+    for space in [atom, rss1, dublinCore, content] where name.hasPrefix(space) {
       return String(name.dropFirst(space.count))
     }
     return name
@@ -103,13 +126,17 @@ struct FeedGrammar {
 
   private mutating func take(_ line: String, of name: String) {
     guard item != nil else {
-      if name == "title" { document.title = line } else { document.link = line.asAddress }
+      if name == "title" { document.title = line } else { document.link = address(line) }
       return
     }
     switch name {
     case "title": item?.title = line
     case "guid", "id": item?.id = line
-    case "link": item?.url = line.asAddress
+    case "description", "encoded", "summary", "content":
+      if item?.about == nil { item?.about = line }
+    case "link":
+      let url = address(line)
+      item?.url = url
     case "updated": item?.updated = FeedDate.parse(line)
     default: item?.published = FeedDate.parse(line)
     }
@@ -117,14 +144,17 @@ struct FeedGrammar {
 
   private mutating func take(link attributes: [String: String]) {
     switch attributes["rel"] {
-    case nil, "alternate": if item?.url == nil { item?.url = attributes["href"]?.asAddress }
+    case nil, "alternate":
+      guard item?.url == nil else { break }
+      let url = attributes["href"].flatMap(address)
+      item?.url = url
     case "enclosure": take(enclosure: attributes, address: attributes["href"])
     default: break
     }
   }
 
   private mutating func take(enclosure attributes: [String: String], address: String?) {
-    guard item?.audio == nil, let url = address?.asAddress else { return }
+    guard item?.audio == nil, let url = address.flatMap(self.address) else { return }
     item?.audio = Enclosure(
       url: url, type: attributes["type"]?.asLine,
       bytes: attributes["length"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil })
@@ -132,11 +162,11 @@ struct FeedGrammar {
 
   private mutating func add(_ item: Item) {
     guard document.items.count < FeedText.maxItems,
-      let key = item.id ?? item.audio?.url ?? item.url ?? item.title
+      let key = item.id ?? item.audio?.url ?? item.url ?? item.title ?? item.about
     else { return }
     document.items.append(
       FeedItem(
-        key: key, title: item.title ?? item.url ?? key, url: item.url, audio: item.audio,
-        published: item.published ?? item.updated))
+        key: key, title: item.title ?? item.about?.asTitle ?? item.url ?? key, url: item.url,
+        audio: item.audio, published: item.published ?? item.updated))
   }
 }

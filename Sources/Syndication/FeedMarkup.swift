@@ -3,7 +3,7 @@ enum FeedMarkup {
   /// The elements between which one does not read on without a space.
   static let breaks: Set = ["br", "p", "div", "li"]
 
-  /// What is read of HTML: without its tags, with the basic entities as what they mean.
+  /// What is read of HTML: without its tags, with its entities as what they mean.
   static func text(of html: String) -> String {
     var text = ""
     var rest = html[...]
@@ -34,23 +34,21 @@ enum FeedMarkup {
     return (name.lowercased(), end)
   }
 
-  private static let names: [String: Unicode.Scalar] = [
-    "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": "\u{A0}",
-  ]
-
   /// The entity that a text begins with, by its name or its number.
   private static func entity(
     _ text: Substring
   ) -> (scalar: Unicode.Scalar, end: Substring.Index)? {
     guard text.first == "&", let end = text.prefix(10).firstIndex(of: ";") else { return nil }
-    let name = text[..<end].dropFirst().lowercased()
+    let name = String(text[..<end].dropFirst())
     var number: UInt32?
-    if name.hasPrefix("#x") {
+    if name.hasPrefix("#x") || name.hasPrefix("#X") {
       number = UInt32(name.dropFirst(2), radix: 16)
     } else if name.hasPrefix("#") {
       number = UInt32(name.dropFirst())
     }
-    guard let scalar = names[name] ?? number.flatMap({ Unicode.Scalar($0) }) else { return nil }
+    guard let scalar = FeedEntities.scalar(name) ?? number.flatMap({ Unicode.Scalar($0) }) else {
+      return nil
+    }
     return (scalar, text.index(after: end))
   }
 }

@@ -8,16 +8,19 @@ package enum FeedText {
   /// Bytes of a title, an address or an identity; what is longer is cut.
   static let maxTextBytes = 1024
 
+  /// Characters of a title that is made of what has none.
+  static let titleLength = 80
+
   /// What a text says.
   ///
   /// - Throws: ``FeedTextFault``: the first thing that is wrong.
-  package static func parse(_ bytes: [UInt8]) throws(FeedTextFault) -> FeedDocument {
+  package static func parse(_ page: FeedPage) throws(FeedTextFault) -> FeedDocument {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    let text = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes[...]
+    let text = page.text.starts(with: mark) ? page.text.dropFirst(mark.count) : page.text[...]
     switch text.first(where: { $0 > 0x20 }) {
-    case UInt8(ascii: "{"): return try JSONFeed.parse(Array(text))
+    case UInt8(ascii: "{"): return try JSONFeed.parse(Array(text), at: page.url)
     // Also what is not UTF-8 and so begins otherwise: the parser knows.
-    case _?: return try XMLFeed.parse(bytes)
+    case _?: return try XMLFeed.parse(page)
     case nil: throw FeedTextFault(line: 1, "there is nothing")
     }
   }
@@ -34,10 +37,23 @@ extension String {
   }
 
   /// An address that a client may open; `nil` for anything else.
-  var asAddress: String? {
+  ///
+  /// - Parameter base: Where it stands: it may be said from there.
+  func address(from base: String) -> String? {
     guard let line = asLine, line.utf8.count < FeedText.maxTextBytes, !line.contains(" "),
-      line.hasPrefix("https://") || line.hasPrefix("http://")
+      let address = WebReference(line).resolved(against: WebReference(base)),
+      address.utf8.count < FeedText.maxTextBytes,
+      address.hasPrefix("https://") || address.hasPrefix("http://")
     else { return nil }
-    return line
+    return address
+  }
+
+  /// Its beginning as a title: as many words as there is room for.
+  var asTitle: String? {
+    guard let line = asLine else { return nil }
+    guard line.count > FeedText.titleLength else { return line }
+    let cut = line.prefix(FeedText.titleLength)
+    let words = cut.lastIndex(of: " ").map { cut[..<$0] } ?? cut
+    return (words.count > FeedText.titleLength / 2 ? words : cut) + "…"
   }
 }

@@ -7,7 +7,7 @@ package import Signals
 package final class FeedWorker: FeedReader {
   private struct Job: Sendable {
     let id: Int
-    let text: [UInt8]
+    let page: FeedPage
   }
 
   private typealias Letter = (id: Int, outcome: Outcome)
@@ -23,7 +23,7 @@ package final class FeedWorker: FeedReader {
     self.loop = loop
   }
 
-  package func read(_ text: [UInt8]) -> Signal<FeedDocument, FeedTextFault> {
+  package func read(_ page: FeedPage) -> Signal<FeedDocument, FeedTextFault> {
     Signal { [self] observer in
       do throws(SystemError) {
         let worker = try start()
@@ -37,7 +37,7 @@ package final class FeedWorker: FeedReader {
           case .failure(let fault): observer.fail(fault)
           }
         }
-        worker.post(Job(id: id, text: text))
+        worker.post(Job(id: id, page: page))
         return BlockDisposable { [self] in waiting[id] = nil }
       } catch {
         observer.fail(FeedTextFault(line: 1, "it cannot be read here: \(error)"))
@@ -55,7 +55,7 @@ package final class FeedWorker: FeedReader {
     let worker = try Worker<Job>(isBackground: true) {
     } work: { (_: Void, jobs) in
       for job in jobs {
-        slot.post((job.id, Result { () throws(FeedTextFault) in try FeedText.parse(job.text) }))
+        slot.post((job.id, Result { () throws(FeedTextFault) in try FeedText.parse(job.page) }))
       }
     }
     (self.mailbox, self.worker) = (mailbox, worker)

@@ -4,7 +4,8 @@ internal import Services
 /// Feeds in JSON: `{"podcasts":[{"id","title"}]}`, and JSON Feed 1.1
 /// (<https://www.jsonfeed.org/version/1.1/>).
 enum JSONFeed {
-  static func parse(_ bytes: [UInt8]) throws(FeedTextFault) -> FeedDocument {
+  /// - Parameter base: Where it was found.
+  static func parse(_ bytes: [UInt8], at base: String) throws(FeedTextFault) -> FeedDocument {
     let value: JSONValue
     do throws(JSONFault) {
       value = try JSONValue(parsing: bytes.span)
@@ -16,23 +17,25 @@ enum JSONFeed {
       case .array(let items)? = object["podcasts"] ?? object["items"]
     else { throw FeedTextFault(line: 1, "it has neither podcasts nor items") }
     return FeedDocument(
-      title: object.line("title"), link: object.line("home_page_url")?.asAddress,
-      items: items.prefix(FeedText.maxItems).compactMap(item))
+      title: object.line("title"), link: object.line("home_page_url")?.address(from: base),
+      items: items.prefix(FeedText.maxItems).compactMap { item($0, base) })
   }
 
-  private static func item(_ value: JSONValue) -> FeedItem? {
+  private static func item(_ value: JSONValue, _ base: String) -> FeedItem? {
     guard case .object(let object) = value else { return nil }
-    let (url, audio) = (object.line("url")?.asAddress, audio(object["attachments"]))
+    let audio = audio(object["attachments"], base)
+    let url = (object.line("url") ?? object.line("external_url"))?.address(from: base)
     let title = object.line("title")
-    guard let key = object.line("id") ?? audio?.url ?? url ?? title else { return nil }
+    let about = object.line("summary") ?? object.line("content_text") ?? object.html
+    guard let key = object.line("id") ?? audio?.url ?? url ?? title ?? about else { return nil }
     return FeedItem(
-      key: key, title: title ?? url ?? key, url: url, audio: audio,
+      key: key, title: title ?? about?.asTitle ?? url ?? key, url: url, audio: audio,
       published: object.line("date_published").flatMap(FeedDate.parse))
   }
 
-  private static func audio(_ attachments: JSONValue?) -> Enclosure? {
+  private static func audio(_ attachments: JSONValue?, _ base: String) -> Enclosure? {
     guard case .array(let attachments)? = attachments, case .object(let first)? = attachments.first,
-      let url = first.line("url")?.asAddress
+      let url = first.line("url")?.address(from: base)
     else { return nil }
     var bytes: Int?
     if case .number(let number)? = first["size_in_bytes"] {
@@ -43,6 +46,12 @@ enum JSONFeed {
 }
 
 extension JSONObject {
+  /// The beginning of what is written in HTML.
+  fileprivate var html: String? {
+    guard case .string(let html)? = self["content_html"] else { return nil }
+    return FeedMarkup.text(of: String(html.prefix(4 * FeedText.maxTextBytes))).asLine
+  }
+
   /// A text or a number as one line.
   fileprivate func line(_ name: String) -> String? {
     switch self[name] {

@@ -6,18 +6,25 @@ enum XMLFeed {
   /// How many elements may stand in each other.
   private static let maxDepth = 64
 
-  static func parse(_ bytes: [UInt8]) throws(FeedTextFault) -> FeedDocument {
+  static func parse(_ page: FeedPage) throws(FeedTextFault) -> FeedDocument {
+    let (bytes, linesBefore, isUTF8) = try text(of: page)
     // An element is called by its name space and its name, with a | between them.
-    guard let parser = XML_ParserCreateNS(nil, XML_Char(bitPattern: UInt8(ascii: "|"))) else {
+    let separator = XML_Char(bitPattern: UInt8(ascii: "|"))
+    // What was said before is true for a text that says something else of itself.
+    guard let parser = XML_ParserCreateNS(isUTF8 ? "UTF-8" : nil, separator) else {
       throw FeedTextFault(line: 1, "no memory")
     }
     defer { XML_ParserFree(parser) }
-    let run = Run(parser)
+    let run = Run(parser, FeedGrammar(at: page.url), linesBefore)
     // Not retained: the run outlives the parser's calls.
     XML_SetUserData(parser, Unmanaged.passUnretained(run).toOpaque())
     XML_SetElementHandler(parser, elementBegan, elementEnded)
     XML_SetCharacterDataHandler(parser, textCame)
     XML_SetEntityDeclHandler(parser, entityIsDeclared)
+    // As if there were declarations elsewhere, which nobody reads: an entity that is not known is
+    // told then, as those of HTML, which feeds use without declaring them.
+    _ = XML_UseForeignDTD(parser, XML_Bool(1))
+    XML_SetSkippedEntityHandler(parser, entityCame)
     let status = bytes.withUnsafeBytes { bytes in
       XML_Parse(parser, bytes.bindMemory(to: CChar.self).baseAddress, CInt(bytes.count), 1)
     }
@@ -31,18 +38,44 @@ enum XMLFeed {
     }
   }
 
+  /// What is to be parsed: in UTF-8, unless the parser finds out itself; without the white space that
+  /// some put before it.
+  private static func text(
+    of page: FeedPage
+  ) throws(FeedTextFault) -> (bytes: ArraySlice<UInt8>, linesBefore: Int, isUTF8: Bool) {
+    var text = page.text[...]
+    // UTF-16, as its first two bytes say.
+    guard !text.starts(with: [0xFE, 0xFF]), !text.starts(with: [0xFF, 0xFE]) else {
+      return (text, 0, false)
+    }
+    let isMarked = text.starts(with: [0xEF, 0xBB, 0xBF])
+    if isMarked { text = text.dropFirst(3) }
+    let space = text.prefix { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
+    let rest = text[space.endIndex...]
+    var linesBefore = 0
+    if rest.first == UInt8(ascii: "<") {
+      linesBefore = space.count { $0 == UInt8(ascii: "\n") }
+      text = rest
+    }
+    guard !isMarked, let name = FeedEncoding.name(of: text, charset: page.charset) else {
+      return (text, linesBefore, isMarked)
+    }
+    return (try FeedEncoding.decode(text, name), linesBefore, true)
+  }
+
   /// One text that is being read.
   fileprivate final class Run {
-    var grammar = FeedGrammar()
+    var grammar: FeedGrammar
     private(set) var fault: FeedTextFault?
     private let parser: XML_Parser
+    private let linesBefore: Int
     private var depth = 0
 
-    init(_ parser: XML_Parser) {
-      self.parser = parser
+    init(_ parser: XML_Parser, _ grammar: FeedGrammar, _ linesBefore: Int) {
+      (self.parser, self.grammar, self.linesBefore) = (parser, grammar, linesBefore)
     }
 
-    var line: Int { Int(XML_GetCurrentLineNumber(parser)) }
+    var line: Int { linesBefore + Int(XML_GetCurrentLineNumber(parser)) }
 
     func stop(_ what: String) {
       guard fault == nil else { return }
@@ -90,6 +123,19 @@ private func textCame(
   guard run.grammar.wantsText else { return }
   run.grammar.take(
     UnsafeRawBufferPointer(UnsafeBufferPointer(start: text, count: Int(count))))
+}
+
+/// Of entities that nobody has declared those of HTML are known.
+private func entityCame(
+  _ owner: UnsafeMutableRawPointer?, _ name: UnsafePointer<XML_Char>?, _ isParameter: CInt
+) {
+  guard isParameter == 0, let name else { return }
+  let run = run(owner)
+  guard let scalar = FeedEntities.scalar(String(cString: name)) else {
+    return run.stop("undefined entity")
+  }
+  guard run.grammar.wantsText else { return }
+  Array(String(Character(scalar)).utf8).withUnsafeBytes { run.grammar.take($0) }
 }
 
 /// No feed needs entities of its own, and with them few bytes become many, or files are named.

@@ -20,7 +20,7 @@ private let law: [String: Set<String>] = [
   "Services": ["JSON", "Journal", "Signals"],
   "Machine": ["Glibc", "Services"],
   "HTTP": ["CCurl", "EventLoop", "Services", "Signals"],
-  "Syndication": ["CExpat", "EventLoop", "JSON", "Services", "Signals", "Wire"],
+  "Syndication": ["CExpat", "EventLoop", "Glibc", "JSON", "Services", "Signals", "Wire"],
   // The view, application logic, the host.
   "Connections": ["JSON", "Signals", "Wire"],
   "Binders": ["Configuration", "Connections", "JSON", "Services", "Signals", "Wire"],

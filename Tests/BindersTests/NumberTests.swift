@@ -258,7 +258,7 @@ struct NumberTests {
 
 /// Nothing is ever read.
 private final class NoReader: FeedReader {
-  func read(_ text: [UInt8]) -> Signal<FeedDocument, FeedTextFault> { .never() }
+  func read(_ page: FeedPage) -> Signal<FeedDocument, FeedTextFault> { .never() }
 }
 
 private struct NoSecrets: Secrets {

@@ -4,7 +4,11 @@ import Testing
 
 struct FeedTextTests {
   private func parse(_ text: String) throws(FeedTextFault) -> FeedDocument {
-    try FeedText.parse(Array(text.utf8))
+    try parse(Array(text.utf8))
+  }
+
+  private func parse(_ bytes: [UInt8]) throws(FeedTextFault) -> FeedDocument {
+    try FeedText.parse(FeedPage(bytes, url: "https://feed.example/news/rss.xml"))
   }
 
   private func fault(_ text: String) -> FeedTextFault? {
@@ -36,7 +40,8 @@ struct FeedTextTests {
             <enclosure url="https://show.example/2.mp3" type="audio/mpeg" length="1234"/>
           </item>
           <item><title>One</title><enclosure url="ftp://show.example/1.mp3" length="0"/></item>
-          <item><description>nothing to know it by</description></item>
+          <item><description>nothing else to know it by</description></item>
+          <item><author>nothing to know it by</author></item>
         </channel>
       </rss>
       """
@@ -50,6 +55,7 @@ struct FeedTextTests {
               audio: Enclosure(url: "https://show.example/2.mp3", type: "audio/mpeg", bytes: 1234),
               published: "2026-11-07T08:30:00.000000Z"),
             FeedItem(key: "One", title: "One"),
+            FeedItem(key: "nothing else to know it by", title: "nothing else to know it by"),
           ]))
   }
 
@@ -155,11 +161,11 @@ struct FeedTextTests {
   func `another encoding is read as what it says`() throws {
     let head = Array(#"<?xml version="1.0" encoding="ISO-8859-1"?><rss><channel><title>"#.utf8)
     let bytes = head + [0xE9, 0x74, 0xE9] + Array("</title></channel></rss>".utf8)
-    #expect(try FeedText.parse(bytes).title == "été")
+    #expect(try parse(bytes).title == "été")
     let wide = "<rss><channel><title>ü</title></channel></rss>".utf16.flatMap {
       [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)]
     }
-    #expect(try FeedText.parse([0xFE, 0xFF] + wide).title == "ü")
+    #expect(try parse([0xFE, 0xFF] + wide).title == "ü")
   }
 
   // MARK: What is wrong
@@ -170,7 +176,12 @@ struct FeedTextTests {
     ("hello", 1, "syntax error"),
     ("<rss>\n<channel>\n</rss>", 3, "mismatched tag"),
     ("<rss><channel>\n<title>", 2, "no element found"),
-    ("<rss>\n&nbsp;</rss>", 2, "undefined entity"),
+    ("<rss>\n&nope;</rss>", 2, "undefined entity"),
+    ("\n\n<rss>\n&nope;</rss>", 4, "undefined entity"),
+    (
+      #"<?xml version="1.0" encoding="x-nope"?><rss/>"#, 1,
+      "the encoding 'x-nope' is not known here"
+    ),
     ("<html>\n</html>", 1, "neither RSS nor Atom"),
     ("<rss>\n</rss><rss/>", 2, "junk after document element"),
     ("<x:rss/>", 1, "unbound prefix"),
@@ -216,10 +227,10 @@ struct FeedTextTests {
     let text =
       "<rss>\n<channel><title>é &amp; x</title>\n<item><guid>1</guid></item></channel></rss>"
     let bytes = Array(text.utf8)
-    #expect(throws: Never.self) { try FeedText.parse(bytes) }
+    #expect(throws: Never.self) { try parse(bytes) }
     for end in bytes.indices {
       do throws(FeedTextFault) {
-        _ = try FeedText.parse(Array(bytes[..<end]))
+        _ = try parse(Array(bytes[..<end]))
         Issue.record("cut at \(end) it is read")
       } catch {
         #expect(1...3 ~= error.line)

@@ -13,7 +13,7 @@ struct FeedWorkerTests {
     var faults: [FeedTextFault] = []
     let bag = DisposeBag()
     func read(_ text: String) -> any Disposable {
-      worker.read(Array(text.utf8)).observe { event in
+      worker.read(FeedPage(Array(text.utf8), url: "http://a.example/")).observe { event in
         switch event {
         case .next(let document): heard.append(document.title ?? "")
         case .failed(let fault): faults.append(fault)

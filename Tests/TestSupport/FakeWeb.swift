@@ -21,9 +21,12 @@ package final class FakeWeb: WebClient {
   }
 
   /// Answers the oldest request.
-  package func answer(_ text: String = "", status: Int = 200, headers: [String: String] = [:]) {
+  package func answer(
+    _ text: String = "", status: Int = 200, headers: [String: String] = [:], from url: String? = nil
+  ) {
     let observer = waiting.removeFirst().observer
-    observer.receive(WebResponse(status: status, headers: headers, body: Array(text.utf8)))
+    observer.receive(
+      WebResponse(status: status, headers: headers, body: Array(text.utf8), url: url))
     observer.complete()
   }
 
@@ -34,10 +37,14 @@ package final class FakeWeb: WebClient {
 
 /// Reads texts that are easily written: a title, then a line `key title` for each item.
 package final class FakeReader: FeedReader {
+  /// What was read.
+  package private(set) var pages: [FeedPage] = []
+
   package init() {}
 
-  package func read(_ text: [UInt8]) -> Signal<FeedDocument, FeedTextFault> {
-    let lines = String(decoding: text, as: UTF8.self).split(separator: "\n")
+  package func read(_ page: FeedPage) -> Signal<FeedDocument, FeedTextFault> {
+    pages.append(page)
+    let lines = String(decoding: page.text, as: UTF8.self).split(separator: "\n")
     guard let title = lines.first, title != "?" else {
       return .failed(FeedTextFault(line: 1, "not a feed"))
     }

@@ -50,12 +50,27 @@ package struct Enclosure: Codable, Equatable, Sendable {
   }
 }
 
+/// The text of a feed as it has come.
+package struct FeedPage: Equatable, Sendable {
+  package var text: [UInt8]
+
+  /// Where it was found: what it says of other pages may be said from there.
+  package var url: String
+
+  /// The encoding that its server names; `nil` when it names none.
+  package var charset: String?
+
+  package init(_ text: [UInt8], url: String, charset: String? = nil) {
+    (self.text, self.url, self.charset) = (text, url, charset)
+  }
+}
+
 /// Reads the texts of feeds.
 package protocol FeedReader: AnyObject {
   /// Reads a text: once for each observer, who may end it.
   ///
   /// The signal emits one document and completes, or fails.
-  func read(_ text: [UInt8]) -> Signal<FeedDocument, FeedTextFault>
+  func read(_ page: FeedPage) -> Signal<FeedDocument, FeedTextFault>
 }
 
 /// Why a text is no feed.

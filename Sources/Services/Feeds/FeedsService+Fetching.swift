@@ -11,7 +11,9 @@ extension FeedsService {
       [unowned self] response -> Signal<Int, FeedFault> in
       // It is as we know it.
       guard response.status != 304 else { return Signal(just: 0) }
-      return reader.read(response.body).mapError { FeedFault.text($0) }.flatMapLatest {
+      let page = FeedPage(
+        response.body, url: response.url ?? entry.url, charset: response.charset)
+      return reader.read(page).mapError { FeedFault.text($0) }.flatMapLatest {
         [unowned self] in keep($0, Validators(response), id)
       }
     }

@@ -32,9 +32,24 @@ package struct WebResponse: Equatable, Sendable {
   package var headers: [String: String]
   package var body: [UInt8]
 
-  package init(status: Int = 200, headers: [String: String] = [:], body: [UInt8] = []) {
-    self.status = status
-    self.headers = headers
-    self.body = body
+  /// Where it was found, when that is known: who is sent on finds it elsewhere.
+  package var url: String?
+
+  package init(
+    status: Int = 200, headers: [String: String] = [:], body: [UInt8] = [], url: String? = nil
+  ) {
+    (self.status, self.headers, self.body, self.url) = (status, headers, body, url)
+  }
+
+  /// The encoding that `content-type` names; `nil` when it names none.
+  package var charset: String? {
+    let parts = headers["content-type"]?.split(separator: ";").dropFirst() ?? []
+    for part in parts {
+      let words = part.split(separator: "=", maxSplits: 1).map { $0.filter { $0 > " " } }
+      guard words.count == 2, words[0].lowercased() == "charset" else { continue }
+      let name = words[1].filter { $0 != "\"" && $0 != "'" }
+      return name.isEmpty ? nil : name
+    }
+    return nil
   }
 }

@@ -1,0 +1,52 @@
+import Services
+import Syndication
+import Testing
+
+/// In which encoding the text of a feed is, by its server and by itself.
+struct FeedEncodingTests {
+  private static func feed(_ title: [UInt8], declared: String? = nil) -> [UInt8] {
+    let head = declared.map { "<?xml version='1.0' encoding='\($0)'?>" } ?? ""
+    return Array((head + "<rss><channel><title>").utf8) + title
+      + Array("</title></channel></rss>".utf8)
+  }
+
+  private func title(_ text: [UInt8], _ charset: String? = nil) throws(FeedTextFault) -> String? {
+    try FeedText.parse(FeedPage(text, url: "http://a.example/", charset: charset)).title
+  }
+
+  @Test(
+    arguments: [
+      ([0xE9, 0x74, 0xE9], "ISO-8859-1", "été"),
+      ([0x93, 0x61, 0x94, 0x80], "windows-1252", "“a”€"),
+      ([0x93, 0xFA, 0x96, 0x7B], "Shift_JIS", "日本"),
+      ([0xC6, 0xFC, 0xCB, 0xDC], "EUC-JP", "日本"),
+      ([0xC4, 0xE3], "gb2312", "你"),
+      ([0xF2, 0xC5], "koi8-r", "Ре"),
+    ] as [([UInt8], String, String)])
+  func `an encoding is known from the server, or from the text`(
+    bytes: [UInt8], name: String, text: String
+  ) throws {
+    #expect(try title(Self.feed(bytes), name) == text)
+    #expect(try title(Self.feed(bytes, declared: name)) == text)
+    #expect(try title(Self.feed(bytes, declared: "x-nope"), name) == text, "the server knows it")
+  }
+
+  @Test
+  func `what is UTF-8 and says so is that, whatever its server says of all texts`() throws {
+    let text = Array("été".utf8)
+    #expect(try title(Self.feed(text, declared: "UTF-8"), "ISO-8859-1") == "été")
+    #expect(try title(Self.feed(text), "us-ascii") == "été")
+    #expect(try title(Self.feed(text, declared: "utf-16")) == "été")
+    #expect(try title([0xEF, 0xBB, 0xBF] + Self.feed(text), "ISO-8859-1") == "été")
+    #expect(try title(Self.feed([0xE9], declared: "ISO-8859-1"), "utf-8") == "é")
+  }
+
+  @Test
+  func `what is none of its encoding is told, with its line`() {
+    let text = Array("<?xml version='1.0' encoding='Shift_JIS'?>\n<rss>\n".utf8) + [0x81, 0xFF]
+    #expect(throws: FeedTextFault(line: 3, "this is not Shift_JIS")) { try title(text) }
+    for name in ["utf-7", "ibm037", "../../x", "UTF-8//TRANSLIT", "windows-12599", ""] {
+      #expect(throws: FeedTextFault.self, "\(name)") { try title(Self.feed([0xE9]), name) }
+    }
+  }
+}
