@@ -54,7 +54,7 @@ package func bindFeeds(_ interface: Interface, to feeds: FeedsService) {
     "feeds.markPlayed", "Marks an episode, or all of a feed, as played; returns how many.",
     MarkPlayed.self, writes: ["feeds.marked"]
   ) { (mark: MarkPlayed) throws(FeedsError) in
-    try feeds.mark(mark.feed, mark.episode, played: mark.played ?? true)
+    try feeds.mark(mark.id, mark.episode, played: mark.played ?? true)
   }
   interface.query(
     "feeds.list", "The feeds by id.", NoParameters.self, Shape(of: [Feed].self)
@@ -155,13 +155,13 @@ private struct RefreshFeed: DocumentedParameters {
 }
 
 private struct MarkPlayed: DocumentedParameters, SourceParameters {
-  let feed: String
+  let id: String
   let episode: Int?
   let played: Bool?
-  var source: String { "feeds/\(feed)" }
+  var source: String { "feeds/\(id)" }
 
   static let docs = [
-    "feed": idDoc, "episode": "The id of the episode; left out, all of them.",
+    "id": idDoc, "episode": "The id of the episode; left out, all of them.",
     "played": "Whether it counts as played; true when left out.",
   ]
 }

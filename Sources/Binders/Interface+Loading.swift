@@ -7,7 +7,8 @@ extension Interface {
   /// Offers something that is loaded: it is observed while somebody watches it.
   ///
   /// What clients see is `loading`, `loaded` with the value, `reloading` with the value of before, or
-  /// `failed` with the error; that is a value as well, and the source may load again.
+  /// `failed` with the error, and the value of before where there is one; that is a value as well,
+  /// and the source may load again.
   package func offerLoadingSource<Value: Codable, Failure: ServiceError>(
     _ name: String, _ doc: String, _ signal: LoadingSignal<Value, Failure>
   ) {
@@ -48,7 +49,7 @@ extension Interface {
   ///
   /// Static, because what shows it may outlive the interface that has offered it, and must not keep it.
   ///
-  /// - Parameter before: The value that is there while it is loaded again.
+  /// - Parameter before: The value that is there while it is loaded again, or could not be.
   static func text<Value: Encodable, Failure: ServiceError>(
     _ state: ObservedLoadingState<Value, Failure>, before: Value?, _ encoder: JSONEncoder
   ) -> JSONText {
@@ -59,7 +60,9 @@ extension Interface {
       if let before { text.load((try? encoder.text(before)) ?? .null) }
       text.startLoading()
     case .loaded(let value): text.load((try? encoder.text(value)) ?? .null)
-    case .failed(let error): text.fail(WireError(error))
+    case .failed(let error):
+      if let before { text.load((try? encoder.text(before)) ?? .null) }
+      text.fail(WireError(error))
     }
     return text.text
   }
@@ -84,6 +87,10 @@ private final class LoadingText {
     var buffer = ByteBuffer()
     buffer.append(#"{"state":"failed","error":"#)
     error.write(to: &buffer)
+    if let value {
+      buffer.append(#","value":"#)
+      buffer.append(value.text)
+    }
     buffer.append(UInt8(ascii: "}"))
     text = JSONText(kept: buffer.string)
   }

@@ -19,7 +19,7 @@ extension WireError {
     case .alreadyExists(let what, let id):
       self.init(.alreadyExists, message, ["what": .string(what), "id": .string(id)])
     case .rejected(let reason):
-      self.init(.rejected, message, ["reason": .string(reason)])
+      self.init(.rejected, message, ["reason": .string(reason)], retry: error.isPassing)
     }
   }
 

@@ -138,6 +138,13 @@ package enum Refusal: Error {
 package protocol ServiceError: Error, CustomStringConvertible {
   /// What kind of no it is.
   var kind: ServiceErrorKind { get }
+
+  /// Whether it passes by itself, so that the same may go well later.
+  var isPassing: Bool { get }
+}
+
+extension ServiceError {
+  package var isPassing: Bool { false }
 }
 
 /// The kinds of no that clients can tell apart.

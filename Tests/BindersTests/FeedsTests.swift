@@ -52,7 +52,7 @@ struct FeedsTests {
         == #"{"jsonrpc":"2.0","id":2,"result":{"value":[{"id":"1","url":"http://a.example/","title":"Title","episodes":2,"unplayed":2}]}}"#
     )
     #expect(
-      client.call(#"{"id":3,"method":"feeds.markPlayed","params":{"feed":"1","episode":2}}"#)
+      client.call(#"{"id":3,"method":"feeds.markPlayed","params":{"id":"1","episode":2}}"#)
         .contains(#""value":1,"#))
     let episodes = client.call(#"{"id":4,"method":"get","params":["feeds/1/episodes"]}"#)
     #expect(
@@ -60,7 +60,7 @@ struct FeedsTests {
         #""value":[{"id":2,"title":"Two","played":true,"key":"b"},{"id":1,"title":"One","played":false,"key":"a"}]"#
       ), "\(episodes)")
     #expect(
-      client.error(#"{"id":5,"method":"feeds.markPlayed","params":{"feed":"1","episode":9}}"#)?.name
+      client.error(#"{"id":5,"method":"feeds.markPlayed","params":{"id":"1","episode":9}}"#)?.name
         == .notFound)
     #expect(
       client.call(#"{"id":6,"method":"feeds.unsubscribe","params":{"id":"1"}}"#).contains(
@@ -152,7 +152,13 @@ struct FeedsTests {
     #expect(lines.first?.contains(#""reason":"parsing_error""#) == true)
     bench.time.advance(1_800_000)
     web.fail(.untrusted)
-    #expect(client.settle().last?.contains(#""reason":"server_error""#) == true)
+    #expect(client.settle().last?.contains(#""retry":false,"reason":"server_error""#) == true)
+    bench.time.advance(1_800_000)
+    web.fail(.timedOut)
+    #expect(
+      client.settle().last?.contains(
+        #""retry":true,"reason":"upstream_timeout"}},\#(value)"#) == true,
+      "with what is known of the feed")
     _ = client.call(#"{"id":3,"method":"feeds.unsubscribe","params":["a"]}"#)
     #expect(client.settle() == [])
     #expect(bench.time.count == 0)

@@ -10,13 +10,14 @@ class FeedsBench {
   let store = MemoryStore()
   let time = ManualScheduler()
   let web = FakeWeb()
+  let reader = FakeReader()
   let host: ServiceHost
   let feeds: FeedsService
   let bag = DisposeBag()
 
   init() throws {
     host = ServiceHost(store: store)
-    feeds = FeedsService(in: host, web: web, reader: FakeReader(), on: time)
+    feeds = FeedsService(in: host, web: web, reader: reader, on: time)
     try host.start()
     feeds.start()
   }

@@ -153,6 +153,55 @@ final class FeedsServiceTests: FeedsBench {
   }
 
   @Test
+  func `a server that takes longer than the interval is not asked again and again`() throws {
+    feeds.schedule = FeedSchedule(interval: 10)
+    try subscribe()
+    time.advance(0)
+    time.advance(25)
+    #expect(web.requests.count == 1)
+    web.fail(.timedOut)
+    #expect(time.count == 0, "with nobody watching it was one attempt")
+    let watched = watch()
+    time.advance(25)
+    #expect(web.requests.count == 2)
+    web.answer("T\nx One")
+    store.commit()
+    #expect(watched.states() == ["loading", "loaded 1"])
+    time.advance(5)
+    #expect(web.requests.count == 3, "from then on at the interval")
+    watched.end()
+  }
+
+  @Test
+  func `a text is read as what its server says it is, from where it was found`() throws {
+    try subscribe()
+    time.advance(0)
+    web.answer(
+      "T", headers: ["content-type": "text/xml; Charset=\"ISO-8859-1\""],
+      from: "http://b.example/feed")
+    #expect(
+      reader.pages == [
+        FeedPage(Array("T".utf8), url: "http://b.example/feed", charset: "ISO-8859-1")
+      ])
+    #expect(WebResponse(headers: ["content-type": "text/xml"]).charset == nil)
+    #expect(WebResponse(headers: ["content-type": "text/xml;charset="]).charset == nil)
+  }
+
+  @Test
+  func `what passes by itself is told from what does not`() {
+    let passing: [WebError] = [
+      .unknownHost, .cannotConnect, .timedOut, .broken, .status(429), .status(500), .status(503),
+    ]
+    for error in passing { #expect(FeedFault.server(error).isPassing, "\(error)") }
+    let lasting: [WebError] = [
+      .badAddress, .refusedAddress, .tooLarge(max: 1), .untrusted, .status(404), .status(410),
+    ]
+    for error in lasting { #expect(!FeedFault.server(error).isPassing, "\(error)") }
+    #expect(!FeedFault.text(FeedTextFault(line: 1, "")).isPassing)
+    #expect(FeedFault.server(.timedOut).kind == .rejected(reason: "upstream_timeout"))
+  }
+
+  @Test
   func `a feed that nobody watches is fetched when asked for, and then left alone`() throws {
     try subscribe(fetching: "T")
     try run { () throws(FeedsError) in try feeds.refresh("a") }

@@ -48,9 +48,18 @@ package enum FeedFault: ServiceError, Equatable {
 
   package var kind: ServiceErrorKind {
     switch self {
+    case .server(.timedOut): .rejected(reason: "upstream_timeout")
     case .server: .rejected(reason: "server_error")
     case .text: .rejected(reason: "parsing_error")
     case .journal: .rejected(reason: "not_kept")
+    }
+  }
+
+  package var isPassing: Bool {
+    switch self {
+    case .server(let error): error.isPassing
+    case .text: false
+    case .journal: true
     }
   }
 

@@ -99,8 +99,10 @@ extension FeedsService {
     let times = interval.toSignal().flatMapLatest { [scheduler] seconds in
       SafeSignal<Int>.interval(seconds, queue: scheduler).map { _ in () }.prepend(())
     }
+    // A server that takes longer than the interval is not asked again and again.
+    let dues = times.filter { [weak load] _ in load?.state?.isLoading != true }
     let wishes = wanted.filter { $0 == id }.map { _ in () }
-    load.states = times.merge(with: wishes)
+    load.states = dues.merge(with: wishes)
       .flatMapLatest { [unowned self, weak load] _ in states(of: load, fetching: id) }
       .share()
     return load

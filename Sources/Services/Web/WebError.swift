@@ -22,6 +22,19 @@ package enum WebError: Error, Equatable, Sendable {
   case unavailable(reason: String)
 }
 
+extension WebError {
+  /// Whether it passes by itself, as a server that has too much to do: the same may go well later.
+  package var isPassing: Bool {
+    switch self {
+    case .unknownHost, .cannotConnect, .timedOut, .broken: true
+    case .status(let status): [408, 425, 429].contains(status) || 500...599 ~= status
+    case .badAddress, .refusedProtocol, .refusedAddress, .tooLarge, .tooManyRedirects, .untrusted,
+      .unavailable:
+      false
+    }
+  }
+}
+
 extension WebError: CustomStringConvertible {
   /// What the server has done, or would have had to.
   package var description: String {
