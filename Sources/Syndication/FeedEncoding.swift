@@ -31,10 +31,15 @@ enum FeedEncoding {
   /// In which encoding a text is, by its server and by itself; `nil` where the parser finds out.
   static func name(of text: ArraySlice<UInt8>, charset: String?) -> String? {
     // Text that is what all are unless they say otherwise.
-    let charset = ["us-ascii", "ascii"].contains(charset?.lowercased()) ? nil : charset
+    var charset = ["us-ascii", "ascii"].contains(charset?.lowercased()) ? nil : charset
     var declared = declared(in: text)
-    // Whose declaration is read byte by byte has bytes.
+    // Whose declaration is read byte by byte has bytes, whoever says that it has pairs of them.
     if declared?.lowercased().hasPrefix("utf-16") == true { declared = "utf-8" }
+    if text.first == UInt8(ascii: "<"), text.dropFirst().first != 0,
+      charset?.lowercased().hasPrefix("utf-16") == true
+    {
+      charset = nil
+    }
     guard charset != nil || declared != nil else { return nil }
     // Many servers say the same of all texts; and what is UTF-8 by chance is hardly a text.
     if isUTF8(charset) || isUTF8(declared), String(validating: text, as: UTF8.self) != nil {

@@ -156,6 +156,37 @@ struct TypingTests {
   }
 
   @Test
+  func `what is refused comes back in its own view only`() throws {
+    var view = try ShownView("main", props: "")
+    let write = #""send":{"params":{"text":"string"}}"#
+    try view.push("one", style: "tab", props: "", intents: write)
+    view.session.take(
+      "opened",
+      [
+        "view": .string("v.2"), "parent": .string("v"), "binder": .string("two"),
+        "style": .string("tab"), "props": .object([:]), "intents": .object([:]),
+      ])
+    view.type("s")
+    view.type("x")
+    view.press(.enter)
+    view.session.send(as: 1)
+    view.type("s")
+    view.type("y")
+    view.session.answer(1, fault: "no")
+    view.press(.tab)
+    #expect(view.session.form?.fields == ["y"])
+    view.press(.escape)
+    #expect(view.session.form?.fields == ["x"])
+    view.press(.enter)
+    view.session.send(as: 2)
+    view.press(.tab)
+    #expect(view.session.stack.frontView?.binder == "two")
+    view.session.answer(2, fault: "no")
+    view.press(.up)
+    #expect(view.session.form == nil)
+  }
+
+  @Test
   func `what is refused to a view that one has left is told alone`() throws {
     var view = try inRoom()
     view.press(.enter)

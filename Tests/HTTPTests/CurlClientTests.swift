@@ -42,6 +42,7 @@ struct CurlClientTests {
     let response = try bench.get(server.url("/4")).get()
     #expect(response.text == "there")
     #expect(response.headers["etag"] == nil)
+    #expect(response.url == server.url("/there"))
     #expect(try bench.fault(server.url("/5")) == .tooManyRedirects(max: 5))
   }
 

@@ -37,6 +37,9 @@ struct FeedEncodingTests {
     #expect(try title(Self.feed(text, declared: "UTF-8"), "ISO-8859-1") == "été")
     #expect(try title(Self.feed(text), "us-ascii") == "été")
     #expect(try title(Self.feed(text, declared: "utf-16")) == "été")
+    #expect(try title(Self.feed(text), "utf-16") == "été")
+    let pairs = Self.feed(text).flatMap { byte -> [UInt8] in [byte, 0] }
+    #expect(try title(pairs, "utf-16le") == "Ã©tÃ©", "and there are pairs as well")
     #expect(try title([0xEF, 0xBB, 0xBF] + Self.feed(text), "ISO-8859-1") == "été")
     #expect(try title(Self.feed([0xE9], declared: "ISO-8859-1"), "utf-8") == "é")
   }

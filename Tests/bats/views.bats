@@ -110,3 +110,37 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     keys n u y
     eventually shows '^feeds \(0\)$'
 }
+
+@test "what is pasted is text in a form and nothing elsewhere, and who types is told when the view ends" {
+    bindctl call users.login name=kim
+    bindctl call chat.create name=lobby as=kim
+    view room room=lobby as=kim
+    pastes $'hello\nlook at this\nquick\n'
+    keys Enter
+    eventually shows '^> text *$' # and neither left nor ended
+    pastes $'hello\nlook at this\nquick\n'
+    eventually shows '^> text +hello look at this quick$'
+    keys Enter
+    eventually shows 'kim +hello look at this quick$'
+    eventually shows '^> text *$'
+    keys "$(printf 'x%.0s' {1..100})" # and more than is allowed
+    pastes "$(printf 'y%.0s' {1..4000})"
+    keys Enter
+    eventually shows "^'text' has at most 4000 bytes"
+    shows '^ +y+$' # and it is there still
+    keys C-u hel
+    eventually shows '^> text +hel$'
+    bindctl call chat.remove room=lobby as=kim
+    eventually shows 'not sent: hel$'
+    keys lo Enter q
+    shows 'not sent: hel$'
+    keys Escape
+    eventually is_gone
+}
+
+pastes() { # text
+    tmux -S "$directory/tmux" set-buffer "$1"
+    tmux -S "$directory/tmux" paste-buffer -p -t view
+}
+
+is_gone() { ! tmux -S "$directory/tmux" has-session -t view 2> /dev/null; }

@@ -37,7 +37,9 @@ extension ViewSession {
 
   /// Goes on with what was refused, where nothing else is being typed.
   mutating func bringBack() {
-    guard form?.isTouched != true, let last = returned.popLast() else { return }
+    guard form?.isTouched != true, let i = returned.lastIndex(where: { $0.view == stack.front })
+    else { return }
+    let last = returned.remove(at: i)
     (form, isComposing) = (last.form, last.isComposing)
   }
 

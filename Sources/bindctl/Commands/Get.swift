@@ -8,7 +8,8 @@ let getSyntax = Syntax(
   operands: [Operand("SRC", .some)],
   options: [Option("at", value: "WHEN", "as of a seq or a time; see 'bindctl help when'")],
   details: """
-    One source prints its value alone; several, or a pattern, print a line for each with its name.
+    One source prints its value alone; several, or a pattern, print a line for each with its name. Of
+    what is loaded and could not be, as a feed, the error stands beside the value that is known.
     Exits 4 when there is no such source, or was none then.
     """,
   examples: [
