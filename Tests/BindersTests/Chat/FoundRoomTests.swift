@@ -2,6 +2,7 @@ import Binders
 import Configuration
 import Connections
 import JSON
+import Journal
 import Services
 import Testing
 import Wire
@@ -52,6 +53,24 @@ struct FoundRoomTests {
       lee.error(
         #"{"id":6,"method":"intent","params":{"view":"s","name":"select","#
           + #""args":{"id":"chat/9/1"}}}"#)?.name == .notFound)
+  }
+
+  @Test
+  func `a room that a command opens at its end is read when the command is over`() throws {
+    let (lee, kim) = (chat.client("lee", uid: 1001), chat.client("kim"))
+    _ = call(lee, "chat.join", #"{"room":1}"#)
+    _ = call(kim, "chat.send", #"{"room":1,"text":"more"}"#)
+    find(lee)
+    #expect(call(lee, "chat.unread", "{}").contains(#""unread":1"#))
+    _ = lee.ask("s", "select", #"{"id":"chat/1/2"}"#)
+    #expect(call(lee, "chat.unread", "{}").contains(#""unread":1"#), "the end is not shown")
+    while lee.ask("s.1", "newer").first?.contains(#""value":0"#) == false {}
+    #expect(call(lee, "chat.unread", "{}").contains(#""unread":0"#))
+    bench.time.advance(0)
+    #expect(lee.settle().isEmpty)
+    var noted: [String] = []
+    bench.store.replay(after: 0) { noted += $0.filter { $0.type == "chat.read" }.map(\.data) }
+    #expect(noted.last == #"{"room":1,"upTo":161,"by":"lee"}"#)
   }
 
   @Test
