@@ -10,7 +10,9 @@ setup() {
 teardown() { remove_place; }
 
 view() { # words of bindctl open...
-    tmux -S "$directory/tmux" -f /dev/null new-session -d -s view -x 80 -y 24 "bindctl open $*" 3>&-
+    # The server of a view that has ended may be about to end as well.
+    eventually tmux -S "$directory/tmux" -f /dev/null new-session -d -s view -x 80 -y 24 "bindctl open $*" 3>&- \
+        2> "$directory/err"
     background+=("$(tmux -S "$directory/tmux" display-message -p '#{pid}')")
     eventually shows "^$1"
 }
