@@ -72,7 +72,8 @@ private func isEpisodes(_ source: String, of feeds: FeedsService) -> Bool {
 private func loadingFeeds(_ interface: Interface, _ feeds: FeedsService) -> LoadingSources {
   let encoder = interface.encoder
   func text(_ id: String, _ state: FeedState?) -> JSONText? {
-    state.map { Interface.text($0, before: feeds.ledger.shown.value.feed(id), encoder) }
+    let before = feeds.ledger.shown.value.feed(id).flatMap { $0.isKnown ? $0 : nil }
+    return state.map { Interface.text($0, before: before, encoder) }
   }
   func change(_ id: String, _ state: FeedState?) -> SourceChange {
     SourceChange(source: "feeds/\(id)", seq: 0, value: text(id, state))

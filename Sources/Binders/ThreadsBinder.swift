@@ -19,13 +19,16 @@ package func bindThreads(_ interface: Interface, to threads: ThreadsService) {
         kind: .list),
     ],
     exists: { Threads.Part($0) != nil })
+  let isAnyAllowed = interface.role == .owner
   interface.offerView("threads", "All discussions; each can be opened.") { view, session in
-    bindThreads(view, session, to: threads)
+    bindThreads(view, session, to: threads, isAnyAllowed: isAnyAllowed)
   }
   interface.offerView(
     "thread", "A discussion, to be read and taken part in.", ThreadArguments.self,
     reads: { ["threads/\($0.id)", "threads/\($0.id)/posts"] }
-  ) { view, session, thread in try bindThread(view, session, to: threads, thread) }
+  ) { view, session, thread in
+    try bindThread(view, session, to: threads, thread, isAnyAllowed: isAnyAllowed)
+  }
   offerThreadMethods(interface, threads)
   offerPostMethods(interface, threads)
 }

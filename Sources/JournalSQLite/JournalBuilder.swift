@@ -27,7 +27,8 @@ package final class JournalBuilder {
   /// - Parameters:
   ///   - path: Where it will be.
   ///   - source: The journal that it is made of, which it never replaces.
-  ///   - isForced: Whether it may take the place of another, which is kept as `path.old`.
+  ///   - isForced: Whether it may take the place of another, which is kept as `path.old`; one
+  ///     for use as `path.old.2` and so on, where there is such a file already.
   /// - Throws: ``JournalError``; nothing was changed then.
   package init(
     at path: String, of source: String? = nil, for purpose: Purpose, isForced: Bool
@@ -155,7 +156,8 @@ package final class JournalBuilder {
     try accept(partial)
     for end in ["-wal", "-shm"] { unlink(partial + end) }
     try JournalPlace.synchronize(partial)
-    try place.put(isForced: isForced)
+    // A copy can be made again; a journal that was in use is the only one.
+    try place.put(isForced: isForced, keepsAll: lock != nil)
     lock?.mark = report.last
     return report
   }

@@ -55,12 +55,13 @@ package final class JournalPlace {
 
   /// Puts the partial file, which the disk has, where it is to be.
   ///
-  /// - Parameter isForced: Whether it may take the place of another, which is kept as `path.old`, with
-  ///   its log; as `path.old.2` and so on where there is an older one already. There is one of the
-  ///   two at every moment.
-  package func put(isForced: Bool) throws(JournalError) {
+  /// - Parameters:
+  ///   - isForced: Whether it may take the place of another, which is kept as `path.old`, with its
+  ///     log. There is one of the two at every moment.
+  ///   - keepsAll: Whether one that was kept before is kept as well: the next is `path.old.2` then.
+  package func put(isForced: Bool, keepsAll: Bool) throws(JournalError) {
     if isForced, access(path, F_OK) == 0 {
-      let old = nameForOld()
+      let old = keepsAll ? nameForOld() : path + ".old"
       try keep(as: old)
       replaced = old
       guard rename(partial, path) == 0 else { throw Self.failure(path) }

@@ -179,7 +179,8 @@ package final class ServiceHost {
       switch error {
       case let refusal as Refusal: throw refusal
       case let error as any ServiceError:
-        refused.note(command, error)
+        // Who has not said who it is yet may ask the same again.
+        if error.kind != .rejected(reason: "not_logged_in") { refused.note(command, error) }
         throw .service(error)
       default: throw .unexpected(detail: "\(command.method): \(error)")
       }

@@ -30,9 +30,11 @@ enum FeedEncoding {
 
   /// In which encoding a text is, by its server and by itself; `nil` where the parser finds out.
   static func name(of text: ArraySlice<UInt8>, charset: String?) -> String? {
-    // Text that is what all are unless they say otherwise.
-    var charset = ["us-ascii", "ascii"].contains(charset?.lowercased()) ? nil : charset
+    // What a server says and nobody knows is as if it said nothing.
+    var charset = charset.flatMap { isUTF8($0) || systemName($0) != nil ? $0 : nil }
     var declared = declared(in: text)
+    // Of ASCII the parser knows what it is.
+    if let name = declared, ["us-ascii", "ascii"].contains(name.lowercased()) { declared = nil }
     // Whose declaration is read byte by byte has bytes, whoever says that it has pairs of them.
     if declared?.lowercased().hasPrefix("utf-16") == true { declared = "utf-8" }
     if text.first == UInt8(ascii: "<"), text.dropFirst().first != 0,
@@ -62,7 +64,7 @@ enum FeedEncoding {
     return String(words[i + 1])
   }
 
-  /// A text as UTF-8; its own bytes when it is that already, or something that the parser knows.
+  /// A text as UTF-8; its own bytes when it is that already.
   ///
   /// - Throws: ``FeedTextFault`` for an encoding that is not known, and for what is none of it.
   static func decode(

@@ -42,6 +42,10 @@ struct FeedGrammar {
     var about: String?
     var url: String?
     var audio: Enclosure?
+
+    /// Both as they are written: an item stays the same one wherever its feed is found.
+    var urlText: String?
+    var audioText: String?
     var published: String?
     var updated: String?
   }
@@ -137,6 +141,7 @@ struct FeedGrammar {
     case "link":
       let url = address(line)
       item?.url = url
+      item?.urlText = line
     case "updated": item?.updated = FeedDate.parse(line)
     default: item?.published = FeedDate.parse(line)
     }
@@ -148,6 +153,7 @@ struct FeedGrammar {
       guard item?.url == nil else { break }
       let url = attributes["href"].flatMap(address)
       item?.url = url
+      item?.urlText = attributes["href"]?.asLine
     case "enclosure": take(enclosure: attributes, address: attributes["href"])
     default: break
     }
@@ -155,6 +161,7 @@ struct FeedGrammar {
 
   private mutating func take(enclosure attributes: [String: String], address: String?) {
     guard item?.audio == nil, let url = address.flatMap(self.address) else { return }
+    item?.audioText = address?.asLine
     item?.audio = Enclosure(
       url: url, type: attributes["type"]?.asLine,
       bytes: attributes["length"].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil })
@@ -162,7 +169,7 @@ struct FeedGrammar {
 
   private mutating func add(_ item: Item) {
     guard document.items.count < FeedText.maxItems,
-      let key = item.id ?? item.audio?.url ?? item.url ?? item.title ?? item.about
+      let key = item.id ?? item.audioText ?? item.urlText ?? item.title ?? item.about
     else { return }
     document.items.append(
       FeedItem(

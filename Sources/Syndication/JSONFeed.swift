@@ -23,20 +23,21 @@ enum JSONFeed {
 
   private static func item(_ value: JSONValue, _ base: String) -> FeedItem? {
     guard case .object(let object) = value else { return nil }
-    let audio = audio(object["attachments"], base)
-    let url = (object.line("url") ?? object.line("external_url"))?.address(from: base)
+    let audio = object.attachment.flatMap { Self.audio($0, base) }
+    let written = object.line("url") ?? object.line("external_url")
+    let url = written?.address(from: base)
     let title = object.line("title")
     let about = object.line("summary") ?? object.line("content_text") ?? object.html
-    guard let key = object.line("id") ?? audio?.url ?? url ?? title ?? about else { return nil }
+    // As it is written: an item stays the same one wherever its feed is found.
+    let address = object.attachment?.line("url") ?? written
+    guard let key = object.line("id") ?? address ?? title ?? about else { return nil }
     return FeedItem(
       key: key, title: title ?? about?.asTitle ?? url ?? key, url: url, audio: audio,
       published: object.line("date_published").flatMap(FeedDate.parse))
   }
 
-  private static func audio(_ attachments: JSONValue?, _ base: String) -> Enclosure? {
-    guard case .array(let attachments)? = attachments, case .object(let first)? = attachments.first,
-      let url = first.line("url")?.address(from: base)
-    else { return nil }
+  private static func audio(_ first: JSONObject, _ base: String) -> Enclosure? {
+    guard let url = first.line("url")?.address(from: base) else { return nil }
     var bytes: Int?
     if case .number(let number)? = first["size_in_bytes"] {
       bytes = number.int64.flatMap { $0 > 0 ? Int($0) : nil }
@@ -46,6 +47,14 @@ enum JSONFeed {
 }
 
 extension JSONObject {
+  /// The first attachment of an item.
+  fileprivate var attachment: JSONObject? {
+    guard case .array(let attachments)? = self["attachments"],
+      case .object(let first)? = attachments.first
+    else { return nil }
+    return first
+  }
+
   /// The beginning of what is written in HTML.
   fileprivate var html: String? {
     guard case .string(let html)? = self["content_html"] else { return nil }

@@ -128,7 +128,7 @@ final class LineFile {
     guard fsync(file) == 0 || errno == EINVAL || errno == EROFS else {
       throw .unavailable(detail: Self.fault(path).description)
     }
-    try place?.put(isForced: isForced)
+    try place?.put(isForced: isForced, keepsAll: false)
   }
 
   private func flush() throws(JournalError) {

@@ -71,7 +71,8 @@ struct Options {
                            its number and the rule are said, and nothing is made
       --compact            removes the events that the retention does not keep, or those before SEQ;
                            no daemon may have the journal
-      --force              takes the place of a file that is there, which is kept as FILE.old;
+      --force              takes the place of a file that is there, which is kept as FILE.old, with
+                           --restore and --import as FILE.old.2 where there is that already;
                            --compact: the clock is right, however far it has leapt
       --progress FORM      bar, lines, json or none
 

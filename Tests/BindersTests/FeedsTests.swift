@@ -159,6 +159,11 @@ struct FeedsTests {
       client.settle().last?.contains(
         #""retry":true,"reason":"upstream_timeout"}},\#(value)"#) == true,
       "with what is known of the feed")
+    client.send(#"{"id":3,"method":"feeds.markPlayed","params":{"id":"a"}}"#)
+    #expect(
+      client.settle().contains {
+        $0.contains(#""sub":"s","state":"failed""#) && $0.contains(#""unplayed":0}"#)
+      }, "what is known changes beside a failure")
     _ = client.call(#"{"id":3,"method":"feeds.unsubscribe","params":["a"]}"#)
     #expect(client.settle() == [])
     #expect(bench.time.count == 0)

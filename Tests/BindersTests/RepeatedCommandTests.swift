@@ -22,6 +22,17 @@ struct RepeatedCommandTests {
   }
 
   @Test
+  func `who has not logged in yet asks the same again when that is done`() throws {
+    let chat = try ChatBench()
+    chat.makeRoom("lobby", by: chat.client("kim"))
+    let late = chat.bench.connect()
+    let hi = #"{"room":"lobby","text":"hi","_meta":{"cmd":"k1"}}"#
+    #expect(error(late, "chat.send", hi)?.data["reason"] == .string("not_logged_in"))
+    _ = call(late, "users.login", #"{"name":"kim"}"#)
+    #expect(call(late, "chat.send", hi).contains(#""value":1"#))
+  }
+
+  @Test
   func `who logs in and out changes nothing of a command in nobody's name`() throws {
     let chat = try ChatBench()
     let kim = chat.client("kim")

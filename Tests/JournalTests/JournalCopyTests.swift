@@ -121,11 +121,13 @@ struct JournalCopyTests {
     _ = try make(of: directory.journal, at: copy, for: .backup(epoch: "other"), isForced: true)
     #expect(try JournalSource(path: copy).epoch == "other")
     #expect(try JournalSource(path: copy + ".old").epoch == epoch)
-    // A second try does not take the place of what the first has kept.
+    // Of copies one is kept; a journal for use does not take the place of what the first has kept.
     _ = try make(of: directory.journal, at: copy, for: .backup(epoch: "third"), isForced: true)
-    #expect(try JournalSource(path: copy).epoch == "third")
-    #expect(try JournalSource(path: copy + ".old").epoch == epoch)
-    #expect(try JournalSource(path: copy + ".old.2").epoch == "other")
+    #expect(try JournalSource(path: copy + ".old").epoch == "other")
+    let used = try make(of: directory.journal, at: copy, for: .use, isForced: true)
+    #expect(try JournalSource(path: copy).epoch == used.epoch)
+    #expect(try JournalSource(path: copy + ".old").epoch == "other")
+    #expect(try JournalSource(path: copy + ".old.2").epoch == "third")
   }
 
   @Test

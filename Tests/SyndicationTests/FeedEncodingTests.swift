@@ -45,6 +45,15 @@ struct FeedEncodingTests {
   }
 
   @Test
+  func `what a server says and nobody knows is as if it said nothing`() throws {
+    for name in ["binary", "utf8mb4", "x-nope", ""] {
+      #expect(try title(Self.feed(Array("été".utf8)), name) == "été", "\(name)")
+      #expect(try title(Self.feed([0xE9], declared: "ISO-8859-1"), name) == "é", "\(name)")
+    }
+    #expect(try title(Self.feed(Array("plain".utf8), declared: "US-ASCII")) == "plain")
+  }
+
+  @Test
   func `what is none of its encoding is told, with its line`() {
     let text = Array("<?xml version='1.0' encoding='Shift_JIS'?>\n<rss>\n".utf8) + [0x81, 0xFF]
     #expect(throws: FeedTextFault(line: 3, "this is not Shift_JIS")) { try title(text) }

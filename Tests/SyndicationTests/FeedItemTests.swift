@@ -34,6 +34,20 @@ struct FeedItemTests {
   }
 
   @Test
+  func `an item is the same one wherever its feed is found`() throws {
+    for text in [
+      rss("<item><link>/posts/1</link></item><item><enclosure url='a.mp3'/></item>"),
+      #"{"items":[{"url":"/posts/1"},{"attachments":[{"url":"a.mp3"}]}]}"#,
+    ] {
+      let here = try items(text, at: "https://one.example/feed")
+      let there = try items(text, at: "https://two.example/feed")
+      #expect(here.map(\.key) == there.map(\.key))
+      #expect(here.first?.url == "https://one.example/posts/1")
+      #expect(there.last?.audio?.url == "https://two.example/a.mp3")
+    }
+  }
+
+  @Test
   func `two items with the same beginning are two`() throws {
     let text = String(repeating: "the same ", count: 30)
     let items = try items(

@@ -52,7 +52,7 @@ extension ViewSession {
     notice =
       reason
       + (typed.isEmpty ? "" : "; what you typed was not sent: " + typed.joined(separator: ", "))
-    (form, question, isComposing) = (nil, nil, false)
+    (form, question, unsent, isComposing) = (nil, nil, nil, false)
   }
 
   // MARK: What takes something away

@@ -70,7 +70,7 @@ package struct ViewSession {
     let before = (root: stack.views.first, front: stack.frontView)
     let typed = typed
     (stack, rows, unchosen, self.typed, pane) = (ViewStack(), [:], [], [:], nil)
-    (sent, returned, question) = ([:], [], nil)
+    (sent, returned, question, unsent) = ([:], [], nil, nil)
     (isAway, message) = (false, "")
     stack.open(answer)
     guard let front = stack.frontView else { return nil }

@@ -28,14 +28,19 @@ extension FeedsService {
   package func states(of id: String) -> SafeSignal<FeedState?> {
     let feeds = ledger.shown.toSignal().map { $0.feed(id) }.removeDuplicates()
     return feeds.map { $0?.url }.removeDuplicates().flatMapLatest {
-      [self] url -> SafeSignal<FeedState?> in
-      guard let url else { return SafeSignal(just: nil) }
+      [self] url -> SafeSignal<(state: FeedState?, feed: Feed?)> in
+      guard let url else { return SafeSignal(just: (nil, nil)) }
       let load = load(id, url)
       return load.states.combineLatest(with: feeds) { state, feed in
-        feed.map { load.seen(state, of: $0) }
+        (feed.map { load.seen(state, of: $0) }, feed)
       }
     }
-    .removeDuplicates()
+    .removeDuplicates { before, now in
+      guard case .failed? = now.state else { return before.state == now.state }
+      // What is shown beside a failure is the feed as it is known, and that may change.
+      return before == now
+    }
+    .map(\.state)
   }
 
   /// What is known of a feed, now and after each change, while there is one.
@@ -128,7 +133,7 @@ extension FeedsService {
 
 extension Feed {
   /// Whether it was read at least once.
-  fileprivate var isKnown: Bool { title != nil || link != nil || episodes > 0 }
+  package var isKnown: Bool { title != nil || link != nil || episodes > 0 }
 }
 
 extension FeedLoad {

@@ -30,7 +30,7 @@ let journalSyntax = Syntax(
 
     All but restore and import work beside a running daemon. Without --file the
     journal is that of the daemon that answers, else the one that binderd would
-    open. With --force an old journal is kept as JOURNAL.old.
+    open. With --force an old journal is kept as JOURNAL.old, or JOURNAL.old.2.
     """,
   examples: [
     "bindctl journal info", "bindctl journal backup /var/backups/binder.db",

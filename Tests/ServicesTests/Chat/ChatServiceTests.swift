@@ -100,6 +100,9 @@ struct ChatServiceTests {
     for hidden: Unicode.Scalar in ["\u{200B}", "\u{202E}", "\u{200D}", "\u{FEFF}", "\u{3164}"] {
       #expect(throws: ChatError.hidden(hidden)) { try create("lob\(hidden)by") }
     }
+    for name in ["room1\u{200D}", "room1\u{FE0F}", "1\u{200D}2", "fire \u{1F525}\u{200D}"] {
+      #expect(throws: ChatError.self, "\(name)") { try create(name) }
+    }
     try create("Love \u{2764}\u{FE0F}\u{200D}\u{1F525}")
     #expect(throws: ChatError.badName) { try create("1") }
     #expect(throws: ChatError.tooLong(parameter: "name", max: 48)) {

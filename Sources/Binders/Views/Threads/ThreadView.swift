@@ -3,8 +3,11 @@ package import Services
 internal import Signals
 
 /// Shows a thread: its name, and its posts, of which each change comes alone.
+///
+/// - Parameter isAnyAllowed: Whether the client may rename threads of others as well.
 package func bindThread(
-  _ view: View, _ session: Session, to threads: ThreadsService, _ thread: ThreadArguments
+  _ view: View, _ session: Session, to threads: ThreadsService, _ thread: ThreadArguments,
+  isAnyAllowed: Bool = false
 ) throws {
   let (id, user) = (thread.id, session.caller.uid)
   view.assign("id", try threads.thread(id).id)
@@ -12,7 +15,10 @@ package func bindThread(
   threads.posts(of: id).mapCollection(PostCell.init).bind(to: view["posts"])
   threads.removal(of: id).bind(to: view) { view, _ in view.dismiss() }
   view.intent("rename", ThreadName.self)
-    .calls { try threads.rename(id, to: $0.name, by: user, as: session.name) }
+    .calls {
+      try threads.rename(
+        id, to: $0.name, by: user, as: session.name, isAnyAllowed: isAnyAllowed)
+    }
   view.intent("post", PostBody.self).calls {
     try threads.post($0.body, to: id, by: user, as: session.name)
   }
