@@ -4,18 +4,12 @@ One client asks for `ping` and sets a cell, one request after the other, and its
 nobody, beside a good client that asks as fast as it is answered, and beside each of the inputs 1 to 14 of
 the faults, sent as fast as they are taken. Every client is a process of its own.
 """
-import gc, json, os, resource, socket, subprocess, sys, tempfile, time
+import gc, os, resource, socket, subprocess, sys, time
+
+from daemon import connect, running
 
 binderd, seconds = sys.argv[1], float(os.environ.get("SECONDS_EACH", "2"))
 rounds = int(os.environ.get("ROUNDS", "5"))
-home = tempfile.mkdtemp(prefix="binder-bench.", dir=os.environ.get("TMPDIR", "/var/tmp"))
-path, journal = home + "/sock", home + "/journal.db"
-
-
-def connect():
-    client = socket.socket(socket.AF_UNIX)
-    client.connect(path)
-    return client
 
 
 def call(file, client, line):
@@ -200,15 +194,7 @@ def limited():
     resource.setrlimit(resource.RLIMIT_NOFILE, (2048, 2048))
 
 
-daemon = subprocess.Popen([binderd, "--socket", path, "--journal", journal], preexec_fn=limited,
-                          stderr=subprocess.DEVNULL)
-try:
-    while True:
-        try:
-            connect().close()
-            break
-        except OSError:
-            time.sleep(0.05)
+with running(binderd, preexec_fn=limited, stderr=subprocess.DEVNULL):
     found = {name: [] for name in beside}
     for _ in range(rounds):
         for name, work in beside.items():
@@ -227,9 +213,3 @@ try:
             good = max(median(other, kind, 1) for other in beside if other.startswith("a good"))
             cells += [f"{median(name, kind, 0):,.0f}", f"{p99:,.0f}", f"{p99 / good:.2f}"]
         print("| " + " | ".join(cells) + " |")
-finally:
-    daemon.kill()
-    daemon.wait()
-    for name in os.listdir(home):
-        os.unlink(home + "/" + name)
-    os.rmdir(home)

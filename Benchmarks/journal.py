@@ -4,17 +4,16 @@ A journal of EVENTS events over 100,000 cells is written; then it is timed how l
 values of the past take, how long single commits wait, alone and beside a compaction of most of it,
 and how much smaller the file gets.
 """
-import json, os, socket, subprocess, sys, tempfile, threading, time
+import json, os, sys, threading, time
+
+from daemon import connect, journal, running
 
 binderd, events = sys.argv[1], int(os.environ.get("EVENTS", "1500000"))
-home = tempfile.mkdtemp(prefix="binder-bench.", dir=os.environ.get("TMPDIR", "/var/tmp"))
-path, journal = home + "/sock", home + "/journal.db"
 
 
 class Client:
     def __init__(self):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(path)
+        self.socket = connect()
         self.file = self.socket.makefile("rb")
 
     def call(self, method, **params):
@@ -63,14 +62,8 @@ def size():
     return sum(os.stat(journal + end).st_size for end in ("", "-wal") if os.path.exists(journal + end))
 
 
-daemon = subprocess.Popen([binderd, "--socket", path, "--journal", journal])
-try:
-    while True:
-        try:
-            client = Client()
-            break
-        except OSError:
-            time.sleep(0.05)
+with running(binderd):
+    client = Client()
     # Parts with pauses, so that snapshots are made on the way as in a life.
     for part in range(0, events, 100_000):
         fill(client, part, min(events, part + 100_000))
@@ -104,9 +97,3 @@ try:
         client.call("cells.set", name="probe", value=0)
         time.sleep(2)
     print(f"files: {before >> 20} MiB before, {after >> 20} MiB after")
-finally:
-    daemon.kill()
-    daemon.wait()
-    for name in os.listdir(home):
-        os.unlink(home + "/" + name)
-    os.rmdir(home)

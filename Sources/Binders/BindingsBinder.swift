@@ -114,7 +114,7 @@ extension Interface {
     }
     connection.add(binding, as: handle)
     let failures = binding.start()
-    connection.writtenPosition = max(connection.writtenPosition, host.last)
+    connection.noteWritten(upTo: host.last)
     answer(call, binding, binding.expression.made(handle, "connection"), seq: host.last)
     for failure in failures { connection.fail(binding: handle, error(failure)) }
     binding.failures.observeNext { [weak connection, self] failure in
@@ -172,7 +172,7 @@ extension Interface {
     guard let made, let seq = accepted.seq else { return answer(call, again: accepted) }
     bindings.begin(made.binding, made.name, at: seq)
     made.binding.start()
-    call.connection.writtenPosition = max(call.connection.writtenPosition, host.last)
+    call.connection.noteWritten(upTo: host.last)
     answer(call, made.binding, made.result, seq: seq)
   }
 

@@ -179,7 +179,7 @@ extension Interface {
     _ write: @escaping (Accepted, _ room: Int, inout ByteBuffer) -> Void
   ) {
     let connection = call.connection
-    if let seq = accepted.seq { connection.writtenPosition = max(connection.writtenPosition, seq) }
+    if let seq = accepted.seq { connection.noteWritten(upTo: seq) }
     let room = connection.lineOut - Self.answerBytes
     guard accepted.isValueInJournal || accepted.isDiskAwaited else {
       return call.answer(after: host.last) { write(accepted, room, &$0) }

@@ -178,7 +178,7 @@ extension Connection {
   package func settle(at position: UInt64) {
     held.settle(at: position)
     batch?.answer.settle(at: position)
-    writtenPosition = max(writtenPosition, position)
+    noteWritten(upTo: position)
     hub.list(self)
   }
 

@@ -101,7 +101,7 @@ package final class Connection: DisposeBagProvider {
   var heldLate = HeldAnswers()
 
   /// The last event that this client has caused.
-  package var writtenPosition: UInt64 = 0
+  package internal(set) var writtenPosition: UInt64 = 0
 
   /// Calls that are answered when the client has been sent everything up to a position.
   var syncs: [(position: UInt64, call: Call)] = []

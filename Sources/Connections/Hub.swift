@@ -45,9 +45,9 @@ package final class Hub {
   package internal(set) var subscriptionCount = 0
 
   /// Calls of all clients that are answered in a later turn.
-  package private(set) var lateCalls = 0
+  package var lateCalls: Int { lateCallsByUser.values.reduce(0, +) }
 
-  /// Those of each user.
+  /// Those of each user who has any.
   private var lateCallsByUser: [UInt32: Int] = [:]
 
   /// The users to whom no share is a limit: who administers the daemon gets through.
@@ -105,7 +105,6 @@ package final class Hub {
   }
 
   func countLate(_ change: Int, of user: UInt32) {
-    lateCalls += change
     let mine = lateCallsByUser[user, default: 0] + change
     lateCallsByUser[user] = mine == 0 ? nil : mine
   }

@@ -7,87 +7,10 @@ import Wire
 struct LogSubscriptionTests {
   let bench = Bench()
 
-  /// A log of numbered entries, of which a test appends and answers the readings; between them may
-  /// be what is not for its readers.
-  final class Log {
-    let live = PassthroughSubject<LogBatch, Never>()
-    private(set) var entries: [LogEntry] = []
-    private(set) var last: UInt64 = 0
-    private var holes: [ClosedRange<UInt64>] = []
-
-    /// The first position that is kept.
-    var first: UInt64 = 1
-    private var readings: [() -> Void] = []
-    private(set) var readCount = 0
-    private(set) var listenerCount = 0
-    var error: WireError?
-
-    func append(_ count: Int, filler: String = "") {
-      let batch = (0..<count).map { _ in
-        last += 1
-        return LogEntry(seq: last, tail: "\"seq\":\(last)\(filler)}}\n")
-      }
-      entries += batch
-      live.send(LogBatch(entries: batch, end: last))
-    }
-
-    /// Lets positions pass by that have no entries.
-    func pass(_ count: UInt64) {
-      last += count
-      live.send(LogBatch(entries: [], end: last))
-    }
-
-    /// Removes entries between others.
-    func remove(_ seqs: ClosedRange<UInt64>) {
-      entries.removeAll { seqs.contains($0.seq) }
-      holes.append(seqs)
-    }
-
-    /// Appends entries that a reader finds before it is told of them.
-    func appendUntold(_ count: Int) -> () -> Void {
-      let batch = (0..<count).map { _ in
-        last += 1
-        return LogEntry(seq: last, tail: "\"seq\":\(last)}}\n")
-      }
-      entries += batch
-      return { [self, last] in live.send(LogBatch(entries: batch, end: last)) }
-    }
-
-    var source: LogSource {
-      LogSource(
-        key: "log",
-        live: Signal { [self] observer in
-          listenerCount += 1
-          return live.observe(with: observer.on)
-        }, position: { [self] in last }, first: { [self] in first },
-        read: { [self] seq in
-          Signal { [self] observer in
-            readings.append { [self] in
-              if let error { return observer.fail(error) }
-              guard seq + 1 >= first else { return observer.fail(WireError(.seqExpired, "gone")) }
-              let page = Array(entries.drop { $0.seq <= seq }.prefix(100))
-              let end = page.count < 100 ? min(last, seq + 4096) : page.last?.seq ?? seq
-              let holes = holes.filter { $0.lowerBound > seq && $0.upperBound < end }
-              observer.receive(LogBatch(entries: page, end: end, holes: holes))
-              observer.complete()
-            }
-            return NonDisposable.instance
-          }
-        })
-    }
-
-    /// Answers what was asked to be read.
-    func read() {
-      let readings = readings
-      self.readings = []
-      readCount += readings.count
-      for reading in readings { reading() }
-    }
-  }
-
   @discardableResult
   private func add(
-    _ log: Log, after position: UInt64?, passesGaps: Bool = false, maxUnacknowledged: Int? = nil
+    _ log: NumberedLog, after position: UInt64?, passesGaps: Bool = false,
+    maxUnacknowledged: Int? = nil
   ) -> LogSubscription {
     let subscription = LogSubscription(
       .name("s"), to: log.source, after: position, on: bench.connection, passesGaps: passesGaps,
@@ -106,7 +29,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `every entry comes once, in order`() {
-    let log = Log()
+    let log = NumberedLog()
     log.append(5)
     add(log, after: nil)
     log.append(2)
@@ -118,7 +41,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a client from the past reads on until it has caught up, and is told so`() {
-    let log = Log()
+    let log = NumberedLog()
     log.append(250)
     add(log, after: 30)
     #expect(bench.lines().isEmpty)
@@ -137,7 +60,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a client that is up to date is told so at once`() {
-    let log = Log()
+    let log = NumberedLog()
     log.append(7)
     add(log, after: 7)
     #expect(bench.lines() == [note("caught_up", 7)])
@@ -145,7 +68,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a client that falls behind what is in memory is told, reads, and loses nothing`() {
-    let log = Log()
+    let log = NumberedLog()
     add(log, after: nil)
     let filler = #","x":""# + String(repeating: "x", count: 10_000) + #"""#
     log.append(1, filler: filler)
@@ -181,7 +104,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `memory is let go while nobody is behind`() {
-    let log = Log()
+    let log = NumberedLog()
     add(log, after: nil)
     let filler = #","x":""# + String(repeating: "x", count: 1_000) + #"""#
     for _ in 0..<20_000 {
@@ -193,7 +116,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a log that cannot be read ends the subscription with the reason`() {
-    let log = Log()
+    let log = NumberedLog()
     log.append(5)
     add(log, after: 0)
     log.error = WireError(.internalError, "damaged", ["ref": .string("journal")])
@@ -207,7 +130,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a client that leaves while it is read for is let go`() {
-    let log = Log()
+    let log = NumberedLog()
     log.append(5)
     add(log, after: 0)
     bench.hub.flush()
@@ -219,7 +142,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `what was read before it was told live comes once`() {
-    let log = Log()
+    let log = NumberedLog()
     log.append(2)
     add(log, after: 0)
     bench.hub.flush()
@@ -236,7 +159,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a client for whom there is nothing is told how far it is, after a thousand events`() {
-    let log = Log()
+    let log = NumberedLog()
     add(log, after: nil)
     log.pass(999)
     #expect(bench.lines().isEmpty)
@@ -253,7 +176,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a client for whom there is nothing is told how far it is, after ten seconds`() {
-    let log = Log()
+    let log = NumberedLog()
     add(log, after: nil)
     log.append(3)
     #expect(bench.lines().count == 3)
@@ -274,7 +197,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a client that reads the past is told how far it is where there is nothing for it`() {
-    let log = Log()
+    let log = NumberedLog()
     log.append(1)
     log.pass(10_000)
     add(log, after: 0)
@@ -292,7 +215,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a client whose position is not kept any more fails`() {
-    let log = Log()
+    let log = NumberedLog()
     log.append(250)
     add(log, after: 0)
     bench.hub.flush()
@@ -308,7 +231,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a client that passes gaps goes on behind what is not kept any more, and is told`() {
-    let log = Log()
+    let log = NumberedLog()
     log.append(250)
     log.first = 201
     add(log, after: 10, passesGaps: true)
@@ -322,7 +245,7 @@ struct LogSubscriptionTests {
 
   @Test(arguments: [nil, 1])
   func `what is not kept between others is told where it stood`(maxUnacknowledged: Int?) {
-    let log = Log()
+    let log = NumberedLog()
     log.append(6)
     log.remove(2...3)
     log.remove(5...5)
@@ -345,7 +268,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a log that says it is gone where it is not ends the subscription`() {
-    let log = Log()
+    let log = NumberedLog()
     log.append(5)
     log.error = WireError(.seqExpired, "gone")
     add(log, after: 2, passesGaps: true)
@@ -362,7 +285,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `no more is sent than may be unacknowledged, from the past and live, and all of it comes`() {
-    let log = Log()
+    let log = NumberedLog()
     log.append(250)
     let reader = add(log, after: 0, maxUnacknowledged: 7)
     var (acknowledged, sent): (UInt64, [Int64]) = (0, [])
@@ -383,7 +306,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a reader that pauses keeps no more in memory than one that does not`() {
-    let log = Log()
+    let log = NumberedLog()
     let reader = add(log, after: nil, maxUnacknowledged: 1)
     let filler = #","x":""# + String(repeating: "x", count: 10_000) + #"""#
     for _ in 0..<1000 {
@@ -400,7 +323,7 @@ struct LogSubscriptionTests {
   @Test
   func `several entries in a line are as many as may be unacknowledged`() {
     bench.connection.takesItems = true
-    let log = Log()
+    let log = NumberedLog()
     log.append(9)
     let reader = add(log, after: 0, maxUnacknowledged: 4)
     bench.hub.flush()
@@ -414,7 +337,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a reader that is closed is told why, and nothing else any more`() {
-    let log = Log()
+    let log = NumberedLog()
     let reader = add(log, after: nil)
     var ends = 0
     reader.onEnd = { ends += 1 }
@@ -438,7 +361,7 @@ struct LogSubscriptionTests {
   @Test
   func `a client that takes several entries in a line gets them, from memory and from the past`() {
     bench.connection.takesItems = true
-    let log = Log()
+    let log = NumberedLog()
     log.append(150)
     add(log, after: 20)
     bench.hub.flush()
@@ -456,7 +379,7 @@ struct LogSubscriptionTests {
   func `no line of several entries is longer than the client takes`() {
     bench.connection.takesItems = true
     bench.connection.lineOut = 1024
-    let log = Log()
+    let log = NumberedLog()
     add(log, after: nil)
     for length in [1, 100, 300, 850, 900, 2, 3] {
       log.append(40, filler: #","x":""# + String(repeating: "x", count: length) + #"""#)
@@ -473,7 +396,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `a client that takes whatever it is sent gets a part in a turn, and the others theirs`() {
-    let log = Log()
+    let log = NumberedLog()
     let other = bench.hub.connect(PeerIdentity(uid: 1, gid: 1, pid: 1))
     let transport = FakeTransport()
     other.start(transport)
@@ -494,7 +417,7 @@ struct LogSubscriptionTests {
 
   @Test
   func `clients with handles of their own share what is in memory`() {
-    let log = Log()
+    let log = NumberedLog()
     let other = bench.hub.connect(PeerIdentity(uid: 1, gid: 1, pid: 1))
     let transport = FakeTransport()
     other.start(transport)

@@ -128,7 +128,7 @@ final class Bench {
     var last: UInt64 = 0
     methods["write"] = { [unowned self] call in
       last += 1
-      connection.writtenPosition = last
+      connection.noteWritten(upTo: last)
       call.answer(after: last) { buffer in
         buffer.append(#"{"seq":"#)
         buffer.append(integer: last)

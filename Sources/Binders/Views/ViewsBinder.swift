@@ -145,7 +145,7 @@ extension Interface {
     }
     let opened = view.children.first { child in !before.contains { $0 === child } }
     if let seq = accepted.seq {
-      connection.writtenPosition = max(connection.writtenPosition, seq)
+      connection.noteWritten(upTo: seq)
     }
     connection.tellViews(after: host.last)
     answer(call, with: accepted, opened: opened?.handle)

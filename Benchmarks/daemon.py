@@ -1,0 +1,31 @@
+"""A daemon of its own in a directory of its own; both are gone afterwards."""
+import contextlib, os, socket, subprocess, tempfile, time
+
+home = tempfile.mkdtemp(prefix="binder-bench.", dir=os.environ.get("TMPDIR", "/var/tmp"))
+path, journal = home + "/sock", home + "/journal.db"
+
+
+def connect():
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(path)
+    return client
+
+
+@contextlib.contextmanager
+def running(binderd, **options):
+    """Starts a daemon that answers; the options are those of Popen."""
+    daemon = subprocess.Popen([binderd, "--socket", path, "--journal", journal], **options)
+    try:
+        while True:
+            try:
+                connect().close()
+                break
+            except OSError:
+                time.sleep(0.05)
+        yield
+    finally:
+        daemon.kill()
+        daemon.wait()
+        for name in os.listdir(home):
+            os.unlink(home + "/" + name)
+        os.rmdir(home)

@@ -1,0 +1,81 @@
+import Connections
+import Signals
+import Wire
+
+/// A log of numbered entries, of which a test appends and answers the readings; between them may
+/// be what is not for its readers.
+final class NumberedLog {
+  let live = PassthroughSubject<LogBatch, Never>()
+  private(set) var entries: [LogEntry] = []
+  private(set) var last: UInt64 = 0
+  private var holes: [ClosedRange<UInt64>] = []
+
+  /// The first position that is kept.
+  var first: UInt64 = 1
+  private var readings: [() -> Void] = []
+  private(set) var readCount = 0
+  private(set) var listenerCount = 0
+  var error: WireError?
+
+  func append(_ count: Int, filler: String = "") {
+    let batch = (0..<count).map { _ in
+      last += 1
+      return LogEntry(seq: last, tail: "\"seq\":\(last)\(filler)}}\n")
+    }
+    entries += batch
+    live.send(LogBatch(entries: batch, end: last))
+  }
+
+  /// Lets positions pass by that have no entries.
+  func pass(_ count: UInt64) {
+    last += count
+    live.send(LogBatch(entries: [], end: last))
+  }
+
+  /// Removes entries between others.
+  func remove(_ seqs: ClosedRange<UInt64>) {
+    entries.removeAll { seqs.contains($0.seq) }
+    holes.append(seqs)
+  }
+
+  /// Appends entries that a reader finds before it is told of them.
+  func appendUntold(_ count: Int) -> () -> Void {
+    let batch = (0..<count).map { _ in
+      last += 1
+      return LogEntry(seq: last, tail: "\"seq\":\(last)}}\n")
+    }
+    entries += batch
+    return { [self, last] in live.send(LogBatch(entries: batch, end: last)) }
+  }
+
+  var source: LogSource {
+    LogSource(
+      key: "log",
+      live: Signal { [self] observer in
+        listenerCount += 1
+        return live.observe(with: observer.on)
+      }, position: { [self] in last }, first: { [self] in first },
+      read: { [self] seq in
+        Signal { [self] observer in
+          readings.append { [self] in
+            if let error { return observer.fail(error) }
+            guard seq + 1 >= first else { return observer.fail(WireError(.seqExpired, "gone")) }
+            let page = Array(entries.drop { $0.seq <= seq }.prefix(100))
+            let end = page.count < 100 ? min(last, seq + 4096) : page.last?.seq ?? seq
+            let holes = holes.filter { $0.lowerBound > seq && $0.upperBound < end }
+            observer.receive(LogBatch(entries: page, end: end, holes: holes))
+            observer.complete()
+          }
+          return NonDisposable.instance
+        }
+      })
+  }
+
+  /// Answers what was asked to be read.
+  func read() {
+    let readings = readings
+    self.readings = []
+    readCount += readings.count
+    for reading in readings { reading() }
+  }
+}
