@@ -27,7 +27,10 @@ systemctl reload binderd.service
 same "alice and the method" "$(may cells.set)" "allowed as 'panel': 'methods' allows \"cells.*\" (/etc/binder/binder.conf:3)"
 same "alice and the door" "$(may --write cells/door || true)" "denied as 'panel': 'write' does not allow it (/etc/binder/binder.conf:2)"
 echo '{ "rolse": [] }' > /etc/binder/binder.conf
-systemctl reload binderd.service
+systemctl reload binderd.service && fail "a reload with a configuration that is wrong has succeeded"
+same "the service" "$(show ActiveState)/$(show SubState)" active/running
+kill -HUP "$main"
+eventually logged "the configuration stays as it was"
 logged "/etc/binder/binder.conf:1:3: the configuration has no member 'rolse'" > /dev/null || fail "the log has no place"
 may cells.set > /dev/null || fail "a configuration that is wrong was taken over"
 status=0
