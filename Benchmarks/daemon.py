@@ -1,8 +1,9 @@
 """A daemon of its own in a directory of its own; both are gone afterwards."""
-import contextlib, os, socket, subprocess, tempfile, time
+import atexit, contextlib, os, socket, subprocess, tempfile, time
 
 home = tempfile.mkdtemp(prefix="binder-bench.", dir=os.environ.get("TMPDIR", "/var/tmp"))
 path, journal = home + "/sock", home + "/journal.db"
+atexit.register(os.rmdir, home)
 
 
 def connect():
@@ -13,7 +14,7 @@ def connect():
 
 @contextlib.contextmanager
 def running(binderd, **options):
-    """Starts a daemon that answers; the options are those of Popen."""
+    """Starts a daemon that answers and yields its process; the options are those of Popen."""
     daemon = subprocess.Popen([binderd, "--socket", path, "--journal", journal], **options)
     try:
         while True:
@@ -22,10 +23,9 @@ def running(binderd, **options):
                 break
             except OSError:
                 time.sleep(0.05)
-        yield
+        yield daemon
     finally:
         daemon.kill()
         daemon.wait()
         for name in os.listdir(home):
             os.unlink(home + "/" + name)
-        os.rmdir(home)

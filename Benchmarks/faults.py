@@ -2,9 +2,12 @@
 
 One client asks for `ping` and sets a cell, one request after the other, and its answers are timed: beside
 nobody, beside a good client that asks as fast as it is answered, and beside each of the inputs 1 to 14 of
-the faults, sent as fast as they are taken. Every client is a process of its own.
+the faults and others that a review has found, sent as fast as they are taken. Every client is a process of
+its own. Beside the times stands the most memory that the daemon had meanwhile.
+
+    faults.py BINDERD [ROW…]    only the rows whose names begin so, and the good clients
 """
-import gc, os, resource, socket, subprocess, sys, time
+import gc, json, os, resource, socket, subprocess, sys, time
 
 from daemon import connect, running
 
@@ -131,12 +134,204 @@ def history():
     client.close()
 
 
+def lines(*requests):
+    """Requests as lines: (method, params), without an id where the method begins with a space."""
+    return b"".join(
+        json.dumps({"method": method.strip(), "params": params} | ({} if method[0] == " " else {"id": 1}),
+                   separators=(",", ":")).encode() + b"\n"
+        for method, params in requests)
+
+
+def batch(*requests):
+    return b"[" + lines(*requests).strip().replace(b"\n", b",") + b"]\n"
+
+
+def asked(data, count, client=None):
+    """Sends requests and takes so many lines."""
+    client = client or connect()
+    client.sendall(data)
+    file = client.makefile("rb")
+    for _ in range(count):
+        file.readline()
+    return client
+
+
+WIDE = ("hello", {"limits": {"line": 16 << 20}})
+
+
+# What is there before a row is measured; each in a daemon of its own.
+
+
+def long_names():
+    names = ["%02d%s%02d" % (i % 50, "m" * 184, i // 50) for i in range(2000)]
+    asked(lines(*((" cells.set", [n, 1]) for n in names)) + lines(("ping", [])), 1)
+
+
+def big_cells():
+    asked(lines(*(("cells.set", [f"big/{i}", "x" * 250_000]) for i in range(60))), 60)
+
+
+def people():
+    for i in range(80):
+        asked(lines(*(("people.create", {"name": f"p{i}-{k}"}) for k in range(100))), 100)
+
+
+def many_cells():
+    for i in range(100):
+        asked(lines(*(("cells.set", [f"c{i}-{k}", k]) for k in range(1000))), 1000)
+
+
+def chain():
+    clients = [
+        asked(lines(*(("bind", {"expr": f"cells/k{i * 64 + k} ~> cells/k{i * 64 + k + 1}"})
+                      for k in range(64))), 64)
+        for i in range(80)]
+    kept.extend(clients)
+
+
+def token():
+    client = asked(lines(("users.login", {"name": "bench"})), 1)
+    client.sendall(lines(("users.token", {})))
+    kept.append(json.loads(client.makefile("rb").readline())["result"]["value"].split(".")[0])
+
+
+# And what a bad client does then.
+
+
+def guesses():
+    said(batch(*(("get", [f"cells/{'x' * 2}{'m' * 184}{i:02}"]) for i in range(256))))
+
+
+def long_lines():
+    """Asks for as much as fits into a line again and again, and takes it."""
+    client = asked(lines(WIDE), 1)
+    for _ in range(10):
+        asked(lines(("get", ["cells/big/**"])), 1, client)
+
+
+def long_batch():
+    said(lines(WIDE) + batch(*(("get", ["cells/big/**"]) for _ in range(256))))
+
+
+def long_pasts():
+    """Four clients ask for much at a time and take it slowly."""
+    if not kept:
+        for _ in range(4):
+            client = asked(lines(WIDE), 1)
+            client.sendall(
+                lines(*(("history", {"source": "cells/big/**", "at": {"seq": 60}}) for _ in range(64))))
+            kept.append(client)
+    for client in kept:
+        client.recv(1 << 16)
+
+
+def partial_lines():
+    while len(kept) < 200:
+        client = connect()
+        client.setblocking(False)
+        kept.append(client)
+        try:
+            client.send(b"a" * 100_000)
+        except OSError:
+            pass
+    for client in kept:
+        try:
+            client.send(b"a" * 50_000)
+        except OSError:
+            pass
+    time.sleep(0.01)
+
+
+def subscribed(subscription, count=10_000):
+    """Subscribes so often, 250 times a connection, and stays."""
+    def work():
+        if not kept:
+            for i in range(0, count, 250):
+                kept.append(asked(lines(*(("subscribe", subscription(i + k)) for k in range(250))), 250))
+        time.sleep(1)
+    return work
+
+
+def pattern(i):
+    return {"source": f"cells/none{i}/*"}
+
+
+def every(i):
+    return {"source": f"cells/none{i}", "mode": "every"}
+
+
+def events(i):
+    return {"source": "events", "filter": {"streams": [f"cells/none{i}"]}}
+
+
+def condition(i):
+    return {"source": "events", "filter": {"where": [{"path": f"/none{i}", "op": "exists"}]}}
+
+
+def come_and_go():
+    subscribed(pattern, 5000)()
+    while kept:
+        kept.pop().close()
+
+
+def views():
+    """Looks at 8,000 people 64 times and renames them."""
+    if not kept:
+        kept.append(asked(lines(WIDE, *(("open", {"binder": "people"}) for _ in range(64))), 65))
+        kept.append(connect())
+        kept[0].setblocking(False)
+    kept[1].sendall(lines(*((" people.rename", [k + 1, f"n{time.monotonic_ns()}"]) for k in range(20))))
+    try:
+        while kept[0].recv(1 << 20):
+            pass
+    except BlockingIOError:
+        pass
+
+
+def waits():
+    """Waits for 640 parts of a long value that is set again and again."""
+    long = {"filler": "x" * 250_000}
+    if not kept:
+        asked(lines(("cells.set", ["long", long])), 1)
+        for i in range(10):
+            client = connect()
+            client.sendall(
+                lines(*(("wait", {"source": "cells/long", "path": f"/none{i}-{k}"}) for k in range(64))))
+            kept.append(client)
+    long["n"] = time.monotonic_ns()
+    asked(lines(("cells.set", ["long", long])), 1).close()
+
+
+def unnumbered():
+    client = connect()
+    try:
+        send(client, lines((" cells.add", ["n"])) * 65_000, taken=False)
+    except OSError:
+        pass
+    client.close()
+
+
+def at_the_head():
+    said(batch(*(("bind", {"expr": "cells/none ~> cells/k0", "binding": f"b{i}"}) for i in range(60)),
+               *(("unbind", {"binding": f"b{i}"}) for i in range(60))))
+
+
+def wrong_tokens():
+    said(batch(*(("users.login", {"token": kept[0] + "." + "0" * 32}) for _ in range(256))))
+
+
+def failing_atomics():
+    calls = [{"method": "cells.set", "params": ["a", 1]}, {"method": "cells.toggle", "params": ["a"]}]
+    said(lines(*(("atomic", {"calls": calls}) for _ in range(100))))
+
+
 noise = b'1\nnull\n[]\n[[]]\n{"jsonrpc":"2.0","result":1,"id":1}\nGET / HTTP/1.1\n\x16\x03\x01\x02\x00\n'
 beside = {
     "nobody": None,
     "a good client": lambda: said(b'{"id":1,"method":"ping"}\n' * 20_000),
     "a good writer": lambda: said(b'{"id":1,"method":"cells.add","params":["n"]}\n' * 5_000),
     "a good reader": history,
+    "a good reader of long lines": (big_cells, long_lines),
     "1: a GiB without LF": lambda: said(b"a" * (17 << 20)),
     "2: a thousand that dribble": loris,
     "3: bytes that are no UTF-8": lambda: said(b'{"id":1,"method":"\xc0\xaf\xed\xa0\x80"}\n' * 15),
@@ -152,7 +347,27 @@ beside = {
     "12: subscribe, unsubscribe": bomb,
     "13: more than are let in": crowd,
     "14: a storm of clients": storm,
+    "R1: guesses at long names": (long_names, guesses),
+    "R2: a batch of long answers": (big_cells, long_batch),
+    "R3: long answers out of order": (big_cells, long_pasts),
+    "R4: 200 long lines without end": partial_lines,
+    "R5: 10,000 patterns of nothing": subscribed(pattern),
+    "R6: 10,000 readers of every nothing": subscribed(every),
+    "R7: 10,000 readers of no stream": subscribed(events),
+    "R8: 2,500 conditions that never hold": subscribed(condition, 2500),
+    "R9: 5,000 subscriptions come and go": come_and_go,
+    "R10: 64 views of 8,000 people": (people, views),
+    "R11: 640 waits for parts": waits,
+    "R12: commands without an id": unnumbered,
+    "R13: at the head of 5,120 bindings": (chain, at_the_head),
+    "R14: wrong tokens": (token, wrong_tokens),
+    "R15: atomics that fail": (many_cells, failing_atomics),
 }
+wanted = sys.argv[2:]
+if wanted:
+    beside = {
+        name: work for name, work in beside.items()
+        if name.startswith(("nobody", "a good", *wanted))}
 
 
 def forked(work):
@@ -171,19 +386,24 @@ def forked(work):
         os._exit(1)
 
 
-def measured(work):
+def measured(daemon, work):
+    with open(f"/proc/{daemon.pid}/clear_refs", "w") as file:
+        file.write("5")  # the most memory from now on
     client = connect()  # before the others: it is in
     child = forked(work) if work else None
     if child:
         time.sleep(0.5)
     try:
-        return probe(client)
+        times = probe(client)
     finally:
         client.close()
         if child:
             os.kill(child, 9)
             os.waitpid(child, 0)
             time.sleep(0.5)
+    with open(f"/proc/{daemon.pid}/status") as file:
+        memory = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+    return times + [memory]
 
 
 gc.disable()
@@ -194,22 +414,48 @@ def limited():
     resource.setrlimit(resource.RLIMIT_NOFILE, (2048, 2048))
 
 
-with running(binderd, preexec_fn=limited, stderr=subprocess.DEVNULL):
-    found = {name: [] for name in beside}
-    for _ in range(rounds):
+def daemon():
+    return running(binderd, preexec_fn=limited, stderr=subprocess.DEVNULL)
+
+
+def measured_alone(prepare, work):
+    """In a daemon of its own, in which something is prepared."""
+    with daemon() as process:
+        prepare()
+        times = measured(process, work)
+        while kept:
+            client = kept.pop()
+            if not isinstance(client, str):
+                client.close()
+    return times
+
+
+found = {name: [] for name in beside}
+for _ in range(rounds):
+    with daemon() as process:
         for name, work in beside.items():
-            found[name].append(measured(work))
+            if not isinstance(work, tuple):
+                found[name].append(measured(process, work))
+    for name, work in beside.items():
+        if isinstance(work, tuple):
+            found[name].append(measured_alone(*work))
 
-    def median(name, kind, part):
-        values = sorted(times[kind][part] for times in found[name])
-        return values[len(values) // 2]
 
-    print("| beside | ping p50 (us) | p99 | ratio | commit p50 (us) | p99 | ratio |")
-    print("|---|---|---|---|---|---|---|")
-    for name in beside:
-        cells = [name]
-        for kind in (0, 1):
-            p99 = median(name, kind, 1)
-            good = max(median(other, kind, 1) for other in beside if other.startswith("a good"))
-            cells += [f"{median(name, kind, 0):,.0f}", f"{p99:,.0f}", f"{p99 / good:.2f}"]
-        print("| " + " | ".join(cells) + " |")
+def median(values):
+    return sorted(values)[len(values) // 2]
+
+
+def time_of(name, kind, part):
+    return median([times[kind][part] for times in found[name]])
+
+
+print("| beside | ping p50 (us) | p99 | ratio | commit p50 (us) | p99 | ratio | memory (MiB) |")
+print("|---|---|---|---|---|---|---|---|")
+for name in beside:
+    cells = [name]
+    for kind in (0, 1):
+        p99 = time_of(name, kind, 1)
+        good = max(time_of(other, kind, 1) for other in beside if other.startswith("a good"))
+        cells += [f"{time_of(name, kind, 0):,.0f}", f"{p99:,.0f}", f"{p99 / good:.2f}"]
+    cells.append(f"{median([times[2] for times in found[name]]) / 1024:,.0f}")
+    print("| " + " | ".join(cells) + " |")
