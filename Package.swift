@@ -29,6 +29,7 @@ let package = Package(
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
 
     // Ground: no other layer.
+    .target(name: "Facts"),
     .target(name: "JSON"),
     .target(name: "Signals", exclude: ["README.md"]),
     .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv"]),
@@ -37,13 +38,15 @@ let package = Package(
     .target(name: "Wire", dependencies: ["JSON"]),
 
     // What an administrator says: the file, and who may do what.
-    .target(name: "Configuration", dependencies: ["JSON", "Wire"]),
+    .target(name: "Configuration", dependencies: ["Facts", "JSON", "Wire"]),
 
     // Promise.
     .target(name: "Journal", dependencies: ["Signals"]),
 
     // Business logic.
-    .target(name: "Services", dependencies: ["JSON", "Journal", "Signals"]),
+    .target(
+      name: "Services", dependencies: ["Facts", "JSON", "Journal", "Signals"],
+      exclude: ["README.md"]),
 
     // The view: one client, as the application sees it.
     .target(name: "Connections", dependencies: ["JSON", "Signals", "Wire"]),
@@ -51,14 +54,17 @@ let package = Package(
     // Application logic: one function a file.
     .target(
       name: "Binders",
-      dependencies: ["Configuration", "Connections", "JSON", "Services", "Signals", "Wire"]),
+      dependencies: [
+        "Configuration", "Connections", "Facts", "JSON", "Services", "Signals", "Wire",
+      ]),
 
     // The host: sockets to connections.
     .target(name: "Server", dependencies: ["Connections", "EventLoop", "Signals", "Wire"]),
 
     // What services ask of the machine.
     .target(
-      name: "Machine", dependencies: ["Services"], linkerSettings: [.linkedLibrary("crypt")]),
+      name: "Machine", dependencies: ["EventLoop", "Services", "Signals"],
+      linkerSettings: [.linkedLibrary("crypt")]),
 
     // What services ask of the web, and what is found there.
     .target(name: "HTTP", dependencies: ["CCurl", "EventLoop", "Services", "Signals"]),
@@ -80,7 +86,7 @@ let package = Package(
     .executableTarget(
       name: "binderd",
       dependencies: [
-        "Binders", "Configuration", "Connections", "Console", "EventLoop", "HTTP", "JSON",
+        "Binders", "Configuration", "Connections", "Console", "EventLoop", "Facts", "HTTP", "JSON",
         "Journal", "JournalSQLite", "Machine", "SearchSQLite", "Server", "Services", "Signals",
         "Syndication", "Wire",
       ]),
@@ -103,19 +109,22 @@ let package = Package(
     .testTarget(
       name: "BindersTests",
       dependencies: [
-        "Binders", "Configuration", "Connections", "JSON", "Journal", "Services", "Signals",
-        "TestSupport", "Wire",
+        "Binders", "Configuration", "Connections", "Facts", "JSON", "Journal", "Services",
+        "Signals", "TestSupport", "Wire",
       ]),
     .testTarget(
-      name: "ConfigurationTests", dependencies: ["Configuration", "JSON", "TestSupport", "Wire"]),
+      name: "ConfigurationTests",
+      dependencies: ["Configuration", "Facts", "JSON", "TestSupport", "Wire"]),
     .testTarget(
       name: "ConnectionsTests",
       dependencies: ["Connections", "JSON", "Server", "Signals", "TestSupport", "Wire"]),
     .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Wire"]),
     .testTarget(
       name: "DaemonTests",
-      dependencies: ["HistoryChecker", "JSON", "TestSupport", "Wire", "binderd"]),
+      dependencies: ["HistoryChecker", "JSON", "TestSupport", "Wire", "binderd"],
+      exclude: ["Journals"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
+    .testTarget(name: "FactsTests", dependencies: ["Facts", "TestSupport"]),
     .testTarget(
       name: "HTTPTests", dependencies: ["EventLoop", "HTTP", "Services", "Signals", "TestSupport"]),
     .testTarget(name: "HistoryCheckerTests", dependencies: ["HistoryChecker", "JSON"]),
@@ -124,12 +133,15 @@ let package = Package(
       name: "JournalTests",
       dependencies: ["CSQLite", "EventLoop", "Journal", "JournalSQLite", "Signals", "TestSupport"]),
     .testTarget(
+      name: "MachineTests",
+      dependencies: ["EventLoop", "Machine", "Services", "Signals", "TestSupport"]),
+    .testTarget(
       name: "SearchSQLiteTests",
       dependencies: ["EventLoop", "SearchSQLite", "Services", "Signals"]),
     .testTarget(
       name: "ServicesTests",
-      dependencies: ["JSON", "Journal", "Services", "Signals", "TestSupport"]),
-    .testTarget(name: "SignalsTests", dependencies: ["Signals"]),
+      dependencies: ["Facts", "JSON", "Journal", "Services", "Signals", "TestSupport"]),
+    .testTarget(name: "SignalsTests", dependencies: ["Signals", "TestSupport"]),
     .testTarget(
       name: "SyndicationTests",
       dependencies: ["EventLoop", "Services", "Signals", "Syndication", "TestSupport"]),
@@ -140,7 +152,8 @@ let package = Package(
 
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
 let safe: Set = [
-  "JSON", "Signals", "Wire", "Configuration", "Journal", "Services", "Connections", "Binders",
+  "Facts", "JSON", "Signals", "Wire", "Configuration", "Journal", "Services", "Connections",
+  "Binders",
   "Server",
 ]
 

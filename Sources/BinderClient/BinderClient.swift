@@ -22,8 +22,11 @@ public final class BinderClient {
   /// waiting ends with ``ClientError/readerGone``.
   public var output: CInt?
 
-  /// Is told when a stream has lost its connection, and when it goes on.
+  /// Called when a stream has lost its connection, when it goes on, and when a daemon is silent.
   public var onNote: ((ConnectionNote) -> Void)?
+
+  /// For how long answers are waited for.
+  public var limits = AnswerLimits()
 
   let client: ClientName
   private var connection: BinderConnection?
@@ -89,7 +92,9 @@ public final class BinderClient {
   }
 
   func connect(until deadline: Deadline) throws(ClientError) -> BinderConnection {
-    try BinderConnection(search, client: client, output: output, until: deadline)
+    try BinderConnection(
+      search, client: client, output: output, limits, until: deadline,
+      onSilence: { [onNote] path in onNote?(.silent(path: path)) })
   }
 }
 
@@ -106,4 +111,7 @@ public enum ConnectionNote: Equatable, Sendable {
 
   /// It is there again; the stream goes on after a position, when it has one.
   case resumed(after: UInt64?)
+
+  /// Somebody has taken a connection at a path and says nothing yet.
+  case silent(path: String)
 }

@@ -14,8 +14,21 @@ public final class BinderConnection {
   private var fault: String?
   private var lastID = 0
   private var answers: [String: Result<JSONText, ClientError>] = [:]
+
+  /// The requests that were not answered: an answer to anything else is not kept.
+  private var pending: Set<String> = []
   private var notifications: [(method: String, params: Incoming.Params)] = []
   private var nextNotification = 0
+
+  /// Bytes of the lines of ``notifications``.
+  private var notificationBytes = 0
+
+  /// Whether somebody takes notifications out; without, they are not kept.
+  var keepsNotifications = false
+
+  /// Called with the method and the parameters of each notification, `closing` left out.
+  public var onNotification: ((_ method: String, _ params: JSONText) -> Void)?
+  private let limits: AnswerLimits
   private var closingReason: String?
   private let output: CInt?
 
@@ -32,22 +45,42 @@ public final class BinderConnection {
   /// The longest line that the daemon is asked to send.
   private static let lineLimit = 16 << 20
 
+  /// How many bytes of notifications are kept while an answer is waited for.
+  private static let maxNotificationBytes = 64 << 20
+
   /// Connects to the first of some places where a daemon listens, and says hello.
   ///
   /// - Parameters:
   ///   - client: The program and its version, as `daemon/connections` shows them.
   ///   - output: A descriptor whose reader may go away: then waiting ends.
+  ///   - onSilence: Called with the path when the daemon is silent at first; it may be reading its
+  ///     journal.
   init(
-    _ search: SocketSearch, client: ClientName, output: CInt?, until deadline: Deadline
+    _ search: SocketSearch, client: ClientName, output: CInt?, _ limits: AnswerLimits,
+    until deadline: Deadline, onSilence: (String) -> Void
   ) throws(ClientError) {
     (socket, path) = try ClientSocket.open(search)
     self.output = output
+    self.limits = limits
     let hello: JSONObject = [
       "protocol": .array([.number(JSONNumber(1))]),
       "client": .object(["name": .string(client.name), "version": .string(client.version)]),
       "limits": .object(["line": .number(JSONNumber(Self.lineLimit))]),
     ]
-    greeting = try call("hello", hello, as: Greeting.self, until: deadline)
+    let id = try send("hello", hello)
+    let end = limits.end(deadline)
+    if let first = limits.noteMilliseconds.map({ Deadline(inMilliseconds: $0) }),
+      Deadline.earlier(first, end) == first
+    {
+      do throws(ClientError) {
+        greeting = try decode(answer(to: id, until: first), as: Greeting.self)
+        return
+      } catch {
+        guard error == .timedOut else { throw error }
+        onSilence(path)
+      }
+    }
+    greeting = try decode(answer(to: id, until: end), as: Greeting.self)
   }
 
   // MARK: Calling
@@ -88,6 +121,7 @@ public final class BinderConnection {
     line.append(#","params":"#)
     line.append(params.text)
     line.append("}\n")
+    pending.insert("\(lastID)")
     guard socket.send(line.span) else { throw try whyLost() }
     return lastID
   }
@@ -96,9 +130,12 @@ public final class BinderConnection {
   public func answer(
     to id: Int, until deadline: Deadline = .never
   ) throws(ClientError) -> JSONText {
+    let end = limits.end(deadline)
     while true {
       if let answer = answers.removeValue(forKey: "\(id)") { return try answer.get() }
-      try receive(until: deadline)
+      try receive(until: end)
+      // Whoever says other things without end is ready at every moment.
+      if answers["\(id)"] == nil, end.isOver { throw .timedOut }
     }
   }
 
@@ -111,8 +148,8 @@ public final class BinderConnection {
   ) throws(ClientError) -> (method: String, params: Incoming.Params) {
     while nextNotification == notifications.count {
       notifications.removeAll(keepingCapacity: true)
-      nextNotification = 0
-      try receive(until: deadline)
+      (nextNotification, notificationBytes) = (0, 0)
+      try receive(until: .earlier(deadline, limits.deadline))
     }
     nextNotification += 1
     return notifications[nextNotification - 1]
@@ -147,7 +184,8 @@ public final class BinderConnection {
   private func take() throws(ClientError) -> Bool {
     let isMore = socket.receive { chunk in
       splitter.feed(chunk) { line in
-        if let line, let text = try? JSONText(parsing: line) {
+        // The length of the line bounds what it costs: an answer may hold all of a service.
+        if let line, let text = try? JSONText(parsing: line, maxMembers: JSONLimits.anyMembers) {
           lines.append(text)
         } else {
           fault = line == nil ? "a line over 16 MiB" : "a line that is not JSON"
@@ -167,16 +205,29 @@ public final class BinderConnection {
         closingReason = params.reason
         reconnectMilliseconds = params.reconnect_ms
       } else {
+        if let onNotification, let params = line.members?["params"] {
+          onNotification(method, params)
+        }
+        guard keepsNotifications else { return }
         notifications.append((method, params))
+        notificationBytes += line.text.utf8.count
+        if notificationBytes > Self.maxNotificationBytes {
+          fault = "more than 64 MiB before an answer"
+        }
       }
     } else if let id = frame.id, let result = frame.result {
-      answers[id.text] = .success(result)
+      keep(.success(result), for: id.text)
     } else if let error = frame.error {
       // Without an identity the daemon could not read the request: there is only the last one.
-      answers[frame.id?.text ?? "\(lastID)"] = .failure(ClientError(error))
+      keep(.failure(ClientError(error)), for: frame.id?.text ?? "\(lastID)")
     } else {
       fault = "neither an answer nor a notification"
     }
+  }
+
+  private func keep(_ answer: Result<JSONText, ClientError>, for id: String) {
+    guard pending.remove(id) != nil else { return }
+    answers[id] = answer
   }
 
   /// What the daemon has said before it hung up.

@@ -1,3 +1,4 @@
+internal import Glibc
 public import JSON
 public import Wire
 
@@ -13,6 +14,9 @@ public enum ClientError: Error, Equatable, Sendable {
 
     /// The system's words for ``code``.
     public let reason: String
+
+    /// Whether somebody may be there whom this user may not see.
+    public var isDenied: Bool { code == EACCES || code == EPERM }
 
     /// An attempt that has failed.
     public init(place: SocketSearch.Place, code: Int32, reason: String) {
@@ -48,12 +52,23 @@ public enum ClientError: Error, Equatable, Sendable {
   case readerGone
 }
 
+extension ClientError {
+  /// Whether this user is not let in: by the permissions of a socket, or by the daemon's roles.
+  public var isDenied: Bool {
+    switch self {
+    case .noDaemon(let attempts): attempts.contains(where: \.isDenied)
+    case .lost(let reason): reason == "permission_denied"
+    default: false
+    }
+  }
+}
+
 extension ClientError: CustomStringConvertible {
   /// One sentence for people.
   public var description: String {
     switch self {
     case .noDaemon(let attempts):
-      "no daemon answers: tried "
+      (isDenied ? "permission denied" : "no daemon answers") + ": tried "
         + attempts.map { "\($0.place.path) (\($0.place.origin): \($0.reason))" }
         .joined(separator: ", ")
     case .lost(nil): "the connection to the daemon was lost"

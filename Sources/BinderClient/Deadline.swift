@@ -28,6 +28,14 @@ public struct Deadline: Equatable, Sendable {
     return now >= end ? 0 : CInt(min(end - now, UInt64(CInt.max)))
   }
 
+  /// The later of a deadline and the moment so many milliseconds from now.
+  public static func later(
+    _ deadline: Deadline, inMilliseconds milliseconds: UInt64
+  ) -> Deadline {
+    let other = Deadline(inMilliseconds: milliseconds)
+    return deadline.end < other.end ? other : deadline
+  }
+
   /// The earlier of two.
   static func earlier(_ a: Deadline, _ b: Deadline) -> Deadline { a.end < b.end ? a : b }
 

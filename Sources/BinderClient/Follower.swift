@@ -30,6 +30,7 @@ public final class Follower {
   ///   ``ClientError/lost(reason:)`` only when it does not reconnect; when the journal was replaced
   ///   or the wanted part of it dropped, ``ClientError/refused(_:)``.
   public func next(until deadline: Deadline = .never) throws(ClientError) -> Update {
+    let deadline = Deadline.earlier(deadline, client.limits.deadline)
     while true {
       if nextReady < ready.count {
         nextReady += 1
@@ -89,6 +90,7 @@ public final class Follower {
 
   private func connect(until deadline: Deadline) throws(ClientError) {
     let connection = try client.connect(until: deadline)
+    connection.keepsNotifications = true
     for i in states.indices {
       let answer = try subscribe(i, on: connection, until: deadline)
       states[i].take(answer) { ready.append($0) }

@@ -27,6 +27,10 @@ public struct Topic: Equatable, Sendable {
   /// How events are read durably; `nil` when they are not.
   public let durable: DurableReader?
 
+  /// Whether events that are not kept any more are passed over, with ``Update/missed(topic:_:)``, instead
+  /// of ending the stream.
+  public let passesGaps: Bool
+
   /// Milliseconds between values, at least; 0 for none, and for all modes but ``Mode/newest``.
   public let intervalMilliseconds: UInt64
 
@@ -38,7 +42,7 @@ public struct Topic: Equatable, Sendable {
     self.source = source
     self.mode = mode
     self.from = from
-    (filter, durable) = (nil, nil)
+    (filter, durable, passesGaps) = (nil, nil, false)
     intervalMilliseconds = interval
   }
 
@@ -47,10 +51,12 @@ public struct Topic: Equatable, Sendable {
   /// - Parameter durable: For a reader that goes on behind what it has acknowledged, see
   ///   ``Follower/acknowledge(_:upTo:until:)``; `from` is then for its first time.
   public init(
-    eventsFrom from: JSONValue?, filter: JSONObject? = nil, durable: DurableReader? = nil
+    eventsFrom from: JSONValue?, filter: JSONObject? = nil, durable: DurableReader? = nil,
+    passesGaps: Bool = false
   ) {
     source = "events"
     self.durable = durable
+    self.passesGaps = passesGaps
     mode = .every
     self.from = from
     self.filter = filter
@@ -111,4 +117,16 @@ public struct SourceValue: Equatable, Sendable {
 
   /// Whether it was the value already when the stream began.
   public let isPresent: Bool
+
+  init(
+    source: String, seq: UInt64?, value: JSONText?, skipped: UInt64, isPresent: Bool
+  ) {
+    (self.source, self.seq, self.value) = (source, seq, value)
+    (self.skipped, self.isPresent) = (skipped, isPresent)
+  }
+
+  /// A value that was there when the stream began.
+  public init(source: String, seq: UInt64?, value: JSONText?) {
+    self.init(source: source, seq: seq, value: value, skipped: 0, isPresent: true)
+  }
 }

@@ -51,6 +51,7 @@ struct TopicState {
     } else {
       params["from"] = topic.from
     }
+    if topic.passesGaps { params["on_gap"] = .string("continue") }
     params["filter"] = topic.filter.map { .object($0) }
     if topic.intervalMilliseconds > 0 {
       params["min_interval_ms"] = .number(JSONNumber(topic.intervalMilliseconds))

@@ -28,7 +28,10 @@ package struct Administration {
 package func bindAdministration(_ interface: Interface, to administration: Administration) {
   interface.query(
     "reload", "Reads the configuration again; limits, retention and roles hold from then on.",
-    NoParameters.self, nil
+    NoParameters.self,
+    .members(
+      .optional("file", .string), .init("changed", .array(.string)),
+      .init("needs_restart", .array(.string)), .init("warnings", .array(ConfigurationFault.shape)))
   ) { _, call, _ in
     do throws(ConfigurationFaults) {
       let report = try administration.reload()
@@ -39,7 +42,10 @@ package func bindAdministration(_ interface: Interface, to administration: Admin
   }
   interface.query(
     "acl", "Whether a client of a user and groups may do something, and which rule says so.",
-    AccessQuestion.self, nil
+    AccessQuestion.self,
+    .members(
+      .init("allowed", .bool), .optional("role", .string), .init("rule", .string),
+      .optional("file", .string), .optional("line", .natural))
   ) { interface, call, question in
     do throws(WireError) {
       let request = try question.request
@@ -104,6 +110,13 @@ extension Decision {
 }
 
 extension ConfigurationFault {
+  fileprivate static var shape: Shape {
+    .object([
+      .init("file", .string), .optional("line", .natural), .optional("column", .natural),
+      .init("message", .string),
+    ])
+  }
+
   fileprivate var shown: JSONValue {
     var object: JSONObject = ["file": .string(file)]
     if line > 0 {

@@ -9,8 +9,10 @@ func bindAtomic(_ interface: Interface) {
   let name = "atomic"
   let names = Shape(of: Atomic.self).members.map(\.name)
   interface.offer(
-    name, "Runs commands in order as one: all of them, or none.", .command, Atomic.self, nil, nil,
-    []
+    name, "Runs commands in order as one: all of them, or none.", .command, Atomic.self,
+    .members(
+      .optional("values", .array(.any)), .optional("seq", .natural), .init("events", .natural),
+      .optional("replayed", .bool)), nil, []
   ) { interface, call, request, line in
     var call = call
     interface.atomicConnection = call.connection
@@ -26,7 +28,9 @@ func bindAtomic(_ interface: Interface) {
       return call.refuse(error)
     }
     do throws(WireError) {
-      let accepted = try interface.perform(command, steps, CallTimer(call, interface.commons.clock))
+      let accepted = try interface.perform(
+        command, steps, CallTimer(call, interface.commons.clock),
+        maxValueBytes: call.connection.lineOut)
       interface.answer(call, accepted) { $0.writeAtomic(to: &$2, room: $1) }
     } catch {
       call.refuse(error, after: interface.host.last)
@@ -85,23 +89,34 @@ extension Interface {
   }
 
   /// Runs the steps as one command.
+  ///
+  /// - Parameter maxValueBytes: The values of the steps are left out of the result, and of what is
+  ///   kept with a `cmd`, when they take more bytes together.
   fileprivate func perform(
-    _ command: Command, _ steps: [() throws -> JSONText?], _ timer: CallTimer
+    _ command: Command, _ steps: [() throws -> JSONText?], _ timer: CallTimer, maxValueBytes: Int
   ) throws(WireError) -> Accepted {
     var current: Int?
     do throws(Refusal) {
       return try host.perform(command) {
         let before = host.last
-        var result = ByteBuffer()
-        result.append(#"{"values":["#)
+        var values: ByteBuffer? = ByteBuffer()
         for (i, step) in steps.enumerated() {
           current = i
-          if i > 0 { result.append(UInt8(ascii: ",")) }
-          result.append(try run(step, of: i).text)
+          let value = try run(step, of: i).text
+          if i > 0 { values?.append(UInt8(ascii: ",")) }
+          values?.append(value)
+          if values?.count ?? 0 > maxValueBytes { values = nil }
           try host.checkRights()
           try timer.check()
         }
-        result.append(#"],"events":"#)
+        var result = ByteBuffer()
+        result.append("{")
+        if let values {
+          result.append(#""values":["#)
+          result.append(values)
+          result.append("],")
+        }
+        result.append(#""events":"#)
         result.append(integer: host.last - before)
         result.append("}")
         return JSONText(kept: result.string)

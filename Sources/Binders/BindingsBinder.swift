@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Connections
 internal import JSON
 package import Services
@@ -15,7 +16,16 @@ package func bindBindings(_ interface: Interface, to service: BindingsService) {
   bindBindingList(interface, service)
   interface.bindings.follow(service, interface.host)
 
-  offer("bind", "Binds two sources: what the one becomes, the other becomes.", interface) {
+  offer(
+    "bind", "Binds two sources: what the one becomes, the other becomes.", interface,
+    .members(
+      .init("binding", .handle), .init("left", .string),
+      .init("op", .words(["~>", "<~", "<>", "!~>", "<~!", "<!>"])),
+      .init("right", .string), .init("transform", .array(.string)),
+      .init("scope", .words(["connection", "daemon"])), .init("seq", .natural),
+      .optional("assigned", .object([.init("source", .string), .init("value", .any)])),
+      .optional("replayed", .bool))
+  ) {
     (interface, call, command, bind: Bind) throws(WireError) in
     switch bind.scope {
     case nil, "connection": try interface.bind(bind, call, command)
@@ -23,7 +33,12 @@ package func bindBindings(_ interface: Interface, to service: BindingsService) {
     case let scope?: throw .unusable("scope", #""connection" or "daemon""#, scope)
     }
   }
-  offer("unbind", "Ends a binding.", interface) {
+  offer(
+    "unbind", "Ends a binding.", interface,
+    .members(
+      .init("binding", .handle), .init("was", .words(["active", "unknown"])),
+      .optional("transferred", .natural), .optional("seq", .natural), .optional("replayed", .bool))
+  ) {
     (interface, call, command, unbind: Unbind) throws(WireError) in
     if call.connection.hasBinding(unbind.binding) {
       try interface.unbind(unbind, call, command)
@@ -37,11 +52,11 @@ package func bindBindings(_ interface: Interface, to service: BindingsService) {
 ///
 /// It waits as a query does for what the same client has written: that is passed on at once.
 private func offer<Parameters: DocumentedParameters>(
-  _ name: String, _ doc: String, _ interface: Interface,
+  _ name: String, _ doc: String, _ interface: Interface, _ result: ResultShape,
   body: @escaping (Interface, Call, Command, Parameters) throws(WireError) -> Void
 ) {
   let names = Shape(of: Parameters.self).members.map(\.name)
-  interface.offer(name, doc, .query, Parameters.self, nil, [], []) {
+  interface.offer(name, doc, .query, Parameters.self, result, [], []) {
     interface, call, request, line in
     var call = call
     var command = call.command(name, mayRecord: interface.mayRecord)
@@ -67,17 +82,23 @@ private func offer<Parameters: DocumentedParameters>(
 package func restoreBindings(
   _ interface: Interface, _ service: BindingsService, onFault: (String) -> Void
 ) {
+  var restored: [RestoredBinding] = []
   for (source, text) in service.ledger.newest.expressions.sorted(by: { $0.key < $1.key }) {
     let name = String(source.dropFirst("bindings/".count))
     do throws(WireError) {
-      let binding = try interface.makeBinding(text, isRestored: true)
+      let read = try interface.readBinding(text)
+      let binding = try interface.makeBinding(read)
       interface.bindings.restore(binding, name)
-      binding.start()
+      restored.append(
+        RestoredBinding(
+          binding: binding, transformer: read.transformer,
+          position: interface.host.lastPosition(of: source)))
     } catch {
       let isLong = text.utf8.count > BindLimits.sources.bytes
       onFault("binding '\(name)' (\(isLong ? "\(text.prefix(40))…" : text)): \(error.message)")
     }
   }
+  interface.start(restored, onFault: onFault)
 }
 
 private struct Bind: DocumentedParameters {
@@ -146,6 +167,10 @@ extension Interface {
   ) throws(WireError) {
     let read = try readBinding(bind.expr)
     let expression = read.expression
+    // Before anything is looked for: whether there is one of that name is not told to everybody.
+    if let name = bind.binding, !role.mayWrite("bindings/\(name)") {
+      throw notWritable("bindings/\(name)")
+    }
     var made: (name: String, binding: LiveBinding, result: JSONObject)?
     var fault: WireError?
     let accepted: Accepted
@@ -180,6 +205,11 @@ extension Interface {
     _ unbind: Unbind, _ service: BindingsService, _ call: Call, _ command: Command
   ) throws(WireError) {
     let name = unbind.binding.description
+    guard mayKnow("bindings/\(name)") else {
+      return call.answer(after: host.last) { buffer in
+        buffer.append(JSONValue.object(unbind.result(of: nil)).text.text)
+      }
+    }
     if let filed = bindings.filed[name] { throw .inFile(filed.source) }
     func isKept() -> Bool { service.ledger.newest.expressions["bindings/\(name)"] != nil }
     guard isKept() || command.id != nil || !command.expectations.isEmpty else {
@@ -223,7 +253,7 @@ extension Interface {
     let source = expression.operator.goesRight ? expression.right : expression.left
     if binding.transferred > 0, let value = service(of: source)?.sources?.newest(source) {
       // What was done is not answered as an error because it does not fit.
-      let room = call.connection.lineOut - Self.answerBytes
+      let room = call.room - Self.answerBytes
       let bytes = JSONValue.object(result).text.text.utf8.count + source.utf8.count
       if bytes + value.text.utf8.count <= room {
         result["assigned"] = .object(["source": .string(source), "value": value.value])
@@ -237,7 +267,7 @@ extension Interface {
     answer(call, accepted) { accepted, _, buffer in
       var result = JSONObject()
       if case .object(let noted)? = accepted.value?.value { result = noted }
-      if result["op"] != nil, let seq = accepted.seq { result["seq"] = .number(JSONNumber(seq)) }
+      if let seq = accepted.seq { result["seq"] = .number(JSONNumber(seq)) }
       if accepted.isReplayed { result["replayed"] = .bool(true) }
       buffer.append(JSONValue.object(result).text.text)
     }

@@ -5,7 +5,8 @@ internal import Wire
 /// Binds clients to a way out of the calls that take long.
 func bindCancel(_ interface: Interface) {
   interface.query(
-    "cancel", "Cancels a call of this connection that is in flight.", Cancel.self, nil,
+    "cancel", "Cancels a call of this connection that is in flight.", Cancel.self,
+    .members(.init("id", .any), .init("was", .words(["active", "recorded", "unknown"]))),
     kind: .prompt
   ) { _, call, cancel in
     switch cancel.id.value {

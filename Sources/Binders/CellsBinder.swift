@@ -51,10 +51,10 @@ package func bindCells(_ interface: Interface, to cells: CellsService) {
   }
   interface.query(
     "cells.list", "The cells whose names begin with a prefix, by name.", ListCells.self,
-    Shape(of: [String: JSONText].self)
+    .value([String: JSONText].self)
   ) { interface, call, list in
     // What is longer than a line is refused, so that there is no need to collect it all.
-    let room = call.connection.lineOut
+    let room = call.room
     let role = interface.role
     let cells = cells.list(prefix: list.prefix ?? "", maxBytes: room, where: role.mayRead)
     interface.answer(call, with: cells)

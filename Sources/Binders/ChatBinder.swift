@@ -4,6 +4,9 @@ internal import JSON
 package import Services
 internal import Signals
 
+/// Sources of the chat that tell of others: who may not read all of those does not read them.
+package let chatSummaries = ["chat/rooms": "chat/rooms/*"]
+
 /// Binds clients to the rooms and to what is said in them.
 package func bindChat(_ interface: Interface, to chat: ChatService) {
   interface.offer(
@@ -53,8 +56,10 @@ private func bindRooms(_ interface: Interface, to chat: ChatService) {
     "Removes a room that you have made, with all that was said in it; the owner of the daemon "
       + "removes any. Returns how many messages it had.",
     InRoom.self, writes: ["chat.removed"], errors: errors + ["not_creator"]
-  ) { session, room throws(ChatError) in
-    let user = try isAnyAllowed && room.as == nil ? session.name : session.chatter(room.as)
+  ) { [unowned interface] session, room throws(ChatError) in
+    let user =
+      isAnyAllowed && room.as == nil
+      ? session.name : try interface.chatter(in: room, session, chat)
     return try chat.remove(room.room, by: user, isAnyAllowed: isAnyAllowed)
   }
   interface.command(
@@ -121,7 +126,7 @@ private func bindReading(_ interface: Interface, to chat: ChatService) {
   interface.query(
     "chat.history",
     "What was said in a room, a page of it, oldest first: the last messages, or those before one.",
-    ReadHistory.self, Shape(of: [Message].self)
+    ReadHistory.self, .value([Message].self)
   ) { interface, call, page in
     do {
       let room = try chat.shownRoom(page.room)
@@ -135,11 +140,11 @@ private func bindReading(_ interface: Interface, to chat: ChatService) {
   }
   interface.query(
     "chat.unread", "How many messages you have not read, of each room that you have joined.",
-    OfUser.self, Shape(of: [UnreadRoom].self)
+    OfUser.self, .value([UnreadRoom].self)
   ) { interface, call, who in
     do throws(ChatError) {
       let name = try interface.session(of: call.connection).chatter(who.as)
-      let state = chat.ledger.shown.value
+      let state = chat.ledger.shown
       let rooms = state.allRooms.filter {
         $0.members[name] != nil && interface.role.mayRead("chat/rooms/\($0.id)/messages")
       }

@@ -1,5 +1,6 @@
 internal import Configuration
 package import Connections
+internal import Facts
 internal import Services
 package import Signals
 internal import Wire

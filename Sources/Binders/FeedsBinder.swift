@@ -57,22 +57,22 @@ package func bindFeeds(_ interface: Interface, to feeds: FeedsService) {
     try feeds.mark(mark.id, mark.episode, played: mark.played ?? true)
   }
   interface.query(
-    "feeds.list", "The feeds by id.", NoParameters.self, Shape(of: [Feed].self)
+    "feeds.list", "The feeds by id.", NoParameters.self, .value([Feed].self)
   ) { interface, call, _ in
-    let all = feeds.ledger.shown.value.all.filter { interface.role.mayRead("feeds/\($0.id)") }
+    let all = feeds.ledger.shown.all.filter { interface.role.mayRead("feeds/\($0.id)") }
     interface.answer(call, with: all)
   }
 }
 
 private func isEpisodes(_ source: String, of feeds: FeedsService) -> Bool {
-  Feeds.id(ofEpisodes: source).map { feeds.ledger.shown.value.feed($0) != nil } ?? false
+  Feeds.id(ofEpisodes: source).map { feeds.ledger.shown.feed($0) != nil } ?? false
 }
 
 /// The sources `feeds/ID`: what fetching each feed has come to.
 private func loadingFeeds(_ interface: Interface, _ feeds: FeedsService) -> LoadingSources {
   let encoder = interface.encoder
   func text(_ id: String, _ state: FeedState?) -> JSONText? {
-    let before = feeds.ledger.shown.value.feed(id).flatMap { $0.isKnown ? $0 : nil }
+    let before = feeds.ledger.shown.feed(id).flatMap { $0.isKnown ? $0 : nil }
     return state.map { Interface.text($0, before: before, encoder) }
   }
   func change(_ id: String, _ state: FeedState?) -> SourceChange {
@@ -86,7 +86,7 @@ private func loadingFeeds(_ interface: Interface, _ feeds: FeedsService) -> Load
     value: { source in
       FeedsService.id(of: source).flatMap { text($0, feeds.state(of: $0)) }
     },
-    names: { feeds.ledger.shown.value.ids.map { "feeds/\($0)" } },
+    names: { feeds.ledger.shown.ids.map { "feeds/\($0)" } },
     changes: { source in
       guard let id = FeedsService.id(of: source) else { return .never() }
       return feeds.states(of: id).map { change(id, $0) }

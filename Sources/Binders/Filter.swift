@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 internal import Services
 internal import Wire
@@ -16,17 +17,9 @@ struct Filter: Decodable {
     guard cost <= limits.filterCost else {
       throw .tooExpensive("filter", cost, max: limits.filterCost)
     }
-    let types = try Self.patterns(types, separator: ".", "types")
-    let streams = try Self.patterns(streams, separator: "/", "streams")
-    var filter = EventFilter()
-    if let types { filter.type = { type in types.contains { $0.matches(type) } } }
-    if let streams {
-      if streams.count == 1, streams[0].isLiteral {
-        filter.onlyStream = streams[0].text
-      } else {
-        filter.stream = { stream in streams.contains { $0.matches(stream) } }
-      }
-    }
+    var filter = EventFilter(
+      streams: try Self.patterns(streams, separator: "/", "streams"),
+      types: try Self.patterns(types, separator: ".", "types"))
     for (i, condition) in (`where` ?? []).enumerated() {
       filter.conditions.append(try condition.condition(at: "/filter/where/\(i)"))
     }
@@ -56,12 +49,6 @@ struct Filter: Decodable {
       patterns.append(pattern)
     }
     return patterns
-  }
-
-  /// By which subscriptions with the same filter are known.
-  var key: String {
-    let conditions = (`where` ?? []).map { [$0.path, $0.op, $0.value?.text ?? ""] }
-    return "\(types.map { "\($0)" } ?? "-") \(streams.map { "\($0)" } ?? "-") \(conditions)"
   }
 }
 

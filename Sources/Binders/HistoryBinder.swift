@@ -1,4 +1,5 @@
 internal import Connections
+internal import Facts
 internal import JSON
 internal import Services
 internal import Signals
@@ -9,9 +10,9 @@ package func bindHistory(_ interface: Interface) {
   interface.query(
     "history",
     "The value of a source, or of many, as of a position or a time, or a page of events.",
-    History.self, nil, kind: .late
+    History.self, .either(Shape.pasts), kind: .long
   ) { interface, call, history in
-    guard let call = call.later() else { return }
+    guard let call = call.later(isLong: true) else { return }
     do throws(WireError) {
       if history.source == "events" {
         try interface.readEvents(history, call)
@@ -101,7 +102,7 @@ extension Interface {
         throw .unusable("source", "'\(service)' is not journaled: it has no past")
       }
     }
-    let limit = call.connection.lineOut
+    let limit = call.room
     try position(history, call) { [self] seq in
       host.values(
         in: pattern.first, at: seq, behind: history.behind, maxBytes: limit - 512,
@@ -159,7 +160,7 @@ extension Interface {
         call.answer { buffer in
           page.write(
             after: page.end, isMore: page.end < host.durable, host,
-            limit: call.connection.lineOut, to: &buffer)
+            limit: call.room, to: &buffer)
         }
       }
     } else {
@@ -168,7 +169,7 @@ extension Interface {
       }
       host.readEvents(before: history.before?.seq, limit: limit, filter).answer(call, self) {
         [host] page in
-        call.answer { page.writeLast(host, limit: call.connection.lineOut, to: &$0) }
+        call.answer { page.writeLast(host, limit: call.room, to: &$0) }
       }
     }
   }

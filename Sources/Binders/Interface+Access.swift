@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Facts
 internal import JSON
 internal import Services
 internal import Wire
@@ -10,6 +11,13 @@ internal import Wire
 /// `threads/*`: only who may write any of them makes one.
 protocol SourceParameters {
   var source: String { get }
+}
+
+/// Parameters of a command that may show what a source holds: a role that may not read that source is
+/// refused.
+protocol ReadingParameters {
+  /// `nil` when the command shows nothing that it does not take away.
+  var readSource: String? { get }
 }
 
 extension Interface {
@@ -35,12 +43,19 @@ extension Interface {
     return .permissionDenied(need: "read \(source)")
   }
 
-  /// - Throws: An error when parameters name a source that the role may not write.
+  /// - Throws: An error when parameters name a source that the role may not write, or not read.
   func checkTarget(_ parameters: some Any) throws(WireError) {
-    guard !role.write.allowsAll, let target = parameters as? any SourceParameters,
+    if !role.write.allowsAll, let target = parameters as? any SourceParameters,
       !role.mayWrite(target.source)
-    else { return }
-    throw notWritable(target.source)
+    {
+      throw notWritable(target.source)
+    }
+    if !role.read.allowsAll, let source = (parameters as? any ReadingParameters)?.readSource,
+      !role.mayRead(source)
+    {
+      noteRefusal("to read \(source)")
+      throw .permissionDenied(need: "read \(source)")
+    }
   }
 
   /// - Throws: An error when the role may not read one of some sources.
@@ -59,6 +74,12 @@ extension Interface {
   /// Whether the role may read or write something of a source, and so may hear that it is there.
   func mayKnow(_ source: String) -> Bool { role.mayRead(source) || role.mayWrite(source) }
 
+  /// The same, for services; `nil` when the role may know everything.
+  var mayKnowSource: ((_ source: String) -> Bool)? {
+    guard !role.read.allowsAll, !role.write.allowsAll else { return nil }
+    return { [role] in role.mayRead($0) || role.mayWrite($0) }
+  }
+
   // MARK: What commands may record
 
   /// In which streams the role may record events; `nil` for all.
@@ -72,9 +93,7 @@ extension Interface {
   func readable(_ filter: EventFilter) -> EventFilter {
     guard !role.read.allowsAll else { return filter }
     var readable = filter
-    readable.stream = { [role] stream in
-      role.mayReadEvents(of: stream) && filter.stream?(stream) ?? true
-    }
+    readable.mayShow = { [role] stream in role.mayReadEvents(of: stream) }
     return readable
   }
 

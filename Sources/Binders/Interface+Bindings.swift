@@ -27,24 +27,27 @@ extension Interface {
 
   /// A binding that is counted and not started.
   ///
-  /// - Parameter isRestored: Whether it was there before this start: a source that has gone meanwhile
-  ///   has passed nothing on yet.
-  func makeBinding(
-    _ text: String, isRestored: Bool = false
-  ) throws(WireError) -> LiveBinding {
-    try makeBinding(readBinding(text), isRestored: isRestored)
+  func makeBinding(_ text: String) throws(WireError) -> LiveBinding {
+    try makeBinding(readBinding(text))
   }
 
   /// A binding that is counted and not started.
   ///
   /// - Parameter isRecorded: Whether it is an event, behind those by which others end.
   func makeBinding(
-    _ read: ReadBinding, isRestored: Bool = false, isRecorded: Bool = false
+    _ read: ReadBinding, isRecorded: Bool = false
   ) throws(WireError) -> LiveBinding {
     let expression = read.expression
-    let (left, right) = (
-      try end(expression.left, isRestored), try end(expression.right, isRestored)
+    let (leftSources, rightSources) = (
+      try sources(of: expression.left), try sources(of: expression.right)
     )
+    let ends = BindingEnds { [host] side in
+      side == .left
+        ? leftSources.durable(expression.left, host)
+        : rightSources.durable(expression.right, host)
+    }
+    let left = end(expression.left, leftSources, .left, of: ends)
+    let right = end(expression.right, rightSources, .right, of: ends)
     if let circle = bindings.circle(with: expression, isRecorded: isRecorded) {
       let path = readable(circle, for: expression)
       throw WireError(
@@ -53,8 +56,8 @@ extension Interface {
     }
     do throws(NotBindable) {
       let binding = LiveBinding(
-        expression, try EndBinding(left, expression.operator, right, through: read.transformer),
-        in: bindings)
+        expression, ends,
+        try EndBinding(left, expression.operator, right, through: read.transformer), in: bindings)
       bindings.add(binding)
       return binding
     } catch {
@@ -84,35 +87,44 @@ extension Interface {
     return path
   }
 
-  private func end(
-    _ source: String, _ isRestored: Bool
-  ) throws(WireError) -> BindEnd<JSONValue> {
-    guard let service = service(of: source), let sources = service.sources,
+  /// The sources among which one is that can be bound.
+  private func sources(of source: String) throws(WireError) -> SourceProvider {
+    guard let sources = service(of: source)?.sources,
       sources.exists(source) || sources.hides(source)
     else { throw notFound(source) }
-    return BindEnd(
+    return sources
+  }
+
+  private func end(
+    _ source: String, _ sources: SourceProvider, _ side: BindSide, of ends: BindingEnds
+  ) -> BindEnd<JSONValue> {
+    BindEnd(
       read: { sources.newest(source)?.value },
-      write: service.writer.map { write in
-        { [host] value in
+      write: service(of: source)?.writer.map { write in
+        { [host, unowned ends] value in
           // In the name of the daemon: who has bound may have left long ago.
           let command = Command(method: "bind", caller: Caller(uid: 0, pid: 0))
-          _ = try host.perform(command) {
+          let accepted = try host.perform(command) {
             _ = try write(source, value.text)
             return nil
           }
+          if let seq = accepted.seq { ends.onWrite(side == .left ? .right : .left, seq) }
         }
       },
-      values: Signal { [host] observer in
-        if let value = sources.value(source) {
-          observer.receive(value.value)
-        } else if isRestored, host.version(of: source) > 0 {
-          observer.receive(.null)
-        }
+      values: Signal { observer in
+        if let value = sources.value(source) { observer.receive(value.value) }
         return sources.changes(source).observeNext { change in
           let value = change.step == nil ? change.value : sources.value(source)
           observer.receive(value?.value ?? .null)
         }
       })
+  }
+}
+
+extension SourceProvider {
+  /// The durable value of a source, `null` when it has gone; `nil` when it never had one.
+  func durable(_ source: String, _ host: ServiceHost) -> JSONValue? {
+    value(source)?.value ?? (host.version(of: source) > 0 ? .null : nil)
   }
 }
 

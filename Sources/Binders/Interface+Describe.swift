@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Facts
 internal import JSON
 internal import Signals
 internal import Wire
@@ -8,6 +9,7 @@ extension Interface {
   /// What a path names: a service, a method or a source; everything without one.
   func describe(_ path: String?) throws(WireError) -> JSONObject {
     guard let path else { return overview }
+    if path == "events" { return Self.eventsDescription }
     if let service = service(named: path), isVisible(service) { return describe(service) }
     if let method = methods.methods.first(where: { $0.name == path }) {
       return JSONObject.naming("method", path, describe(method))
@@ -20,6 +22,14 @@ extension Interface {
     let names = services.filter(isVisible).map(\.name) + methods.methods.map(\.name)
     throw .notFound("path", path, didYouMean: nearest(to: path, among: names))
   }
+
+  /// The source that every client may read, each as much of it as its role allows.
+  private static let eventsDescription: JSONObject = [
+    "source": .string("events"),
+    "doc": .string("The whole journal: of its events those whose streams you may read."),
+    "kind": .string("events"), "type": .string("object"), "writable": .bool(false),
+    "journaled": .bool(true),
+  ]
 
   /// Whether the role allows anything that a service offers.
   private func isVisible(_ service: Service) -> Bool {
@@ -116,48 +126,30 @@ extension Interface {
     }
     return [
       "doc": .string(method.doc), "params": .array(parameters),
-      "result": .string(method.result?.name ?? "object"), "async": .bool(method.kind == .late),
+      "result": .string(method.value?.name ?? "object"), "members": .array(members(of: method)),
+      "async": .bool(method.kind.isAsync),
       "writes": .array((method.writes ?? writtenBySources).map { .string($0) }),
       "errors": .array(method.errors.map { .string($0) }),
     ]
   }
 
-  /// The methods as an OpenRPC document: <https://spec.open-rpc.org/>, version 1.2.6.
-  func openRPC(version: String) -> JSONValue {
-    let described = methods.methods.map { method -> JSONValue in
-      let parameters = method.parameters.map { parameter in
-        var described: JSONObject = ["name": .string(parameter.name)]
-        if let doc = parameter.doc { described["description"] = .string(doc) }
-        described["required"] = .bool(!parameter.isOptional)
-        described["schema"] = parameter.shape.schema(isOpen: method.takesUnknown)
-        return JSONValue.object(described)
+  /// The members that a result has, of whatever form it is.
+  private func members(of method: Method) -> [JSONValue] {
+    let forms = if case .either(let forms) = method.result { forms } else { [method.result] }
+    var names: [String] = []
+    for name in forms.flatMap(\.members).map(\.name) where !names.contains(name) {
+      names.append(name)
+    }
+    return names.map { name in
+      let known = forms.compactMap { $0.members.first { $0.name == name } }
+      let types = known.map(\.shape.name).reduce(into: [String]()) { types, type in
+        if !types.contains(type) { types.append(type) }
       }
       return .object([
-        "name": .string(method.name), "summary": .string(method.doc),
-        "paramStructure": .string("either"), "params": .array(parameters),
-        "result": .object([
-          "name": .string("result"), "schema": .object(["type": .string("object")]),
-        ]),
-        "errors": .array(Self.errors(of: method)),
+        "name": .string(name), "type": .string(types.joined(separator: " or ")),
+        "optional": .bool(known.count < forms.count || known.contains(where: \.isOptional)),
       ])
     }
-    return .object([
-      "openrpc": .string("1.2.6"),
-      "info": .object(["title": .string("binderd"), "version": .string(version)]),
-      "methods": .array(described),
-    ])
-  }
-
-  /// What the service of a method may say no with: one error, because a code stands once.
-  private static func errors(of method: Method) -> [JSONValue] {
-    guard !method.errors.isEmpty else { return [] }
-    return [
-      .object([
-        "code": .number(JSONNumber(ErrorName.rejected.code)),
-        "message": .string(ErrorName.rejected.rawValue),
-        "data": .object(["reason": .array(method.errors.map { .string($0) })]),
-      ])
-    ]
   }
 }
 

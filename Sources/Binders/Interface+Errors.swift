@@ -1,6 +1,6 @@
 internal import JSON
-internal import Services
-internal import Wire
+package import Services
+package import Wire
 
 /// The one place where what services say becomes what the wire says.
 extension Interface {
@@ -12,10 +12,25 @@ extension Interface {
       .conflict(stream, expected: expected, actual: actual)
     case .reused(let seq): .reused(seq)
     case .denied(let stream): notWritable(stream)
+    case .full(let scope, let max): full(LimitName(scope), max)
     case .journal(let fault): error(fault)
     case .tooLong(let milliseconds): tooLong(milliseconds)
+    case .pending: deferred()
     case .unexpected(let detail): internalError("the method has failed", detail)
     }
+  }
+
+  /// Notes that what is being run is to be run again; the error is told to nobody.
+  private func deferred() -> WireError {
+    isDeferred = true
+    return WireError(.internalError, "not decided yet")
+  }
+
+  private func full(_ limit: LimitName, _ max: Int) -> WireError {
+    var data = JSONObject()
+    data.add(limit, max: max)
+    return WireError(
+      .limitReached, "\(limit.row.meaning): \(max) at the most; what is removed makes room", data)
   }
 
   private func tooLong(_ milliseconds: Int) -> WireError {
@@ -60,5 +75,19 @@ extension Interface {
     let ref = "E-\(commons.internalErrors)"
     commons.onInternalError(ref, detail)
     return WireError(.internalError, message, ["ref": .string(ref)])
+  }
+}
+
+extension LimitName {
+  /// The limit that a quota comes from.
+  fileprivate init(_ scope: StateQuota.Scope) {
+    self = scope == .total ? .state : .statePerUser
+  }
+}
+
+extension StateQuota {
+  /// The quota that limits set.
+  package init(_ limits: Limits) {
+    self.init(total: limits.state, ofUser: limits.statePerUser)
   }
 }

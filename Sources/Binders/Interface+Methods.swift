@@ -26,7 +26,7 @@ extension Interface {
       try interface.checkTarget(parameters)
       return { try interface.text(try body(parameters)) }
     }
-    offer(name, doc, .command, parameters, Shape(of: Value.self), writes, errors, step: step) {
+    offer(name, doc, .command, parameters, .command(Value.self), writes, errors, step: step) {
       interface, call, request, line in
       interface.run(name, names, direct, call, request, line) { (parameters: Parameters) in
         try interface.text(try body(parameters))
@@ -36,7 +36,7 @@ extension Interface {
 
   /// Offers a method that writes its own answer.
   func query<Parameters: Decodable>(
-    _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: Shape?,
+    _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: ResultShape,
     kind: Method.Kind = .query, unknownParameters: JSONDecoder.UnknownMembers = .refused,
     direct: DirectReader<Parameters>? = nil,
     body: @escaping (Interface, Call, Parameters) -> Void
@@ -63,7 +63,7 @@ extension Interface {
 
   func offer<Parameters: Decodable>(
     _ name: String, _ doc: String, _ kind: Method.Kind, _ parameters: Parameters.Type,
-    _ result: Shape?, _ writes: [String]?, _ errors: [String], takesUnknown: Bool = false,
+    _ result: ResultShape, _ writes: [String]?, _ errors: [String], takesUnknown: Bool = false,
     step: Method.Step? = nil, run: @escaping Method.Runner
   ) {
     let docs = (parameters as? any DocumentedParameters.Type)?.docs ?? [:]
@@ -73,8 +73,9 @@ extension Interface {
     }
     add(
       Method(
-        name: name, doc: doc, kind: kind, parameters: described, result: result, writes: writes,
-        errors: errors, takesUnknown: takesUnknown, step: step, run: run))
+        name: name, doc: doc, kind: kind, parameters: described, value: result.value,
+        result: result.whole, writes: writes, errors: errors, takesUnknown: takesUnknown,
+        step: step, run: run))
   }
 
   /// Answers a call with a value.
@@ -97,24 +98,28 @@ extension Interface {
   /// Runs a request of a client.
   func run(
     _ call: Call, _ request: Request, _ line: Span<UInt8>
-  ) -> LineSplitter.Verdict {
+  ) -> Connection.Parking? {
     guard let method = methods.find(request.method, in: line) else {
       caller = call.caller
       call.refuse(methodNotFound(JSONScanner(line).text(request.method)))
-      return .done
+      return nil
     }
     let connection = call.connection
     switch method.kind {
     case .command:
-      guard !host.isBehind else { return .later }
-    case .query, .late:
+      guard !host.isBehind else { return .durability }
+    case .query, .late, .long:
       // What a client has written it finds when it reads.
-      guard !connection.hasUndurableWrites, !connection.hasHeldAnswers else { return .later }
+      guard !connection.hasUndurableWrites, !connection.hasHeldAnswers else { return .durability }
+      guard method.kind != .long || connection.hasRoomForLate else { return .late }
     case .prompt: break
     }
     caller = call.caller
     method.run(self, call, request, line)
-    return .done
+    guard isDeferred else { return nil }
+    isDeferred = false
+    connection.awaitWork()
+    return .work
   }
 
   /// - Throws: when there is no such method, for nobody.
@@ -180,7 +185,7 @@ extension Interface {
   ) {
     let connection = call.connection
     if let seq = accepted.seq { connection.noteWritten(upTo: seq) }
-    let room = connection.lineOut - Self.answerBytes
+    let room = call.room - Self.answerBytes
     guard accepted.isValueInJournal || accepted.isDiskAwaited else {
       return call.answer(after: host.last) { write(accepted, room, &$0) }
     }

@@ -11,11 +11,14 @@ extension Interface {
     let (id, commons) = (connection.id, commons)
     if let session = commons.sessions[id] {
       session.mayRecord = mayRecord
+      session.mayKnow = mayKnowSource
       return session
     }
     let caller = connection.caller
     let session = commons.makeSession?(caller) ?? Session(caller: caller, host: host)
     session.mayRecord = mayRecord
+    session.mayKnow = mayKnowSource
+    session.onReady = { [weak connection] in connection?.endWork() }
     commons.sessions[id] = session
     connection.bag += BlockDisposable {
       commons.sessions[id] = nil
@@ -42,7 +45,7 @@ extension Interface {
       interface.atomicSession = session
       return { try interface.text(try body(session, parameters)) }
     }
-    offer(name, doc, .command, parameters, Shape(of: Value.self), writes, errors, step: step) {
+    offer(name, doc, .command, parameters, .command(Value.self), writes, errors, step: step) {
       interface, call, request, line in
       let session = interface.session(of: call.connection)
       interface.run(name, names, nil, call, request, line, in: session) {
@@ -61,7 +64,7 @@ extension Interface {
     errors: [String] = [], in body: @escaping (Session, Parameters) throws(Failure) -> Value
   ) {
     let names = Shape(of: parameters).members.map(\.name)
-    offer(name, doc, .command, parameters, Shape(of: Value.self), writes, errors) {
+    offer(name, doc, .command, parameters, .command(Value.self), writes, errors) {
       interface, call, request, line in
       var call = call
       do throws(WireError) {
@@ -75,6 +78,7 @@ extension Interface {
         }
         interface.answer(call, accepted) { $0.write(to: &$2, room: $1) }
       } catch {
+        guard !interface.isDeferred else { return }
         call.refuse(error, after: interface.host.last)
       }
     }

@@ -1,9 +1,8 @@
 package import Configuration
 internal import Connections
-package import JSON
+internal import JSON
 package import Services
 internal import Signals
-internal import Wire
 
 /// What clients of one role may call and watch: the one table that dispatch, `describe` and
 /// `rpc.discover` are made from.
@@ -19,7 +18,13 @@ package final class Interface {
     let name: String
     let doc: String
     var sources: SourceProvider?
+
+    /// Whether sources are offered, also where the role may know none of them.
+    var hasSources = false
     var writer: Writer?
+
+    /// The sources that are not journaled, by name.
+    var sampled: [(description: SourceProvider.Description, source: SampledSource)] = []
     var events: [String] = []
 
     /// The types of events that ``writer`` may record.
@@ -42,6 +47,10 @@ package final class Interface {
   /// Who asks for what is being run.
   var caller = Caller(uid: 0, pid: 0)
 
+  /// Whether what is being run waits for something that is worked out away from the loop: it is run
+  /// again.
+  var isDeferred = false
+
   /// The client whose `atomic` is being read and run.
   var atomicConnection: Connection?
 
@@ -53,7 +62,10 @@ package final class Interface {
   private(set) var methods = MethodTable()
 
   /// The views that can be opened, by name.
-  var views: [String: ViewBinder] = [:]
+  private(set) var views: [String: ViewBinder] = [:]
+
+  /// The lines of the binders that fill it, while they do.
+  private var lines: [Assembly.Line]?
 
   /// What it has in common with those of other roles.
   package let commons: InterfaceCommons
@@ -76,91 +88,69 @@ package final class Interface {
 
   // MARK: Filling
 
-  /// Offers a service; its methods and sources follow.
+  /// Lets binders offer what there is: whatever the order of their lines, they are taken in the same.
+  ///
+  /// What is offered of a service that nobody offers is a mistake of the binder, and stops the daemon.
+  package func fill(_ bind: (Interface) -> Void) {
+    precondition(lines == nil, "an interface is filled within its own filling")
+    lines = []
+    bind(self)
+    let lines = lines ?? []
+    self.lines = nil
+    Assembly.take(commons.lineOrder(lines))
+  }
+
+  /// What a line of a binder offers, in the order in which that is taken.
+  enum Offer: Int {
+    case service
+    case sources
+    case method
+    case view
+  }
+
+  /// Takes a line of a binder when all of them are there.
+  func line(_ offer: Offer, _ run: @escaping () -> Void) {
+    precondition(lines != nil, "a binder offers something outside of fill")
+    lines?.append(Assembly.Line(phase: offer.rawValue, run: run))
+  }
+
+  /// Offers a service; its methods and sources stand before or after it.
   package func offer(_ service: String, _ doc: String, events: [String] = []) {
-    let offered = Service(name: service, doc: doc)
-    offered.events = events
-    precondition(self.service(named: service) == nil, "two services \(service)")
-    let place = services.firstIndex { $0.name > service } ?? services.count
-    services.insert(offered, at: place)
-  }
-
-  /// Offers the sources of a ledger: journaled, and read from what is durable.
-  ///
-  /// - Parameter exists: Whether a name can be watched that has no value now.
-  package func offerSources<State>(
-    of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
-    exists: @escaping (String) -> Bool
-  ) {
-    offerSources(of: ledger, descriptions, exists: exists, beside: nil)
-  }
-
-  /// The same, with others beside them that are loaded.
-  func offerSources<State>(
-    of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
-    exists: @escaping (String) -> Bool, beside loading: LoadingSources?
-  ) {
-    var sources = SourceProvider(
-      descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
-      newest: { ledger.newest.value(of: $0) },
-      collection: ledger.collection(of:), names: ledger.sources(upTo:where:),
-      changes: ledger.changes(of:), changesWhere: ledger.changes(where:))
-    if let loading { sources = sources.beside(loading) }
-    service(named: ledger.service)?.sources = sources.restricted(to: role)
-  }
-
-  /// Offers the sources of a ledger that are writable.
-  ///
-  /// - Parameters:
-  ///   - writes: The types of events that `write` may record.
-  ///   - write: Sets a source.
-  package func offerSources<State, Failure: ServiceError>(
-    of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
-    exists: @escaping (String) -> Bool, writes: [String],
-    write: @escaping (_ source: String, _ value: JSONText) throws(Failure) -> JSONText
-  ) {
-    offerSources(of: ledger, descriptions, exists: exists)
-    service(named: ledger.service)?.writes = writes
-    service(named: ledger.service)?.writer = { source, value throws(NotWritable) in
-      do throws(Failure) {
-        return try write(source, value)
-      } catch {
-        throw .refused(error)
-      }
+    line(.service) { [unowned self] in
+      let offered = Service(name: service, doc: doc)
+      offered.events = events
+      precondition(self.service(named: service) == nil, "two services \(service)")
+      let place = services.firstIndex { $0.name > service } ?? services.count
+      services.insert(offered, at: place)
     }
   }
-
-  /// Offers a value that is measured: not journaled.
-  package func offerSource<Value: Codable>(
-    _ name: String, _ doc: String, _ sampled: Sampled<Value>
-  ) {
-    let encoder = encoder
-    func text(_ value: Value) -> JSONText { (try? encoder.text(value)) ?? .null }
-    let source = SampledSource(
-      value: { text(sampled.value) },
-      changes: sampled.changes.map {
-        SourceChange(source: name, seq: 0, value: text($0))
-      })
-    offer(SourceProvider.Description(name, doc, Shape(of: Value.self)), source)
-  }
-
-  /// Offers a source that is not journaled.
-  func offer(_ description: SourceProvider.Description, _ source: SampledSource) {
-    let service = String(description.name.prefix { $0 != "/" })
-    sampledSources[service, default: []].append((description, source))
-    let sources = SourceProvider(sampled: sampledSources[service] ?? [])
-    self.service(named: service)?.sources = sources.restricted(to: role)
-  }
-
-  private var sampledSources: [String: [(SourceProvider.Description, SampledSource)]] = [:]
 
   /// Adds a method to the table, if the role allows it.
   func add(_ method: Method) {
-    guard role.mayCall(method.name) else {
-      withheld.insert(method.name)
-      return
+    line(.method) { [unowned self] in
+      if let service = method.service { _ = offered(service, for: method.name) }
+      guard role.mayCall(method.name) else {
+        withheld.insert(method.name)
+        return
+      }
+      methods.add(method)
     }
-    methods.add(method)
+  }
+
+  /// Adds a view that can be opened.
+  func add(_ view: ViewBinder) {
+    line(.view) { [unowned self] in
+      precondition(views[view.name] == nil, "two views \(view.name)")
+      views[view.name] = view
+    }
+  }
+
+  /// The service to which something belongs that is offered.
+  func offered(_ name: String, for what: String) -> Service {
+    guard let service = service(named: name) else {
+      preconditionFailure("\(what) is offered, but no service \(name)")
+    }
+    return service
   }
 
   // MARK: Finding
@@ -196,34 +186,3 @@ package final class Interface {
 
 /// What a method returns that returns nothing.
 package struct Nothing: Codable {}
-
-/// One measured source.
-struct SampledSource {
-  let value: () -> JSONText
-  let changes: Signal<SourceChange, Never>
-}
-
-extension SourceProvider {
-  /// The measured sources of a service.
-  fileprivate convenience init(sampled: [(Description, SampledSource)]) {
-    var byName: [String: SampledSource] = [:]
-    for (description, source) in sampled { byName[description.name] = source }
-    let sources = byName
-    self.init(
-      descriptions: sampled.map(\.0), isJournaled: false, exists: { sources[$0] != nil },
-      value: { sources[$0]?.value() },
-      names: { limit, isWanted in Array(sources.keys.lazy.filter(isWanted).prefix(limit)) },
-      changes: { source in
-        sources[source]?.changes ?? Signal { _ in NonDisposable.instance }
-      },
-      changesWhere: { isWanted in
-        Signal { observer in
-          let bag = DisposeBag()
-          for (name, source) in sources where isWanted(name) {
-            source.changes.observeNext { observer.receive($0) }.dispose(in: bag)
-          }
-          return bag
-        }
-      })
-  }
-}

@@ -1,5 +1,6 @@
 package import Configuration
 package import Services
+package import Signals
 
 /// The interfaces of all roles, each made when the first client of it comes.
 package final class Interfaces {
@@ -20,7 +21,7 @@ package final class Interfaces {
   package subscript(role: Role) -> Interface {
     if let interface = byRole[role] { return interface }
     let interface = Interface(over: host, for: role, commons)
-    onMaking(interface)
+    interface.fill(onMaking)
     byRole[role] = interface
     return interface
   }
@@ -42,6 +43,15 @@ package final class Interfaces {
 package final class InterfaceCommons {
   let bindings = LiveBindings()
 
+  /// Finds the parts of values that clients watch.
+  let parts = PartFinder()
+
+  /// Calls back later.
+  package var scheduler: (any Scheduler)? {
+    get { bindings.scheduler }
+    set { bindings.scheduler = newValue }
+  }
+
   /// Makes the session of a client; `nil` where nobody can log in.
   package var makeSession: ((Caller) -> Session)?
 
@@ -57,6 +67,9 @@ package final class InterfaceCommons {
   /// Told what a client has asked for that its role does not allow, for example
   /// `"to call cells.set"`.
   package var onRefusal: (_ caller: Caller, _ role: Role, _ what: String) -> Void = { _, _, _ in }
+
+  /// The order in which the lines of the binders of services are written: a test shuffles them.
+  package var lineOrder: ([Assembly.Line]) -> [Assembly.Line] = { $0 }
 
   /// Milliseconds of a monotonic clock that goes on while a method runs.
   package var clock: () -> UInt64 = { 0 }

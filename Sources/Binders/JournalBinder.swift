@@ -11,7 +11,7 @@ package func bindJournal(_ interface: Interface, to journal: JournalService) {
     events: ["daemon.compacted"])
   interface.query(
     "journal.info", "What the journal holds: positions, streams, types, snapshots, bytes.",
-    NoParameters.self, Shape(of: JournalFigures.self), kind: .late
+    NoParameters.self, .value(JournalFigures.self), kind: .late
   ) { interface, call, _ in
     guard let call = call.later() else { return }
     journal.figures().answer(call, interface) { interface.answer(call, with: $0) }
@@ -19,7 +19,7 @@ package func bindJournal(_ interface: Interface, to journal: JournalService) {
   interface.query(
     "journal.compact",
     "Removes the events that the retention does not keep, or those before a position or a time.",
-    Compact.self, Shape(of: JournalService.Compacted.self), kind: .late
+    Compact.self, .value(JournalService.Compacted.self), kind: .late
   ) { interface, call, compact in
     do throws(WireError) {
       try compact.start(interface, journal, call)

@@ -93,10 +93,13 @@ private struct RemoveFromList: DocumentedParameters, ListParameters {
   static let docs = ["name": nameDoc, "at": "The index, from 0."]
 }
 
-private struct MoveInList: DocumentedParameters, ListParameters {
+private struct MoveInList: DocumentedParameters, ListParameters, ReadingParameters {
   let name: String
   let from: Int
   let to: Int
+
+  // What changes nothing leaves no trace: so it is no way to read.
+  var readSource: String? { from == to ? source : nil }
 
   static let docs = [
     "name": nameDoc, "from": "Its index, from 0.", "to": "Its index afterwards.",

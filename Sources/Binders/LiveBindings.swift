@@ -1,69 +1,46 @@
-internal import JSON
+internal import Facts
 internal import Services
 internal import Signals
-
-/// One binding between two sources, and what it says of itself.
-final class LiveBinding: Disposable {
-  let expression: BindExpression
-  private let binding: EndBinding<JSONValue, JSONValue>
-  private unowned let all: LiveBindings
-
-  /// What it could not pass on the last time, and why; `nil` when there was nothing.
-  private(set) var failure: String?
-  private var watch: (any Disposable)?
-
-  /// Whether it ends when that is durable.
-  fileprivate(set) var isEnding = false
-
-  init(
-    _ expression: BindExpression, _ binding: EndBinding<JSONValue, JSONValue>,
-    in all: LiveBindings
-  ) {
-    self.expression = expression
-    self.binding = binding
-    self.all = all
-    watch = binding.failures.observeNext { [weak self] in self?.failure = "\($0)" }
-  }
-
-  var isDisposed: Bool { binding.isDisposed }
-
-  /// How many values it has passed on.
-  var transferred: Int { binding.transferred }
-
-  /// What it could not pass on, and why.
-  var failures: SafeSignal<any Error> { binding.failures }
-
-  /// Passes values on from now on.
-  ///
-  /// - Returns: Why a value was not passed on at once.
-  @discardableResult
-  func start() -> [any Error] {
-    var failures: [any Error] = []
-    let observation = binding.failures.observeNext { failures.append($0) }
-    binding.start()
-    observation.dispose()
-    return failures
-  }
-
-  func dispose() {
-    guard !isDisposed else { return }
-    binding.dispose()
-    watch?.dispose()
-    all.remove(self)
-  }
-}
 
 /// The bindings that live, so that none is made that would go in a circle.
 package final class LiveBindings {
   package init() {}
 
-  private var bindings: [LiveBinding] = []
+  /// By a number of their own, in the order in which they were made.
+  private var bindings: [Int: LiveBinding] = [:]
+  private var lastNumber = 0
+  private var graph = BindingGraph()
+
+  private var inOrder: [LiveBinding] { bindings.sorted { $0.key < $1.key }.map(\.value) }
 
   /// Those that the daemon keeps because the journal says so, by name, with all that was decided.
   private(set) var kept: [String: LiveBinding] = [:]
 
   /// Those that stand in files, by name.
   var filed: [String: FiledBinding] = [:]
+
+  /// Calls back later; `nil` where nobody does: then what is lost waits for the next commit.
+  var scheduler: (any Scheduler)?
+
+  /// The time, in microseconds since 1970.
+  private(set) var now: () -> Int64 = { 0 }
+
+  /// What bindings have written and is not durable, in order.
+  private var written = Queue<Written>()
+
+  /// What was written and is lost is passed on again.
+  private lazy var retries = BindingRetries { [unowned self] in
+    for binding in inOrder { binding.retry() }
+  }
+
+  private struct Written {
+    let binding: LiveBinding
+    let side: BindSide
+    let seq: UInt64
+
+    /// How many failures the binding had had before.
+    let failureCount: Int
+  }
 
   /// What was decided on ``kept`` and is not durable, in order.
   private var undecided: [Decision] = []
@@ -82,18 +59,31 @@ package final class LiveBindings {
   }
 
   func add(_ binding: LiveBinding) {
-    bindings.append(binding)
+    lastNumber += 1
+    binding.number = lastNumber
+    bindings[lastNumber] = binding
+    graph.change(binding.expression, count: 1)
   }
 
-  fileprivate func remove(_ binding: LiveBinding) {
-    bindings.removeAll { $0 === binding }
+  func remove(_ binding: LiveBinding) {
+    guard bindings.removeValue(forKey: binding.number) != nil else { return }
+    graph.change(binding.expression, count: -1, ending: binding.isEnding ? -1 : 0)
+  }
+
+  private func set(_ binding: LiveBinding, isEnding: Bool) {
+    guard binding.isEnding != isEnding else { return }
+    binding.isEnding = isEnding
+    guard bindings[binding.number] != nil else { return }
+    graph.change(binding.expression, count: 0, ending: isEnding ? 1 : -1)
   }
 
   /// Ends all that live; what they bind knows them, and they what they bind.
   func end() {
     bag.dispose()
-    for binding in bindings { binding.dispose() }
+    retries.stop()
+    for binding in inOrder { binding.dispose() }
     (kept, filed, undecided) = ([:], [:], [])
+    written = Queue()
   }
 
   // MARK: What the journal keeps
@@ -102,10 +92,45 @@ package final class LiveBindings {
   func follow(_ service: BindingsService, _ host: ServiceHost) {
     guard !isFollowing else { return }
     isFollowing = true
-    service.ledger.changes { _ in true }.observeNext { [unowned self] in decide($0.seq) }
+    service.ledger.changes(matching: .everything).observeNext { [unowned self] in decide($0.seq) }
       .dispose(in: bag)
-    host.rejected.observeNext { [unowned self] _ in undo() }.dispose(in: bag)
+    now = { [unowned host] in host.now }
+    host.progress.observeNext { [unowned self] in settle(upTo: $0) }.dispose(in: bag)
+    host.rejected.observeNext { [unowned self] fault in
+      undo()
+      lose(fault)
+    }
+    .dispose(in: bag)
     host.failed.observeNext { [unowned self] _ in undo() }.dispose(in: bag)
+  }
+
+  // MARK: What is written
+
+  func noteWritten(
+    _ binding: LiveBinding, from side: BindSide, at seq: UInt64, _ failureCount: Int
+  ) {
+    written.append(Written(binding: binding, side: side, seq: seq, failureCount: failureCount))
+  }
+
+  private func settle(upTo seq: UInt64) {
+    while let first = written.first, first.seq <= seq {
+      _ = written.popFirst()
+      first.binding.settle(first.failureCount)
+      retries.noteSuccess()
+    }
+    retries.tryNow()
+  }
+
+  /// What was not durable is lost.
+  private func lose(_ fault: JournalFault) {
+    let lost = Array(written.elements).filter { !$0.binding.isDisposed }
+    written = Queue()
+    guard !lost.isEmpty else { return }
+    var seen: Set<ObjectIdentifier> = []
+    for entry in lost.reversed() where seen.insert(ObjectIdentifier(entry.binding)).inserted {
+      entry.binding.lose(from: entry.side, fault)
+    }
+    retries.noteLoss(on: scheduler)
   }
 
   /// A binding lives that the journal has kept before this start.
@@ -127,7 +152,7 @@ package final class LiveBindings {
   /// journal refused.
   func end(_ name: String, at seq: UInt64) {
     guard let binding = kept.removeValue(forKey: name) else { return }
-    binding.isEnding = true
+    set(binding, isEnding: true)
     undecided.append(.ended(binding, name: name, seq: seq))
   }
 
@@ -149,7 +174,7 @@ package final class LiveBindings {
         binding.dispose()
       case .ended(let binding, let name, _):
         kept[name] = binding
-        binding.isEnding = false
+        set(binding, isEnding: false)
       }
     }
   }
@@ -162,47 +187,6 @@ package final class LiveBindings {
   /// - Parameter isRecorded: Whether it is lost with the ends of others if the journal refuses them;
   ///   one that is not may meet those that end and then do not.
   func circle(with expression: BindExpression, isRecorded: Bool) -> [String]? {
-    expression.circle(
-      among: bindings.filter { !isRecorded || !$0.isEnding }.map(\.expression))
-  }
-}
-
-extension BindExpression {
-  /// Which source gives to which.
-  var flows: [(from: String, to: String)] {
-    (self.operator.goesRight ? [(left, right)] : [])
-      + (self.operator.goesLeft ? [(right, left)] : [])
-  }
-
-  /// The sources through which a value would come back to where it was, if this stood among others.
-  func circle(among others: [BindExpression]) -> [String]? {
-    let others = others.flatMap(\.flows)
-    for (from, to) in flows {
-      if let path = Self.path(from: to, to: from, through: others) { return [from] + path }
-    }
-    return nil
-  }
-
-  private static func path(
-    from start: String, to end: String, through flows: [(from: String, to: String)]
-  ) -> [String]? {
-    var paths = [[start]]
-    var seen: Set = [start]
-    while let path = paths.popLast(), let last = path.last {
-      if areOne(last, end) { return path }
-      for (from, to) in flows where areOne(from, last) {
-        if seen.insert(to).inserted { paths.append(path + [to]) }
-      }
-    }
-    return nil
-  }
-
-  /// Whether two names are of one datum: the one is a part of the other, as `people/1/name` is of
-  /// `people/1`, and becomes something else when that does.
-  private static func areOne(_ one: String, _ other: String) -> Bool {
-    guard one != other else { return true }
-    let (short, long) = one.utf8.count < other.utf8.count ? (one, other) : (other, one)
-    return long.utf8.starts(with: short.utf8)
-      && long.utf8.dropFirst(short.utf8.count).first == UInt8(ascii: "/")
+    graph.circle(with: expression, withoutEnding: isRecorded)
   }
 }

@@ -1,4 +1,5 @@
 internal import Connections
+internal import Facts
 internal import Services
 internal import Signals
 internal import Wire
@@ -20,7 +21,7 @@ final class LiveReaders {
   init(_ service: ReadersService) {
     self.service = service
     let prefix = ReadersService.name + "/"
-    service.ledger.changes(where: { _ in true }).observeNext { [unowned self] change in
+    service.ledger.changes(matching: .everything).observeNext { [unowned self] change in
       if change.isGone { close(String(change.source.dropFirst(prefix.count)), "forgotten") }
     }
     .dispose(in: bag)

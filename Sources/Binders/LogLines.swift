@@ -6,26 +6,26 @@ internal import Wire
 extension LogBatch {
   init(_ page: EventPage) {
     self.init(
-      entries: page.events.map(LogEntry.init), end: page.end, holes: page.holes,
-      isPassedBy: page.isPassedBy)
+      entries: page.events.map(LogEntry.init), end: page.end, holes: page.holes)
   }
 
   init(_ page: ChangePage, _ isLiteral: Bool, _ part: JSONPointer?) {
-    let changes = part.map { part in page.changes.map { $0.picking(part) } } ?? page.changes
     self.init(
-      entries: changes.map { LogEntry($0, isLiteral) }, end: page.end, holes: page.holes)
+      entries: page.changes.map { change in
+        LogEntry(part.map { change.picking($0.find) } ?? change, isLiteral)
+      }, end: page.end, holes: page.holes)
   }
 }
 
 extension LogEntry {
-  fileprivate init(_ event: JournalEvent) {
+  init(_ event: JournalEvent) {
     var buffer = ByteBuffer()
     event.write(to: &buffer)
     Frame.endParams(&buffer)
-    self.init(seq: event.seq, tail: buffer.string)
+    self.init(seq: event.seq, tail: buffer.string, data: event.data)
   }
 
-  fileprivate init(_ change: SourceChange, _ isLiteral: Bool) {
+  init(_ change: SourceChange, _ isLiteral: Bool) {
     var buffer = ByteBuffer()
     buffer.append(#""seq":"#)
     buffer.append(integer: change.seq)

@@ -12,8 +12,13 @@ final class Method {
     case query
     /// As a query, but answered in a later turn, out of order.
     case late
+    /// The same, with an answer that may be as long as a line: begun when there is room for it.
+    case long
     /// It waits for nothing that the client has asked before.
     case prompt
+
+    /// Whether the answer may come after those of later requests.
+    var isAsync: Bool { self == .late || self == .long }
   }
 
   /// The whole name, for example `"cells.set"`.
@@ -21,7 +26,13 @@ final class Method {
   let doc: String
   let kind: Kind
   let parameters: [Parameter]
-  let result: Shape?
+
+  /// What the method of the service returns, the member `value` of the result; `nil` when it returns
+  /// nothing, or the result has other members.
+  let value: Shape?
+
+  /// The whole result, an object.
+  let result: Shape
 
   /// The types of events that it may record; `nil` for those of all writable sources.
   let writes: [String]?
@@ -47,19 +58,26 @@ final class Method {
   ) throws(WireError) -> () throws -> JSONText?
 
   init(
-    name: String, doc: String, kind: Kind, parameters: [Parameter], result: Shape?,
+    name: String, doc: String, kind: Kind, parameters: [Parameter], value: Shape?, result: Shape,
     writes: [String]?, errors: [String], takesUnknown: Bool, step: Step?, run: @escaping Runner
   ) {
     self.name = name
     self.doc = doc
     self.kind = kind
     self.parameters = parameters
+    self.value = value
     self.result = result
     self.writes = writes
     self.errors = errors
     self.takesUnknown = takesUnknown
     self.step = step
     self.run = run
+  }
+
+  /// The service that it is a method of; `nil` for those of the protocol.
+  var service: String? {
+    guard let point = name.firstIndex(of: "."), name != "rpc.discover" else { return nil }
+    return String(name[..<point])
   }
 
   /// One parameter.
@@ -79,6 +97,7 @@ package protocol DocumentedParameters: Decodable {
 
 /// The methods, found by the bytes of their names.
 struct MethodTable {
+  /// All of them, by name.
   private(set) var methods: [Method] = []
 
   /// The methods whose names have a length.
@@ -89,7 +108,7 @@ struct MethodTable {
     while byLength.count <= length { byLength.append([]) }
     precondition(!methods.contains { $0.name == method.name }, "two methods \(method.name)")
     byLength[length].append(method)
-    methods.append(method)
+    methods.insert(method, at: methods.firstIndex { $0.name > method.name } ?? methods.count)
   }
 
   /// The method of a name as it stands in a line.

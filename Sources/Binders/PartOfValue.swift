@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 internal import Services
 internal import Signals
@@ -24,28 +25,32 @@ extension SourceProvider {
   ///
   /// - Parameter source: The one that is meant.
   /// - Throws: when that is not of kind state.
-  func picking(_ part: PartOfValue?, of source: String) throws(WireError) -> SourceProvider {
+  func picking(
+    _ part: PartOfValue?, of source: String, by finder: PartFinder
+  ) throws(WireError) -> SourceProvider {
     guard let part else { return self }
     guard kind(of: source) == .state else { throw .notPicked(source) }
-    return picking(part.pointer)
+    return picking(part.pointer, by: finder)
   }
 
   /// The same for all sources of a pattern; they must be journaled, or it is not known what a source
   /// was before.
-  func picking(_ part: PartOfValue?, in pattern: String) throws(WireError) -> SourceProvider {
+  func picking(
+    _ part: PartOfValue?, in pattern: String, by finder: PartFinder
+  ) throws(WireError) -> SourceProvider {
     guard let part else { return self }
     guard isJournaled, descriptions.allSatisfy({ $0.kind == .state }) else {
       throw .notPicked(pattern)
     }
-    return picking(part.pointer)
+    return picking(part.pointer, by: finder)
   }
 
-  private func picking(_ part: JSONPointer) -> SourceProvider {
+  private func picking(_ part: JSONPointer, by finder: PartFinder) -> SourceProvider {
     SourceProvider(
       descriptions: descriptions, isJournaled: isJournaled, exists: exists,
-      value: { [value] in value($0).flatMap(part.find) }, names: names,
-      changes: { [changes] in changes($0).map { $0.picking(part) } },
-      changesWhere: { [changesWhere] in changesWhere($0).map { $0.picking(part) } })
+      value: { [value] in value($0).flatMap(part.find) }, search: search, neighbours: neighbours,
+      changes: { [changes] in finder.changes(of: part, changes($0)) },
+      changesMatching: { [changesMatching] in finder.changes(of: part, changesMatching($0)) })
   }
 }
 
@@ -56,7 +61,7 @@ extension Interface {
   ) throws(WireError) -> [SourceProvider] {
     var providers: [SourceProvider] = []
     for sources in self.providers(of: pattern) {
-      providers.append(try sources.picking(part, in: pattern.text))
+      providers.append(try sources.picking(part, in: pattern.text, by: commons.parts))
     }
     return providers
   }

@@ -59,7 +59,7 @@ package func bindPeople(_ interface: Interface, to people: PeopleService) {
     try people.remove(person.id)
   }
   interface.query(
-    "people.list", "All people, by number.", NoParameters.self, Shape(of: [Person].self)
+    "people.list", "All people, by number.", NoParameters.self, .value([Person].self)
   ) { interface, call, _ in
     interface.answer(
       call, with: people.all.filter { interface.role.mayRead("people/\($0.id)") })

@@ -35,7 +35,13 @@ package func bindProtocol(
   let host = interface.host
 
   interface.query(
-    "hello", "Says who speaks and agrees on the protocol; optional, at most once.", Hello.self, nil,
+    "hello", "Says who speaks and agrees on the protocol; optional, at most once.", Hello.self,
+    .members(
+      .init("protocol", .natural),
+      .init("server", .object([.init("name", .string), .init("version", .string)])),
+      .init("conn", .natural), .init("epoch", .string), .init("first", .natural),
+      .init("last", .natural), .init("capabilities", .object([.init("items", .bool)])),
+      .init("limits", .map(.natural)), .init("peer", .object(PeerIdentity.shape))),
     unknownParameters: .ignored
   ) { interface, call, hello in
     do throws(WireError) {
@@ -50,7 +56,10 @@ package func bindProtocol(
   bindAtomic(interface)
   bindCancel(interface)
 
-  interface.query("ping", "Answers at once.", NoParameters.self, nil) { _, call, _ in
+  interface.query(
+    "ping", "Answers at once.", NoParameters.self,
+    .members(.init("last", .natural), .init("time", .string), .init("uptime_ms", .natural))
+  ) { _, call, _ in
     call.answer { buffer in
       buffer.append(#"{"last":"#)
       buffer.append(integer: host.durable)
@@ -63,8 +72,8 @@ package func bindProtocol(
   }
 
   interface.query(
-    "sync", "Answers once every frame up to a position has been sent.", Sync.self, nil,
-    kind: .late
+    "sync", "Answers once every frame up to a position has been sent.", Sync.self,
+    .members(.init("seq", .natural)), kind: .late
   ) { interface, call, sync in
     let host = interface.host
     let position = sync.seq ?? host.last
@@ -77,7 +86,10 @@ package func bindProtocol(
 
   interface.query(
     "stats", "What the daemon has and does, its limits, and how much of them is used.",
-    NoParameters.self, nil
+    NoParameters.self,
+    .members(
+      .init("stats", Shape(of: DaemonStats.self)), .init("limits", .map(.natural)),
+      .init("usage", .map(.natural)))
   ) { interface, call, _ in
     let stats = try? interface.encoder.text(stats())
     call.answer { buffer in
@@ -86,13 +98,18 @@ package func bindProtocol(
       buffer.append(#","limits":"#)
       JSONValue.object(call.connection.shownLimits).write(to: &buffer)
       buffer.append(#","usage":"#)
-      JSONValue.object(call.connection.usage).write(to: &buffer)
+      var usage = call.connection.usage
+      usage[LimitName.state.rawValue] = .number(JSONNumber(host.stateBytes))
+      usage[LimitName.statePerUser.rawValue] = .number(
+        JSONNumber(host.stateBytes(of: call.connection.peer.uid)))
+      JSONValue.object(usage).write(to: &buffer)
       buffer.append("}")
     }
   }
 
   interface.query(
-    "describe", "What there is: all services, one, a method, or a source.", Describe.self, nil
+    "describe", "What there is: all services, one, a method, or a source.", Describe.self,
+    .either(Shape.descriptions)
   ) { interface, call, describe in
     do throws(WireError) {
       let description = try interface.describe(describe.path)
@@ -103,12 +120,19 @@ package func bindProtocol(
   }
 
   interface.query(
-    "rpc.discover", "The methods as an OpenRPC document.", NoParameters.self, nil
+    "rpc.discover", "The methods as an OpenRPC document.", NoParameters.self,
+    .members(
+      .init("openrpc", .string),
+      .init("info", .object([.init("title", .string), .init("version", .string)])),
+      .init("methods", .array(.map(.any))), .init("components", .map(.any)))
   ) { interface, call, _ in
     let document = interface.openRPC(version: server.version)
     call.answer { document.write(to: &$0) }
   }
 }
+
+/// Bytes of the name of a client that are kept.
+private let maxClientNameBytes = 64
 
 private func greet(_ connection: Connection, _ hello: Hello) throws(WireError) {
   guard connection.clientName == nil else {
@@ -120,7 +144,7 @@ private func greet(_ connection: Connection, _ hello: Hello) throws(WireError) {
       ["supported": .array([.number(JSONNumber(1))])])
   }
   let name = hello.client.map { [$0.name, $0.version].compactMap(\.self).joined(separator: " ") }
-  connection.clientName = String((name ?? "").prefix(64))
+  connection.clientName = (name ?? "").cut(toBytes: maxClientNameBytes)
   connection.takesItems = hello.optional?.contains("items") ?? false
   if let line = hello.limits?.line {
     connection.lineOut = min(max(line, 1024), connection.limits.lineOutMax)

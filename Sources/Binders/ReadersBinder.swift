@@ -24,7 +24,8 @@ package func bindReaders(_ interface: Interface, to service: ReadersService) {
 
   interface.query(
     "ack", "Says that all events up to a position are done with; for a durable reader.", Ack.self,
-    nil, kind: .command
+    .members(.init("sub", .handle), .init("seq", .natural), .init("unacked", .natural)),
+    kind: .command
   ) { interface, call, ack in
     do throws(WireError) {
       try interface.acknowledge(ack, readers, call)

@@ -34,9 +34,9 @@ package func bindSearch(
     "search.find",
     "Finds what fits a term, the best first; of the best \(SearchService.maxLookedThrough) what you "
       + "may read.", Find.self,
-    Shape(of: [SearchHit].self), kind: .late
+    .value([SearchHit].self), kind: .long
   ) { interface, call, find in
-    guard let call = call.later() else { return }
+    guard let call = call.later(isLong: true) else { return }
     do throws(SearchError) {
       let run = try search.find(
         find.term, in: find.backend, limit: find.limit, where: mayShow
@@ -54,7 +54,7 @@ package func bindSearch(
   }
   interface.query(
     "search.backends", "What can be searched, by name; the first when none is named.",
-    NoParameters.self, Shape(of: [Backend].self)
+    NoParameters.self, .value([Backend].self)
   ) { interface, call, _ in
     interface.answer(
       call, with: search.backends.map { Backend(name: $0.name, doc: $0.doc) })
@@ -72,7 +72,8 @@ private struct Find: DocumentedParameters {
   let limit: Int?
 
   static let docs = [
-    "term": "The words; the last one may be unfinished.",
+    "term":
+      "The words, \(SearchService.maxTermBytes) bytes at most; the last one may be unfinished.",
     "backend": "Which of search.backends; the first when left out.",
     "limit":
       "How many at most, 1 to \(SearchService.maxHits); \(SearchService.defaultHits) left out.",

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Facts
 internal import Services
 internal import Signals
 internal import Wire
@@ -20,12 +21,25 @@ extension SourceProvider {
       value: { [value] in role.mayRead($0) ? value($0) : nil },
       newest: { [newest] in role.mayRead($0) ? newest($0) : nil },
       collection: { [collection] in role.mayRead($0) ? collection($0) : nil },
-      names: { [names] limit, isWanted in names(limit) { isWanted($0) && role.mayRead($0) } },
+      search: { [search] pattern, excluded, body throws(NameIndex.TooVain) in
+        let excluded = excluded + role.read.deny.map(\.pattern)
+        let allowed = role.read.allow.map(\.pattern)
+        var isOver = false
+        for (i, rule) in allowed.enumerated() where !isOver {
+          guard let both = pattern.intersection(with: rule) else { continue }
+          // What an earlier rule allows was found with that.
+          try search(both, excluded + allowed[..<i]) { name in
+            isOver = !body(name)
+            return !isOver
+          }
+        }
+      },
+      neighbours: { [neighbours] in neighbours($0).filter(role.mayRead) },
       changes: { [changes] in
         role.mayRead($0) ? changes($0) : Signal { _ in NonDisposable.instance }
       },
-      changesWhere: { [changesWhere] isWanted in
-        changesWhere { isWanted($0) && role.mayRead($0) }
+      changesMatching: { [changesMatching] pattern in
+        changesMatching(pattern).filter { role.mayRead($0.source) }
       },
       hides: { [exists] in !role.mayRead($0) && exists($0) })
   }

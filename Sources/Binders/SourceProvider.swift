@@ -1,3 +1,4 @@
+internal import Facts
 package import JSON
 internal import Services
 internal import Signals
@@ -49,20 +50,30 @@ package final class SourceProvider {
   /// What a list or a map holds; `nil` for all other sources.
   let collection: (_ source: String) -> SourceCollection?
 
-  /// The names of sources that have a value now and are wanted, as many as there are or as asked for.
-  let names: (_ limit: Int, _ isWanted: (String) -> Bool) -> [String]
+  /// Calls `body` with the names of sources that have a value now and that a pattern means, those of
+  /// some patterns passed over, until it returns `false`.
+  let search: Search
+  typealias Search = (
+    _ pattern: Pattern, _ excluded: [Pattern], _ body: (String) -> Bool
+  ) throws(NameIndex.TooVain) -> Void
 
-  /// Every change from now on of one source, or of all that are wanted.
+  /// Names that stand near one that is not there.
+  let neighbours: (_ source: String) -> [String]
+
+  /// How many names before and behind one that is not there are looked at.
+  static let neighbourCount = 500
+
+  /// Every change from now on of one source, or of all that a pattern means.
   let changes: (_ source: String) -> Signal<SourceChange, Never>
-  let changesWhere: (_ isWanted: @escaping (String) -> Bool) -> Signal<SourceChange, Never>
+  let changesMatching: (Pattern) -> Signal<SourceChange, Never>
 
   init(
     descriptions: [Description], isJournaled: Bool, exists: @escaping (String) -> Bool,
     value: @escaping (String) -> JSONText?, newest: ((String) -> JSONText?)? = nil,
     collection: @escaping (String) -> SourceCollection? = { _ in nil },
-    names: @escaping (Int, (String) -> Bool) -> [String],
+    search: @escaping Search, neighbours: @escaping (String) -> [String],
     changes: @escaping (String) -> Signal<SourceChange, Never>,
-    changesWhere: @escaping (@escaping (String) -> Bool) -> Signal<SourceChange, Never>,
+    changesMatching: @escaping (Pattern) -> Signal<SourceChange, Never>,
     hides: @escaping (String) -> Bool = { _ in false }
   ) {
     self.descriptions = descriptions
@@ -73,9 +84,10 @@ package final class SourceProvider {
     self.value = value
     self.newest = newest ?? value
     self.collection = collection
-    self.names = names
+    self.search = search
+    self.neighbours = neighbours
     self.changes = changes
-    self.changesWhere = changesWhere
+    self.changesMatching = changesMatching
     self.hides = hides
   }
 
@@ -106,13 +118,27 @@ package final class SourceProvider {
       value: { [value] in loading.value($0) ?? value($0) },
       newest: { [newest] in loading.value($0) ?? newest($0) },
       collection: collection,
-      names: { [names] limit, isWanted in
-        let loaded = loading.names().filter(isWanted).prefix(limit)
-        return loaded + names(limit - loaded.count, isWanted)
+      search: { [search] pattern, excluded, body throws(NameIndex.TooVain) in
+        guard loading.names().search(pattern, excluded, body) else { return }
+        try search(pattern, excluded, body)
       },
+      neighbours: { [neighbours] source in loading.names() + neighbours(source) },
       changes: { [changes] in loading.exists($0) ? loading.changes($0) : changes($0) },
-      changesWhere: { [changesWhere] isWanted in
-        loading.changesWhere(isWanted).merge(with: changesWhere(isWanted))
+      changesMatching: { [changesMatching] pattern in
+        loading.changesWhere(pattern.matches).merge(with: changesMatching(pattern))
       })
+  }
+}
+
+extension Sequence<String> {
+  /// Calls `body` with those that a pattern means, until it returns `false`.
+  ///
+  /// - Returns: Whether it never did.
+  func search(_ pattern: Pattern, _ excluded: [Pattern], _ body: (String) -> Bool) -> Bool {
+    for name in self
+    where pattern.matches(name) && !excluded.contains(where: { $0.matches(name) }) {
+      guard body(name) else { return false }
+    }
+    return true
   }
 }

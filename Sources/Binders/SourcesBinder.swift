@@ -1,4 +1,5 @@
 internal import Connections
+internal import Facts
 internal import JSON
 internal import Services
 internal import Signals
@@ -8,7 +9,7 @@ internal import Wire
 package func bindSources(_ interface: Interface) {
   interface.query(
     "get", "The present value of a source, or the values of all sources of a pattern.", Get.self,
-    nil, direct: Get.read
+    .either(Shape.present + [.presentPattern]), direct: Get.read
   ) { interface, call, get in
     do throws(WireError) {
       try interface.get(get.source, get.pick, call)
@@ -26,7 +27,7 @@ package func bindSources(_ interface: Interface) {
 
   interface.query(
     "subscribe", "Shows a source as it is, then every change of it; or the events of the journal.",
-    Subscribe.self, nil
+    Subscribe.self, .either(Shape.subscriptions)
   ) { interface, call, subscribe in
     do throws(WireError) {
       try interface.subscribe(subscribe, call)
@@ -36,7 +37,10 @@ package func bindSources(_ interface: Interface) {
   }
 
   interface.query(
-    "unsubscribe", "Ends a subscription; no frame of it follows.", Unsubscribe.self, nil
+    "unsubscribe", "Ends a subscription; no frame of it follows.", Unsubscribe.self,
+    .members(
+      .init("sub", .handle), .init("was", .words(["active", "ended", "unknown"])),
+      .init("seq", .natural))
   ) { interface, call, unsubscribe in
     let connection = call.connection
     let subscription = connection.subscription(unsubscribe.sub)
@@ -123,19 +127,27 @@ extension Interface {
   ) throws(WireError) {
     // What has a value is no pattern: most names are never taken apart.
     if let sources = service(of: name)?.sources, let value = sources.value(name) {
-      let shown = part == nil ? value : try sources.picking(part, of: name).value(name)
+      let shown =
+        part == nil ? value : try sources.picking(part, of: name, by: commons.parts).value(name)
       return answer(call, name, shown, sources)
     }
+    if name == "events" { return try answerEvents(call, picking: part) }
     guard let pattern = Pattern(name) else { throw .badPattern(name) }
+    // A list or a map that was never written is empty, for `get` as for `subscribe`.
+    if pattern.isLiteral, part == nil, let sources = service(of: name)?.sources,
+      sources.exists(name), let empty = sources.collection(name)?.text
+    {
+      return answer(call, name, empty, sources)
+    }
     guard !pattern.isLiteral else { throw notFound(name) }
     let providers = try providers(of: pattern, picking: part)
-    let values = try values(of: pattern, in: providers, limit: call.connection.lineOut)
+    let values = try values(of: pattern, in: providers, limit: call.room)
     call.answer { buffer in
       buffer.append(#"{"source":"#)
       buffer.append(quoted: name)
       buffer.append(#","kind":"state","seq":"#)
       buffer.append(integer: host.durable)
-      buffer.append(values)
+      values.write(to: &buffer)
       buffer.append("}")
     }
   }
@@ -159,6 +171,20 @@ extension Interface {
     }
   }
 
+  /// Answers with how far the journal goes; its events are read by `history` and `subscribe`.
+  private func answerEvents(_ call: Call, picking part: PartOfValue?) throws(WireError) {
+    if part != nil { throw .notPicked("events") }
+    call.answer { buffer in
+      buffer.append(#"{"source":"events","kind":"events","seq":"#)
+      buffer.append(integer: host.durable)
+      buffer.append(#","value":{"first":"#)
+      buffer.append(integer: host.first)
+      buffer.append(#","last":"#)
+      buffer.append(integer: host.durable)
+      buffer.append("}}")
+    }
+  }
+
   fileprivate func set(_ set: SetSource) throws(NotWritable) -> JSONText {
     guard let service = service(of: set.source), let sources = service.sources else {
       throw .missing(set.source)
@@ -168,15 +194,24 @@ extension Interface {
     return try write(set.source, set.value)
   }
 
-  /// How many names are looked at to guess which one was meant.
-  private static let guesses = 1000
-
   /// The error for a source that is not there.
   func notFound(_ source: String) -> WireError {
     if let error = notReadable(source) { return error }
-    let sources = services.compactMap(\.sources)
-    let names = sources.flatMap { $0.names(Self.guesses) { _ in true } }
-    return .notFound("source", source, didYouMean: nearest(to: source, among: names))
+    return .notFound("source", source, didYouMean: nearest(toSource: source))
+  }
+
+  /// The source that may have been meant: one that stands near in the order of names, of the service
+  /// that is named or may have been meant.
+  private func nearest(toSource source: String) -> String? {
+    let parts = source.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let first = parts.first else { return nil }
+    let names = services.lazy.filter { $0.sources != nil }.map(\.name)
+    guard
+      let service = service(of: source)?.name ?? Wire.nearest(to: String(first), among: names),
+      let sources = self.service(named: service)?.sources
+    else { return nil }
+    let meant = ([service] + parts.dropFirst().map(String.init)).joined(separator: "/")
+    return Wire.nearest(to: source, among: sources.neighbours(meant))
   }
 
   /// Those services whose sources a pattern may mean.
@@ -187,36 +222,51 @@ extension Interface {
     return service(named: first)?.sources.map { [$0] } ?? []
   }
 
-  /// The member `values` of an answer: every source of a pattern with its present value.
+  /// Every source of a pattern with its present value.
   ///
-  /// - Throws: `result_too_large` when they do not fit into a line; as soon as that is known.
+  /// - Throws: `result_too_large` when they do not fit into a line, as soon as that is known;
+  ///   `too_expensive`.
   func values(
     of pattern: Pattern, in providers: [SourceProvider], limit: Int
-  ) throws(WireError) -> String {
+  ) throws(WireError) -> PatternValues {
     var values: [(name: String, value: JSONText)] = []
     // What stands around the values takes some bytes as well.
     var size = 512
     for sources in providers {
-      // Each takes eight bytes at least, so that more of them are too many in any case.
-      for name in sources.names(limit / 8 + 1, pattern.matches) {
-        guard let value = sources.value(name) else { continue }
-        size += name.utf8.count + value.text.utf8.count + 4
-        guard size <= limit else {
-          throw .resultTooLarge(size, max: limit)
+      do throws(NameIndex.TooVain) {
+        try sources.search(pattern, []) { name in
+          guard let value = sources.value(name) else { return true }
+          size += name.utf8.count + value.text.utf8.count + 4
+          values.append((name, value))
+          return size <= limit
         }
-        values.append((name, value))
+      } catch {
+        throw .tooExpensive("pattern", NameIndex.maxVain + 1, max: NameIndex.maxVain)
       }
+      guard size <= limit else { throw .resultTooLarge(size, max: limit) }
     }
-    var buffer = ByteBuffer()
+    return PatternValues(values: values.sorted { $0.name < $1.name }, size: size)
+  }
+}
+
+/// The sources of a pattern with their values, by name.
+struct PatternValues {
+  fileprivate let values: [(name: String, value: JSONText)]
+
+  /// About how many bytes they take.
+  fileprivate let size: Int
+
+  /// Appends them as the member `values`, with a comma before it.
+  func write(to buffer: inout ByteBuffer) {
+    buffer.reserve(size)
     buffer.append(#","values":{"#)
-    for (i, entry) in values.sorted(by: { $0.name < $1.name }).enumerated() {
+    for (i, entry) in values.enumerated() {
       if i > 0 { buffer.append(UInt8(ascii: ",")) }
       buffer.append(quoted: entry.name)
       buffer.append(UInt8(ascii: ":"))
       buffer.append(entry.value.text)
     }
     buffer.append("}")
-    return buffer.string
   }
 }
 
@@ -236,6 +286,15 @@ extension Connection {
     switch handle {
     case .name(let name): endedNames.contains(name) ? "ended" : "unknown"
     case .number(let number): number > 0 && number <= lastHandle ? "ended" : "unknown"
+    }
+  }
+}
+
+extension SourceCollection {
+  fileprivate var text: JSONText {
+    switch self {
+    case .list(let elements): JSONText(elements: elements)
+    case .map(let members): JSONText(members: members)
     }
   }
 }

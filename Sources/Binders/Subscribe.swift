@@ -1,4 +1,5 @@
 internal import Connections
+internal import Facts
 internal import JSON
 internal import Services
 internal import Signals
@@ -80,7 +81,7 @@ extension Interface {
     let connection = call.connection
     let handle = try connection.reserveHandle(subscribe.sub)
     let kind = sources.kind(of: name)
-    let sources = try sources.picking(subscribe.pick, of: name)
+    let sources = try sources.picking(subscribe.pick, of: name, by: commons.parts)
     try checkSize(sources.value(name), call)
     let key = subscribe.pick.map { name + " " + $0.pointer.text } ?? name
     let source = StateSource(
@@ -106,11 +107,11 @@ extension Interface {
     let providers = try providers(of: pattern, picking: subscribe.pick)
     guard !providers.isEmpty else { throw notFound(subscribe.source) }
     let handle = try connection.reserveHandle(subscribe.sub)
-    let values = try values(of: pattern, in: providers, limit: connection.lineOut)
+    let values = try values(of: pattern, in: providers, limit: call.room)
     let changes = Signal<StateChange, Never> { observer in
       let bag = DisposeBag()
       for sources in providers {
-        sources.changesWhere(pattern.matches).observeNext { observer.receive(StateChange($0)) }
+        sources.changesMatching(pattern).observeNext { observer.receive(StateChange($0)) }
           .dispose(in: bag)
       }
       return bag
@@ -121,16 +122,19 @@ extension Interface {
       everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
     call.answer { buffer in
       writeHead(subscribe, handle, isJournaled: true, &buffer)
-      buffer.append(values)
+      values.write(to: &buffer)
       buffer.append("}")
     }
     connection.add(subscription, of: subscribe.source)
   }
 
   /// The beginning of the answer to a subscription to values; values follow.
+  ///
+  /// - Parameter position: Where it begins, so that a client that stores it goes on from there; `nil`
+  ///   for now.
   func writeHead(
     _ subscribe: Subscribe, _ handle: Handle, kind: SourceKind = .state, isJournaled: Bool,
-    _ buffer: inout ByteBuffer
+    at position: UInt64? = nil, _ buffer: inout ByteBuffer
   ) {
     buffer.append(#"{"sub":"#)
     buffer.append(handle.text.text)
@@ -142,14 +146,14 @@ extension Interface {
     buffer.append(#","epoch":"#)
     buffer.append(quoted: host.epoch)
     buffer.append(#","seq":"#)
-    buffer.append(integer: host.durable)
+    buffer.append(integer: position ?? host.durable)
   }
 
   /// - Throws: `result_too_large` when a value does not fit into a line.
   func checkSize(_ value: JSONText?, _ call: Call) throws(WireError) {
     // What stands around the value takes some bytes as well.
     let size = (value?.text.utf8.count ?? 0) + 512
-    let limit = call.connection.lineOut
+    let limit = call.room
     guard size <= limit else {
       throw .resultTooLarge(size, max: limit)
     }

@@ -15,7 +15,7 @@ extension Interface {
     let handle = try call.connection.reserveHandle(subscribe.sub)
     let kind: CollectionSource.Kind = sources.kind(of: name) == .list ? .list : .map
     let source = CollectionSource(
-      name: name, kind: kind, elements: { sources.collection(name)?.elements ?? [] },
+      name: name, kind: kind, elements: { sources.collection(name)?.elements ?? .list([]) },
       steps: sources.changes(name).compactMap(CollectionStep.init))
     let subscription = CollectionSubscription(
       handle, to: source, at: host.durable, on: call.connection,
@@ -30,14 +30,11 @@ extension Interface {
 }
 
 extension SourceCollection {
-  /// The elements, for a map its members (`"key":value`) by key.
-  fileprivate var elements: [JSONText] {
+  /// The elements, of a map by key.
+  fileprivate var elements: CollectionElements {
     switch self {
-    case .list(let elements): elements
-    case .map(let values):
-      values.sorted { $0.key < $1.key }.map {
-        JSONText(kept: "\(JSONText(string: $0).text):\($1.text)")
-      }
+    case .list(let elements): .list(elements)
+    case .map(let values): .map(values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     }
   }
 }

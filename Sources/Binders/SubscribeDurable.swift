@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Connections
+internal import Facts
 internal import JSON
 internal import Services
 internal import Signals
@@ -24,9 +25,9 @@ extension Interface {
     try refuseValues(subscribe)
     guard role.mayWrite("readers/\(name)") else { throw notWritable("readers/\(name)") }
     try checkHolder(of: name, readers, subscribe)
-    _ = try call.connection.reserveHandle(subscribe.sub)
+    try call.connection.checkHandle(subscribe.sub)
     let ledger = readers.service.ledger
-    if let position = ledger.shown.value[name] {
+    if let position = ledger.shown[name] {
       return try attach(subscribe, name, readers, at: position, isNew: false, call)
     }
     guard ledger.newest[name] == nil else {
@@ -51,7 +52,7 @@ extension Interface {
     _ = try durableFilter(subscribe, call)
     try begin(subscribe, call) { [self] call, position in
       do throws(WireError) {
-        _ = try call.connection.reserveHandle(subscribe.sub)
+        try call.connection.checkHandle(subscribe.sub)
       } catch {
         return call.refuse(error)
       }
@@ -83,7 +84,7 @@ extension Interface {
       do throws(WireError) {
         try checkIsBound(call.connection, showing: "events")
         try checkHolder(of: name, readers, subscribe)
-        guard let position = readers.service.ledger.shown.value[name] else {
+        guard let position = readers.service.ledger.shown[name] else {
           throw .notFound("reader", name, didYouMean: nil)
         }
         try attach(subscribe, name, readers, at: position, isNew: isNew, call)
@@ -101,10 +102,9 @@ extension Interface {
     let filter = try durableFilter(subscribe, call)
     let passesGaps = try passesGaps(subscribe)
     try check(position, mayBeGone: passesGaps)
-    let key = (subscribe.filter?.key ?? "") + (filter.without == nil ? "" : " durable")
     let subscription = LogSubscription(
-      handle, to: eventSource(filter, key: key), after: position, on: call.connection,
-      passesGaps: passesGaps,
+      handle, to: eventSource(filter), where: filter.isWanted, after: position,
+      on: call.connection, passesGaps: passesGaps,
       maxUnacknowledged: subscribe.max_unacked?.count ?? Self.maxUnacked)
     call.answer { buffer in
       writeEvents(handle, after: position, &buffer)

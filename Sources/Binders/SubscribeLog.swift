@@ -1,4 +1,5 @@
 internal import Connections
+internal import Facts
 internal import JSON
 internal import Services
 internal import Signals
@@ -32,11 +33,12 @@ extension Interface {
     try refuseDurable(subscribe)
     let filter = readable(
       try subscribe.filter?.eventFilter(call.connection.limits) ?? EventFilter())
-    let source = eventSource(filter, key: subscribe.filter?.key ?? "")
+    let source = eventSource(filter)
     let passesGaps = try passesGaps(subscribe)
     try start(subscribe, call) { [self] call, handle, position in
       call.connection.addLog(
-        source, of: "events", handle, after: position, passesGaps: passesGaps
+        source, where: filter.isWanted, of: "events", handle, after: position,
+        passesGaps: passesGaps
       ) {
         call.answer { buffer in
           writeEvents(handle, after: position ?? host.durable, &buffer)
@@ -70,10 +72,14 @@ extension Interface {
     buffer.append(integer: position)
   }
 
-  func eventSource(_ filter: EventFilter, key: String) -> LogSource {
+  /// The events that are wanted; live ones whatever their data is, see ``EventFilter/isWanted``.
+  func eventSource(_ filter: EventFilter) -> LogSource {
     LogSource(
-      key: "events " + key + audience, live: host.events(filter).map(LogBatch.init),
-      position: { [host] in host.durable }, first: { [host] in host.first },
+      key: "events \(filter.key)\(audience)",
+      live: host.events(filter.withoutConditions).map(LogEntry.init),
+      position: { [host] in host.durable },
+      news: { [host] in filter.without == nil ? host.durable : host.durableNews },
+      first: { [host] in host.first },
       read: { [host] seq in
         host.readEvents(after: seq, limit: 1000, filter).map(LogBatch.init)
           .mapError { [self] in error($0) }
@@ -108,8 +114,8 @@ extension Interface {
     let part = subscribe.pick?.pointer
     let picked =
       pattern.isLiteral
-      ? try sources.picking(subscribe.pick, of: pattern.text)
-      : try sources.picking(subscribe.pick, in: pattern.text)
+      ? try sources.picking(subscribe.pick, of: pattern.text, by: commons.parts)
+      : try sources.picking(subscribe.pick, in: pattern.text, by: commons.parts)
     let source = changeSource(pattern, in: name, picking: part)
     let passesGaps = try passesGaps(subscribe)
     guard subscribe.from != nil else {
@@ -120,9 +126,11 @@ extension Interface {
         source, of: subscribe.source, handle, after: position, passesGaps: passesGaps
       ) {
         call.answer { buffer in
-          writeHead(subscribe, handle, kind: kind, isJournaled: true, &buffer)
+          let position = position ?? host.durable
+          writeHead(
+            subscribe, handle, kind: kind, isJournaled: true, at: position, &buffer)
           buffer.append(#","after":"#)
-          buffer.append(integer: position ?? host.durable)
+          buffer.append(integer: position)
           buffer.append("}")
         }
       }
@@ -138,7 +146,7 @@ extension Interface {
     let value = pattern.isLiteral ? sources.value(pattern.text) : nil
     let values =
       pattern.isLiteral
-      ? nil : try values(of: pattern, in: [sources], limit: call.connection.lineOut)
+      ? nil : try values(of: pattern, in: [sources], limit: call.room)
     try checkSize(value, call)
     call.connection.addLog(
       source, of: subscribe.source, handle, after: nil, passesGaps: passesGaps
@@ -147,7 +155,7 @@ extension Interface {
         let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
         writeHead(subscribe, handle, kind: kind, isJournaled: true, &buffer)
         if let values {
-          buffer.append(values)
+          values.write(to: &buffer)
         } else {
           write(value, .state, &buffer)
         }
@@ -161,9 +169,11 @@ extension Interface {
   ) -> LogSource {
     let isLiteral = pattern.isLiteral
     let isWanted = readable(pattern)
+    let all = host.changes(in: service, matching: pattern).filter { isWanted($0.source) }
+    let live = part.map { commons.parts.changes(of: $0, all) } ?? all
     return LogSource(
       key: "every " + pattern.text + (part.map { " " + $0.text } ?? "") + audience,
-      live: host.changes(in: service, where: isWanted).map { LogBatch($0, isLiteral, part) },
+      live: live.map { LogEntry($0, isLiteral) },
       position: { [host] in host.durable }, first: { [host] in host.first },
       read: { [host] seq in
         host.readChanges(in: service, after: seq, where: isWanted)
@@ -179,7 +189,7 @@ extension Interface {
   private func start(
     _ subscribe: Subscribe, _ call: Call, _ add: @escaping (Call, Handle, UInt64?) -> Void
   ) throws(WireError) {
-    _ = try call.connection.reserveHandle(subscribe.sub)
+    try call.connection.checkHandle(subscribe.sub)
     try begin(subscribe, call) { call, position in
       do throws(WireError) {
         try self.checkIsBound(call.connection, showing: subscribe.source)
@@ -228,12 +238,25 @@ extension Interface {
 extension Connection {
   /// Answers, and adds a subscription to a log.
   fileprivate func addLog(
-    _ source: LogSource, of name: String, _ handle: Handle, after position: UInt64?,
-    passesGaps: Bool, _ answer: () -> Void
+    _ source: LogSource, where isWanted: ((LogEntry) -> Bool)? = nil, of name: String,
+    _ handle: Handle, after position: UInt64?, passesGaps: Bool, _ answer: () -> Void
   ) {
     let subscription = LogSubscription(
-      handle, to: source, after: position, on: self, passesGaps: passesGaps)
+      handle, to: source, where: isWanted, after: position, on: self, passesGaps: passesGaps)
     answer()
     add(subscription, of: name)
+  }
+}
+
+extension EventFilter {
+  /// By which subscriptions are known that want the same events, whatever their data.
+  fileprivate var key: String {
+    func text(_ patterns: [Pattern]?) -> String { patterns.map { "\($0.map(\.text))" } ?? "-" }
+    return "\(text(types)) \(text(streams)) \(without ?? "-")"
+  }
+
+  /// Whether a live entry is wanted by its data; `nil` when all are.
+  var isWanted: ((LogEntry) -> Bool)? {
+    conditions.isEmpty ? nil : { entry in holds(for: entry.data) }
   }
 }

@@ -63,11 +63,11 @@ private func offerThreadMethods(_ interface: Interface, _ threads: ThreadsServic
       isAnyAllowed: isAnyAllowed)
   }
   interface.query(
-    "threads.list", "All threads, by number.", NoParameters.self, Shape(of: [ThreadRow].self)
+    "threads.list", "All threads, by number.", NoParameters.self, .value([ThreadRow].self)
   ) { interface, call, _ in
     let all = threads.all.filter { interface.role.mayRead("threads/\($0.id)") }
     interface.answer(
-      call, with: all.map { ThreadRow(id: $0.id, name: $0.name, posts: $0.posts.count) })
+      call, with: all.map { ThreadRow($0.id, $0) })
   }
 }
 

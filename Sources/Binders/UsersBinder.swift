@@ -8,7 +8,8 @@ package func bindUsers(_ interface: Interface, to users: UsersService) {
   interface.offer(
     "users",
     "The people who use the services: who they are, their profiles and friends. A name belongs to "
-      + "the user of this machine who claims it first; from elsewhere one logs in with a token.",
+      + "the user of this machine who claims it first, that of an account to its user; from elsewhere one "
+      + "logs in with a token.",
     events: [
       "users.registered", "users.edited", "users.befriended", "users.unfriended",
       "users.tokenIssued", "users.tokensRevoked",
@@ -55,7 +56,7 @@ private func bindLogin(_ interface: Interface, to users: UsersService) {
     "users.token", "Makes a token to log in with from elsewhere; it is shown now and never again.",
     As.self, writes: ["users.tokenIssued"], errors: asErrors + ["too_many"]
   ) { session, who throws(UsersError) in
-    try users.issueToken(to: session.actor(as: who.as))
+    try session.issueToken(as: who.as)
   }
   interface.command(
     "users.revoke", "Takes all your tokens away, and logs out who has used them; returns how many.",
@@ -76,8 +77,10 @@ private func bindProfiles(_ interface: Interface, to users: UsersService) {
   interface.command(
     "users.addFriend", "Makes somebody your friend; returns whether they were not before.",
     Friend.self, writes: ["users.befriended"], errors: asErrors + ["oneself"]
-  ) { session, friend throws(UsersError) in
-    try users.befriend(friend.name, of: session.actor(as: friend.as))
+  ) { [unowned interface] session, friend throws(UsersError) in
+    let name = try session.actor(as: friend.as)
+    guard interface.mayKnow("users/" + friend.name) else { throw .unknown(name: friend.name) }
+    return try users.befriend(friend.name, of: name)
   }
   interface.command(
     "users.removeFriend", "Ends that somebody is your friend; returns whether they were.",
@@ -87,13 +90,13 @@ private func bindProfiles(_ interface: Interface, to users: UsersService) {
   }
   interface.query(
     "users.whoami", "As whom this connection is logged in, and the names that are yours.",
-    NoParameters.self, Shape(of: Who.self)
+    NoParameters.self, .value(Who.self)
   ) { interface, call, _ in
     let session = interface.session(of: call.connection)
     interface.answer(
       call,
       with: Who(
-        user: session.user.value?.name, names: users.ledger.shown.value.names(of: call.caller.uid)))
+        user: session.user.value?.name, names: users.ledger.shown.names(of: call.caller.uid)))
   }
 }
 

@@ -1,4 +1,5 @@
 internal import Connections
+internal import Facts
 internal import JSON
 internal import Services
 internal import Signals
@@ -8,7 +9,7 @@ internal import Wire
 func bindWait(_ interface: Interface) {
   interface.query(
     "wait", "Answers with the value of a source as soon as a condition holds for it.", Wait.self,
-    nil, kind: .late
+    .either(Shape.present), kind: .late
   ) { interface, call, wait in
     do throws(WireError) {
       try interface.wait(wait, call)
@@ -69,12 +70,26 @@ extension Interface {
     let present = sources.value(name)
     if condition.holds(for: present) { return answer(call, name, present, sources) }
     guard let call = call.later(waitingFor: name) else { return }
+    let finder = commons.parts
+    call.keep(finder.watch(condition.place))
+    var (isAnswered, isDue) = (false, false)
+    func look(at value: JSONText?) {
+      let part = value.flatMap { finder.find(condition.place, in: $0) }
+      guard !isAnswered, !call.isOver, condition.holds(forPart: part) else { return }
+      isAnswered = true
+      call.connection.whenTaken { [self] in answer(call, name, value, sources) }
+    }
     call.keep(
       // Held by the call: the role may get another interface meanwhile.
       sources.changes(name).observeNext { [self] change in
-        let value = change.step == nil ? change.value : sources.value(name)
-        guard condition.holds(for: value) else { return }
-        answer(call, name, value, sources)
+        guard change.step != nil else { return look(at: change.value) }
+        // A list is looked at when all steps of the turn are there, and once for all that wait.
+        guard !isDue else { return }
+        isDue = true
+        call.connection.hub.atTurnEnd { [self] in
+          isDue = false
+          look(at: finder.value(of: name, at: host.durable) { sources.value(name) })
+        }
       })
   }
 }

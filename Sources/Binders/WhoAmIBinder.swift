@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Connections
+internal import Facts
 internal import JSON
 internal import Wire
 
@@ -7,7 +8,13 @@ internal import Wire
 func bindWhoAmI(_ interface: Interface, _ server: ServerInfo) {
   interface.query(
     "whoami", "Who the client is, as the kernel knows it, and what it may call, read and set.",
-    NoParameters.self, nil
+    NoParameters.self,
+    .object(
+      PeerIdentity.shape + [
+        .optional("user", .string),
+        .init(
+          "allowed", .object(["methods", "read", "write"].map { .init($0, .array(.string)) })),
+      ])
   ) { interface, call, _ in
     let peer = call.connection.peer
     var result = peer.shown(as: interface.role)
@@ -18,6 +25,14 @@ func bindWhoAmI(_ interface: Interface, _ server: ServerInfo) {
 }
 
 extension PeerIdentity {
+  /// The members of ``shown(as:)``.
+  static var shape: [Shape.Member] {
+    [
+      .init("uid", .natural), .init("gid", .natural), .init("pid", .natural),
+      .init("role", .string),
+    ]
+  }
+
   /// The peer as it is told of itself.
   func shown(as role: Role) -> JSONObject {
     [

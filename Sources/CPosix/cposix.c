@@ -3,15 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <linux/fs.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timex.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -48,6 +52,27 @@ int cposix_prepare_inherited(int fd) {
   int flags = fcntl(fd, F_GETFL);
   if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0) return -errno;
   return fcntl(fd, F_SETFD, FD_CLOEXEC) != 0 ? -errno : 0;
+}
+
+cposix_descriptor_kind cposix_descriptor_kind_of(int fd) {
+  if (fcntl(fd, F_GETFD) < 0) return cposix_not_open;
+  int domain, type, listens;
+  socklen_t size = sizeof domain;
+  if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0) return cposix_not_socket;
+  if (domain != AF_UNIX) return cposix_not_unix;
+  size = sizeof type;
+  if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0) return cposix_not_socket;
+  if (type == SOCK_DGRAM) return cposix_datagram;
+  if (type != SOCK_STREAM) return cposix_seqpacket;
+  size = sizeof listens;
+  if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || !listens) return cposix_not_listening;
+  return cposix_listening_unix_stream;
+}
+
+int cposix_close_from(int first, int count) {
+  int closed = 0;
+  while (closed < count && close(first + closed) == 0) closed += 1;
+  return closed;
 }
 
 static int unix_address(const char *path, struct sockaddr_un *address) {
@@ -106,12 +131,26 @@ int cposix_send_datagram(const char *name, const void *bytes, size_t count) {
   return status;
 }
 
+int cposix_open_log(int fd) {
+  struct stat status;
+  if (fstat(fd, &status) != 0 || !(S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode))) return fd;
+  // O_NONBLOCK belongs to the open file, which others may share: so this opens one of our own.
+  char path[32];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  int own = open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  return own < 0 ? fd : own;
+}
+
 ssize_t cposix_write_now(int fd, const void *bytes, size_t count) {
+  if (count > PIPE_BUF) return -EINVAL;
   struct pollfd ready = {.fd = fd, .events = POLLOUT};
   if (poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT)) return 0;
   ssize_t written;
-  do written = write(fd, bytes, count);
-  while (written < 0 && errno == EINTR);
+  do {
+    written = send(fd, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+    // A pipe that is ready takes PIPE_BUF bytes at once: pipe(7).
+    if (written < 0 && errno == ENOTSOCK) written = write(fd, bytes, count);
+  } while (written < 0 && errno == EINTR);
   return written < 0 ? (errno == EAGAIN ? 0 : -errno) : written;
 }
 
@@ -141,6 +180,32 @@ int cposix_identity(int fd, char *text, size_t count) {
   snprintf(text, count, "%lu:%lu", (unsigned long)status.st_dev, (unsigned long)status.st_ino);
   return 0;
 }
+
+int cposix_write_in_place(int fd) {
+  // The kernel reads and writes an int here, whatever the name of the call says: ioctl_iflags(2).
+  int flags = 0;
+  if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return -errno;
+  flags |= FS_NOCOW_FL;
+  return ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0 ? 0 : -errno;
+}
+
+int cposix_is_clock_synchronized(void) {
+  struct timex time = {.modes = 0};
+  int state = adjtimex(&time);
+  if (state < 0) return -errno;
+  return state != TIME_ERROR && !(time.status & STA_UNSYNC);
+}
+
+static int argument_count = 0;
+
+// glibc hands the arguments of main to constructors as well.
+__attribute__((constructor)) static void note_arguments(int count, char **arguments, char **environment) {
+  (void)arguments;
+  (void)environment;
+  argument_count = count;
+}
+
+int cposix_argument_count(void) { return argument_count; }
 
 void cposix_lower_thread_priority(void) {
   // On Linux a niceness belongs to a thread, against what POSIX says: setpriority(2), "C

@@ -26,6 +26,13 @@ struct ConfigurationParser {
       ])
     }
     let reader = ConfigurationReader(text, file: file)
+    // The defaults let more users in than most files: a file that was emptied by mistake, or is being
+    // written, must not mean them.
+    guard !text.json.isEmpty else {
+      throw ConfigurationFaults([
+        reader.fault(at: 0, "there is no setting; write {} if the defaults are meant")
+      ])
+    }
     do throws(JSONFault) {
       root = try Node(parsing: text.json.span)
     } catch {

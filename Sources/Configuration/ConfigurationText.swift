@@ -11,7 +11,7 @@ struct ConfigurationText {
   /// Where its lines begin.
   private let lines: [Int]
 
-  /// The file as JSON; `{}` when nothing is in it.
+  /// The file as JSON; empty when nothing is in it.
   let json: [UInt8]
 
   /// - Throws: ``JSONFault`` for a comment without an end.
@@ -52,8 +52,7 @@ struct ConfigurationText {
         position += 1
       }
     }
-    let isEmpty = json.allSatisfy { $0 <= 0x20 }
-    self.json = isEmpty ? Array("{}".utf8) : json
+    self.json = json.allSatisfy { $0 <= 0x20 } ? [] : json
   }
 
   /// A text that is not read, for the places in it.

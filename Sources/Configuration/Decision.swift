@@ -1,3 +1,4 @@
+internal import Facts
 internal import Wire
 
 /// What a client asks for.

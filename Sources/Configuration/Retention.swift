@@ -1,4 +1,4 @@
-package import Wire
+package import Facts
 
 /// For how long events of some streams are kept: what breaks one of its limits may go.
 package struct Retention: Equatable, Sendable {

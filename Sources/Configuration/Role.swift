@@ -1,4 +1,4 @@
-package import Wire
+package import Facts
 
 /// A line of a role: what it allows or denies.
 package struct Rule: Sendable {

@@ -1,3 +1,4 @@
+internal import Facts
 internal import Wire
 
 /// Which role a client gets: that of the first entry that it is a member of.

@@ -1,14 +1,29 @@
 internal import JSON
 internal import Wire
 
+/// A batch of which some requests were not run yet.
+struct RunningBatch {
+  /// The requests, or why they are none.
+  let requests: [Result<Request, Request.Fault>]
+  let answer: BatchAnswer
+
+  /// The index of the first request that was not run.
+  var next = 0
+}
+
 /// The answer to a batch: its parts come in any order and leave together, in the order of the
 /// requests.
 final class BatchAnswer {
-  private struct Part {
+  private final class Part {
     let id: RequestID
 
     /// The answer without its LF.
-    let bytes: [UInt8]
+    let bytes: ByteBuffer
+
+    init(_ id: RequestID, _ bytes: consuming ByteBuffer) {
+      self.id = id
+      self.bytes = bytes
+    }
   }
 
   /// More than an error takes that stands for an answer without room.
@@ -17,6 +32,12 @@ final class BatchAnswer {
   /// The answer to each request that wants one and has it.
   private var parts: [Part?]
   private var missing: Int
+
+  /// Answers that are still to come.
+  private var expected: Int
+
+  /// Bytes of the answers that are there, with what stands between them.
+  private var bytes = 0
   private var position: UInt64 = 0
   private unowned let connection: Connection
 
@@ -29,11 +50,18 @@ final class BatchAnswer {
   /// Why what it waits for does not come.
   private var refusal: (error: WireError, position: UInt64)?
 
-  init(count: Int, for connection: Connection) {
-    parts = Array(repeating: nil, count: count)
-    missing = count
+  /// - Parameter requests: Those of the batch.
+  init(to requests: [Result<Request, Request.Fault>], for connection: Connection) {
+    parts = Array(repeating: nil, count: requests.count)
+    missing = requests.count
+    expected = requests.count { request in
+      if case .success(let request) = request { request.id != nil } else { true }
+    }
     self.connection = connection
   }
+
+  /// Bytes that the next answer may have: all others that are still to come are errors at worst.
+  var room: Int { connection.lineOut - 4 - bytes - max(0, expected - 1) * Self.errorBytes }
 
   /// Sets the answer to a request, once.
   func set(
@@ -44,8 +72,19 @@ final class BatchAnswer {
     if let id {
       var buffer = ByteBuffer()
       write(&buffer)
+      // An answer that leaves no room for the others becomes an error, and only that one.
+      let error =
+        buffer.count - 1 > room
+        ? WireError.resultTooLarge(buffer.count - 1, max: connection.lineOut)
+        : connection.refusal(ofAnswerWith: buffer.count)
+      if let error {
+        buffer = ByteBuffer()
+        Frame.error(error, id, &buffer)
+      }
       buffer.truncate(to: buffer.count - 1)  // the LF
-      parts[index] = Part(id: id, bytes: buffer.array)
+      expected -= 1
+      note(buffer.count + 1)
+      parts[index] = Part(id, buffer)
     }
     self.position = max(self.position, position)
     self.isLate = self.isLate || isLate
@@ -63,30 +102,25 @@ final class BatchAnswer {
     if self.position == HeldAnswers.undecided { refusal = (error, position) }
   }
 
+  private func note(_ count: Int) {
+    bytes += count
+    connection.batchBytes += count
+  }
+
   private func send() {
+    connection.batchBytes -= bytes
     defer {
       connection.behindAnswers += behind
       connection.hub.list(connection)
     }
     let parts = parts.compactMap(\.self)
-    guard !parts.isEmpty else { return }
+    guard !parts.isEmpty else { return connection.hold(until: position) }
     connection.emit(after: position, to: .batch(parts.map(\.id)), isLate: isLate) { buffer in
-      var room = connection.lineOut - 3
-      var reserved = parts.count * Self.errorBytes
+      buffer.reserve(bytes + 3)
       buffer.append(UInt8(ascii: "["))
       for (i, part) in parts.enumerated() {
         if i > 0 { buffer.append(UInt8(ascii: ",")) }
-        let start = buffer.count
-        reserved -= Self.errorBytes
-        // An answer that leaves no room for the others becomes an error, and only that one.
-        if part.bytes.count + 1 + reserved <= room {
-          buffer.append(part.bytes.span)
-        } else {
-          Frame.error(
-            .resultTooLarge(part.bytes.count, max: connection.lineOut), part.id, &buffer)
-          buffer.truncate(to: buffer.count - 1)  // the LF
-        }
-        room -= buffer.count - start + 1
+        buffer.append(part.bytes)
       }
       buffer.append("]\n")
     }

@@ -26,6 +26,9 @@ package struct Call {
     self.index = index
   }
 
+  /// Bytes that the line of the answer may have: of a batch, what the others leave.
+  package var room: Int { batch.map { min($0.room, connection.room) } ?? connection.room }
+
   /// Answers with a result.
   ///
   /// - Parameters:
@@ -63,6 +66,8 @@ package struct Call {
         after: position, to: .request(id), isLate: late != nil,
         within: late == nil ? timeoutMilliseconds : nil
       ) { buffer in write(id, &buffer) }
+    } else if position > connection.hub.position {
+      connection.hold(until: position)
     }
     if let late { connection.endLate(late) }
   }
@@ -83,17 +88,21 @@ package struct Call {
 
   func isLate(_ late: LateCall) -> Bool { self.late === late }
 
+  var isLong: Bool { late?.isLong ?? false }
+
   /// Lets go of what is done for it, without an answer.
   func abandon() { late?.end() }
 
   /// The same call, to be answered in a later turn and out of order; it can be cancelled until then.
   ///
-  /// - Parameter source: The source whose value it waits for: that may never come, so the end of the
-  ///   daemon does not wait for it. Left out, it is answered when some work is done.
+  /// - Parameters:
+  ///   - source: The source whose value it waits for: that may never come, so the end of the daemon
+  ///     does not wait for it. Left out, it is answered when some work is done.
+  ///   - isLong: Whether the answer may be as long as a line: so that not too many are made at a time.
   /// - Returns: `nil` when there are as many as may be; the call is refused then.
-  package func later(waitingFor source: String? = nil) -> Call? {
+  package func later(waitingFor source: String? = nil, isLong: Bool = false) -> Call? {
     var call = self
-    call.late = LateCall(waitingFor: source)
+    call.late = LateCall(waitingFor: source, isLong: isLong)
     do throws(WireError) {
       try connection.startLate(call)
     } catch {

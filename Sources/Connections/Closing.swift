@@ -3,7 +3,6 @@ internal import Wire
 /// Why the daemon hangs up.
 package enum Closing: String, CaseIterable {
   case shutdown
-  case restart
   case stalled
   case outQueueFull = "out_queue_full"
   case tooManyConnections = "too_many_connections"
@@ -20,7 +19,7 @@ package enum Closing: String, CaseIterable {
     case .tooManyConnections: .connections
     case .lineTimeout: .partialLine
     case .protocolAbuse: .badLines
-    case .shutdown, .restart, .permissionDenied, .journalFailed: nil
+    case .shutdown, .permissionDenied, .journalFailed: nil
     }
   }
 
@@ -28,7 +27,7 @@ package enum Closing: String, CaseIterable {
   /// was the reason.
   var reconnectMilliseconds: Int? {
     switch self {
-    case .shutdown, .restart: 250
+    case .shutdown: 250
     case .tooManyConnections, .journalFailed: 1_000
     case .stalled, .outQueueFull, .permissionDenied, .lineTimeout, .protocolAbuse: nil
     }

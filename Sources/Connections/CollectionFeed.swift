@@ -34,4 +34,8 @@ final class CollectionFeed: Feed {
     window.trim(to: hub.windowBytes(atMost: Self.capacity))
     wake()
   }
+
+  override func trim(to capacity: Int) { window.trim(to: capacity) }
+
+  override var windowBytes: Int { window.bytes }
 }

@@ -2,11 +2,11 @@ internal import JSON
 
 /// The elements of a list or a map on their way to one client, as many a line as it takes.
 struct CollectionParts {
-  private let elements: [JSONText]
+  private let elements: CollectionElements
   private let kind: CollectionSource.Kind
   private var next = 0
 
-  init(_ elements: [JSONText], _ kind: CollectionSource.Kind) {
+  init(_ elements: CollectionElements, _ kind: CollectionSource.Kind) {
     self.elements = elements
     self.kind = kind
   }
@@ -21,12 +21,13 @@ struct CollectionParts {
     buffer.append(UInt8(ascii: kind == .list ? "[" : "{"))
     let first = next
     while next < elements.count {
-      let element = elements[next].text
-      if next > first {
-        guard buffer.count + element.utf8.count + 2 <= end else { break }
-        buffer.append(UInt8(ascii: ","))
+      let start = buffer.count
+      if next > first { buffer.append(UInt8(ascii: ",")) }
+      elements.write(next, to: &buffer)
+      guard next == first || buffer.count < end else {
+        buffer.truncate(to: start)
+        break
       }
-      buffer.append(element)
       next += 1
     }
     buffer.append(UInt8(ascii: kind == .list ? "]" : "}"))

@@ -12,20 +12,53 @@ package struct CollectionSource {
   package let name: String
   package let kind: Kind
 
-  /// The elements, for a map its members (`"key":value`), as they stand now.
-  package let elements: () -> [JSONText]
+  /// The elements as they stand now.
+  package let elements: () -> CollectionElements
 
   /// Every step from now on.
   package let steps: Signal<CollectionStep, Never>
 
   package init(
-    name: String, kind: Kind, elements: @escaping () -> [JSONText],
+    name: String, kind: Kind, elements: @escaping () -> CollectionElements,
     steps: Signal<CollectionStep, Never>
   ) {
     self.name = name
     self.kind = kind
     self.elements = elements
     self.steps = steps
+  }
+}
+
+/// The elements of a list or a map; their texts are shared with who keeps them.
+package enum CollectionElements {
+  case list([JSONText])
+  case map([(key: String, value: JSONText)])
+
+  var count: Int {
+    switch self {
+    case .list(let elements): elements.count
+    case .map(let members): members.count
+    }
+  }
+
+  /// About how many bytes all of them take.
+  var size: Int {
+    switch self {
+    case .list(let elements): elements.reduce(0) { $0 + $1.text.utf8.count + 1 }
+    case .map(let members):
+      members.reduce(0) { $0 + $1.key.utf8.count + $1.value.text.utf8.count + 4 }
+    }
+  }
+
+  /// Appends an element, of a map as `"key":value`.
+  func write(_ index: Int, to buffer: inout ByteBuffer) {
+    switch self {
+    case .list(let elements): buffer.append(elements[index].text)
+    case .map(let members):
+      buffer.append(quoted: members[index].key)
+      buffer.append(UInt8(ascii: ":"))
+      buffer.append(members[index].value.text)
+    }
   }
 }
 

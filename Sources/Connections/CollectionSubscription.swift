@@ -59,7 +59,7 @@ package final class CollectionSubscription: Subscription {
 
   override func fill(_ buffer: inout ByteBuffer) -> Bool {
     while parts != nil {
-      guard buffer.count < Hub.chunkSize else { return false }
+      guard buffer.count < connection.chunkSize else { return false }
       guard writePart(&buffer) else { return true }
     }
     guard feed.count > sent, pace.isDue(self) else { return true }
@@ -118,7 +118,7 @@ package final class CollectionSubscription: Subscription {
   /// Whether steps take more bytes than the whole; looked at when that can matter.
   private func isLonger(_ bytes: Int) -> Bool {
     guard bytes > 4096, feed.count - sent > 1 else { return false }
-    return bytes > feed.source.elements().reduce(0) { $0 + $1.text.utf8.count + 1 }
+    return bytes > feed.source.elements().size
   }
 
   /// Appends the whole as it is now; what does not fit into the line follows in parts.

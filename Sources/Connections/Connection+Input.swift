@@ -6,6 +6,7 @@ extension Connection {
   package func receive(_ bytes: Span<UInt8>) {
     guard !isEnded else { return }
     process { input in input.feed(bytes) { take($0) } }
+    refuseLongLine()
     if let dropped = input.dropped, dropped > limits.flood { close(.lineTimeout, .flood) }
   }
 
@@ -17,16 +18,30 @@ extension Connection {
     endIfDone()
   }
 
-  /// Goes on with what was left for later.
+  /// Goes on with what was left for later, if what it waits for is there.
   func resume() {
     guard let parked, !isEnded else { return }
     switch parked {
+    case .turn: return
     case .output where outputBytes > 0: return
+    case .late where !hasRoomForLate: return
+    case .work where isAwaitingWork: return
     case .durability where hasUndurableWrites || isHoldingEnough: return hub.await(self)
-    case .output, .durability: break
+    case .output, .late, .work, .durability: break
     }
-    self.parked = nil
-    process { input in input.resume { take($0) } }
+    process { goOn(&$0) }
+  }
+
+  /// Goes on in a later turn than the one in which its time was up.
+  func goOnAfterInterruption() {
+    guard parked == .turn, !isEnded else { return }
+    process { goOn(&$0) }
+    endIfDone()
+  }
+
+  private func goOn(_ input: inout LineSplitter) {
+    parked = nil
+    input.resume { take($0) }
   }
 
   /// Whether as many answers wait for the journal as may.
@@ -34,17 +49,25 @@ extension Connection {
     held.count >= limits.held || held.byteCount >= limits.outputSoft
   }
 
-  /// Runs lines, sends their answers, and goes on as long as nothing stands in the way.
+  /// Runs lines and sends their answers, until nothing is left, something stands in the way, or the
+  /// client's slice of this turn is over.
   private func process(_ body: (inout LineSplitter) -> Void) {
+    let hasBegun = hub.time.begin(for: user)
+    work(body)
+    // A client that takes its output as it comes is not left waiting for a reason to go on.
+    while parked == .output, outputBytes == 0, !isEnded { work(goOn) }
+    if hasBegun { hub.time.end() }
+    noteBuffered()
+    updateReading()
+    notePartialLine()
+  }
+
+  private func work(_ body: (inout LineSplitter) -> Void) {
     hub.current = self
     body(&input)
     finishIfAtEnd()
     hub.current = nil
     sendScratch()
-    updateReading()
-    notePartialLine()
-    // A client that takes its output as it comes is not left waiting for a reason to go on.
-    if parked == .output { resume() }
   }
 
   /// Runs a last line without LF.
@@ -56,12 +79,13 @@ extension Connection {
   /// Runs one line.
   private func take(_ line: Span<UInt8>?) -> LineSplitter.Verdict {
     guard !isEnded else { return .done }
-    guard hub.scratch.count + outputBytes < limits.outputSoft else { return park(.output) }
-    guard !isHoldingEnough else { return park(.durability) }
     guard let line else {
       refuse(.null, .limit(.lineIn, limits, .lineTooLong))
       return .done
     }
+    guard !hub.time.isUp() else { return park(.turn) }
+    guard hub.scratch.count + outputBytes < outputSoft else { return park(.output) }
+    guard !isHoldingEnough else { return park(.durability) }
     var scanner = JSONScanner(line)
     guard let first = scanner.peek() else { return .done }  // a blank line
     if first == UInt8(ascii: "[") { return takeBatch(line) }
@@ -76,30 +100,39 @@ extension Connection {
   }
 
   private func takeBatch(_ line: Span<UInt8>) -> LineSplitter.Verdict {
-    do throws(Request.Fault) {
-      let requests = try Batch.parse(line, limits: limits)
-      badLines = 0
-      let (answer, next) =
-        batch ?? (answer: BatchAnswer(count: requests.count, for: self), next: 0)
-      for i in next..<requests.count {
-        switch requests[i] {
-        case .failure(let fault):
-          answer.set(i, fault.id, after: 0, isLate: false) {
-            Frame.error(fault.error, fault.id, &$0)
-          }
-        case .success(let request):
-          guard run(request, line, batch: answer, index: i) == .done else {
-            batch = (answer, i)
-            return .later
-          }
+    let begun: RunningBatch
+    if let batch {
+      begun = batch
+    } else {
+      do throws(Request.Fault) {
+        let requests = try Batch.parse(line, limits: limits)
+        badLines = 0
+        begun = RunningBatch(
+          requests: requests, answer: BatchAnswer(to: requests, for: self))
+      } catch {
+        noteBadLine(error)
+        return .done
+      }
+    }
+    batch = nil
+    for i in begun.next..<begun.requests.count {
+      switch begun.requests[i] {
+      case .failure(let fault):
+        begun.answer.set(i, fault.id, after: 0, isLate: false) {
+          Frame.error(fault.error, fault.id, &$0)
+        }
+      case .success(let request):
+        // The first of a slice was asked about with its line.
+        let isUp = i > begun.next && hub.time.isUp()
+        let verdict = isUp ? park(.turn) : run(request, line, batch: begun.answer, index: i)
+        guard verdict == .done else {
+          batch = begun
+          batch?.next = i
+          return .later
         }
       }
-      batch = nil
-      return .done
-    } catch {
-      noteBadLine(error)
-      return .done
     }
+    return .done
   }
 
   private func run(
@@ -113,17 +146,19 @@ extension Connection {
     }
     runningBatch = batch
     defer { runningBatch = nil }
-    guard onRequest(call, request, line) == .done else {
-      if parkedSince == nil { parkedSince = hub.now() }
-      return park(.durability)
-    }
+    if let reason = onRequest(call, request, line) { return park(reason) }
     parkedSince = nil
     return .done
   }
 
   private func park(_ reason: Parking) -> LineSplitter.Verdict {
     parked = reason
-    if reason == .durability { hub.await(self) }
+    if parkedSince == nil { parkedSince = hub.now() }
+    switch reason {
+    case .turn: hub.time.append(self)
+    case .durability: hub.await(self)
+    case .output, .late, .work: break
+    }
     return .later
   }
 
@@ -136,7 +171,7 @@ extension Connection {
     }
   }
 
-  private func refuse(_ id: RequestID, _ error: WireError) {
+  func refuse(_ id: RequestID, _ error: WireError) {
     emit(after: 0, to: .request(id), isLate: false) { Frame.error(error, id, &$0) }
   }
 
@@ -152,6 +187,6 @@ extension Connection {
 
   func updateReading() {
     transport?.setReading(
-      !input.isParked && !hub.isStopping && outputBytes < limits.outputSoft)
+      !input.isParked && !hub.isStopping && outputBytes < outputSoft)
   }
 }

@@ -19,11 +19,18 @@ extension Connection {
   /// - Throws: ``WireError``: `limit_reached`, or `overloaded`.
   func startLate(_ call: Call) throws(WireError) {
     guard late.count < limits.inFlight else { throw .limitReached(.inFlight, limits) }
-    guard hub.mayStartLate(for: peer.uid) else {
+    guard hub.mayStartLate(for: user) else {
       throw .limit(.allInFlight, limits, .overloaded)
     }
     late.append(call)
-    hub.countLate(1, of: peer.uid)
+    hub.countLate(1, of: user)
+  }
+
+  /// Whether one more async call may be begun whose answer may be as long as a line: all of them that
+  /// are in flight and what the client has not taken are to be no more than it may have waiting.
+  package var hasRoomForLate: Bool {
+    let lines = 1 + late.count(where: \.isLong)
+    return outputBytes + lines * lineOut <= max(outputSoft, lineOut)
   }
 
   /// Forgets a call that was answered.
@@ -31,7 +38,7 @@ extension Connection {
     ended.end()
     guard let i = late.firstIndex(where: { $0.isLate(ended) }) else { return }
     late.remove(at: i)
-    hub.countLate(-1, of: peer.uid)
+    hub.countLate(-1, of: user)
     hub.list(self)
   }
 
@@ -39,7 +46,7 @@ extension Connection {
   func abandonLate() {
     let late = late
     self.late = []
-    hub.countLate(-late.count, of: peer.uid)
+    hub.countLate(-late.count, of: user)
     for call in late { call.abandon() }
   }
 

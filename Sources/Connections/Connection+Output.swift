@@ -36,6 +36,13 @@ extension Connection {
     }
   }
 
+  /// Counts a command that is not answered among those whose answers wait for the journal.
+  func hold(until position: UInt64) {
+    guard !isEnded, position > hub.position else { return }
+    held.append(after: position, to: .nobody) { _ in }
+    hub.await(self)
+  }
+
   /// Writes a line; one that is longer than the client takes becomes an error.
   private func writeLine(
     _ addressee: Addressee, to buffer: inout ByteBuffer, _ write: (inout ByteBuffer) -> Void
@@ -43,9 +50,15 @@ extension Connection {
     let start = buffer.count
     write(&buffer)
     let size = buffer.count - start
-    guard size > lineOut else { return }
+    var error: WireError?
+    if size > lineOut {
+      error = .resultTooLarge(size, max: lineOut)
+    } else if case .request = addressee {
+      error = refusal(ofAnswerWith: size)
+    }
+    guard let error else { return }
     buffer.truncate(to: start)
-    Frame.error(.resultTooLarge(size, max: lineOut), addressee.id, &buffer)
+    Frame.error(error, addressee.id, &buffer)
   }
 
   /// Sends what the requests of this turn were answered.
@@ -118,11 +131,15 @@ extension Connection {
   /// Sends all that is owed to the client and may leave: answers first, then what its
   /// subscriptions have, in one write as long as it takes everything.
   func pump() {
-    guard !isEnded, sendOutput() else { return updateReading() }
+    guard !isEnded else { return }
+    guard sendOutput() else { return pumpBlocked() }
+    let hasBegun = (costlySubscriptions > 0 || !views.isEmpty) && hub.time.begin(for: user)
+    defer { if hasBegun { hub.time.end() } }
+    answerPostponed()
     var (isMore, chunks) = (true, 0)
     while isMore, !isEnded, outputBytes == 0 {
       // A client that reads as fast as it is written to is not to keep the others waiting.
-      guard chunks < Hub.chunksPerTurn else {
+      guard chunks < Hub.chunksPerTurn, chunks == 0 || !hub.time.isUp() else {
         hub.postpone(self)
         break
       }
@@ -131,7 +148,7 @@ extension Connection {
       heldLate.release(upTo: hub.position, to: &hub.scratch)
       goOnBehindAnswers()
       for subscription in subscriptions where subscription.isDirty && !subscription.isInBatch {
-        guard hub.scratch.count < Hub.chunkSize else {
+        guard hub.scratch.count < chunkSize else {
           isMore = true
           break
         }
@@ -148,9 +165,24 @@ extension Connection {
     guard !isEnded else { return }
     if !syncs.isEmpty { answerSyncs() }
     if !held.isEmpty || !heldLate.isEmpty { hub.await(self) }
+    if !postponedAnswers.isEmpty, outputBytes == 0 { hub.postpone(self) }
+    noteBuffered()
     resume()
     updateReading()
     endIfDone()
+  }
+
+  /// Moves answers that are durable behind the output that the client has not taken, so that what it
+  /// asks meanwhile is limited by bytes and not by the number of answers.
+  private func pumpBlocked() {
+    guard !isEnded else { return }
+    if outputBytes < outputSoft, !held.isEmpty {
+      held.release(upTo: hub.position, to: &output)
+      if !held.isEmpty { hub.await(self) }
+      resume()
+    }
+    noteBuffered()
+    updateReading()
   }
 
   /// Does what was to be done behind the answers, when all have left.
@@ -163,7 +195,7 @@ extension Connection {
 
   /// A client that asks and does not read is hung up on before it costs more.
   private func checkOutput() {
-    if outputBytes > limits.outputHard { close(.outQueueFull) }
+    if outputBytes > max(limits.outputHard, limits.outputSoft + lineOut) { close(.outQueueFull) }
   }
 
   /// The write that answers waited for is lost.

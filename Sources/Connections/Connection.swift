@@ -7,11 +7,24 @@ package import Wire
 /// It knows neither socket nor service. A host feeds it with ``receive(_:)`` and gives it a
 /// ``Transport``; a binder observes its requests and adds subscriptions.
 package final class Connection: DisposeBagProvider {
-  /// Runs a request, or says that its turn has not come: `.later` when it asks for something that
-  /// what this client has written before has a part in, and that is not durable yet.
+  /// Handles a request; returns what it has to wait for first, `nil` when it was handled.
   package typealias Handler = (
     _ call: Call, _ request: Request, _ line: Span<UInt8>
-  ) -> LineSplitter.Verdict
+  ) -> Parking?
+
+  /// What a request waits for before it is run.
+  package enum Parking {
+    /// The next turn: the client's time of this one is up.
+    case turn
+    /// The client takes its output.
+    case output
+    /// What the client has written before becomes durable.
+    case durability
+    /// Answers to earlier async calls leave: more of them could be too long together.
+    case late
+    /// Something that is done for it on another thread.
+    case work
+  }
 
   /// Opens a view that the client asks for.
   package typealias Opener = (
@@ -22,10 +35,14 @@ package final class Connection: DisposeBagProvider {
   package let peer: PeerIdentity
   package let hub: Hub
 
+  /// What it shares with other clients of its user.
+  let user: UserShare
+
   /// Everything that lives as long as the client.
   package private(set) lazy var bag = DisposeBag()
 
   private static let endedNamesKept = 64
+  private let live = LiveNode("Connection")
 
   /// Who runs the requests; set by the binder.
   package var onRequest: Handler?
@@ -35,9 +52,6 @@ package final class Connection: DisposeBagProvider {
 
   /// Who opens views; set by the binder.
   package var onOpen: Opener?
-
-  /// Told when the client has left; set by the host.
-  package var onEnd: (() -> Void)?
 
   /// As the client has called itself in `hello`; `nil` before.
   package var clientName: String?
@@ -49,6 +63,9 @@ package final class Connection: DisposeBagProvider {
   package var lineOut: Int
 
   package private(set) var subscriptions: [Subscription] = []
+
+  /// Subscriptions that take time to find out what is to be sent.
+  private(set) var costlySubscriptions = 0
 
   /// The views that are open, parents before their children.
   package internal(set) var views: [View] = []
@@ -72,8 +89,8 @@ package final class Connection: DisposeBagProvider {
   var input: LineSplitter
   var badLines = 0
 
-  /// The batch whose requests are being run, and the next of them.
-  var batch: (answer: BatchAnswer, next: Int)?
+  /// The batch that was interrupted between two requests.
+  var batch: RunningBatch?
 
   /// The batch of which a request is being run.
   var runningBatch: BatchAnswer?
@@ -87,8 +104,20 @@ package final class Connection: DisposeBagProvider {
   /// When answers are looked at whose client does not wait for ever.
   var expiry: (at: UInt64, timer: any Disposable)?
 
+  /// Whether the line that is left for later waits for work that is done away from the loop.
+  var isAwaitingWork = false
+
   /// When the line that is left for later was first looked at.
   var parkedSince: UInt64?
+
+  /// Bytes of the answers of batches that are not whole yet.
+  var batchBytes = 0
+
+  /// What is counted of this connection in ``UserShare/bufferedBytes``.
+  var bufferedBytes = 0
+
+  /// Answers to async calls that wait until the client has taken its output.
+  var postponedAnswers: [() -> Void] = []
 
   /// Output that the client has not taken.
   var output = ByteBuffer()
@@ -121,18 +150,12 @@ package final class Connection: DisposeBagProvider {
   var partialSince: UInt64?
   var stalledSince: UInt64?
 
-  enum Parking {
-    /// Until the client has taken its output.
-    case output
-    /// Until what was written before is durable.
-    case durability
-  }
-
   /// A connection that its hub counts.
   init(id: UInt64, peer: PeerIdentity, hub: Hub) {
     self.id = id
     self.peer = peer
     self.hub = hub
+    user = hub.share(of: peer.uid)
     input = LineSplitter(limit: hub.limits.lineIn)
     lineOut = hub.limits.lineOut
   }
@@ -152,6 +175,17 @@ package final class Connection: DisposeBagProvider {
 
   /// Whether what this client has written before is not durable yet.
   package var hasUndurableWrites: Bool { writtenPosition > hub.position }
+
+  /// Leaves the request that is run now, which its handler has left for later, until
+  /// ``endWork()``.
+  package func awaitWork() { isAwaitingWork = true }
+
+  /// The work is done: the request is run again.
+  package func endWork() {
+    guard isAwaitingWork, !isEnded else { return }
+    isAwaitingWork = false
+    hub.list(self)
+  }
 
   /// For how many milliseconds the request that is run now was left for later.
   package var waitedMilliseconds: UInt64 { parkedSince.map { hub.now() - $0 } ?? 0 }
@@ -179,19 +213,21 @@ package final class Connection: DisposeBagProvider {
   ///
   /// - Throws: ``WireError``: `already_exists`, or `limit_reached`.
   package func reserveHandle(_ wish: Handle?) throws(WireError) -> Handle {
+    try checkHandle(wish)
+    if let wish { return wish }
+    repeat { lastHandle += 1 } while subscription(.number(lastHandle)) != nil
+    return .number(lastHandle)
+  }
+
+  /// - Throws: What ``reserveHandle(_:)`` would throw now; no number is taken.
+  package func checkHandle(_ wish: Handle?) throws(WireError) {
     guard subscriptions.count < limits.subscriptions else {
       throw .limitReached(.subscriptions, limits)
     }
-    guard let wish else {
-      repeat { lastHandle += 1 } while subscription(.number(lastHandle)) != nil
-      return .number(lastHandle)
-    }
-    guard subscription(wish) == nil else {
-      throw WireError(
-        .alreadyExists, "there is a subscription \(wish.text.text) already",
-        ["what": .string("subscription"), "id": wish.text.value])
-    }
-    return wish
+    guard let wish, subscription(wish) != nil else { return }
+    throw WireError(
+      .alreadyExists, "there is a subscription \(wish.text.text) already",
+      ["what": .string("subscription"), "id": wish.text.value])
   }
 
   package func subscription(_ handle: Handle) -> Subscription? {
@@ -209,6 +245,7 @@ package final class Connection: DisposeBagProvider {
       runningBatch.behind.append { [weak subscription] in subscription?.isInBatch = false }
     }
     hub.subscriptionCount += 1
+    if subscription.isCostly { costlySubscriptions += 1 }
     subscription.start()
   }
 
@@ -217,6 +254,7 @@ package final class Connection: DisposeBagProvider {
     guard let i = subscriptions.firstIndex(where: { $0 === subscription }) else { return }
     subscriptions.remove(at: i)
     hub.subscriptionCount -= 1
+    if subscription.isCostly { costlySubscriptions -= 1 }
     noteEnded(subscription.handle)
     subscription.end()
     hub.list(self)  // it may have been all that kept the connection
@@ -263,6 +301,7 @@ package final class Connection: DisposeBagProvider {
     bindings = [:]
     syncs = []
     behindAnswers = []
+    postponedAnswers = []
     abandonLate()
     expiry?.timer.dispose()
     expiry = nil
@@ -274,18 +313,19 @@ package final class Connection: DisposeBagProvider {
     heldLate = HeldAnswers()
     output.removeAll(keepingCapacity: 0)
     outputStart = 0
-    let (transport, onEnd) = (transport, onEnd)
+    batch = nil
+    user.bufferedBytes -= bufferedBytes
+    bufferedBytes = 0
+    let transport = transport
     self.transport = nil
-    self.onEnd = nil
     transport?.close()
     hub.remove(self)
-    onEnd?()
   }
 
   /// Ends the connection when the client has ended its side and nothing is owed to it.
   func endIfDone() {
     guard isAtEnd, !isEnded, !input.isParked, held.isEmpty, heldLate.isEmpty, late.isEmpty,
-      outputBytes == 0,
+      outputBytes == 0, postponedAnswers.isEmpty,
       subscriptions.isEmpty, views.isEmpty, closedViews.isEmpty, bindings.isEmpty
     else { return }
     end()

@@ -21,6 +21,9 @@ package final class Hub {
   package let now: () -> UInt64
   package let scheduler: any Scheduler
 
+  /// Shares the time of each turn between the clients.
+  let time: TurnTime
+
   /// The identity of the journal.
   package var epoch = ""
 
@@ -34,8 +37,8 @@ package final class Hub {
   /// What clients are told of an error that something they look at has come to.
   package var wireError: (any Error) -> WireError = { WireError(.internalError, "\($0)") }
 
-  /// The order in which lines of one kind of a binder are taken; see ``Assembly``.
-  package var lineOrder: ([() -> Void]) -> [() -> Void] = { $0 }
+  /// The order in which the lines of a binder of a view are written; see ``Assembly``.
+  package var lineOrder: ([Assembly.Line]) -> [Assembly.Line] = { $0 }
 
   /// Clients by their number.
   package private(set) var connections: [UInt64: Connection] = [:]
@@ -45,12 +48,12 @@ package final class Hub {
   package internal(set) var subscriptionCount = 0
 
   /// Calls of all clients that are answered in a later turn.
-  package var lateCalls: Int { lateCallsByUser.values.reduce(0, +) }
+  package private(set) var lateCalls = 0
 
-  /// Those of each user who has any.
-  private var lateCallsByUser: [UInt32: Int] = [:]
+  /// What the clients of each user use together.
+  private var users: [UInt32: UserShare] = [:]
 
-  /// The users to whom no share is a limit: who administers the daemon gets through.
+  /// Users exempt from the limits of one user (administrators).
   package var owners: Set<UInt32> = []
 
   /// Where the answers of the requests that are being run are gathered.
@@ -73,13 +76,21 @@ package final class Hub {
   private var sweep: (any Disposable)?
   private var feeds: [String: Feed] = [:]
 
+  /// What views show that others may show as well.
+  var viewFeeds: [ViewFeed.Key: ViewFeed] = [:]
+
   /// - Parameters:
-  ///   - now: Milliseconds of a monotonic clock.
+  ///   - now: Milliseconds of a monotonic clock, as of the start of the turn.
+  ///   - clock: Nanoseconds of a monotonic clock that goes on within a turn.
   ///   - scheduler: For what is sent later, and for clients that stand still.
-  package init(limits: Limits, now: @escaping () -> UInt64, scheduler: any Scheduler) {
+  package init(
+    limits: Limits, now: @escaping () -> UInt64, clock: @escaping () -> UInt64,
+    scheduler: any Scheduler
+  ) {
     self.limits = limits
     self.now = now
     self.scheduler = scheduler
+    time = TurnTime(clock: clock)
   }
 
   /// A new client.
@@ -87,26 +98,43 @@ package final class Hub {
     lastID += 1
     let connection = Connection(id: lastID, peer: peer, hub: self)
     connections[lastID] = connection
+    connection.user.connections += 1
     return connection
   }
 
   func remove(_ connection: Connection) {
-    connections[connection.id] = nil
+    guard connections.removeValue(forKey: connection.id) != nil else { return }
+    connection.user.connections -= 1
+    if connection.user.isUnused { users[connection.user.uid] = nil }
   }
 
-  // MARK: Late calls
+  // MARK: Users
+
+  /// What the clients of a user use together.
+  func share(of uid: UInt32) -> UserShare {
+    if let share = users[uid] { return share }
+    let share = UserShare(uid: uid)
+    users[uid] = share
+    return share
+  }
+
+  /// The limit that leaves no room for one more client of a user; `nil` when there is room.
+  package func limitReached(by uid: UInt32) -> LimitName? {
+    guard connections.count < limits.connections else { return .connections }
+    guard !owners.contains(uid) else { return nil }
+    return users[uid]?.connections ?? 0 < limits.connectionsPerUser ? nil : .connectionsPerUser
+  }
 
   /// Whether a user may have one more call that is answered in a later turn: all have a limit, and one
   /// of them no more than half of it, so that there is room for the others.
-  func mayStartLate(for user: UInt32) -> Bool {
+  func mayStartLate(for user: UserShare) -> Bool {
     guard lateCalls < limits.allInFlight else { return false }
-    let mine = lateCallsByUser[user, default: 0]
-    return owners.contains(user) || mine < max(1, limits.allInFlight / 2)
+    return owners.contains(user.uid) || user.lateCalls < max(1, limits.allInFlight / 2)
   }
 
-  func countLate(_ change: Int, of user: UInt32) {
-    let mine = lateCallsByUser[user, default: 0] + change
-    lateCallsByUser[user] = mine == 0 ? nil : mine
+  func countLate(_ change: Int, of user: UserShare) {
+    lateCalls += change
+    user.lateCalls += change
   }
 
   /// Bytes that wait for clients, of all together.
@@ -117,6 +145,7 @@ package final class Hub {
   /// The journal is durable up to a position, and the services have taken it in.
   package func advance(to position: UInt64) {
     self.position = position
+    scheduleMarks()
     let waiting = waiting
     self.waiting = []
     for connection in waiting {
@@ -174,6 +203,7 @@ package final class Hub {
   /// - Returns: Whether there is more to send, which is not to wait for anything but its turn.
   @discardableResult
   package func flush() -> Bool {
+    time.goOn()
     let postponed = postponed
     self.postponed = []
     for connection in postponed {
@@ -199,7 +229,8 @@ package final class Hub {
       self.gone = []
       for connection in gone { connection.end() }
     }
-    return !self.postponed.isEmpty
+    time.endTurn()
+    return !self.postponed.isEmpty || time.hasInterrupted
   }
 
   // MARK: Feeds
@@ -216,11 +247,46 @@ package final class Hub {
   private static let windowBytes = 64 << 20
 
   /// Feeds that keep a window of what has happened.
-  var windowCount = 0
+  var windowFeeds: [ObjectIdentifier: Feed] = [:]
+
+  /// Bytes that all of them keep.
+  package internal(set) var windowTotal = 0
 
   /// How much one of them may keep.
   func windowBytes(atMost most: Int) -> Int {
-    max(64 << 10, min(most, Self.windowBytes / max(1, windowCount)))
+    min(most, Self.windowBytes / max(1, windowFeeds.count))
+  }
+
+  /// Makes room when feeds that have kept much while there were few of them take what others need.
+  func limitWindows() {
+    guard windowTotal > Self.windowBytes else { return }
+    let share = windowBytes(atMost: .max) / 2
+    for feed in windowFeeds.values {
+      feed.trim(to: share)
+      feed.countWindow()
+    }
+  }
+
+  /// The feeds of logs, whose clients are told now and then how far they are.
+  var logFeeds: [ObjectIdentifier: LogFeed] = [:]
+
+  /// Seconds after an event that has passed by within which a client is told how far it is.
+  private static let secondsBetweenMarks = 10.0
+  private var markAlarm: (any Disposable)?
+
+  /// Nobody is to be told any more when there are no feeds of logs.
+  func cancelMarks() {
+    guard logFeeds.isEmpty else { return }
+    markAlarm?.dispose()
+    markAlarm = nil
+  }
+
+  private func scheduleMarks() {
+    guard markAlarm == nil, !logFeeds.isEmpty else { return }
+    markAlarm = scheduler.schedule(after: Self.secondsBetweenMarks) { [unowned self] in
+      markAlarm = nil
+      for feed in logFeeds.values { feed.mark() }
+    }
   }
 
   func dropFeed(_ key: String) {
@@ -322,7 +388,7 @@ package final class Hub {
   package var hasUnfinished: Bool {
     connections.values.contains {
       !$0.held.isEmpty || !$0.heldLate.isEmpty || !$0.late.isEmpty || $0.outputBytes > 0
-        || $0.parked != nil || $0.isPostponed
+        || !$0.postponedAnswers.isEmpty || $0.parked != nil || $0.isPostponed
     }
   }
 }

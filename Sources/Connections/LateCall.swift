@@ -5,6 +5,9 @@ final class LateCall {
   /// The source whose value it waits for, which may never come; `nil` for work that is done for it.
   let source: String?
 
+  /// Whether the answer may be as long as a line.
+  let isLong: Bool
+
   /// Whether something was done for it that stays, whatever becomes of the call.
   var hasBegun = false
 
@@ -14,8 +17,9 @@ final class LateCall {
   /// What is done for it; let go when it is answered, by whom it may be.
   let work = DisposeBag()
 
-  init(waitingFor source: String?) {
+  init(waitingFor source: String?, isLong: Bool) {
     self.source = source
+    self.isLong = isLong
   }
 
   func end() {

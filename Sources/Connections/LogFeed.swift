@@ -1,3 +1,4 @@
+internal import JSON
 internal import Signals
 
 /// The last entries of a log, kept in memory for those that keep up.
@@ -10,53 +11,49 @@ final class LogFeed: Feed {
   /// All entries after this position are kept.
   private(set) var start: UInt64
 
-  /// The position up to which the log is known.
-  private(set) var end: UInt64
-
   /// Up to where clients should know that there is nothing for them, unless they know more.
   private(set) var marked: UInt64
 
-  /// After how many events that passed by, or seconds, a client is told how far it is.
+  /// After how many events that passed by a client that reads the past is told how far it is.
   static let eventsBetweenMarks: UInt64 = 1000
-  private static let secondsBetweenMarks = 10.0
 
   private var window = Window<LogEntry>()
-  private var alarm: (any Disposable)?
 
   init(_ source: LogSource, _ key: String, _ hub: Hub) {
     self.source = source
     start = source.position()
-    end = start
     marked = start
     super.init(key, hub, keepsWindow: true)
     observation = source.live.observeNext { [unowned self] in receive($0) }
+    hub.logFeeds[ObjectIdentifier(self)] = self
   }
 
-  private func receive(_ batch: LogBatch) {
-    end = batch.end
-    for entry in batch.entries { window.append(entry) }
-    if let dropped = window.trim(to: hub.windowBytes(atMost: Self.capacity)) {
-      start = dropped.seq
-    }
-    scheduleMark(isPassedBy: batch.isPassedBy)
+  /// The position up to which the log is known.
+  var end: UInt64 { source.position() }
+
+  private func receive(_ entry: LogEntry) {
+    window.append(entry)
+    trim(to: hub.windowBytes(atMost: Self.capacity))
     wake()
   }
 
-  private func scheduleMark(isPassedBy: Bool) {
-    if end - marked >= Self.eventsBetweenMarks {
-      marked = end
-    } else if isPassedBy, alarm == nil {
-      alarm = hub.scheduler.schedule(after: Self.secondsBetweenMarks) { [unowned self] in
-        alarm = nil
-        marked = end
-        wake()
-      }
-    }
+  override func trim(to capacity: Int) {
+    if let dropped = window.trim(to: capacity) { start = dropped.seq }
+  }
+
+  override var windowBytes: Int { window.bytes }
+
+  /// Tells those that are behind it how far they are, if something has passed by.
+  func mark() {
+    guard source.news() > marked else { return }
+    marked = end
+    wake()
   }
 
   override func stop() {
     super.stop()
-    alarm?.dispose()
+    hub.logFeeds[ObjectIdentifier(self)] = nil
+    hub.cancelMarks()
   }
 
   /// The number of the first entry that is kept.
@@ -74,6 +71,6 @@ final class LogFeed: Feed {
 }
 
 extension LogEntry: WindowElement {
-  var size: Int { tail.utf8.count }
+  var size: Int { tail.utf8.count + (data?.text.utf8.count ?? 0) }
   static var empty: LogEntry { LogEntry(seq: 0, tail: "") }
 }

@@ -1,3 +1,4 @@
+package import JSON
 package import Signals
 package import Wire
 
@@ -7,26 +8,31 @@ package struct LogSource {
   /// By which clients that watch the same are known: they share what is kept in memory.
   package let key: String
 
-  /// What becomes durable from now on.
-  package let live: Signal<LogBatch, Never>
+  /// Each entry that becomes durable from now on.
+  package let live: Signal<LogEntry, Never>
 
   /// Reads what was durable, in order, away from the loop; fails with `seq_expired` when not all of
   /// it is kept.
   package let read: (_ after: UInt64) -> Signal<LogBatch, WireError>
 
-  /// How far the journal is durable now.
+  /// How far the journal is durable now; all entries up to there were emitted by ``live``.
   package let position: () -> UInt64
+
+  /// The last durable position of which a client wants to know that it has passed by.
+  package let news: () -> UInt64
 
   /// The first position that is kept now.
   package let first: () -> UInt64
 
   package init(
-    key: String, live: Signal<LogBatch, Never>, position: @escaping () -> UInt64,
-    first: @escaping () -> UInt64, read: @escaping (_ after: UInt64) -> Signal<LogBatch, WireError>
+    key: String, live: Signal<LogEntry, Never>, position: @escaping () -> UInt64,
+    news: (() -> UInt64)? = nil, first: @escaping () -> UInt64,
+    read: @escaping (_ after: UInt64) -> Signal<LogBatch, WireError>
   ) {
     self.key = key
     self.live = live
     self.position = position
+    self.news = news ?? position
     self.first = first
     self.read = read
   }
@@ -42,17 +48,10 @@ package struct LogBatch: Sendable {
   /// Positions before the end that are not kept any more, in order.
   package let holes: [ClosedRange<UInt64>]
 
-  /// Whether something has passed by of which a client wants to know that it has.
-  package let isPassedBy: Bool
-
-  /// - Parameter isPassedBy: Left out, whatever stands behind the last entry has.
-  package init(
-    entries: [LogEntry], end: UInt64, holes: [ClosedRange<UInt64>] = [], isPassedBy: Bool? = nil
-  ) {
+  package init(entries: [LogEntry], end: UInt64, holes: [ClosedRange<UInt64>] = []) {
     self.entries = entries
     self.end = end
     self.holes = holes
-    self.isPassedBy = isPassedBy ?? (entries.last?.seq != end)
   }
 }
 
@@ -63,8 +62,12 @@ package struct LogEntry: Sendable {
   /// What follows the handle in its line: `"seq":9,…}}` and LF.
   package let tail: String
 
-  package init(seq: UInt64, tail: String) {
+  /// The data of the event, for conditions; `nil` for what is no event.
+  package let data: JSONText?
+
+  package init(seq: UInt64, tail: String, data: JSONText? = nil) {
     self.seq = seq
     self.tail = tail
+    self.data = data
   }
 }

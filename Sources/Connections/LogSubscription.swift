@@ -21,6 +21,12 @@ package final class LogSubscription: Subscription {
   }
 
   private let feed: LogFeed
+
+  /// What it reads of the past: the entries of the feed that are wanted.
+  private let past: LogSource
+
+  /// Whether an entry of the feed is wanted; `nil` when all are.
+  private let isWanted: ((LogEntry) -> Bool)?
   private let passesGaps: Bool
   private var state: State
   private var reading: (any Disposable)?
@@ -47,15 +53,21 @@ package final class LogSubscription: Subscription {
   package var onEnd: (() -> Void)?
 
   /// - Parameters:
+  ///   - isWanted: Whether a live entry is wanted; `nil` when all are. What is read of the past was
+  ///     chosen by the source. It is asked when the client has its turn, so that entries which nobody
+  ///     wants cost others nothing.
   ///   - position: The client has everything up to here; `nil` for everything up to now.
   ///   - passesGaps: Whether it goes on behind what is not kept any more; it is told what that was.
   ///   - maxUnacknowledged: How many entries are sent that the client has not acknowledged; `nil`
   ///     for a client that does not.
   package init(
-    _ handle: Handle, to source: LogSource, after position: UInt64?, on connection: Connection,
-    passesGaps: Bool = false, maxUnacknowledged: Int? = nil
+    _ handle: Handle, to source: LogSource, where isWanted: ((LogEntry) -> Bool)? = nil,
+    after position: UInt64?, on connection: Connection, passesGaps: Bool = false,
+    maxUnacknowledged: Int? = nil
   ) {
     let hub = connection.hub
+    past = source
+    self.isWanted = isWanted
     feed = hub.feed("log " + source.key) { LogFeed(source, $0, hub) }
     self.passesGaps = passesGaps
     unacknowledged = maxUnacknowledged.map { Unacknowledged(max: $0) }
@@ -65,6 +77,9 @@ package final class LogSubscription: Subscription {
     state = position == nil ? .live(next: feed.endIndex) : .past
     super.init(handle, on: connection)
   }
+
+  /// Whether what it sends is chosen while it is sent.
+  override var isCostly: Bool { isWanted != nil }
 
   override func start() {
     feed.add(self)
@@ -118,7 +133,7 @@ package final class LogSubscription: Subscription {
   override func fill(_ buffer: inout ByteBuffer) -> Bool {
     if let closing { close(closing, &buffer) }
     while !isOver {
-      guard buffer.count < Hub.chunkSize else { return false }
+      guard buffer.count < connection.chunkSize else { return false }
       switch state {
       case .live(let next):
         guard next >= feed.firstIndex else {
@@ -149,7 +164,16 @@ package final class LogSubscription: Subscription {
     // What was read may have been ahead of what has been told live.
     while next < feed.endIndex, feed[next].seq <= cursor { next += 1 }
     while next < feed.endIndex {
-      guard buffer.count < Hub.chunkSize else {
+      let (first, end) = wanted(from: next)
+      next = first
+      guard first < end else {
+        // What was looked at is not looked at again.
+        cursor = max(cursor, feed[first - 1].seq)
+        guard first < feed.endIndex else { break }
+        state = .live(next: next)
+        return false
+      }
+      guard buffer.count < connection.chunkSize else {
         state = .live(next: next)
         return false
       }
@@ -157,7 +181,7 @@ package final class LogSubscription: Subscription {
         state = .live(next: next)
         return true
       }
-      next += write(feed, from: next, upTo: feed.endIndex, &buffer)
+      next += write(feed, from: next, upTo: end, &buffer)
       guard !isOver else { return true }
     }
     state = .live(next: next)
@@ -171,6 +195,28 @@ package final class LogSubscription: Subscription {
     return true
   }
 
+  /// The next entries in memory that are wanted and follow each other; an empty range where the search
+  /// has ended, when there are none, or the client's time of this turn is up.
+  private func wanted(from next: Int) -> (first: Int, end: Int) {
+    guard let isWanted else { return (next, feed.endIndex) }
+    var first = next
+    while first < feed.endIndex, !isWanted(feed[first]) {
+      first += 1
+      if connection.hub.time.isUp() { return (first, first) }
+    }
+    guard first < feed.endIndex else { return (first, first) }
+    var end = first + 1
+    while end < feed.endIndex, end - first < Self.wantedAtOnce, !connection.hub.time.isUp(),
+      isWanted(feed[end])
+    {
+      end += 1
+    }
+    return (first, end)
+  }
+
+  /// Entries that are looked at ahead of being written.
+  private static let wantedAtOnce = 64
+
   /// - Returns: Whether it may go on.
   private func fillPage(_ page: LogBatch, from first: Int, _ buffer: inout ByteBuffer) -> Bool {
     var next = first
@@ -181,7 +227,7 @@ package final class LogSubscription: Subscription {
       let end =
         holes.first.map { page.entries.index(after: $0.upperBound, in: all) } ?? all.upperBound
       let isPaused = next < end && pauses(&buffer)
-      guard !isPaused, buffer.count < Hub.chunkSize else {
+      guard !isPaused, buffer.count < connection.chunkSize else {
         state = .page(page, next: next)
         return !isPaused
       }
@@ -207,7 +253,7 @@ package final class LogSubscription: Subscription {
     let start = buffer.count
     var count = 1
     if connection.takesItems {
-      let limit = min(connection.lineOut, Hub.chunkSize)
+      let limit = min(connection.lineOut, connection.chunkSize)
       let end = min(end, unacknowledged.map { next + $0.room } ?? end)
       count = LogFrame.write(
         entries, from: next, upTo: end, after: head, limit: limit, to: &buffer)
@@ -239,7 +285,7 @@ package final class LogSubscription: Subscription {
 
   /// Goes on behind what is not kept any more, if the client wants that, and says what it was.
   private func passGap(_ error: WireError, _ buffer: inout ByteBuffer) -> Bool {
-    let first = feed.source.first()
+    let first = past.first()
     guard passesGaps, error.name == .seqExpired, first > cursor + 1 else { return false }
     skip(cursor + 1...first - 1, &buffer)
     isCaughtUp = false
@@ -256,7 +302,7 @@ package final class LogSubscription: Subscription {
 
   private func read() {
     state = .reading
-    reading = feed.source.read(cursor).observe { [unowned self] event in
+    reading = past.read(cursor).observe { [unowned self] event in
       switch event {
       case .next(let page): state = .page(page, next: 0)
       case .failed(let error): state = .broken(error)

@@ -89,7 +89,7 @@ package final class PatternSubscription: Subscription {
   override func fill(_ buffer: inout ByteBuffer) -> Bool {
     guard !pending.isEmpty, pace.isDue(self) else { return true }
     var next = 0
-    while next < order.count, buffer.count < Hub.chunkSize {
+    while next < order.count, buffer.count < connection.chunkSize {
       if let source = order[next], let change = pending.removeValue(forKey: source) {
         guard write(source, change, &buffer) else { return true }
       }

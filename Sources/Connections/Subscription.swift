@@ -1,4 +1,5 @@
 internal import JSON
+internal import Signals
 package import Wire
 
 /// What one client watches.
@@ -12,6 +13,9 @@ package class Subscription {
   /// What the client has called that which it watches: a source, a pattern or `events`.
   package internal(set) var source = ""
 
+  /// Where its feed has it; `nil` while it has not.
+  final var place: Int?
+
   /// Whether the batch that has made it is not answered.
   final var isInBatch = false
 
@@ -20,6 +24,7 @@ package class Subscription {
 
   /// Whether the last frame of it was written.
   private(set) var isOver = false
+  private let live = LiveNode("Subscription")
 
   /// How every `next` of it begins.
   let head: String
@@ -37,6 +42,9 @@ package class Subscription {
   ///
   /// - Returns: Whether nothing is left.
   func fill(_ buffer: inout ByteBuffer) -> Bool { true }
+
+  /// Whether it takes time to find out what is to be sent: that is time of the client.
+  var isCostly: Bool { false }
 
   /// Whether the client has been sent everything up to a position that is durable.
   func hasShown(_ position: UInt64) -> Bool { !isDirty }

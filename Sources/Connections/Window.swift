@@ -6,7 +6,9 @@ struct Window<Element: WindowElement> {
   /// The number of the first place.
   private var base = 0
   private var unused = 0
-  private var bytes = 0
+
+  /// Bytes of what is kept.
+  private(set) var bytes = 0
 
   /// The number of the first that is kept.
   var firstIndex: Int { base + unused }
@@ -28,19 +30,31 @@ struct Window<Element: WindowElement> {
   @discardableResult
   mutating func trim(to capacity: Int) -> Element? {
     var last: Element?
-    while bytes > capacity {
-      last = elements[unused]
-      bytes -= elements[unused].size
-      // The place stays until there are many of them, what it held goes now.
-      elements[unused] = .empty
-      unused += 1
-    }
-    if unused > 1024, unused > elements.count / 2 {
-      elements.removeFirst(unused)
-      base += unused
-      unused = 0
-    }
+    while bytes > capacity { last = dropFirst() }
+    closeGap()
     return last
+  }
+
+  /// Drops all before a number.
+  mutating func drop(before index: Int) {
+    while firstIndex < min(index, endIndex) { _ = dropFirst() }
+    closeGap()
+  }
+
+  private mutating func dropFirst() -> Element {
+    let first = elements[unused]
+    bytes -= first.size
+    // The place stays until there are many of them, what it held goes now.
+    elements[unused] = .empty
+    unused += 1
+    return first
+  }
+
+  private mutating func closeGap() {
+    guard unused == elements.count || unused > 1024 && unused > elements.count / 2 else { return }
+    elements.removeFirst(unused)
+    base += unused
+    unused = 0
   }
 }
 

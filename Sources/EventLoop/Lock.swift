@@ -44,4 +44,19 @@ package final class Lock<Value>: @unchecked Sendable {
     while !isReady(value) { uv_cond_wait(condition, mutex) }
     return body(&value)
   }
+
+  /// Waits until the value is as wanted, or a time is over, then changes it.
+  package func waitWithLock<Result>(
+    atMostMilliseconds time: UInt64, until isReady: (Value) -> Bool,
+    _ body: (inout sending Value) -> sending Result
+  ) -> sending Result {
+    uv_mutex_lock(mutex)
+    defer { uv_mutex_unlock(mutex) }
+    let end = uv_hrtime() + time * 1_000_000
+    while !isReady(value) {
+      let now = uv_hrtime()
+      guard now < end, uv_cond_timedwait(condition, mutex, end - now) == 0 else { break }
+    }
+    return body(&value)
+  }
 }

@@ -1,7 +1,8 @@
 internal import CPosix
 internal import Glibc
 
-/// Writes lines to standard error and never waits for whoever reads them.
+/// Writes lines to standard error and never waits for a reader: a line that is not taken at once is
+/// dropped and counted.
 package final class Log {
   /// Priorities of `syslog(3)`.
   package enum Priority: Int {
@@ -11,20 +12,38 @@ package final class Log {
     case info = 6
   }
 
+  /// Bytes of the text of one line; what is longer is cut.
+  ///
+  /// With the head it is less than a pipe takes at once (`PIPE_BUF`).
+  package static let maxTextBytes = 2_048
+
   private let isJournal: Bool
+  private let descriptor: CInt
+
+  /// The descriptor that this has opened; `nil` when it writes to that of the caller.
+  private let own: CInt?
 
   /// Lines that nobody has taken.
   private var dropped = 0
 
-  /// - Parameter isJournal: Whether `<N>` before a line is its priority; else the time and a word
-  ///   for people stand there.
-  package init(isJournal: Bool) {
+  /// - Parameters:
+  ///   - isJournal: Whether `<N>` before a line is its priority; else the time and a word for people
+  ///     precede it.
+  ///   - descriptor: Where lines go; it stays the caller's.
+  package init(isJournal: Bool, to descriptor: CInt = STDERR_FILENO) {
     self.isJournal = isJournal
+    self.descriptor = cposix_open_log(descriptor)
+    own = self.descriptor == descriptor ? nil : self.descriptor
+  }
+
+  deinit {
+    if let own { close(own) }
   }
 
   /// Writes a line.
   ///
-  /// What comes from clients is written with `\x` escapes, so that it can do nothing to a terminal.
+  /// Control characters, marks that change the direction of text and other invisible ones are
+  /// escaped, so that a client can neither steer a terminal nor forge a line.
   package func write(_ priority: Priority, _ text: String) {
     if dropped > 0, put(.warning, "\(dropped) lines of the log were dropped") { dropped = 0 }
     if !put(priority, text) { dropped += 1 }
@@ -32,8 +51,8 @@ package final class Log {
 
   private func put(_ priority: Priority, _ text: String) -> Bool {
     let head = isJournal ? "<\(priority.rawValue)>" : "\(Self.time()) \(priority): "
-    let line = head + Self.escaped(text) + "\n"
-    return cposix_write_now(STDERR_FILENO, line, line.utf8.count) > 0
+    let line = head + Self.shown(text) + "\n"
+    return cposix_write_now(descriptor, line, line.utf8.count) > 0
   }
 
   private static func time() -> String {
@@ -45,18 +64,32 @@ package final class Log {
     return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  private static func escaped(_ text: String) -> String {
-    guard text.unicodeScalars.contains(where: isControl) else { return text }
-    return text.unicodeScalars.reduce(into: "") { result, scalar in
-      if isControl(scalar) {
-        result += "\\x" + String(scalar.value, radix: 16)
-      } else {
-        result.unicodeScalars.append(scalar)
-      }
+  /// The text as it is written: escaped, and cut where it would be too long.
+  private static func shown(_ text: String) -> String {
+    if text.utf8.count <= maxTextBytes, !text.unicodeScalars.contains(where: isHidden) {
+      return text
     }
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      let piece = isHidden(scalar) ? escape(scalar) : String(Character(scalar))
+      guard shown.utf8.count + piece.utf8.count <= maxTextBytes else { return shown + "…" }
+      shown += piece
+    }
+    return shown
   }
 
-  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value
+  private static func escape(_ scalar: Unicode.Scalar) -> String {
+    let digits = String(scalar.value, radix: 16)
+    return scalar.value < 0x100
+      ? "\\x" + (digits.count < 2 ? "0" : "") + digits : "\\u{\(digits)}"
+  }
+
+  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    guard scalar.value >= 0x20 else { return true }
+    guard scalar.value >= 0x7F else { return false }
+    return switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .unassigned, .privateUse: true
+    default: false
+    }
   }
 }

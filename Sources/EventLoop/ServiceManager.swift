@@ -10,14 +10,21 @@ package struct ServiceManager {
   /// not ask.
   package let watchdogMilliseconds: UInt64?
 
-  /// The socket that the manager has bound for this process, the first if there are several.
+  /// The socket that the manager has bound for this process, the first if there are several; it is
+  /// not known yet whether it is one.
   package let listener: CInt?
+
+  /// A number of descriptors that is none; the daemon must not start with it.
+  package let badListenerCount: String?
 
   /// How many more there were: they are closed, so that nobody waits for an answer there.
   package let surplusListeners: Int
 
   /// Whether standard error goes to the journal, where `<N>` before a line is its priority.
   package let isLoggedByJournal: Bool
+
+  /// More descriptors than any manager hands over.
+  private static let maxListeners: UInt32 = 4_096
 
   /// Reads the environment, and takes out of it what is not for children.
   package init() {
@@ -26,15 +33,14 @@ package struct ServiceManager {
     let isWatched = Self.environment("WATCHDOG_PID").map { $0 == pid } ?? true
     let usec = Self.environment("WATCHDOG_USEC").flatMap { UInt64($0) }
     watchdogMilliseconds = isWatched ? usec.map { max(1, $0 / 1000) } : nil
-    if Self.environment("LISTEN_PID") == pid,
-      let count = Self.environment("LISTEN_FDS").flatMap({ CInt($0) }), count > 0
-    {
+    let count = Self.environment("LISTEN_PID") == pid ? Self.environment("LISTEN_FDS") : nil
+    let isGood = count.flatMap { UInt32($0) }.map { $0 <= Self.maxListeners } ?? false
+    badListenerCount = isGood ? nil : count
+    if let count = isGood ? count.flatMap({ CInt($0) }) : nil, count > 0 {
       listener = 3
-      surplusListeners = Int(count) - 1
-      for surplus in 4..<3 + max(1, count) { close(surplus) }
+      surplusListeners = Int(cposix_close_from(4, count - 1))
     } else {
-      listener = nil
-      surplusListeners = 0
+      (listener, surplusListeners) = (nil, 0)
     }
     var identity = [CChar](repeating: 0, count: 64)
     let isKnown = cposix_identity(STDERR_FILENO, &identity, identity.count) == 0

@@ -61,16 +61,13 @@ final class SocketFile {
 
   /// Whoever may rename files in the directory can put a socket of his own in the place of ours.
   private static func checkDirectory(of path: String) throws(SocketListener.PathError) {
-    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-    let directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    var status = stat()
-    guard stat(directory, &status) == 0 else {
-      throw .system(SystemError(code: errno, call: "stat", subject: directory))
+    let fault: UnsafeDirectory?
+    do throws(SystemError) {
+      fault = try UnsafeDirectory(of: path)
+    } catch {
+      throw .system(error)
     }
-    let isShared = status.st_mode & S_IWOTH != 0 && status.st_mode & S_ISVTX == 0
-    guard !isShared, status.st_uid == 0 || status.st_uid == geteuid() else {
-      throw .unsafeDirectory(directory)
-    }
+    if let fault { throw .unsafeDirectory(fault) }
   }
 }
 
@@ -80,8 +77,10 @@ extension SocketListener.PathError: CustomStringConvertible {
     case .alreadyRunning(let pid):
       pid > 0 ? "already running, pid \(pid)" : "already running"
     case .notASocket: "there is a file that is not a socket"
-    case .unsafeDirectory(let directory):
-      "\(directory) belongs to another user or is writable for everyone"
+    case .unsafeDirectory(let directory): "\(directory)"
+    case .badDescriptorCount(let text): "LISTEN_FDS is '\(text)', which is no number of descriptors"
+    case .notAListener(let descriptor, let reason):
+      "descriptor \(descriptor) is not a listening Unix stream socket: \(reason)"
     case .system(let error): "\(error)"
     }
   }

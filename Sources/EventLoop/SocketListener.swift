@@ -13,7 +13,13 @@ package final class SocketListener {
     case notASocket
 
     /// Other users could replace the socket: they own the directory or may write to it.
-    case unsafeDirectory(String)
+    case unsafeDirectory(UnsafeDirectory)
+
+    /// A descriptor of the service manager is not a listening Unix stream socket.
+    case notAListener(descriptor: CInt, reason: String)
+
+    /// The service manager gives a number of descriptors that is none.
+    case badDescriptorCount(String)
 
     /// A system call failed.
     case system(SystemError)
@@ -81,12 +87,35 @@ package final class SocketListener {
   }
 
   /// Listens on a descriptor that the service manager has bound; its file stays when this closes.
+  ///
+  /// - Throws: ``PathError/notAListener(descriptor:reason:)`` for everything but a listening Unix
+  ///   stream socket, which is left as it is.
   package convenience init(
     adopting descriptor: CInt, on loop: Loop, farewell: @escaping () -> [UInt8] = { [] },
     onAccept: @escaping (CInt) -> Void
-  ) throws(SystemError) {
-    try SystemError.check("fcntl", cposix_prepare_inherited(descriptor))
-    try self.init(descriptor, nil, on: loop, farewell, onAccept)
+  ) throws(PathError) {
+    if let reason = Self.fault(of: descriptor) {
+      throw .notAListener(descriptor: descriptor, reason: reason)
+    }
+    do {
+      try SystemError.check("fcntl", cposix_prepare_inherited(descriptor))
+      try self.init(descriptor, nil, on: loop, farewell, onAccept)
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  /// Why clients cannot be accepted on a descriptor; `nil` when they can.
+  private static func fault(of descriptor: CInt) -> String? {
+    switch cposix_descriptor_kind_of(descriptor) {
+    case cposix_listening_unix_stream: nil
+    case cposix_not_open: "it is not open"
+    case cposix_not_unix: "it is not a Unix socket"
+    case cposix_datagram: "it is a datagram socket"
+    case cposix_seqpacket: "it is a seqpacket socket"
+    case cposix_not_listening: "it does not listen"
+    default: "it is not a socket"
+    }
   }
 
   private init(

@@ -28,6 +28,7 @@ package final class CurlClient: WebClient {
   private let loop: Loop
   private let agent: String
   private let limits: Limits
+  private let mayConnect: () -> Bool
 
   /// libcurl's, made when something is got for the first time.
   private var multi: UnsafeMutableRawPointer?
@@ -37,11 +38,15 @@ package final class CurlClient: WebClient {
   private var waiting: [Transfer] = []
   private var isClosed = false
 
-  /// - Parameter agent: How it names itself, for example `"binderd/1.0"`.
+  /// - Parameters:
+  ///   - agent: How it names itself, for example `"binderd/1.0"`.
+  ///   - mayConnect: Whether the process may connect to other machines; asked before each transfer.
   package init(
-    on loop: Loop, agent: String, allowsLocal: Bool = false, limits: Limits = Limits()
+    on loop: Loop, agent: String, allowsLocal: Bool = false, limits: Limits = Limits(),
+    mayConnect: @escaping () -> Bool = { Process.mayUseNetwork }
   ) {
     (self.loop, self.agent, self.limits, self.allowsLocal) = (loop, agent, limits, allowsLocal)
+    self.mayConnect = mayConnect
   }
 
   /// How many transfers there are, those that wait included.
@@ -87,6 +92,11 @@ package final class CurlClient: WebClient {
 
   private func open() throws(WebError) {
     guard !isClosed else { throw .unavailable(reason: "nothing is fetched any more") }
+    guard mayConnect() else {
+      throw .unavailable(
+        reason: "the daemon may not use the network; an administrator lets it with network.conf of"
+          + " its documentation (share/doc/binderd), as a drop-in of binderd.service")
+    }
     guard multi == nil else { return }
     if let fault = ccurl_load() { throw .unavailable(reason: String(cString: fault)) }
     do throws(SystemError) {

@@ -1,14 +1,24 @@
 extension ByteBuffer {
   /// Appends a JSON string, its quotes included.
   ///
-  /// Escapes what RFC 8259 demands and no more: quote, backslash, controls.
+  /// Escapes what RFC 8259 demands, which is quote, backslash and controls below a space, and the
+  /// other controls, which terminals obey as well: DEL and C1.
   public mutating func append(quoted text: String) {
     append(UInt8(ascii: "\""))
     let bytes = text.utf8.span
     if Self.isPlain(bytes) {
       append(bytes)
     } else {
-      for i in bytes.indices { append(escaping: bytes[i]) }
+      var i = 0
+      while i < bytes.count {
+        if bytes[i] == 0xC2, i + 1 < bytes.count, bytes[i + 1] < 0xA0 {
+          append(control: bytes[i + 1])
+          i += 2
+        } else {
+          append(escaping: bytes[i])
+          i += 1
+        }
+      }
     }
     append(UInt8(ascii: "\""))
   }
@@ -26,18 +36,25 @@ extension ByteBuffer {
       let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
       flagged |=
         (quote &- ones) & ~quote | (backslash &- ones) & ~backslash
-        | (word &- 0x2020_2020_2020_2020) & ~word
+        | (word &- 0x2020_2020_2020_2020) & ~word | zeros(word ^ 0x7F7F_7F7F_7F7F_7F7F)
+        | zeros(word ^ 0xC2C2_C2C2_C2C2_C2C2)
       i += 8
     }
     guard flagged & 0x8080_8080_8080_8080 == 0 else { return false }
     while i < bytes.count {
       let byte = bytes[i]
-      guard byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else {
-        return false
-      }
+      guard byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte != 0x7F,
+        byte != 0xC2
+      else { return false }
       i += 1
     }
     return true
+  }
+
+  /// The high bit of the lowest byte that is 0; of those above it there may be false ones.
+  @inline(__always)
+  private static func zeros(_ word: UInt64) -> UInt64 {
+    (word &- 0x0101_0101_0101_0101) & ~word
   }
 
   private mutating func append(escaping byte: UInt8) {
@@ -49,19 +66,24 @@ extension ByteBuffer {
     case 0x0A: append("\\n")
     case 0x0C: append("\\f")
     case 0x0D: append("\\r")
-    case ..<0x20:
-      append("\\u00")
-      append(Self.hexadecimal(byte >> 4))
-      append(Self.hexadecimal(byte & 15))
+    case ..<0x20, 0x7F: append(control: byte)
     default: append(byte)
     }
+  }
+
+  /// Appends a control character below U+0100 as an escape.
+  private mutating func append(control scalar: UInt8) {
+    append("\\u00")
+    append(Self.hexadecimal(scalar >> 4))
+    append(Self.hexadecimal(scalar & 15))
   }
 
   private static func hexadecimal(_ nibble: UInt8) -> UInt8 {
     nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
   }
 
-  /// Appends a scanned JSON text without the white space between its tokens.
+  /// Appends a scanned JSON text without the white space between its tokens, and with its raw control
+  /// characters, which are DEL and C1, as escapes.
   public mutating func append(compacting text: Span<UInt8>) {
     reserve(text.count)
     var i = 0
@@ -72,13 +94,30 @@ extension ByteBuffer {
         i += 1
       case UInt8(ascii: "\""):
         let end = Self.endOfString(text, from: i)
-        append(text.extracting(i..<end))
+        append(string: text, i..<end)
         i = end
       default:
         append(byte)
         i += 1
       }
     }
+  }
+
+  private mutating func append(string text: Span<UInt8>, _ range: Range<Int>) {
+    var start = range.lowerBound
+    var i = start
+    while i < range.upperBound {
+      let isDelete = text[i] == 0x7F
+      guard isDelete || text[i] == 0xC2 && text[i + 1] < 0xA0 else {
+        i += 1
+        continue
+      }
+      append(text.extracting(start..<i))
+      append(control: isDelete ? 0x7F : text[i + 1])
+      i += isDelete ? 1 : 2
+      start = i
+    }
+    append(text.extracting(start..<range.upperBound))
   }
 
   /// The offset after the string whose opening quote is at `start`.

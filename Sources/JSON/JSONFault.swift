@@ -18,8 +18,7 @@ public struct JSONFault: Error, Equatable, Sendable {
     case byteOrderMark = "byte order mark"
     case badNumber = "malformed number"
     case numberOverflow = "number overflows a double"
-    case numberUnderflow = "number is too small for a double and not 0"
-    case tooManyDigits = "number of more than 64 digits"
+    case tooManyDigits = "number of more than 1024 digits"
     case tooDeep = "nested more than 64 deep"
     case tooManyMembers = "more than 4096 members in one object"
   }

@@ -37,13 +37,20 @@ public struct JSONNumber: Sendable {
     return Int64(decimal.plainText)
   }
 
-  /// The nearest double.
+  /// The nearest double; 0 for what is too near to it.
   public var double: Double { Double(text) ?? .nan }
+
+  /// Whether ``double`` is 0 and the number is not: nothing is to be computed with that.
+  public var isTooSmallForDouble: Bool {
+    double == 0
+      && text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+        .contains { UInt8(ascii: "1")...UInt8(ascii: "9") ~= $0 }
+  }
 
   /// The exact sum.
   ///
-  /// - Returns: `nil` when the sum is no number here: it needs more than 64 digits, or is out of the
-  ///   range of doubles.
+  /// - Returns: `nil` when the sum is not computed: it needs more than 64 digits, or is too large for
+  ///   a double.
   public func adding(_ other: JSONNumber) -> JSONNumber? {
     if let left = Int64(text), let right = Int64(other.text) {
       let (sum, overflow) = left.addingReportingOverflow(right)
@@ -72,8 +79,14 @@ struct Decimal: Hashable {
   /// Digits 0 to 9, the most significant first; empty is zero.
   var digits: [UInt8]
 
-  /// The power of ten of the last digit.
+  /// The power of ten of the last digit; so far from 0 as ``farthest`` when it is farther.
   var exponent: Int
+
+  /// The digits of an exponent that is farther from 0, without leading zeros; else empty.
+  private var beyond: [UInt8] = []
+
+  /// Far enough for every exponent that is written in 17 digits, near enough to be summed.
+  private static let farthest = Int.max / 8
 
   private init(isNegative: Bool, digits: [UInt8], exponent: Int) {
     let trailing = digits.reversed().prefix { $0 == 0 }.count
@@ -87,14 +100,19 @@ struct Decimal: Hashable {
     var exponent = 0
     var isNegative = false
     var isFraction = false
+    var beyond: [UInt8] = []
     var rest = number.text.utf8[...]
     while let byte = rest.popFirst() {
       switch byte {
       case UInt8(ascii: "-"): isNegative = true
       case UInt8(ascii: "."): isFraction = true
       case UInt8(ascii: "e"), UInt8(ascii: "E"):
-        // A double holds what was scanned: an exponent beyond these belongs to a zero.
-        exponent += min(max(Int(Substring(rest)) ?? 0, -1000), 1000)
+        let isDown = rest.first == UInt8(ascii: "-")
+        let magnitude = rest.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }
+          .drop { $0 == UInt8(ascii: "0") }
+        if magnitude.count > 17 { beyond = Array(magnitude) }
+        let distance = beyond.isEmpty ? Int(Substring(magnitude)) ?? 0 : Self.farthest
+        exponent += isDown ? -distance : distance
         rest = rest[rest.endIndex...]
       default:
         digits.append(byte & 15)
@@ -102,12 +120,24 @@ struct Decimal: Hashable {
       }
     }
     self.init(isNegative: isNegative, digits: digits, exponent: exponent)
+    if !self.digits.isEmpty { self.beyond = beyond }
+  }
+
+  /// Whether an exponent that is farther than ``farthest`` makes this nearer to zero than another with
+  /// the same ``exponent``; `nil` when they are alike in that.
+  func isFartherDown(than other: Decimal) -> Bool? {
+    guard beyond != other.beyond else { return nil }
+    let isLonger =
+      beyond.count != other.beyond.count
+      ? beyond.count > other.beyond.count : other.beyond.lexicographicallyPrecedes(beyond)
+    return isLonger == (exponent < 0)
   }
 
   /// The exact sum; `nil` when it has more than 64 digits.
   func adding(_ other: Decimal) -> Decimal? {
     if digits.isEmpty { return other }
     if other.digits.isEmpty { return self }
+    guard beyond.isEmpty, other.beyond.isEmpty else { return nil }
     let low = min(exponent, other.exponent)
     guard let left = scaled(to: low), let right = other.scaled(to: low) else { return nil }
     let count = max(left.count, right.count) + 1
@@ -121,13 +151,13 @@ struct Decimal: Hashable {
     } else {
       sum = Decimal(isNegative: isNegative, digits: Self.difference(a, b), exponent: low)
     }
-    return sum.digits.count <= JSONLimits.digits ? sum : nil
+    return sum.digits.count <= JSONLimits.sumDigits ? sum : nil
   }
 
   /// The digits with zeros appended, so that the last stands for `10^low`.
   private func scaled(to low: Int) -> [UInt8]? {
     let zeros = exponent - low
-    guard zeros + digits.count <= 2 * JSONLimits.digits else { return nil }
+    guard zeros + digits.count <= 2 * JSONLimits.sumDigits else { return nil }
     return digits + [UInt8](repeating: 0, count: zeros)
   }
 
@@ -168,7 +198,7 @@ struct Decimal: Hashable {
   /// The number in its plainest form that the scanner takes back.
   var number: JSONNumber {
     let length = max(digits.count, digits.count + exponent, 1 - exponent)
-    if length <= JSONLimits.digits { return JSONNumber(scanned: plainText) }
+    if length <= JSONLimits.sumDigits { return JSONNumber(scanned: plainText) }
     let text = String(decoding: digits.map { $0 | 0x30 }, as: UTF8.self)
     return JSONNumber(scanned: (isNegative ? "-" : "") + text + "e\(exponent)")
   }

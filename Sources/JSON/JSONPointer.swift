@@ -1,7 +1,7 @@
 /// A place in a JSON value (RFC 6901): `/a/0` is the first element of the member `a`; empty is the
 /// whole.
 public struct JSONPointer: Hashable, Sendable {
-  private struct Token: Hashable {
+  struct Token: Hashable {
     let name: String
 
     /// The token as an index; `nil` when it is none.
@@ -11,7 +11,8 @@ public struct JSONPointer: Hashable, Sendable {
   /// The pointer as it was written.
   public let text: String
 
-  private let tokens: [Token]
+  /// Its parts, from the outermost on.
+  let tokens: [Token]
 
   /// A pointer; `nil` when the text is none: it is empty or begins with `/`, and after a `~` stands
   /// 0 or 1.
@@ -69,7 +70,7 @@ public struct JSONPointer: Hashable, Sendable {
   private static func child(
     _ token: Token, at start: Int, in bytes: Span<UInt8>
   ) throws(JSONFault) -> Range<Int>? {
-    var scanner = JSONScanner(bytes, at: start, maxMembers: .max)
+    var scanner = JSONScanner(kept: bytes, at: start)
     switch try scanner.kind() {
     case .object: return try member(token.name, &scanner)
     case .array:

@@ -1,8 +1,8 @@
 extension JSONScanner {
   /// Passes a number.
   ///
-  /// - Throws: ``JSONFault`` when it is malformed, has more than 64 digits, or, where the members of
-  ///   objects are limited, is so large, or so near to 0, that a double could not hold it.
+  /// - Throws: ``JSONFault`` when it is malformed, has more than 1024 digits, or, where the members of
+  ///   objects are limited, is so large that a double could not hold it.
   public mutating func number() throws(JSONFault) {
     let start = position
     if position < bytes.count, bytes[position] == UInt8(ascii: "-") { position += 1 }
@@ -35,12 +35,12 @@ extension JSONScanner {
       if exponent == 0 { throw fault(position < bytes.count ? .badNumber : .unexpectedEnd) }
       digits += exponent
     }
-    guard digits <= JSONLimits.digits else {
+    guard digits <= JSONLimits.digits || isLenient else {
       throw JSONFault(offset: start, reason: .tooManyDigits)
     }
-    // Sixty-four digits without an exponent are far within what a double can hold. What was kept
-    // before numbers near to 0 were refused is still read.
-    if hasExponent, maxMembers < .max { try checkRange(start..<position) }
+    // Three hundred digits without an exponent are within what a double can hold. What was accepted
+    // before is still read.
+    if hasExponent || digits > 300, !isKept, !isLenient { try checkRange(start..<position) }
   }
 
   @inline(__always)
@@ -50,17 +50,12 @@ extension JSONScanner {
     return position - start
   }
 
-  /// - Throws: A fault when a number with an exponent is out of the range of doubles.
+  /// - Throws: A fault when a number is too large for a double.
   @inline(never)
   private func checkRange(_ range: Range<Int>) throws(JSONFault) {
     let double = Double(String(validUTF8: bytes.extracting(range))) ?? .infinity
     guard double.isFinite else {
       throw JSONFault(offset: range.lowerBound, reason: .numberOverflow)
-    }
-    guard double == 0 else { return }
-    let digits = range.prefix { bytes[$0] | 0x20 != UInt8(ascii: "e") }
-    guard digits.allSatisfy({ !(0x31...0x39 ~= bytes[$0]) }) else {
-      throw JSONFault(offset: range.lowerBound, reason: .numberUnderflow)
     }
   }
 

@@ -68,6 +68,7 @@ extension JSONScanner {
     case UInt8(ascii: "u"):
       position += 2
       switch try hexadecimal() {
+      case _ where isLenient: break
       case 0xDC00...0xDFFF:
         throw JSONFault(offset: start, reason: .loneSurrogate)
       case 0xD800...0xDBFF:

@@ -36,10 +36,15 @@ public struct JSONScanner: ~Escapable {
   /// How many members an object may have.
   @usableFromInline let maxMembers: Int
 
+  /// Whether only the grammar is checked: no limits, and a surrogate may stand alone.
+  let isLenient: Bool
+
+  /// Whether the text was accepted before: numbers that are refused today are still read.
+  let isKept: Bool
+
   /// A scanner at the start of a text.
   ///
-  /// - Parameter maxMembers: How many members an object may have; more than by default only in texts
-  ///   that this program has written itself, or asked for.
+  /// - Parameter maxMembers: How many members an object may have, see ``JSONLimits/anyMembers``.
   @_lifetime(copy bytes)
   public init(
     _ bytes: Span<UInt8>, at position: Int = 0, maxMembers: Int = JSONLimits.members
@@ -47,6 +52,28 @@ public struct JSONScanner: ~Escapable {
     self.bytes = bytes
     self.position = position
     self.maxMembers = maxMembers
+    (isLenient, isKept) = (false, false)
+  }
+
+  /// A scanner that checks the grammar of RFC 8259 and no limits: to find one's way in a text that
+  /// breaks one.
+  ///
+  /// A string that it has passed may hold half of a surrogate pair: it is not taken apart.
+  @_lifetime(copy bytes)
+  public init(lenient bytes: Span<UInt8>, at position: Int = 0) {
+    self.bytes = bytes
+    self.position = position
+    maxMembers = JSONLimits.anyMembers
+    (isLenient, isKept) = (true, false)
+  }
+
+  /// A scanner over a text that another one has accepted before, by whatever limits.
+  @_lifetime(copy bytes)
+  init(kept bytes: Span<UInt8>, at position: Int = 0) {
+    self.bytes = bytes
+    self.position = position
+    maxMembers = JSONLimits.anyMembers
+    (isLenient, isKept) = (false, true)
   }
 
   // MARK: Tokens
@@ -156,7 +183,7 @@ public struct JSONScanner: ~Escapable {
     case .number: try number()
     case .null: try literal("null")
     case .bool: try literal(bytes[position] == UInt8(ascii: "t") ? "true" : "false")
-    case .array, .object: try container(depth: depth)
+    case .array, .object: isLenient ? try deepContainer() : try container(depth: depth)
     }
     return kind
   }
@@ -220,6 +247,43 @@ public struct JSONScanner: ~Escapable {
         }
         isObject >>= 1
         depth &-= 1
+      }
+    }
+  }
+
+  /// Passes an array or object of any depth and size.
+  private mutating func deepContainer() throws(JSONFault) {
+    /// Whether each open container, the innermost last, is an object.
+    var isObject: [Bool] = []
+    while true {
+      switch try kind() {
+      case .object:
+        if try enterObject() {
+          isObject.append(true)
+          _ = try key()
+          continue
+        }
+      case .array:
+        if try enterArray() {
+          isObject.append(false)
+          continue
+        }
+      case .string: _ = try string()
+      case .number: try number()
+      case .null: try literal("null")
+      case .bool: try literal(bytes[position] == UInt8(ascii: "t") ? "true" : "false")
+      }
+      while true {
+        guard let isInObject = isObject.last else { return }
+        if isInObject {
+          if try nextMember() {
+            _ = try key()
+            break
+          }
+        } else if try nextElement() {
+          break
+        }
+        isObject.removeLast()
       }
     }
   }

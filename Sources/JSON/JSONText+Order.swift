@@ -12,7 +12,7 @@ extension JSONText {
       return left == right ? .same : left < right ? .less : .more
     }
     guard let left = string, let right = other.string else { return nil }
-    if left.utf8.elementsEqual(right.utf8) { return .same }
+    if left.hasSameBytes(as: right) { return .same }
     return left.utf8.lexicographicallyPrecedes(right.utf8) ? .less : .more
   }
 
@@ -42,6 +42,7 @@ extension Decimal: Comparable {
   /// Whether it is nearer to zero, whatever the signs are.
   private func isCloser(than other: Decimal) -> Bool {
     if digits.isEmpty || other.digits.isEmpty { return digits.isEmpty && !other.digits.isEmpty }
+    if let isFartherDown = isFartherDown(than: other) { return isFartherDown }
     // Both begin with a digit that is not 0: the place of that decides, if it is not the same.
     let (place, otherPlace) = (digits.count + exponent, other.digits.count + other.exponent)
     if place != otherPlace { return place < otherPlace }

@@ -3,7 +3,8 @@
 /// A service that stores whatever its clients send stores this. Fifteen bytes and fewer, so
 /// `true`, `null` and most numbers, need no memory of their own.
 public struct JSONText: Sendable {
-  /// The text: strict RFC 8259 without white space between tokens.
+  /// The text: strict RFC 8259 without white space between tokens, and without raw control
+  /// characters of any kind.
   public let text: String
 
   /// A text that is known to be compact and valid.
@@ -18,16 +19,24 @@ public struct JSONText: Sendable {
   }
 
   /// The value at the start of `bytes`; nothing but white space may follow it.
-  public init(parsing bytes: Span<UInt8>) throws(JSONFault) {
-    var scanner = JSONScanner(bytes)
+  ///
+  /// - Parameter maxMembers: How many members an object may have, see ``JSONLimits/anyMembers``.
+  public init(
+    parsing bytes: Span<UInt8>, maxMembers: Int = JSONLimits.members
+  ) throws(JSONFault) {
+    var scanner = JSONScanner(bytes, maxMembers: maxMembers)
     _ = try scanner.value()
     try scanner.end()
     self.init(scanned: bytes)
   }
 
   /// A value by its text.
-  public init(parsing text: String) throws(JSONFault) {
-    try self.init(parsing: text.utf8.span)
+  ///
+  /// - Parameter maxMembers: How many members an object may have, see ``JSONLimits/anyMembers``.
+  public init(
+    parsing text: String, maxMembers: Int = JSONLimits.members
+  ) throws(JSONFault) {
+    try self.init(parsing: text.utf8.span, maxMembers: maxMembers)
   }
 
   /// A value that a ``JSONScanner`` has passed.
@@ -74,7 +83,7 @@ public struct JSONText: Sendable {
   /// The values of an array; `nil` for anything else.
   public var elements: [JSONText]? {
     let bytes = text.utf8.span
-    var scanner = JSONScanner(bytes, maxMembers: .max)
+    var scanner = JSONScanner(kept: bytes)
     var elements: [JSONText] = []
     do throws(JSONFault) {
       var more = try scanner.enterArray()
@@ -104,7 +113,7 @@ public struct JSONText: Sendable {
   /// - Returns: Whether this is an object.
   public func forEachMember(_ body: (String, JSONText) -> Void) -> Bool {
     let bytes = text.utf8.span
-    var scanner = JSONScanner(bytes, maxMembers: .max)
+    var scanner = JSONScanner(kept: bytes)
     do throws(JSONFault) {
       var more = try scanner.enterObject()
       while more {
@@ -120,11 +129,16 @@ public struct JSONText: Sendable {
     }
   }
 
-  /// Whether no byte can be white space between tokens.
+  /// Whether no byte can be white space between tokens, nor of a control character that RFC 8259
+  /// allows in a string and a terminal obeys: DEL, and C1, which begins with 0xC2.
   ///
-  /// A space within a string says no as well; that costs a copy and nothing else.
+  /// A space within a string says no as well, and so does what else begins so; that costs a copy and
+  /// nothing else.
   private static func isCompact(_ bytes: Span<UInt8>) -> Bool {
-    for i in bytes.indices where bytes[i] <= 0x20 { return false }
+    for i in bytes.indices {
+      let byte = bytes[i]
+      if byte <= 0x20 || byte == 0x7F || byte == 0xC2 { return false }
+    }
     return true
   }
 
@@ -226,8 +240,7 @@ public struct JSONText: Sendable {
 extension JSONText: Hashable {
   /// Whether the texts are the same bytes.
   public static func == (left: Self, right: Self) -> Bool {
-    let (left, right) = (left.text.utf8, right.text.utf8)
-    return left.count == right.count && left.elementsEqual(right)
+    left.text.hasSameBytes(as: right.text)
   }
 
   /// Equal bytes hash alike.

@@ -9,9 +9,12 @@ public enum JSONValue: Hashable, Sendable {
 
   /// The value of a text.
   ///
+  /// - Parameter maxMembers: How many members an object may have, see ``JSONLimits/anyMembers``.
   /// - Throws: ``JSONFault``.
-  public init(parsing bytes: Span<UInt8>) throws(JSONFault) {
-    var scanner = JSONScanner(bytes)
+  public init(
+    parsing bytes: Span<UInt8>, maxMembers: Int = JSONLimits.members
+  ) throws(JSONFault) {
+    var scanner = JSONScanner(bytes, maxMembers: maxMembers)
     _ = try scanner.value()
     try scanner.end()
     self.init(scanned: bytes)
@@ -19,14 +22,17 @@ public enum JSONValue: Hashable, Sendable {
 
   /// The value of a text.
   ///
+  /// - Parameter maxMembers: How many members an object may have, see ``JSONLimits/anyMembers``.
   /// - Throws: ``JSONFault``.
-  public init(parsing text: String) throws(JSONFault) {
-    try self.init(parsing: text.utf8.span)
+  public init(
+    parsing text: String, maxMembers: Int = JSONLimits.members
+  ) throws(JSONFault) {
+    try self.init(parsing: text.utf8.span, maxMembers: maxMembers)
   }
 
   /// The value of a text that has been scanned.
   init(scanned bytes: Span<UInt8>) {
-    var scanner = JSONScanner(bytes, maxMembers: .max)
+    var scanner = JSONScanner(kept: bytes)
     guard let value = try? Self.read(&scanner) else {
       preconditionFailure("a text that was scanned does not scan")
     }

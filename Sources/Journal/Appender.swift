@@ -19,8 +19,8 @@ package struct Appender {
   /// The time of the last event.
   package private(set) var time: Int64
 
-  /// For each record that is not durable yet, in order, the head of its stream before it.
-  private var before = Queue<(stream: String, head: Head)>()
+  /// What each record that is not durable yet has changed, in order: a head before it.
+  private var before = Queue<(seq: UInt64, stream: String, head: Head)>()
 
   /// - Parameters:
   ///   - last: The last position there is.
@@ -43,11 +43,18 @@ package struct Appender {
     precondition(time >= self.time, "time goes back")
     self.time = time
     last += 1
-    let head = heads.advance(draft.stream, to: last)
-    before.append((draft.stream, head))
+    let head = heads.advance(
+      draft.stream, to: last, by: draft.user, growth: draft.growth)
+    before.append((last, draft.stream, head))
     return Record(
       seq: last, time: time, version: head.version + 1, previous: head.seq, stream: draft.stream,
       type: draft.type, data: draft.data, command: draft.command, meta: draft.meta)
+  }
+
+  /// Changes by how many bytes a stream is charged because of the event that was appended last.
+  package mutating func grow(_ stream: String, by growth: Int) {
+    before.append((last, stream, heads[stream]))
+    heads.grow(stream, by: growth)
   }
 
   /// Ends a unit.
@@ -62,7 +69,7 @@ package struct Appender {
 
   /// Notes how far the records are durable.
   package mutating func commit(upTo seq: UInt64) {
-    for _ in durable..<seq { _ = before.popFirst() }
+    while let first = before.first, first.seq <= seq { _ = before.popFirst() }
     durable = seq
   }
 
@@ -73,9 +80,10 @@ package struct Appender {
   }
 
   private mutating func undo(to seq: UInt64) {
-    while last > seq, let (stream, head) = before.popLast() {
-      heads.restore(stream, to: head)
-      last -= 1
+    while let change = before.last, change.seq > seq {
+      heads.restore(change.stream, to: change.head)
+      _ = before.popLast()
     }
+    last = min(last, seq)
   }
 }

@@ -15,6 +15,12 @@ package struct Draft: Equatable, Sendable {
   /// Who caused it, compact JSON text: `uid`, `pid`, `method`.
   package var meta: String?
 
+  /// Who is charged for what is kept because of the stream.
+  package var user = Charge.nobody
+
+  /// By how many bytes that becomes more.
+  package var growth = 0
+
   package init(
     stream: String, type: String, data: String, command: String? = nil, meta: String? = nil
   ) {

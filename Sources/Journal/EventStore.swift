@@ -45,6 +45,12 @@ package protocol EventStore: AnyObject {
   ///   sealed.
   func append(_ draft: Draft, at time: Int64) -> Record
 
+  /// Changes by how many bytes a stream is charged because of the event that was appended last.
+  func grow(_ stream: String, by growth: Int)
+
+  /// What all streams are charged, with all that was appended.
+  var usage: StateUsage { get }
+
   /// Ends a unit: all that was appended since the last one becomes durable, or nothing of it.
   ///
   /// - Parameter meta: The ``Record/meta`` of the last record instead of that of its draft.
@@ -80,8 +86,15 @@ package protocol EventStore: AnyObject {
   /// Where the streams end, with all that was appended.
   var heads: StreamHeads { get }
 
-  /// The newest snapshot of a service, for a start from it.
-  func snapshot(of service: String) throws(JournalError) -> Snapshot?
+  /// The newest snapshot of a service that contains nothing after a position, for a start from it.
+  ///
+  /// A damaged one is passed over.
+  func snapshot(of service: String, upTo seq: UInt64) throws(JournalError) -> Snapshot?
+
+  /// Reads while the caller waits: for the time before the loop runs.
+  func readNow<Result>(
+    _ job: (any JournalReader) throws(JournalError) -> Result
+  ) throws(JournalError) -> Result
 
   /// Reads away from the loop.
   ///
@@ -117,13 +130,28 @@ package protocol EventStore: AnyObject {
   /// contain that event is not to be had from the events any more.
   func lastRemoval(of service: String) throws(JournalError) -> UInt64
 
-  /// A time that a compaction goes by, kept as long as the journal; `nil` before the first.
-  ///
-  /// In microseconds since 1970; see the services' `AgeClock`.
-  var ageTime: Int64? { get }
+  /// What is kept under a name beside the events; `nil` when nothing is.
+  func note(_ note: JournalNote) -> String?
 
-  /// Keeps ``ageTime``, in the background.
-  func setAgeTime(_ time: Int64)
+  /// Keeps something small beside the events, in the background: no event that is recorded after it
+  /// is there without it.
+  func keep(_ text: String, as note: JournalNote)
+}
+
+/// What is kept beside the events, one text each.
+package enum JournalNote: String, CaseIterable, Sendable {
+  /// The time by which events grow old; see the services' `AgeClock`.
+  case age
+
+  /// The bindings that live because they stand in files.
+  case filedBindings
+}
+
+extension EventStore {
+  /// The newest snapshot of a service.
+  package func snapshot(of service: String) throws(JournalError) -> Snapshot? {
+    try snapshot(of: service, upTo: .max)
+  }
 }
 
 /// How long a reading may take; the long ones do not hold up the others.

@@ -20,7 +20,7 @@ package final class MemoryStore: EventStore {
   /// Told of each removal that is asked for.
   package var onRemove: (Removal) -> Void = { _ in }
   package private(set) var refusal: JournalError?
-  package private(set) var ageTime: Int64?
+  private var notes: [JournalNote: String] = [:]
 
   /// - Parameter clock: The clock, in microseconds since 1970.
   package init(epoch: String = "memory", clock: @escaping () -> Int64 = { 0 }) {
@@ -42,6 +42,9 @@ package final class MemoryStore: EventStore {
     pending.append(record)
     return record
   }
+
+  package func grow(_ stream: String, by growth: Int) { appender.grow(stream, by: growth) }
+  package var usage: StateUsage { appender.heads.usage }
 
   package func seal(meta: String?) {
     if let meta, let last = pending.last { pending[pending.count - 1] = last.with(meta: meta) }
@@ -74,18 +77,26 @@ package final class MemoryStore: EventStore {
   package func start(with heads: StreamHeads) { appender.start(with: heads) }
   package var heads: StreamHeads { appender.heads }
 
-  package func snapshot(of service: String) -> Snapshot? {
-    kept.snapshot(of: service, upTo: durable)
+  package func snapshot(of service: String) -> Snapshot? { snapshot(of: service, upTo: .max) }
+
+  package func snapshot(of service: String, upTo seq: UInt64) -> Snapshot? {
+    kept.snapshot(of: service, upTo: min(seq, durable))
   }
 
   package func head(of stream: String) -> Head { appender.heads[stream] }
+
+  package func readNow<Result>(
+    _ job: (any JournalReader) throws(JournalError) -> Result
+  ) throws(JournalError) -> Result {
+    try job(kept)
+  }
 
   package func reading<Result: Sendable>(
     _ pace: ReadingPace,
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
   ) -> Signal<Result, JournalError> {
     Signal { [self] observer in
-      readings.append { [self] fault in
+      readings.append { [unowned self] fault in
         guard !observer.isDisposed else { return }
         do throws(JournalError) {
           if let fault { throw fault }
@@ -100,6 +111,7 @@ package final class MemoryStore: EventStore {
   }
 
   package func save(_ snapshot: Snapshot) {
+    kept.snapshots.removeAll { $0.service == snapshot.service && $0.seq == snapshot.seq }
     kept.snapshots.append(snapshot)
     savedSubject.send(SnapshotReport(service: snapshot.service, seq: snapshot.seq))
   }
@@ -118,7 +130,8 @@ package final class MemoryStore: EventStore {
     kept.lastRemoval(of: service, upTo: .max)
   }
 
-  package func setAgeTime(_ time: Int64) { ageTime = time }
+  package func note(_ note: JournalNote) -> String? { notes[note] }
+  package func keep(_ text: String, as note: JournalNote) { notes[note] = text }
 
   // MARK: What a test decides
 

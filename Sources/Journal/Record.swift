@@ -75,11 +75,64 @@ package struct Head: Equatable, Sendable {
   /// How many events it has had.
   package var version: UInt64
 
-  package init(seq: UInt64, version: UInt64) {
+  /// What the services keep because of it, and who is charged for that.
+  package var charge = Charge.none
+
+  package init(seq: UInt64, version: UInt64, charge: Charge = .none) {
     self.seq = seq
     self.version = version
+    self.charge = charge
   }
 
   /// The head of a stream without events.
   package static let none = Head(seq: 0, version: 0)
+}
+
+/// Bytes of state that follow from the events of a stream, and the user who recorded the last of them.
+package struct Charge: Equatable, Sendable {
+  /// The uid; ``nobody`` when it is not known.
+  package var user: UInt32
+  package var bytes: UInt32
+
+  package init(user: UInt32, bytes: UInt32) {
+    (self.user, self.bytes) = (user, bytes)
+  }
+
+  /// No user: `(uid_t) -1` is the uid of none.
+  package static let nobody = UInt32.max
+  package static let none = Charge(user: nobody, bytes: 0)
+}
+
+/// Bytes of state, of all users and of each.
+package struct StateUsage: Sendable {
+  package private(set) var total = 0
+  private var byUser: [UInt32: Int] = [:]
+
+  package init() {}
+
+  package subscript(user user: UInt32) -> Int { byUser[user, default: 0] }
+
+  /// Bytes of all users and of one.
+  package struct Charges {
+    package let total: Int
+    package let user: Int
+  }
+
+  package func charges(of user: UInt32) -> Charges { Charges(total: total, user: self[user: user]) }
+
+  /// The users and what they are charged, in no order.
+  package var users: [(user: UInt32, bytes: Int)] { byUser.map { ($0.key, $0.value) } }
+
+  /// What was charged one way is charged another way.
+  mutating func change(_ before: Charge, to after: Charge) {
+    add(-Int(before.bytes), before.user)
+    add(Int(after.bytes), after.user)
+  }
+
+  private mutating func add(_ bytes: Int, _ user: UInt32) {
+    guard bytes != 0 else { return }
+    total += bytes
+    let sum = byUser[user, default: 0] + bytes
+    byUser[user] = sum == 0 ? nil : sum
+  }
 }

@@ -6,7 +6,8 @@ package struct Snapshot: Equatable, Sendable {
   /// The last event that is contained in it.
   package let seq: UInt64
 
-  /// The version of the form of ``data``; a service ignores forms that it does not know.
+  /// The form of ``data``, counted from 1; a service brings older ones to its own and passes over
+  /// newer ones.
   package let schema: Int
 
   /// The state, compact JSON text.

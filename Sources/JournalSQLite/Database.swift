@@ -10,15 +10,17 @@ final class Database {
 
   enum Mode {
     case create, readWrite, readOnly
+    /// For reading only, while nobody writes; no file is made beside it.
+    case still
   }
 
   init(path: String, _ mode: Mode) throws(SQLiteError) {
-    let isStill = mode == .readOnly && Self.isStill(path)
+    let isStill = mode == .still || mode == .readOnly && Self.isStill(path)
     let access =
       switch mode {
       case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       case .readWrite: SQLITE_OPEN_READWRITE
-      case .readOnly: SQLITE_OPEN_READONLY | (isStill ? SQLITE_OPEN_URI : 0)
+      case .readOnly, .still: SQLITE_OPEN_READONLY | (isStill ? SQLITE_OPEN_URI : 0)
       }
     var pointer: OpaquePointer?
     let code = sqlite3_open_v2(
@@ -37,14 +39,25 @@ final class Database {
     sqlite3_close_v2(pointer)
   }
 
-  /// Whether nobody can be writing a file: it has no write-ahead log, and none can be made.
+  /// Whether nobody can be writing a file: it has no write-ahead log, and none can be made, or there is
+  /// no room for the index of one, or no daemon has had it, as a backup, beside which SQLite would
+  /// leave files.
   ///
   /// SQLite opens such a file only when it is told so: <https://www.sqlite.org/wal.html#readonly>.
   private static func isStill(_ path: String) -> Bool {
     guard Glibc.access(path + "-wal", F_OK) != 0 else { return false }
+    if Glibc.access(path + ".lock", F_OK) != 0 { return true }
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let directory = slash.map { String(path[...$0]) } ?? "."
-    return Glibc.access(directory, W_OK) != 0
+    return Glibc.access(directory, W_OK) != 0 || !hasRoom(directory)
+  }
+
+  /// Whether there is room for what SQLite makes to read a file that has a write-ahead log: its index
+  /// has 32 KiB.
+  private static func hasRoom(_ directory: String) -> Bool {
+    var status = statvfs()
+    guard statvfs(directory, &status) == 0 else { return true }
+    return UInt64(status.f_bavail) * UInt64(status.f_frsize) >= 64 << 10
   }
 
   /// A path as a URI that says that the file does not change.
@@ -66,12 +79,27 @@ final class Database {
   /// Moves what can be moved from the log into the file.
   ///
   /// - Returns: Why the log may not be trusted any more; `nil` when it was moved, or was left where it
-  ///   is because somebody reads it or there is no room.
-  func moveLog() -> SQLiteError? {
-    let code = sqlite3_wal_checkpoint_v2(pointer, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-    guard code != SQLITE_OK else { return nil }
+  ///   is because somebody reads it or there is no room. Then how many pages the log has and how many
+  ///   of them are moved; -1 when that is not known.
+  func moveLog() -> (failure: SQLiteError?, pages: CInt, moved: CInt) {
+    var (pages, moved): (CInt, CInt) = (-1, -1)
+    let code = sqlite3_wal_checkpoint_v2(pointer, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved)
+    guard code != SQLITE_OK else { return (nil, pages, moved) }
     let error = SQLiteError(code: code, on: pointer)
-    return error.hasNoOutcome ? nil : error
+    return (error.hasNoOutcome ? nil : error, -1, -1)
+  }
+
+  /// Moves all of the log into the file and makes the log empty, if nobody reads or writes meanwhile.
+  ///
+  /// - Returns: Whether it is empty now.
+  func emptyLog() throws(SQLiteError) -> Bool {
+    sqlite3_busy_timeout(pointer, 0)
+    let code = sqlite3_wal_checkpoint_v2(pointer, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    let error = code == SQLITE_OK ? nil : SQLiteError(code: code, on: pointer)
+    sqlite3_busy_timeout(pointer, Self.patience)
+    guard let error else { return true }
+    guard error.hasNoOutcome else { throw error }
+    return false
   }
 
   func execute(_ sql: String) throws(SQLiteError) {

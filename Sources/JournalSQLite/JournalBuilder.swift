@@ -7,6 +7,7 @@ package final class JournalBuilder {
   private let partial: String
   private let lock: JournalLock?
   private let place: JournalPlace
+  private let path: String
   private let isForced: Bool
   private var database: Database?
   private let events: EventTable
@@ -33,6 +34,7 @@ package final class JournalBuilder {
   package init(
     at path: String, of source: String? = nil, for purpose: Purpose, isForced: Bool
   ) throws(JournalError) {
+    self.path = path
     self.isForced = isForced
     place = try JournalPlace(at: path, besides: source)
     partial = place.partial
@@ -112,6 +114,18 @@ package final class JournalBuilder {
     }
   }
 
+  /// Takes over what is kept beside the events.
+  package func add(_ notes: [JournalNote: String]) throws(JournalError) {
+    try write { database throws(SQLiteError) in
+      for (note, text) in notes {
+        let insert = try Statement("INSERT OR REPLACE INTO journal VALUES (?, ?)", on: database)
+        insert.bind(note.rawValue, at: 1)
+        insert.bind(text, at: 2)
+        try insert.run()
+      }
+    }
+  }
+
   private func write(
     _ body: (Database) throws(SQLiteError) -> Void
   ) throws(JournalError) {
@@ -155,6 +169,10 @@ package final class JournalBuilder {
     }
     try accept(partial)
     for end in ["-wal", "-shm"] { unlink(partial + end) }
+    if lock != nil {
+      try JournalOwner.give(
+        partial, lock: JournalPath.resolved(path) + ".lock", inPlaceOf: path)
+    }
     try JournalPlace.synchronize(partial)
     // A copy can be made again; a journal that was in use is the only one.
     try place.put(isForced: isForced, keepsAll: lock != nil)

@@ -22,6 +22,7 @@ package struct JournalCheck {
   private static let maxDamages = 100
   private let files: JournalFiles
 
+  package var epoch: String { files.epoch }
   package var first: UInt64 { files.first }
   package var last: UInt64 { files.last }
 
@@ -60,6 +61,7 @@ package struct JournalCheck {
     } catch {
       throw .unavailable(detail: "\(error)")
     }
+    try files.checkIsStill()
     return report
   }
 }

@@ -12,9 +12,9 @@ final class JournalFiles {
   let time: Int64
   let lostEvents: UInt64
 
-  /// Whether the file is another than the one that was written last: a copy, or it was moved.
-  let isCopy: Bool
-  let ageTime: Int64?
+  /// Why it has another epoch than before; `nil` when it has not, and when it is only read.
+  let renewal: JournalRenewal?
+  let notes: [JournalNote: String]
 
   /// Reads on the thread that opens the journal.
   let reader: SQLiteReader
@@ -28,50 +28,63 @@ final class JournalFiles {
     case checking
   }
 
+  /// What the file was like when it was opened as one that nobody writes; `nil` for one that somebody
+  /// may be writing.
+  private let still: FileStamp?
+
   private let path: String
   private let lock: JournalLock
   private let synchronous: String
+
+  /// How it is written; `nil` when it is not.
+  private let durability: String?
 
   init(path: String, for purpose: Purpose) throws(JournalError) {
     let path = JournalPath.resolved(path)
     self.path = path
     let lockPath = path + ".lock"
-    let isWritten: Bool
+    var mayBeWritten = false
     switch purpose {
     case .writing(let durability):
-      isWritten = true
+      self.durability = durability.name
       synchronous = durability == .always ? "FULL" : "NORMAL"
       lock = try JournalLock(writing: lockPath)
     case .serving, .checking:
-      isWritten = false
+      durability = nil
       synchronous = "NORMAL"
-      var mayBeWritten = false
       if case .checking = purpose { mayBeWritten = true }
       lock = try JournalLock(reading: lockPath, mayBeWritten: mayBeWritten)
     }
-    if case .checking = purpose {} else { try lock.hold(path, forWriting: isWritten) }
+    let isWritten = durability != nil
+    if !mayBeWritten { try lock.hold(path, forWriting: isWritten) }
     let found = try Schema.look(at: path)
     switch found {
     case .other: throw .notAJournal(path: path)
     case .journal(let version) where version > Schema.version:
       throw .newerFormat(found: version, supported: Int(Schema.version))
     case .nothing where !isWritten: throw .unavailable(detail: "no journal at \(path)")
-    case .journal, .nothing: break
+    case .nothing: try Self.checkIsNew(path, lock)
+    case .journal: break
     }
+    if isWritten { Self.makeSharedMemory(of: path) }
+    // Without a log nobody has it open; then nothing is to be left beside it, which may be a backup.
+    still = mayBeWritten ? FileStamp(ofStill: path) : nil
     var isNew = false
+    let (epoch, file): (String, String?)
     do throws(SQLiteError) {
       let database = try Database(
-        path: path, !isWritten ? .readOnly : found == .nothing ? .create : .readWrite)
+        path: path,
+        still != nil ? .still : !isWritten ? .readOnly : found == .nothing ? .create : .readWrite)
       if found == .nothing, try database.integer("PRAGMA application_id") == 0 {
         try Schema.create(on: database, epoch: Schema.makeEpoch())
-        lock.mark = 0
         isNew = true
       }
       if isWritten, case .journal(let version) = found, version < Schema.version {
         try Schema.raise(database)
       }
       reader = try SQLiteReader(database)
-      let epoch = try database.text("SELECT value FROM journal WHERE key = 'epoch'")
+      epoch = try database.text("SELECT value FROM journal WHERE key = 'epoch'") ?? ""
+      file = try database.text("SELECT value FROM journal WHERE key = 'file'")
       time = try database.integer("SELECT time FROM event ORDER BY seq DESC LIMIT 1") ?? 0
       let last = try database.integer("SELECT max(seq) FROM event") ?? 0
       self.last = try SQLiteError.position(last)
@@ -79,29 +92,84 @@ final class JournalFiles {
       guard first <= self.last + 1 else {
         throw SQLiteError(damage: "the first position is \(first), the last \(last)")
       }
-      ageTime = try database.integer(
-        "SELECT CAST(value AS INTEGER) FROM journal WHERE key = 'age'")
-      lostEvents = lock.mark > self.last ? lock.mark - self.last : 0
-      let file = JournalPath.inode(path).map { "\($0)" } ?? ""
-      let known = try database.text("SELECT value FROM journal WHERE key = 'file'")
-      isCopy = known != nil && known != file && !isNew
-      if isWritten, known != file {
-        try database.execute("INSERT OR REPLACE INTO journal VALUES ('file', '\(file)')")
+      notes = try Self.notes(in: database)
+    } catch {
+      throw Self.failure(error, path)
+    }
+    lostEvents = lock.mark > last ? lock.mark - last : 0
+    guard let durability else {
+      (self.epoch, renewal) = (epoch, nil)
+      return
+    }
+    let inode = JournalPath.inode(path).map { "\($0)" } ?? ""
+    if lostEvents > 0 {
+      // Before anything is written over it.
+      renewal = .lostEvents(lostEvents, log: try JournalLog(of: path).keep())
+    } else {
+      renewal = isNew ? nil : file != nil && file != inode ? .copy : lock.renewal(durability)
+    }
+    self.epoch = renewal == nil ? epoch : Schema.makeEpoch()
+    do throws(SQLiteError) {
+      if file != inode {
+        try reader.database.execute("INSERT OR REPLACE INTO journal VALUES ('file', '\(inode)')")
       }
-      if lostEvents > 0 || isCopy, isWritten {
-        let renewed = Schema.makeEpoch()
-        try database.execute("UPDATE journal SET value = '\(renewed)' WHERE key = 'epoch'")
-        lock.mark = self.last
-        self.epoch = renewed
-      } else {
-        self.epoch = epoch ?? ""
+      if self.epoch != epoch {
+        try reader.database.execute(
+          "UPDATE journal SET value = '\(self.epoch)' WHERE key = 'epoch'")
       }
     } catch {
-      throw error.isCorrupt
-        ? .corrupt(seq: 0, detail: error.message)
-        : error.isNoSpace ? error.refusal : .unavailable(detail: "\(path): \(error)")
+      throw Self.failure(error, path)
     }
+    lock.mark = last
+    lock.begin(durability)
     if isNew { try lock.hold(path, forWriting: true) }
+  }
+
+  /// Refuses what was read of a journal that somebody has begun to write meanwhile.
+  func checkIsStill() throws(JournalError) {
+    guard let still, FileStamp(ofStill: path) != still else { return }
+    throw .locked(owner: "a daemon that has begun meanwhile; try it again")
+  }
+
+  private static func failure(_ error: SQLiteError, _ path: String) -> JournalError {
+    error.isCorrupt
+      ? .corrupt(seq: 0, detail: error.message)
+      : error.isNoSpace ? error.refusal : .unavailable(detail: "\(path): \(error)")
+  }
+
+  static func notes(in database: Database) throws(SQLiteError) -> [JournalNote: String] {
+    var notes: [JournalNote: String] = [:]
+    for note in JournalNote.allCases {
+      notes[note] = try database.text("SELECT value FROM journal WHERE key = '\(note.rawValue)'")
+    }
+    return notes
+  }
+
+  /// Refuses to make a journal where there was one.
+  private static func checkIsNew(_ path: String, _ lock: JournalLock) throws(JournalError) {
+    var reasons: [String] = []
+    if lock.mark > 0 {
+      reasons.append("\(path).lock says that \(lock.mark) events were acknowledged")
+    }
+    let log = JournalLog(of: path)
+    // While a journal is made its first page is in the file before there is a log.
+    if log.size > 0, JournalLog.size(of: path) == 0 || lock.mark > 0 {
+      reasons.append("\(log.path) holds \(log.size) bytes that belong to it")
+    }
+    guard !reasons.isEmpty else { return }
+    throw .unavailable(
+      detail: "\(path) is missing or empty, but \(reasons.joined(separator: ", and ")): "
+        + "bring the file back, or restore a backup with 'binderd --restore FILE'; to begin with an "
+        + "empty journal, move \(path).lock and \(path)-wal away")
+  }
+
+  /// Makes the file of the memory that SQLite shares, where there is none, so that it is written in
+  /// place: SQLite maps it, and would be killed by a change of it on a full disk.
+  private static func makeSharedMemory(of path: String) {
+    let file = open(path + "-shm", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { return }
+    Process.writeInPlace(file)
+    _ = close(file)
   }
 
   // MARK: Threads
@@ -109,7 +177,7 @@ final class JournalFiles {
   func makeWriter(
     checkpointer: Worker<Void>, report: @escaping @Sendable (SQLiteWriter.Report) -> Void
   ) throws(SystemError) -> Worker<SQLiteWriter.Job> {
-    let (path, synchronous) = (path, synchronous)
+    let (path, synchronous, durability) = (path, synchronous, durability ?? "")
     let lock = Borrowed(lock)
     return try Worker({
       Result { () throws(SQLiteError) in
@@ -117,8 +185,8 @@ final class JournalFiles {
         try database.execute("PRAGMA synchronous = \(synchronous)")
         try database.execute("PRAGMA wal_autocheckpoint = 0")
         return try SQLiteWriter(
-          database: database, path: path, synchronous: synchronous, lock: lock.value,
-          checkpointer: checkpointer, report: report)
+          database: database, path: path, synchronous: synchronous, durability: durability,
+          lock: lock.value, checkpointer: checkpointer, report: report)
       }
     }) { writer, jobs in
       switch writer {
@@ -132,20 +200,13 @@ final class JournalFiles {
     report: @escaping @Sendable (SQLiteWriter.Report) -> Void
   ) throws(SystemError) -> Worker<Void> {
     let path = path
-    let hasFailed = Lock(false)
-    let open: @Sendable () -> Database? = {
-      guard let database = try? Database(path: path, .readWrite) else { return nil }
-      // A connection that has read nothing yet does not know that there is a log, and moves nothing.
-      _ = try? database.integer("SELECT count(*) FROM journal")
-      return database
-    }
-    return try Worker(open) { database, _ in
-      guard let database, !hasFailed.withLock({ $0 }),
-        let failure = database.moveLog()
-      else { return }
-      // No second try: what the disk has refused once it may then have lost without a word.
-      hasFailed.withLock { $0 = true }
-      report(.failed(failure.refusal, "checkpoint: \(failure)"))
+    return try Worker({ Checkpointer(path: path) }) { checkpointer, _ in
+      switch checkpointer.move() {
+      case .failed(let failure): report(.failed(failure.refusal, "checkpoint: \(failure)"))
+      case .held(let bytes): report(.log(.held(bytes: bytes, path: path)))
+      case .released: report(.log(.released))
+      case nil: break
+      }
     }
   }
 
@@ -157,7 +218,7 @@ final class JournalFiles {
     }
   }
 
-  fileprivate static func open(_ path: String) throws(JournalError) -> SQLiteReader {
+  static func openReader(_ path: String) throws(JournalError) -> SQLiteReader {
     do throws(SQLiteError) {
       return try SQLiteReader(Database(path: path, .readOnly))
     } catch {
@@ -175,7 +236,7 @@ final class JournalFiles {
     let path = path
     let worker: Worker<Void>
     do throws(SystemError) {
-      worker = try Worker({ Result { () throws(JournalError) in try Self.open(path) } }) {
+      worker = try Worker({ Result { () throws(JournalError) in try Self.openReader(path) } }) {
         reader, _ in
         var position = seq
         do throws(JournalError) {
@@ -206,34 +267,6 @@ final class JournalFiles {
       let page = try pages.take().get()
       if page.isEmpty { return }
       body(page)
-    }
-  }
-}
-
-/// A reader that could not be opened says so at each reading.
-private enum FailingReader {
-  static func open(_ path: String) -> any JournalReader {
-    do throws(JournalError) {
-      return try JournalFiles.open(path)
-    } catch {
-      return Closed(error: error)
-    }
-  }
-
-  private struct Closed: JournalReader {
-    let error: JournalError
-
-    func records(after seq: UInt64, limit: Int) throws(JournalError) -> [Record] { throw error }
-    func records(
-      ofStream stream: String, from seq: UInt64, limit: Int
-    ) throws(JournalError) -> [Record] { throw error }
-    func snapshot(of service: String, upTo seq: UInt64) throws(JournalError) -> Snapshot? {
-      throw error
-    }
-    func position(at time: Int64) throws(JournalError) -> UInt64 { throw error }
-    func bounds() throws(JournalError) -> (first: UInt64, last: UInt64) { throw error }
-    func lastRemoval(of service: String, upTo seq: UInt64) throws(JournalError) -> UInt64 {
-      throw error
     }
   }
 }

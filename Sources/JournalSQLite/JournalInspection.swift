@@ -37,6 +37,7 @@ package struct JournalInspection: Sendable {
     } catch {
       throw .unavailable(detail: "\(path): \(error)")
     }
+    try files.checkIsStill()
     for name in [path, path + "-wal"] {
       var status = stat()
       if stat(name, &status) == 0 { bytes += Int(status.st_size) }

@@ -1,19 +1,44 @@
+internal import EventLoop
 internal import Glibc
 internal import Journal
 
 /// The file beside the journal that says who has it, by a lock that dies with its process.
 ///
-/// It is locked before SQLite opens anything. Its first line is for people: the process, when it
-/// started and the boot. At byte 256 stands the last position that was acknowledged, in eight
-/// bytes, little-endian: written to memory that the kernel keeps when the process is killed, so that
-/// a journal that has lost acknowledged events is known by it.
+/// It is locked before SQLite opens anything. Its first 256 bytes are for people: the process and
+/// when it started, then who wrote the journal last: the boot, the durability, and whether it ended
+/// in order. Behind them is the last position that was acknowledged, in eight bytes, little-endian,
+/// and its complement in eight more: by it a journal that has lost acknowledged events is known.
 ///
 /// Whoever only reads makes no such file and changes none: it may be on a disk that takes no writes.
 final class JournalLock {
-  private static let size = 264
-  private static let markOffset = 256
+  /// Who wrote the journal last.
+  struct Session: Equatable {
+    let boot: String
+
+    /// See ``SQLiteStore/Durability``; `nil` of older versions, which did not note it.
+    let durability: String?
+
+    /// Whether it has ended with all on the disk.
+    let hasEnded: Bool
+  }
+
+  private static let textSize = 256
+  private static let size = 272
+
+  /// Older versions ended with the position.
+  private static let oldSize = 264
 
   private let file: CInt
+  private let started = time(nil)
+
+  /// This start of the machine.
+  let boot = Process.bootID
+
+  /// The session before; `nil` when nothing is known of it.
+  let session: Session?
+
+  /// Why the file does not say how far the journal was acknowledged; `nil` when it does.
+  let markFault: String?
 
   /// The journal itself, locked as well: it may have other names.
   ///
@@ -21,36 +46,42 @@ final class JournalLock {
   /// process.
   private var journal: CInt = -1
 
-  /// The file as the one who writes it sees it.
-  private let memory: UnsafeMutableRawPointer?
-
-  /// The mark that whoever only reads has found.
-  private let foundMark: UInt64
+  /// The last position that was acknowledged; 0 for none.
+  ///
+  /// Set by the one who writes only, on one thread at a time.
+  var mark: UInt64 {
+    didSet { write(mark) }
+  }
 
   /// Takes the lock for writing: nobody else has it.
   ///
-  /// - Throws: ``JournalError/locked(owner:)``, or ``JournalError/unavailable(detail:)``.
+  /// - Throws: ``JournalError/locked(owner:)``, ``JournalError/readOnly(reason:outcome:)`` when there
+  ///   is no room for the file, or ``JournalError/unavailable(detail:)``.
   init(writing path: String) throws(JournalError) {
     file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard file >= 0 else { throw Self.failure(path) }
+    guard file >= 0 else { throw Self.failure(path, errno) }
     guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
       let error =
-        errno == EWOULDBLOCK ? JournalError.locked(owner: Self.owner(file)) : Self.failure(path)
+        errno == EWOULDBLOCK
+        ? JournalError.locked(owner: Self.owner(file)) : Self.failure(path, errno)
       _ = close(file)
       throw error
     }
-    // A hole would raise SIGBUS at the first write to it on a full disk.
-    guard posix_fallocate(file, 0, off_t(Self.size)) == 0,
-      let memory = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0),
-      memory != MAP_FAILED
-    else {
-      let error = Self.failure(path)
-      _ = close(file)
-      throw error
+    let found = Self.content(of: file)
+    session = found.session
+    (mark, markFault) = (found.mark, found.fault)
+    if found.isEmpty {
+      Process.writeInPlace(file)
+      // Without room for it there is none for a journal.
+      let code = posix_fallocate(file, 0, off_t(Self.size))
+      guard code == 0 else {
+        _ = close(file)
+        throw Self.failure(path, code)
+      }
     }
-    self.memory = memory
-    foundMark = 0
-    writeOwner(to: memory)
+    writeText(session)
+    // What older versions wrote lacks the complement.
+    if markFault == nil { write(mark) }
   }
 
   /// Takes the lock for reading, where there is a file that can be locked.
@@ -59,22 +90,18 @@ final class JournalLock {
   ///   locked then.
   /// - Throws: ``JournalError/locked(owner:)``.
   init(reading path: String, mayBeWritten: Bool) throws(JournalError) {
-    memory = nil
     file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    var mark: UInt64 = 0
-    if file >= 0 {
-      if !mayBeWritten, flock(file, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK {
-        let owner = Self.owner(file)
-        _ = close(file)
-        throw .locked(owner: owner)
-      }
-      if pread(file, &mark, 8, off_t(Self.markOffset)) != 8 { mark = 0 }
+    if file >= 0, !mayBeWritten, flock(file, LOCK_SH | LOCK_NB) != 0, errno == EWOULDBLOCK {
+      let owner = Self.owner(file)
+      _ = close(file)
+      throw .locked(owner: owner)
     }
-    foundMark = UInt64(littleEndian: mark)
+    let found = Self.content(of: file)
+    session = found.session
+    (mark, markFault) = (found.mark, found.fault)
   }
 
   deinit {
-    if let memory { munmap(memory, Self.size) }
     if journal >= 0 { _ = close(journal) }
     if file >= 0 { _ = close(file) }
   }
@@ -92,35 +119,83 @@ final class JournalLock {
     throw .locked(owner: "another process, by another name of the file")
   }
 
-  /// The last position that was acknowledged; 0 for none.
-  ///
-  /// Set by the one who writes only.
-  var mark: UInt64 {
-    get {
-      guard let memory else { return foundMark }
-      return UInt64(
-        littleEndian: memory.load(fromByteOffset: Self.markOffset, as: UInt64.self))
-    }
-    set {
-      guard let memory else { preconditionFailure("a mark is set by who only reads") }
-      memory.storeBytes(of: newValue.littleEndian, toByteOffset: Self.markOffset, as: UInt64.self)
-    }
+  // MARK: Writing
+
+  /// Notes that the journal is written from now on.
+  func begin(_ durability: String) {
+    writeText(Session(boot: boot, durability: durability, hasEnded: false))
+    // After a power failure an empty file would say nothing.
+    _ = fsync(file)
   }
 
-  private func writeOwner(to memory: UnsafeMutableRawPointer) {
-    let text = "pid \(getpid()) started \(time(nil)) boot \(Self.bootID)\n"
-    let line = UnsafeMutableRawBufferPointer(start: memory, count: Self.markOffset)
-    line.copyBytes(from: repeatElement(UInt8(ascii: " "), count: Self.markOffset - 1))
-    line.copyBytes(from: text.utf8.prefix(Self.markOffset - 1))
-    line[Self.markOffset - 1] = UInt8(ascii: "\n")
+  /// Notes that it is written no more, and that the disk has all of it.
+  func end(_ durability: String) {
+    writeText(Session(boot: boot, durability: durability, hasEnded: true))
   }
 
-  private static var bootID: String {
-    text(of: "/proc/sys/kernel/random/boot_id", count: 36)
+  /// Without room nothing is written: then the old text stays, and the journal takes nothing either.
+  private func writeText(_ session: Session?) {
+    var text = "pid \(getpid()) started \(started)\n"
+    if let session {
+      text += "boot \(session.boot) durability \(session.durability ?? "unknown")"
+      text += session.hasEnded ? " ended\n" : "\n"
+    }
+    var bytes = [UInt8](text.utf8.prefix(Self.textSize - 1))
+    bytes += [UInt8](repeating: UInt8(ascii: " "), count: Self.textSize - 1 - bytes.count)
+    bytes.append(UInt8(ascii: "\n"))
+    _ = pwrite(file, bytes, bytes.count, 0)
+  }
+
+  private func write(_ mark: UInt64) {
+    // In one call, so that no kill comes between the two.
+    let pair = (mark.littleEndian, (~mark).littleEndian)
+    _ = withUnsafeBytes(of: pair) { pwrite(file, $0.baseAddress, $0.count, off_t(Self.textSize)) }
+  }
+
+  // MARK: Reading
+
+  private struct Content {
+    var isEmpty = true
+    var session: Session?
+    var mark: UInt64 = 0
+    var fault: String?
+  }
+
+  private static func content(of file: CInt) -> Content {
+    var bytes = [UInt8](repeating: 0, count: size)
+    let count = file < 0 ? 0 : max(0, pread(file, &bytes, bytes.count, 0))
+    guard count > 0 else { return Content(fault: "its lock file is missing") }
+    func number(at offset: Int) -> UInt64 {
+      bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    let text = String(decoding: bytes[..<min(count, textSize)], as: UTF8.self)
+    guard text.hasPrefix("pid "), count == oldSize || count == size else {
+      return Content(isEmpty: false, fault: "its lock file is damaged")
+    }
+    var content = Content(isEmpty: false, session: session(in: text))
+    let mark = number(at: textSize)
+    if count == size, number(at: textSize + 8) != ~mark {
+      content.fault = "its lock file does not say how far it was acknowledged"
+    } else {
+      content.mark = mark
+    }
+    return content
+  }
+
+  private static func session(in text: String) -> Session? {
+    let words = text.split { $0 == " " || $0 == "\n" }
+    func word(after name: Substring) -> String? {
+      words.firstIndex(of: name).flatMap { $0 + 1 < words.count ? String(words[$0 + 1]) : nil }
+    }
+    guard let boot = word(after: "boot") else { return nil }
+    let durability = word(after: "durability")
+    return Session(
+      boot: boot, durability: durability == "unknown" ? nil : durability,
+      hasEnded: words.contains("ended"))
   }
 
   private static func owner(_ file: CInt) -> String {
-    var line = [UInt8](repeating: 0, count: markOffset)
+    var line = [UInt8](repeating: 0, count: textSize)
     let count = max(0, pread(file, &line, line.count, 0))
     let text = String(decoding: line[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     // Whoever only reads does not write its name there.
@@ -130,16 +205,9 @@ final class JournalLock {
     return text
   }
 
-  private static func text(of path: String, count: Int) -> String {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return "unknown" }
-    defer { _ = close(file) }
-    var bytes = [UInt8](repeating: 0, count: count)
-    let read = max(0, pread(file, &bytes, count, 0))
-    return String(decoding: bytes[..<read], as: UTF8.self)
-  }
-
-  private static func failure(_ path: String) -> JournalError {
-    .unavailable(detail: "\(path): \(String(cString: strerror(errno)))")
+  private static func failure(_ path: String, _ code: CInt) -> JournalError {
+    code == ENOSPC || code == EDQUOT
+      ? .readOnly(reason: code == ENOSPC ? "ENOSPC" : "EDQUOT", outcome: .none)
+      : .unavailable(detail: "\(path): \(String(cString: strerror(code)))")
   }
 }

@@ -20,6 +20,12 @@ package final class JournalPlace {
   package init(at path: String, besides source: String?) throws(JournalError) {
     self.path = path
     partial = path + ".partial"
+    var status = stat()
+    guard stat(directory, &status) == 0 else {
+      throw .unavailable(
+        detail:
+          "\(path): there is no directory \(directory == "/" ? "/" : String(directory.dropLast()))")
+    }
     if let source, Self.isPart(path, of: source) {
       throw .unavailable(detail: "\(path) belongs to the journal that is read, \(source)")
     }
@@ -66,6 +72,7 @@ package final class JournalPlace {
       replaced = old
       guard rename(partial, path) == 0 else { throw Self.failure(path) }
     } else {
+      try keepLog(keepsAll: keepsAll)
       // Unlike rename, this finds out if there is a file meanwhile.
       guard link(partial, path) == 0 else {
         let hint = errno == EEXIST ? "; --force replaces it" : ""
@@ -85,6 +92,20 @@ package final class JournalPlace {
       name = "\(path).old.\(number)"
     }
     return name
+  }
+
+  /// Gives the log of a journal that is missing another name: SQLite would take it for that of the
+  /// new one.
+  private func keepLog(keepsAll: Bool) throws(JournalError) {
+    guard access(path, F_OK) != 0, access(path + "-wal", F_OK) == 0 else { return }
+    var (old, number) = (path + ".old-wal", 1)
+    while keepsAll, access(old, F_OK) == 0 {
+      number += 1
+      old = "\(path).old.\(number)-wal"
+    }
+    guard rename(path + "-wal", old) == 0 else { throw Self.failure(old) }
+    unlink(path + "-shm")
+    try Self.synchronize(directory)
   }
 
   /// Gives what is there its second name.

@@ -13,6 +13,8 @@ package struct JournalSource {
   package enum Part {
     case events([Record])
     case removals(KnownRemovals)
+    /// What is kept beside the events.
+    case notes([JournalNote: String])
     /// One that is needed, or helps to see the past.
     case snapshot(Snapshot)
   }
@@ -33,7 +35,7 @@ package struct JournalSource {
   package var first: UInt64 { files.first }
   package var last: UInt64 { files.last }
 
-  /// Hands out all of it: events in order, then what was removed, then snapshots.
+  /// Hands out all of it: events in order, then what was removed, notes, and snapshots.
   ///
   /// - Parameters:
   ///   - onPage: Told of the position after each page, to show it or to wait a moment.
@@ -58,13 +60,17 @@ package struct JournalSource {
     while let end = try page(after: position, body) { position = end }
     onPage(position)
     let removals: KnownRemovals
+    let notes: [JournalNote: String]
     do throws(SQLiteError) {
       removals = try KnownRemovals(database)
+      notes = try JournalFiles.notes(in: database)
     } catch {
       throw failure(error)
     }
     try body(.removals(removals))
+    try body(.notes(notes))
     try readSnapshots(database, body)
+    try files.checkIsStill()
   }
 
   private func failure(_ error: SQLiteError) -> JournalError {

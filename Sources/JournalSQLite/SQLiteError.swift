@@ -44,8 +44,14 @@ struct SQLiteError: Error, Equatable {
   /// Whether somebody else wrote for longer than is waited.
   var isBusy: Bool { code & 0xFF == SQLITE_BUSY || code & 0xFF == SQLITE_LOCKED }
 
+  /// Whether the disk did not confirm what was written.
+  ///
+  /// Some file systems, as NFS, say only then that there is no room; the write may be found all the
+  /// same.
+  var isSync: Bool { code == SQLITE_IOERR | 4 << 8 || code == SQLITE_IOERR | 5 << 8 }
+
   /// Whether a transaction that failed so has certainly changed nothing.
-  var hasNoOutcome: Bool { isNoSpace || isBusy }
+  var hasNoOutcome: Bool { (isNoSpace && !isSync) || isBusy }
 
   /// Whether what was read is damaged.
   var isCorrupt: Bool {

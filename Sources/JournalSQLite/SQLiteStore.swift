@@ -8,44 +8,23 @@ package import Signals
 /// that waits as one transaction; nothing on the loop waits for the disk. Reading happens on two
 /// more threads, and a fourth moves what is written from the log into the file.
 package final class SQLiteStore: EventStore {
-  /// When an event counts as durable.
-  package enum Durability: Equatable, Sendable {
-    /// When the disk has it.
-    case always
-    /// When the kernel has it; the disk has it a number of milliseconds later at the most.
-    case interval(milliseconds: UInt64)
-    /// When the kernel has it; the disk has it whenever the kernel pleases.
-    case os
-  }
-
-  /// How long commits took, since the last question.
-  package struct CommitTimes: Equatable {
-    package var commits = 0
-    package var events = 0
-    package var totalNanoseconds: UInt64 = 0
-    package var maxNanoseconds: UInt64 = 0
-
-    package var meanMilliseconds: Double {
-      commits == 0 ? 0 : Double(totalNanoseconds / UInt64(commits) / 1000) / 1000
-    }
-
-    package var maxMilliseconds: Double { Double(maxNanoseconds / 1000) / 1000 }
-  }
-
   package let epoch: String
   package private(set) var first: UInt64
-  package private(set) var ageTime: Int64?
   package private(set) var refusal: JournalError?
 
   /// How many acknowledged events were missing when the journal was opened; ``epoch`` is new then.
   package let lostEvents: UInt64
 
-  /// Whether the journal was copied or moved to where it is; ``epoch`` is new then.
-  package let isCopy: Bool
+  /// Why ``epoch`` is new; `nil` when it is not.
+  package let renewal: JournalRenewal?
+
+  /// Told of the write-ahead log, on the loop.
+  package var onLogNotice: (LogNotice) -> Void = { _ in }
 
   /// Snapshots that the writer has not dealt with yet.
   package private(set) var waitingSnapshots = 0
 
+  private var notes: [JournalNote: String]
   private let loop: Loop
   private let clock: () -> Int64
   private var appender: Appender
@@ -111,9 +90,9 @@ package final class SQLiteStore: EventStore {
     start = files.reader
     epoch = files.epoch
     first = files.first
-    ageTime = files.ageTime
+    notes = files.notes
     lostEvents = files.lostEvents
-    isCopy = files.isCopy
+    renewal = files.renewal
     appender = Appender(last: files.last, time: files.time)
     if durability == nil { refusal = .readOnly(reason: "read-only", outcome: .none) }
     do throws(SystemError) {
@@ -167,6 +146,7 @@ package final class SQLiteStore: EventStore {
       threads.results.close()
       return
     }
+    threads.writer?.post(.end)
     threads.writer?.finish()
     threads.checkpointer?.finish()
     threads.promptReader.finish()
@@ -259,6 +239,9 @@ package final class SQLiteStore: EventStore {
       removedSubject.send(result)
     case .synchronized: if !waitingForDisk.isEmpty { waitingForDisk.removeFirst()(nil) }
     case .hasChores: threads?.writer?.post(.doChore)
+    case .log(let notice):
+      if notice == .released { threads?.writer?.post(.emptyLog) }
+      onLogNotice(notice)
     }
   }
 
@@ -299,9 +282,13 @@ package final class SQLiteStore: EventStore {
 
   package func start(with heads: StreamHeads) { appender.start(with: heads) }
   package var heads: StreamHeads { appender.heads }
+  package var usage: StateUsage { appender.heads.usage }
+  package func grow(_ stream: String, by growth: Int) { appender.grow(stream, by: growth) }
 
-  package func snapshot(of service: String) throws(JournalError) -> Snapshot? {
-    try start.snapshot(of: service, upTo: durable)
+  package func snapshot(
+    of service: String, upTo seq: UInt64
+  ) throws(JournalError) -> Snapshot? {
+    try start.snapshot(of: service, upTo: min(seq, durable))
   }
 
   /// The thread that reads at a pace; that for the care of the journal is made when it is needed.
@@ -334,9 +321,18 @@ package final class SQLiteStore: EventStore {
     try start.lastRemoval(of: service, upTo: .max)
   }
 
-  package func setAgeTime(_ time: Int64) {
-    ageTime = time
-    threads?.writer?.post(.setAgeTime(time))
+  package func note(_ note: JournalNote) -> String? { notes[note] }
+
+  package func keep(_ text: String, as note: JournalNote) {
+    guard notes[note] != text else { return }
+    notes[note] = text
+    threads?.writer?.post(.keep(text, as: note))
+  }
+
+  package func readNow<Result>(
+    _ job: (any JournalReader) throws(JournalError) -> Result
+  ) throws(JournalError) -> Result {
+    try job(start)
   }
 
   package func reading<Result: Sendable>(

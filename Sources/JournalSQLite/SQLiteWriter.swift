@@ -7,6 +7,7 @@ internal import Journal
 final class SQLiteWriter {
   private let database: Database
   private let synchronous: String
+  private let durability: String
 
   /// The first position that is kept, as far as this thread has seen it rise.
   private var first: UInt64 = 0
@@ -24,6 +25,15 @@ final class SQLiteWriter {
 
   /// Batches of an older generation are void: one before them has failed.
   private var generation = 0
+
+  /// Whether the log is to be made empty.
+  private var isLogTooLong = false
+
+  /// Whether a write has failed in a way that cannot be trusted again.
+  private var hasFailed = false
+
+  /// What is to be kept beside the events and is not yet.
+  private var notes: [JournalNote: String] = [:]
 
   /// What is done between commits, one at a time, the oldest first.
   private var chores: [Chore] = []
@@ -47,12 +57,14 @@ final class SQLiteWriter {
 
   /// - Parameter synchronous: How commits are written, as in `PRAGMA synchronous`.
   init(
-    database: Database, path: String, synchronous: String, lock: JournalLock,
+    database: Database, path: String, synchronous: String, durability: String,
+    lock: JournalLock,
     checkpointer: Worker<Void>,
     report: @escaping @Sendable (Report) -> Void
   ) throws(SQLiteError) {
     self.database = database
     self.synchronous = synchronous
+    self.durability = durability
     self.lock = lock
     self.checkpointer = checkpointer
     self.report = report
@@ -79,7 +91,7 @@ final class SQLiteWriter {
   /// Does what waits: all batches of records as one transaction, then one chore.
   func work(_ jobs: [Job]) {
     var batches: [[Record]] = []
-    var isForDisk = false
+    var (isForDisk, isEnding) = (false, false)
     for job in jobs {
       switch job {
       case .append(let records, let generation, let needsDisk):
@@ -88,14 +100,18 @@ final class SQLiteWriter {
         isForDisk = isForDisk || needsDisk
       case .save(let snapshot): chores.append(.save(.init(snapshot)))
       case .remove(let removal): chores.append(.remove(removal))
-      case .setAgeTime(let time): setAgeTime(time)
+      case .keep(let text, let note): notes[note] = text
       case .synchronize(let isAwaited):
         if synchronize(), isAwaited { report(.synchronized) }
       case .doChore: break
+      case .emptyLog: isLogTooLong = true
+      case .end: isEnding = true
       }
     }
+    keepNotes()
     commit(batches, isForDisk: isForDisk)
     doChore()
+    if isEnding, !hasFailed, synchronize() { lock.end(durability) }
   }
 
   private func commit(_ batches: [[Record]], isForDisk: Bool) {
@@ -128,18 +144,44 @@ final class SQLiteWriter {
 
   private func fail(_ error: SQLiteError) {
     generation += 1
+    hasFailed = hasFailed || !error.hasNoOutcome
     report(error.hasNoOutcome ? .rejected(error.refusal) : .failed(error.refusal, "\(error)"))
   }
 
   // MARK: Checkpoints
 
   private func checkpoint() {
+    if isLogTooLong { emptyLog() }
     if walPages >= Self.stallPages {
-      guard let failure = database.moveLog() else { return }
+      guard let failure = moveLog() else { return }
       generation += 1
+      hasFailed = true
       report(.failed(failure.refusal, "checkpoint: \(failure)"))
     } else if walPages >= Self.checkpointPages {
       checkpointer.post(())
+    }
+  }
+
+  /// Moves the log; while another thread does it waits for that, because otherwise it would go on
+  /// growing where that thread gets less of a processor than this one.
+  private func moveLog() -> SQLiteError? {
+    for _ in 0..<Self.stallTries {
+      let (failure, pages, _) = database.moveLog()
+      if failure != nil || pages >= 0 { return failure }
+      usleep(1_000)
+    }
+    return nil
+  }
+
+  /// How many milliseconds that may take.
+  private static let stallTries = 200
+
+  /// Gives the room of the log back, now that nobody holds it.
+  private func emptyLog() {
+    do throws(SQLiteError) {
+      isLogTooLong = try !database.emptyLog()
+    } catch {
+      fail(error)
     }
   }
 
@@ -150,6 +192,7 @@ final class SQLiteWriter {
     guard walFile < 0 || fdatasync(walFile) != 0 else { return true }
     let reason = errno == EIO ? "EIO" : "ERRNO \(errno)"
     generation += 1
+    hasFailed = true
     report(.failed(.readOnly(reason: reason, outcome: .unknown), "fdatasync: \(reason)"))
     return false
   }
@@ -241,40 +284,17 @@ final class SQLiteWriter {
     if after < before, after > Self.reservedPages { chores.append(.giveBack) }
   }
 
-  private func setAgeTime(_ time: Int64) {
-    try? relaxed { () throws(SQLiteError) in
-      try database.execute("INSERT OR REPLACE INTO journal VALUES ('age', '\(time)')")
+  /// Writes what is to be kept beside the events; what is not written now is tried again later.
+  private func keepNotes() {
+    for (note, text) in notes {
+      let isKept: Void? = try? relaxed { () throws(SQLiteError) in
+        let insert = try Statement("INSERT OR REPLACE INTO journal VALUES (?, ?)", on: database)
+        insert.bind(note.rawValue, at: 1)
+        insert.bind(text, at: 2)
+        try insert.run()
+      }
+      if isKept != nil { notes[note] = nil }
     }
-  }
-}
-
-extension SQLiteWriter {
-  /// What the writer thread is asked to do.
-  enum Job: Sendable {
-    /// `isForDisk`: it is committed only when the disk has it.
-    case append([Record], generation: Int, isForDisk: Bool)
-    case save(Snapshot)
-    case remove(Removal)
-    case setAgeTime(Int64)
-    /// Lets the disk have what is committed; `isAwaited`: and tells so.
-    case synchronize(isAwaited: Bool)
-    /// Goes on with what is done between commits.
-    case doChore
-  }
-
-  /// What the writer thread tells the loop.
-  enum Report: Sendable {
-    case committed(upTo: UInt64, nanoseconds: UInt64)
-    /// Nothing was written; the journal goes on.
-    case rejected(JournalError)
-    /// It may have been written; the journal is at its end.
-    case failed(JournalError, String)
-    case saved(SnapshotReport)
-    case removed(Result<RemovalReport, JournalError>)
-    /// The disk has what somebody has waited for.
-    case synchronized
-    /// There is more to be done between commits.
-    case hasChores
   }
 }
 

@@ -36,16 +36,26 @@ enum Schema {
       if count == 0 { return .nothing }
       throw .unavailable(detail: "\(path): \(String(cString: strerror(errno)))")
     }
+    if let found = read(header, count) { return found }
+    // A damaged first page that the log has whole: SQLite reads it there.
+    guard let page = JournalLog(of: path).firstPage(header.count),
+      case .journal(let version)? = read(page, page.count)
+    else { return .other }
+    return .journal(version: version)
+  }
+
+  /// What a first page says; `nil` when it is not that of a journal.
+  private static func read(_ header: [UInt8], _ count: Int) -> Found? {
     func integer(at offset: Int) -> Int32 {
       Int32(bitPattern: header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) })
     }
     guard count == header.count, header.starts(with: "SQLite format 3\0".utf8) else {
-      return .other
+      return nil
     }
     let id = integer(at: 68)
     guard id == applicationID else {
       // A journal whose creation was cut short has no tables yet, and no identity.
-      return id == 0 && integer(at: 60) == 0 && integer(at: 28) <= 1 ? .nothing : .other
+      return id == 0 && integer(at: 60) == 0 && integer(at: 28) <= 1 ? .nothing : nil
     }
     return .journal(version: Int(integer(at: 60)))
   }

@@ -103,8 +103,16 @@ final class SnapshotTable {
   }
 
   /// The parts of the snapshots from which no kept position follows any more.
+  ///
+  /// The newest of each service stays: of a service that only another version of this program has, no
+  /// newer one comes.
   func outlived(first: UInt64) throws(SQLiteError) -> [Part] {
-    try parts("seq < \(first) - 1")
+    try parts(
+      """
+      seq < \(first) - 1 AND seq <
+        (SELECT max(seq) FROM snapshot AS newer
+         WHERE newer.service = snapshot.service AND newer.part = 0)
+      """)
   }
 
   private func parts(_ condition: String) throws(SQLiteError) -> [Part] {

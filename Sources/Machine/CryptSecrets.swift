@@ -1,23 +1,123 @@
+package import EventLoop
 internal import Glibc
-internal import Services
+package import Services
+package import Signals
 
 /// Makes secrets of the kernel's randomness and keeps crypt(3) hashes of them.
 ///
 /// The hash is salted SHA-256 with the fewest rounds that crypt(3) has: rounds make a guess dear, and
-/// nobody guesses 128 random bits.
-package struct CryptSecrets: Secrets {
+/// nobody guesses 128 random bits. It takes some milliseconds all the same, so a thread of its own
+/// does it, which is there from the first one on.
+package final class CryptSecrets: Secrets {
   private static let setting = "$5$rounds=1000$"
 
-  package init() {}
+  /// Hexadecimal digits of a secret.
+  private static let digits = 32
 
-  package func make() -> (secret: String, hash: String)? {
-    let secret = Self.random(words: 2)
-    let setting = Self.setting + Self.random(words: 1) + "$"
-    return Self.hash(secret, setting).map { (secret, $0) }
+  private enum Job: Sendable {
+    case make(id: Int)
+    case compare(id: Int, secret: String, hash: String)
   }
 
-  package func matches(_ secret: String, hash: String) -> Bool {
-    guard hash.hasPrefix(Self.setting), let made = Self.hash(secret, hash) else { return false }
+  private enum Result: Sendable {
+    case made(NewSecret?)
+    case compared(Bool)
+  }
+
+  private let loop: Loop
+  private var worker: Worker<Job>?
+  private var mailbox: Mailbox<(id: Int, result: Result)>?
+  private var waiting: [Int: (Result) -> Void] = [:]
+  private var lastID = 0
+
+  package init(on loop: Loop) {
+    self.loop = loop
+  }
+
+  package func make() -> SafeSignal<NewSecret?> {
+    result(of: { .make(id: $0) }, failing: nil) { result in
+      if case .made(let new) = result { new } else { nil }
+    }
+  }
+
+  /// Nothing else is hashed: crypt(3) ends a text at a NUL, and takes longer for a longer one.
+  package func isSecret(_ text: String) -> Bool {
+    text.utf8.count == Self.digits
+      && text.utf8.allSatisfy {
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
+      }
+  }
+
+  package func matches(_ secret: String, hash: String) -> SafeSignal<Bool> {
+    guard isSecret(secret), hash.hasPrefix(Self.setting) else { return Signal(just: false) }
+    return result(of: { .compare(id: $0, secret: secret, hash: hash) }, failing: false) { result in
+      if case .compared(let isGood) = result { isGood } else { false }
+    }
+  }
+
+  // MARK: The thread
+
+  /// What the thread makes of a job, each time that it is observed.
+  private func result<Value>(
+    of job: @escaping (_ id: Int) -> Job, failing failure: Value,
+    _ value: @escaping (Result) -> Value
+  ) -> SafeSignal<Value> {
+    Signal { [self] observer in
+      guard let worker = try? start() else {
+        observer.receive(lastElement: failure)
+        return NonDisposable.instance
+      }
+      lastID += 1
+      let id = lastID
+      waiting[id] = { observer.receive(lastElement: value($0)) }
+      worker.post(job(id))
+      return BlockDisposable { [weak self] in self?.waiting[id] = nil }
+    }
+  }
+
+  private func start() throws(SystemError) -> Worker<Job> {
+    if let worker { return worker }
+    let mailbox = try Mailbox<(id: Int, result: Result)>(on: loop) { [unowned self] letters in
+      for letter in letters { waiting.removeValue(forKey: letter.id)?(letter.result) }
+    }
+    let slot = mailbox.slot
+    let worker: Worker<Job>
+    do throws(SystemError) {
+      worker = try Worker<Job> {
+      } work: { (_: Void, jobs) in
+        for job in jobs {
+          switch job {
+          case .make(let id): slot.post((id, .made(Self.newSecret())))
+          case .compare(let id, let secret, let hash):
+            slot.post((id, .compared(Self.isMade(of: secret, hash))))
+          }
+        }
+      }
+    } catch {
+      mailbox.close()
+      throw error
+    }
+    (self.mailbox, self.worker) = (mailbox, worker)
+    return worker
+  }
+
+  /// Ends the thread; what it has done since is told to nobody.
+  package func close() {
+    waiting = [:]
+    mailbox?.close()
+    worker?.finish()
+    (mailbox, worker) = (nil, nil)
+  }
+
+  // MARK: On the thread
+
+  private static func newSecret() -> NewSecret? {
+    let secret = random(words: digits / 16)
+    return hash(secret, setting + random(words: 1) + "$").map { NewSecret(secret, hash: $0) }
+  }
+
+  private static func isMade(of secret: String, _ hash: String) -> Bool {
+    guard let made = Self.hash(secret, hash) else { return false }
     // As long for those that differ early as for those that differ late.
     return made.utf8.count == hash.utf8.count
       && zip(made.utf8, hash.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
@@ -34,7 +134,7 @@ package struct CryptSecrets: Secrets {
   }
 
   private static func hash(_ secret: String, _ setting: String) -> String? {
-    // Of this thread alone, as everything that services call.
+    // crypt(3) keeps its result for the next call: this thread is the only one that calls it.
     guard let text = crypt(secret, setting) else { return nil }
     let hash = String(cString: text)
     return hash.hasPrefix(Self.setting) ? hash : nil

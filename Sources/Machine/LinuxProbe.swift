@@ -3,19 +3,24 @@ package import Services
 
 /// Measures a Linux machine by its `/proc`.
 package struct LinuxProbe: MachineProbe {
-  private static let maxBytes = 256 * 1024
+  private let meter = DiskMeter(
+    mounts: { MountTable.dataFileSystems(SmallFile.text("/proc/self/mounts")) },
+    measure: Disk.init(at:))
 
   package init() {}
 
+  /// Ends what is done away from the loop.
+  package func close() { meter.close() }
+
   package var load: Load? {
-    let numbers = words("/proc/loadavg").prefix(3).compactMap { Double($0) }
+    let numbers = Self.words("/proc/loadavg").prefix(3).compactMap { Double($0) }
     guard numbers.count == 3 else { return nil }
     return Load(one: numbers[0], five: numbers[1], fifteen: numbers[2])
   }
 
   package var memory: Memory? {
     var bytes: [Substring: UInt64] = [:]
-    for line in lines("/proc/meminfo") {
+    for line in Self.lines("/proc/meminfo") {
       let words = line.split(separator: " ")
       guard words.count >= 2, let kibibytes = UInt64(words[1]) else { continue }
       bytes[words[0]] = kibibytes * 1024
@@ -27,7 +32,7 @@ package struct LinuxProbe: MachineProbe {
   }
 
   package var processorTimes: ProcessorTimes? {
-    let lines = lines("/proc/stat").filter { $0.hasPrefix("cpu") }
+    let lines = Self.lines("/proc/stat").filter { $0.hasPrefix("cpu") }
     guard let first = lines.first else { return nil }
     // user nice system idle iowait irq softirq steal: <https://docs.kernel.org/filesystems/proc.html>
     let ticks = first.split(separator: " ").dropFirst().prefix(8).compactMap { UInt64($0) }
@@ -37,52 +42,35 @@ package struct LinuxProbe: MachineProbe {
       busy: total - ticks[3] - ticks[4], total: total, cores: max(1, lines.count - 1))
   }
 
-  package var uptime: Double? { words("/proc/uptime").first.flatMap { Double($0) } }
+  package var uptime: Double? { Self.words("/proc/uptime").first.flatMap { Double($0) } }
 
-  package var disks: [Disk] {
-    var seen: Set<Substring> = []
-    return lines("/proc/self/mounts").compactMap { line in
-      let words = line.split(separator: " ")
-      guard words.count >= 2, words[0].hasPrefix("/"), seen.insert(words[0]).inserted else {
-        return nil
-      }
-      return disk(String(words[1]))
-    }
-  }
-
-  private func disk(_ path: String) -> Disk? {
-    var status = statvfs()
-    guard statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
-    let size = UInt64(status.f_frsize)
-    return Disk(
-      path: path, total: UInt64(status.f_blocks) * size, available: UInt64(status.f_bavail) * size)
-  }
+  package var disks: [Disk] { meter.disks() }
 
   /// Resident memory of this process, in bytes.
-  package var residentBytes: UInt64 {
+  package static var residentBytes: UInt64 {
     let pages = words("/proc/self/statm").dropFirst().first.flatMap { UInt64($0) } ?? 0
     return pages * UInt64(sysconf(CInt(_SC_PAGESIZE)))
   }
 
-  private func words(_ path: String) -> [Substring] {
-    text(path).split { $0 == " " || $0 == "\n" }
+  private static func words(_ path: String) -> [Substring] {
+    SmallFile.text(path).split { $0 == " " || $0 == "\n" }
   }
 
-  private func lines(_ path: String) -> [Substring] {
-    text(path).split(separator: "\n")
+  private static func lines(_ path: String) -> [Substring] {
+    SmallFile.text(path).split(separator: "\n")
   }
+}
 
-  private func text(_ path: String) -> String {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return "" }
-    defer { close(file) }
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 4096)
-    while bytes.count < Self.maxBytes {
-      let count = read(file, &chunk, chunk.count)
-      guard count > 0 else { break }
-      bytes += chunk[..<count]
-    }
-    return String(decoding: bytes, as: UTF8.self)
+extension Disk {
+  /// The file system that is mounted somewhere; `nil` when it says nothing of its size.
+  ///
+  /// This waits for as long as the file system does not answer.
+  fileprivate init?(at path: String) {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
+    let size = UInt64(status.f_frsize)
+    self.init(
+      path: path, total: UInt64(status.f_blocks) * size,
+      available: UInt64(status.f_bavail) * size)
   }
 }

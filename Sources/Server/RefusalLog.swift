@@ -1,4 +1,5 @@
 package import Signals
+internal import Wire
 
 /// Writes down what clients were refused: each refusal with who was refused, and not more than a log
 /// can bear.
@@ -18,6 +19,9 @@ package final class RefusalLog {
 
   /// Users of whom the rest is counted; of all others together.
   private static let users = 256
+
+  /// Bytes of what was refused that are written: a client chooses how long its names are.
+  private static let maxBytes = 200
 
   private struct Refusal: Hashable {
     let uid: UInt32
@@ -49,6 +53,8 @@ package final class RefusalLog {
   }
 
   package func write(uid: UInt32, pid: Int32, _ what: String) {
+    let isLong = what.utf8.count > Self.maxBytes
+    let what = isLong ? what.cut(toBytes: Self.maxBytes) + "…" : what
     let refusal = Refusal(uid: uid, pid: pid, what: what)
     if let count = again[refusal] {
       again[refusal] = count + 1

@@ -11,7 +11,6 @@ package final class SocketServer {
   private let admits: (PeerIdentity) -> Bool
   private let onConnection: (Connection) -> Void
   private var listener: SocketListener?
-  private var countByUser: [UInt32: Int] = [:]
   private var hasLoggedRefusal = false
 
   /// A server that does not listen yet.
@@ -48,7 +47,9 @@ package final class SocketServer {
   }
 
   /// Listens on a socket that the service manager has bound.
-  package func listen(on descriptor: CInt) throws(SystemError) {
+  ///
+  /// - Throws: ``SocketListener/PathError`` when the descriptor is not a listening Unix stream socket.
+  package func listen(on descriptor: CInt) throws(SocketListener.PathError) {
     listener = try SocketListener(
       adopting: descriptor, on: loop, farewell: { [unowned self] in farewell() },
       onAccept: { [unowned self] in accept($0) })
@@ -70,22 +71,12 @@ package final class SocketServer {
     let peer = PeerIdentity(
       uid: socket.peer.uid, gid: socket.peer.gid, pid: socket.peer.pid, groups: socket.peer.groups)
     guard admits(peer) else { return refuse(socket, .permissionDenied) }
-    if let limit = limitReached(by: peer) { return turnAway(socket, peer, limit) }
+    if let limit = hub.limitReached(by: peer.uid) { return turnAway(socket, peer, limit) }
     hasLoggedRefusal = false
     let connection = hub.connect(peer)
-    countByUser[peer.uid, default: 0] += 1
     let client = Client(socket, connection)
-    connection.onEnd = { [weak self] in self?.left(peer) }
     onConnection(connection)
     client.start()
-  }
-
-  /// The limit that leaves no room for one more; `nil` when there is room.
-  private func limitReached(by peer: PeerIdentity) -> LimitName? {
-    guard hub.connections.count < hub.limits.connections else { return .connections }
-    guard !hub.owners.contains(peer.uid) else { return nil }
-    let count = countByUser[peer.uid, default: 0]
-    return count < hub.limits.connectionsPerUser ? nil : .connectionsPerUser
   }
 
   /// Says why, and hangs up.
@@ -111,10 +102,5 @@ package final class SocketServer {
     guard !hasLoggedRefusal else { return }
     hasLoggedRefusal = true
     log.write(.warning, "\(text): \(hub.connections.count) clients are connected")
-  }
-
-  private func left(_ peer: PeerIdentity) {
-    countByUser[peer.uid, default: 1] -= 1
-    if countByUser[peer.uid] == 0 { countByUser[peer.uid] = nil }
   }
 }

@@ -41,10 +41,12 @@ package struct Command {
 
 extension Command {
   /// Its ``id`` among those of all users; `nil` when it has none.
-  var identity: String? { id.map { CommandWindow.identity($0, of: caller.uid) } }
+  var identity: CommandIdentity? {
+    id.map { CommandIdentity(user: .init(caller.uid), name: $0) }
+  }
 
   /// What it asks, in few bytes.
-  var fingerprint: String { CommandWindow.fingerprint(method, parameters) }
+  var fingerprint: UInt64 { CommandWindow.fingerprint(method, parameters) }
 }
 
 /// The process that asks, as the kernel knows it.
@@ -124,11 +126,18 @@ package enum Refusal: Error {
   /// The caller may not record events in a stream.
   case denied(stream: String)
 
+  /// The state would be larger than it may be.
+  case full(StateQuota.Scope, max: Int)
+
   /// The journal takes no writes.
   case journal(JournalFault)
 
   /// The method has run for longer than it may; what it had recorded is taken back.
   case tooLong(milliseconds: Int)
+
+  /// The method waits for something that is worked out away from the loop: the command is to be run
+  /// again; see ``ServiceError/isPending``.
+  case pending
 
   /// The method has failed in a way that its service does not know; for the log.
   case unexpected(detail: String)
@@ -141,9 +150,14 @@ package protocol ServiceError: Error, CustomStringConvertible {
 
   /// Whether it passes by itself, so that the same may go well later.
   var isPassing: Bool { get }
+
+  /// Whether it is no answer: something is worked out away from the loop, and the same command run
+  /// again after that is decided.
+  var isPending: Bool { get }
 }
 
 extension ServiceError {
+  package var isPending: Bool { false }
   package var isPassing: Bool { false }
 }
 

@@ -9,7 +9,11 @@ extension Fold {
   func start(
     _ reader: any JournalReader, of service: String, upTo seq: UInt64
   ) throws(JournalError) -> UInt64 {
-    let position = start(from: try reader.snapshot(of: service, upTo: seq))
+    let position = try Beginning(
+      upTo: seq, form: snapshotForm,
+      { end throws(JournalError) in try reader.snapshot(of: service, upTo: end) },
+      start(from:)
+    ).position
     let service = JournalFold.removalName(of: service)
     guard position >= (try reader.lastRemoval(of: service, upTo: seq)) else {
       let bounds = try reader.bounds()

@@ -3,14 +3,20 @@ package import Journal
 
 /// The state of a service as of some position, made of a snapshot and records; on any thread.
 package protocol Fold: AnyObject {
-  /// Takes over a snapshot and returns its position; 0 when there is none that fits.
-  func start(from snapshot: Snapshot?) -> UInt64
+  /// Takes over a snapshot and returns whether it reads back.
+  func start(from snapshot: Snapshot) -> Bool
+
+  /// The form in which snapshots are written; this and all before it are read.
+  var snapshotForm: Int { get }
 
   /// Applies a record, of whatever service.
   ///
   /// - Returns: The sources that it may have changed.
   @discardableResult
   func apply(_ record: Record) -> [String]
+
+  /// The sources that a record, of whatever service, may have changed.
+  func sources(changedBy record: Record) -> [String]
 
   /// Whether a record is an event that the state is made of.
   func knows(_ record: Record) -> Bool
@@ -27,6 +33,9 @@ package protocol Fold: AnyObject {
   ///   when it can.
   @discardableResult
   func replay(_ record: Record) -> JournalError?
+
+  /// What ``replay(_:)`` has passed over because it is not known.
+  var unknown: UnknownKinds { get }
 
   /// The names of the sources that have a value.
   var sources: [String] { get }
@@ -48,18 +57,23 @@ final class StateFold<State: ServiceState>: Fold {
   private let coder = EventCoder()
   let forms = EventForms(State.Event.upcasters)
   private(set) var state = State()
+  private(set) var unknown = UnknownKinds()
 
   init(service: String) {
     self.service = service
     prefix = service + "."
   }
 
-  func start(from snapshot: Snapshot?) -> UInt64 {
-    guard let snapshot, snapshot.schema == State.schema,
-      let state = State(kept: JSONText(kept: snapshot.data), by: coder)
-    else { return 0 }
+  private static var snapshots: SnapshotForms { SnapshotForms(State.upcasters) }
+
+  var snapshotForm: Int { Self.snapshots.present }
+
+  func start(from snapshot: Snapshot) -> Bool {
+    guard let data = Self.snapshots.read(snapshot), let state = State(kept: data, by: coder) else {
+      return false
+    }
     self.state = state
-    return snapshot.seq
+    return true
   }
 
   func apply(_ record: Record) -> [String] {
@@ -67,6 +81,10 @@ final class StateFold<State: ServiceState>: Fold {
     let place = Place(record)
     state.apply(event, at: place)
     return State.sources(changedBy: event, at: place)
+  }
+
+  func sources(changedBy record: Record) -> [String] {
+    event(of: record).map { State.sources(changedBy: $0, at: Place(record)) } ?? []
   }
 
   func changes(by record: Record) -> [SourceChange] {
@@ -108,7 +126,9 @@ final class StateFold<State: ServiceState>: Fold {
       return .notUnderstood(
         seq: record.seq, detail: "this program does not know \(record.type), which \(service) needs"
       )
-    case .event: return nil
+    case .event:
+      unknown.note(record)
+      return nil
     }
   }
 
@@ -145,6 +165,7 @@ final class StateFold<State: ServiceState>: Fold {
   static func snapshot(
     of state: State, _ service: String, at seq: UInt64, _ coder: EventCoder
   ) -> Snapshot {
-    Snapshot(service: service, seq: seq, schema: State.schema, data: state.kept(by: coder).text)
+    Snapshot(
+      service: service, seq: seq, schema: snapshots.present, data: state.kept(by: coder).text)
   }
 }

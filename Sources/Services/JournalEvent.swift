@@ -51,54 +51,7 @@ package struct EventPage: Equatable, Sendable {
   /// were read forward.
   package let holes: [ClosedRange<UInt64>]
 
-  /// Whether others stood among them that somebody wants to know the end of.
-  package let isPassedBy: Bool
-
-  init(
-    events: [JournalEvent], end: UInt64, holes: [ClosedRange<UInt64>] = [],
-    isPassedBy: Bool = true
-  ) {
-    (self.events, self.end, self.holes, self.isPassedBy) = (events, end, holes, isPassedBy)
-  }
-}
-
-/// Which events are wanted.
-package struct EventFilter: Sendable {
-  /// Whether the events of a stream are wanted; `nil` for all.
-  package var stream: (@Sendable (String) -> Bool)?
-
-  /// Whether the events of a type are wanted; `nil` for all.
-  package var type: (@Sendable (String) -> Bool)?
-
-  /// The one stream that is wanted: its events are found without reading all others.
-  package var onlyStream: String?
-
-  /// A service whose events are not wanted.
-  package var without: String?
-
-  /// What must hold for the data of an event, all of it.
-  package var conditions: [Condition]
-
-  package init(
-    stream: (@Sendable (String) -> Bool)? = nil, type: (@Sendable (String) -> Bool)? = nil,
-    onlyStream: String? = nil, conditions: [Condition] = []
-  ) {
-    self.stream = stream
-    self.type = type
-    self.onlyStream = onlyStream
-    self.conditions = conditions
-  }
-
-  /// The event of a record, if it is wanted.
-  ///
-  /// - Parameter forms: Those that events have had, by service, where any has changed.
-  func event(of record: Record, _ forms: [String: EventForms]) -> JournalEvent? {
-    if let onlyStream, record.stream != onlyStream { return nil }
-    if let without, record.service == without { return nil }
-    guard stream?(record.stream) ?? true, type?(EventType.name(of: record.type)) ?? true else {
-      return nil
-    }
-    let event = JournalEvent(record, forms)
-    return conditions.allSatisfy { $0.holds(for: event.data) } ? event : nil
+  init(events: [JournalEvent], end: UInt64, holes: [ClosedRange<UInt64>] = []) {
+    (self.events, self.end, self.holes) = (events, end, holes)
   }
 }

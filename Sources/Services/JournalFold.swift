@@ -8,7 +8,9 @@ internal import Journal
 final class JournalFold: Fold {
   /// The name under which it is kept.
   static let service = "journal"
-  private static let schema = 3
+
+  /// Its forms; ``upcasters`` says what has changed.
+  private static let snapshots = SnapshotForms(upcasters)
 
   /// The name under which the journal keeps what was removed: this one follows from all events.
   static func removalName(of service: String) -> String {
@@ -27,14 +29,16 @@ final class JournalFold: Fold {
     self.window = window
   }
 
-  func start(from snapshot: Snapshot?) -> UInt64 {
-    guard let snapshot, snapshot.schema == Self.schema else { return 0 }
-    guard read(JSONText(kept: snapshot.data)) else {
+  var snapshotForm: Int { Self.snapshots.present }
+
+  func start(from snapshot: Snapshot) -> Bool {
+    guard let data = Self.snapshots.read(snapshot) else { return false }
+    guard read(data) else {
       // Without what it holds commands would be run twice, and versions begin anew.
       (heads, window) = (StreamHeads(), CommandWindow())
-      return 0
+      return false
     }
-    return snapshot.seq
+    return true
   }
 
   /// Takes over what was kept.
@@ -45,7 +49,7 @@ final class JournalFold: Fold {
     let isObject = kept.forEachMember { name, part in
       switch name {
       case "heads": heads = part
-      case "window": window = coder.value(of: part)
+      case "window": window = CommandWindow(kept: part)
       default: break
       }
     }
@@ -65,7 +69,7 @@ final class JournalFold: Fold {
 
   @discardableResult
   func apply(_ record: Record) -> [String] {
-    heads.note(record)
+    heads.note(record, by: record.meta.flatMap(UInt32.init(caller:)) ?? Charge.nobody)
     if record.command != nil { window.note(record, coder) }
     return []
   }
@@ -74,6 +78,9 @@ final class JournalFold: Fold {
     apply(record)
     return nil
   }
+
+  /// It is made of all events, whatever they say.
+  var unknown: UnknownKinds { UnknownKinds() }
 
   var sources: [String] { [] }
 
@@ -85,6 +92,8 @@ final class JournalFold: Fold {
     return []
   }
 
+  func sources(changedBy record: Record) -> [String] { [] }
+
   func knows(_ record: Record) -> Bool { true }
 
   func given(by record: Record) -> [SourceChange]? { [] }
@@ -94,14 +103,30 @@ final class JournalFold: Fold {
   func snapshot(at seq: UInt64) -> Snapshot {
     var kept: [String: JSONText] = [:]
     heads.forEach { kept[$0] = $1.kept }
-    let data = JSONText(members: ["heads": JSONText(members: kept), "window": coder.text(window)])
-    return Snapshot(service: Self.service, seq: seq, schema: Self.schema, data: data.text)
+    let data = JSONText(members: ["heads": JSONText(members: kept), "window": window.kept])
+    return Snapshot(
+      service: Self.service, seq: seq, schema: Self.snapshots.present, data: data.text)
   }
 }
 
-/// `[seq,version]`, taken apart by hand, because there is one for each stream.
+extension UInt32 {
+  /// The user who has caused an event, as its `meta` begins with: `{"uid":1000,`; `nil` when that is
+  /// not said.
+  fileprivate init?(caller meta: String) {
+    let start = #"{"uid":"#.utf8
+    guard meta.utf8.starts(with: start) else { return nil }
+    let rest = meta.utf8.dropFirst(start.count)
+    self.init(Substring(rest.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }))
+  }
+}
+
+/// `[seq,version,user]`, taken apart by hand, because there is one for each stream; without the user
+/// who is charged for it when that is not known.
 extension Head {
-  fileprivate var kept: JSONText { JSONText(kept: "[\(seq),\(version)]") }
+  fileprivate var kept: JSONText {
+    let user = charge.user == Charge.nobody ? "" : ",\(charge.user)"
+    return JSONText(kept: "[\(seq),\(version)\(user)]")
+  }
 
   fileprivate init?(kept text: JSONText) {
     self = .none
@@ -112,10 +137,14 @@ extension Head {
         number = number &* 10 &+ UInt64(byte - UInt8(ascii: "0"))
       case UInt8(ascii: "[") where place == 0: place = 1
       case UInt8(ascii: ",") where place == 1: (seq, number, place) = (number, 0, 2)
-      case UInt8(ascii: "]") where place == 2: (version, place) = (number, 3)
+      case UInt8(ascii: ",") where place == 2: (version, number, place) = (number, 0, 3)
+      case UInt8(ascii: "]") where place == 2: (version, place) = (number, 4)
+      case UInt8(ascii: "]") where place == 3:
+        charge.user = UInt32(truncatingIfNeeded: number)
+        place = 4
       default: return nil
       }
     }
-    guard place == 3, seq > 0, version > 0 else { return nil }
+    guard place == 4, seq > 0, version > 0 else { return nil }
   }
 }

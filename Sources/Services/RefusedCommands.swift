@@ -1,21 +1,18 @@
 internal import Signals
 
-/// The commands with an identity to which a service has said no, in memory only.
+/// The commands with an identity to which a service has said no, in memory only: the last 10,000 of
+/// each user, 20,000 of all users together.
 ///
 /// A client that repeats a command on another connection may be refused there before the daemon has
 /// read the first: that must not be done then, because the client was told that it was not.
 struct RefusedCommands {
-  private static let maxCount = 10_000
+  private typealias Refused = (call: UInt64, error: any ServiceError)
 
-  private var refused: [String: (call: String, error: any ServiceError)] = [:]
-
-  /// Identities by age; may name one that was forgotten.
-  private var order = Queue<String>()
+  private var refused = CommandTable<Refused>(maxOfUser: 10_000, maxOfAll: 20_000)
 
   mutating func note(_ command: Command, _ error: any ServiceError) {
     guard let id = command.identity else { return }
-    if refused.updateValue((command.fingerprint, error), forKey: id) == nil { order.append(id) }
-    while order.count > Self.maxCount, let oldest = order.popFirst() { refused[oldest] = nil }
+    refused.add(id, (command.fingerprint, error))
   }
 
   /// What the service has said to the same command; `nil` when it was not asked, or has not refused.

@@ -11,6 +11,9 @@ final class Replay {
   /// The position that was reached.
   private(set) var position: UInt64
 
+  /// What somebody should hear of: snapshots that were passed over.
+  private(set) var warnings: [String] = []
+
   private let ledgers: [LedgerLink]
   private let store: any EventStore
 
@@ -23,24 +26,39 @@ final class Replay {
     self.ledgers = ledgers
     self.store = store
     var positions: [String: UInt64] = [:]
+    var warnings: [String] = []
     for ledger in ledgers {
-      let position = ledger.start(try store.snapshot(of: ledger.service))
-      try Self.check(position, of: ledger.service, store)
-      positions[ledger.service] = position
+      positions[ledger.service] = try Self.begin(
+        ledger.service, ledger.snapshotForm, store, &warnings, ledger.start)
     }
     self.positions = positions
-    journalPosition = journal.start(from: try store.snapshot(of: JournalFold.service))
-    try Self.check(journalPosition, of: JournalFold.service, store)
+    journalPosition = try Self.begin(
+      JournalFold.service, journal.snapshotForm, store, &warnings, journal.start(from:))
     oldest = positions.values.reduce(journalPosition, min)
     position = oldest
+    self.warnings = warnings
   }
 
-  /// Refuses a beginning after which events are missing: what they said is known from snapshots only.
-  private static func check(
-    _ position: UInt64, of service: String, _ store: any EventStore
-  ) throws(JournalError) {
+  /// Loads the newest snapshot of a service that reads back, and returns its position.
+  ///
+  /// - Throws: When events after it are missing: what they said is known from snapshots only.
+  private static func begin(
+    _ service: String, _ form: Int, _ store: any EventStore, _ warnings: inout [String],
+    _ start: (Snapshot) -> Bool
+  ) throws(JournalError) -> UInt64 {
+    let beginning = try Beginning(
+      upTo: .max, form: form,
+      { end throws(JournalError) in try store.snapshot(of: service, upTo: end) }, start)
     let removed = try store.lastRemoval(of: JournalFold.removalName(of: service))
-    guard position < removed else { return }
+    guard beginning.position < removed else {
+      if let reason = beginning.unread?.reason {
+        warnings.append("\(reason); the start replays the events after \(beginning.position)")
+      }
+      return beginning.position
+    }
+    if let (snapshot, reason) = beginning.unread, snapshot.schema > form {
+      throw .notUnderstood(seq: removed, detail: "it was removed, and \(reason)")
+    }
     throw .corrupt(
       seq: removed, detail: "it was removed, and no snapshot of \(service) after it reads back")
   }

@@ -14,7 +14,7 @@ package final class Sampled<Value: Equatable>: SignalProtocol {
 
   /// - Parameters:
   ///   - interval: Seconds between measurements.
-  ///   - measure: Called on the loop; it must not wait for anything.
+  ///   - measure: Called on the loop; it waits for nothing that may not come at once.
   package init(
     every interval: Double, on scheduler: any Scheduler, _ measure: @escaping () -> Value
   ) {
@@ -46,6 +46,11 @@ package final class Sampled<Value: Equatable>: SignalProtocol {
     let run = changes.observe(with: observer)
     observer(.next(value))
     return run
+  }
+
+  /// The same for views, which share it.
+  package var computed: Computed<Value> {
+    Computed(Identity(self), changes: changes.map { _ in () }) { [self] in value }
   }
 
   /// Measures now, for those who observe.

@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 internal import Journal
 package import Signals
@@ -7,22 +8,9 @@ extension ServiceHost {
   private static let pageBytes = 256 * 1024
   private static let chunk = 64
 
-  /// The events that become durable from now on and are wanted, one write at a time.
-  package func events(_ filter: EventFilter) -> Signal<EventPage, Never> {
-    let forms = eventForms
-    return committed.map { records in
-      var events: [JournalEvent] = []
-      var isPassedBy = false
-      for record in records {
-        if let event = filter.event(of: record, forms) {
-          events.append(event)
-        } else if record.service != filter.without {
-          isPassedBy = true
-        }
-      }
-      let end = records[records.count - 1].seq
-      return EventPage(events: events, end: end, isPassedBy: isPassedBy)
-    }
+  /// The events that become durable from now on and are wanted.
+  package func events(_ filter: EventFilter) -> Signal<JournalEvent, Never> {
+    watchers.events(filter)
   }
 
   /// Reads events after a position, oldest first.
@@ -206,22 +194,10 @@ extension ServiceHost {
     }
   }
 
-  /// Every change of the sources that are wanted, from now on: one page for each write.
-  package func changes(
-    in service: String, where isWanted: @escaping (String) -> Bool
-  ) -> Signal<ChangePage, Never> {
-    Signal { [self] observer in
-      var changes: [SourceChange] = []
-      let bag = DisposeBag()
-      ledger(service)?.changes(isWanted).observeNext { changes.append($0) }
-        .dispose(in: bag)
-      committed.observeNext { records in
-        observer.receive(ChangePage(changes: changes, end: records[records.count - 1].seq))
-        changes = []
-      }
-      .dispose(in: bag)
-      return bag
-    }
+  /// Every change of the sources that a pattern means, from now on.
+  package func changes(in service: String, matching pattern: Pattern) -> Signal<SourceChange, Never>
+  {
+    ledger(service)?.changes(pattern) ?? .never()
   }
 
   /// Reads the changes of the sources that are wanted after a position, oldest first.

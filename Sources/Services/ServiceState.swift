@@ -29,6 +29,13 @@ package protocol ServiceState: Codable, Sendable {
   /// others.
   func collection(of source: String) -> SourceCollection?
 
+  /// Whether a source has a value now, as those have that ``sources`` names.
+  func has(_ source: String) -> Bool
+
+  /// Whether a source that is a list or a map holds nothing; asked before and after each step of one
+  /// that is watched.
+  func isEmpty(collection source: String) -> Bool
+
   /// The names of the sources that have a value now, in any order; not all of them may be asked for.
   var sources: Sources { get }
 
@@ -43,6 +50,18 @@ package protocol ServiceState: Codable, Sendable {
   /// For states with lists or maps: a change of one of those is its step. A change without one means
   /// that a source of another kind has the value that follows.
   func changes(by event: Event, at place: Place) -> [SourceChange]
+
+  /// Bytes of what the state keeps because of the events of a stream; asked at the start.
+  func size(ofStream stream: String) -> Int
+
+  /// By how many bytes an event makes ``size(ofStream:)`` larger, in no more time than it takes to
+  /// apply it; `nil` when that is to be asked before and after the event.
+  func growth(by event: Event, in stream: String) -> Int?
+
+  /// What undoes an event that is about to be applied: applied after it, at the same place, it brings
+  /// the state back to what it is now. `nil` when there is no such event; then what undoes it costs
+  /// as much as the state is large.
+  func inverse(of event: Event, in stream: String) -> Event?
 
   /// Makes what is large its own: a copy of a state is only made when one of the two changes, which
   /// would be in the middle of the first command.
@@ -60,9 +79,12 @@ package protocol ServiceState: Codable, Sendable {
   /// Whether sources are lists or maps: then ``changes(by:at:)`` tells each step.
   static var isCollection: Bool { get }
 
-  /// The version of the form in which the state is kept as a snapshot; raised when an older form
-  /// cannot be read any more, which costs a longer replay and nothing else.
-  static var schema: Int { get }
+  /// Where the form in which the state is kept as a snapshot has changed: what brings each form to
+  /// the next, the first one first.
+  ///
+  /// A form that cannot be brought to the present one must not be left behind: after a compaction
+  /// the snapshot is the only place where the state is.
+  static var upcasters: [Upcaster] { get }
 }
 
 extension ServiceState {
@@ -73,8 +95,8 @@ extension ServiceState {
     number > last ? nil : "number \(number) is not after \(last)"
   }
 
-  /// The first version.
-  package static var schema: Int { 1 }
+  /// The form has not changed.
+  package static var upcasters: [Upcaster] { [] }
 
   /// Every event can follow.
   package func fault(of event: Event, at place: Place) -> String? { nil }
@@ -82,8 +104,29 @@ extension ServiceState {
   /// They are skipped.
   package static var unknownEvents: UnknownEvents { .skipped }
 
+  /// Whether ``value(of:)`` has one.
+  package func has(_ source: String) -> Bool { value(of: source) != nil }
+
   /// No source is a list or a map.
   package func collection(of source: String) -> SourceCollection? { nil }
+
+  /// As the elements say.
+  package func isEmpty(collection source: String) -> Bool {
+    switch collection(of: source) {
+    case .list(let elements): elements.isEmpty
+    case .map(let values): values.isEmpty
+    case nil: true
+    }
+  }
+
+  /// As the source says that is called as the stream.
+  package func size(ofStream stream: String) -> Int { value(of: stream)?.text.utf8.count ?? 0 }
+
+  /// The size is asked: it is that of one small value.
+  package func growth(by event: Event, in stream: String) -> Int? { nil }
+
+  /// There is none.
+  package func inverse(of event: Event, in stream: String) -> Event? { nil }
 
   /// It is small.
   package mutating func unshare() {}
@@ -163,4 +206,11 @@ package struct Place: Sendable {
 
   /// Microseconds since 1970; never less than that of the event before.
   package var time: Int64 { record.time }
+
+  /// The user of this machine who has caused it; `nil` when that is not known.
+  ///
+  /// It is read from text each time.
+  package var uid: UInt32? {
+    record.meta.flatMap { EventCoder().value(Meta.self, of: JSONText(kept: $0))?.uid }
+  }
 }

@@ -13,6 +13,10 @@ final class Snapshotting {
   private let interval: UInt64
   private(set) var makeFolds: [String: @Sendable () -> any Fold] = [:]
 
+  /// Those of the services of which snapshots are kept: who has events that this program does not
+  /// know is left out.
+  private(set) var keptFolds: [String: @Sendable () -> any Fold] = [:]
+
   /// The position of the last snapshot.
   private(set) var saved: UInt64 = 0
 
@@ -38,8 +42,12 @@ final class Snapshotting {
 
   /// - Parameter seq: The position of the oldest snapshot there is.
   func start(ledgers: [LedgerLink], from seq: UInt64) {
-    for ledger in ledgers { makeFolds[ledger.service] = ledger.makeFold }
+    for ledger in ledgers {
+      makeFolds[ledger.service] = ledger.makeFold
+      if ledger.unknown().first == nil { keptFolds[ledger.service] = ledger.makeFold }
+    }
     makeFolds[JournalFold.service] = { JournalFold() }
+    keptFolds[JournalFold.service] = { JournalFold() }
     (saved, tried) = (seq, seq)
     store.saved.observeNext { [unowned self] report in
       guard let failure = report.failure, report.seq != failed else { return }
@@ -52,7 +60,7 @@ final class Snapshotting {
   /// Makes snapshots as of a position, away from the others, and emits once all of them are kept.
   func keep(at seq: UInt64) -> Signal<UInt64, JournalFault> {
     Signal { [self] observer in
-      let makeFolds = makeFolds
+      let makeFolds = keptFolds
       let bag = DisposeBag()
       var waiting = makeFolds.count
       store.saved.observeNext { report in
@@ -90,7 +98,7 @@ final class Snapshotting {
   /// Saves the state as of a position, unless that is done or being done.
   private func save(at seq: UInt64) {
     guard !isSaving, seq > tried else { return }
-    let makeFolds = makeFolds
+    let makeFolds = keptFolds
     let reading = store.reading(.long) { reader throws(JournalError) in
       try reader.fold(makeFolds, upTo: seq).values.map { $0.snapshot(at: seq) }
     }

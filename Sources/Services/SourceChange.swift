@@ -45,9 +45,10 @@ package struct SourceChange: Equatable, Sendable {
   }
 
   /// The change of a part of the value.
-  package func picking(_ part: JSONPointer) -> SourceChange {
-    SourceChange(
-      source: source, seq: seq, value: value.flatMap(part.find), before: before.flatMap(part.find))
+  ///
+  /// - Parameter find: Finds the part in a value.
+  package func picking(_ find: (JSONText) -> JSONText?) -> SourceChange {
+    SourceChange(source: source, seq: seq, value: value.flatMap(find), before: before.flatMap(find))
   }
 
   /// About how many bytes it takes to tell.

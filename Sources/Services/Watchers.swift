@@ -1,22 +1,27 @@
+internal import Facts
 internal import Signals
 
-/// Who watches which sources: a change costs what its watchers cost, however many sources there are.
+/// The observers of changes, by source and by pattern: a change costs what its observers cost,
+/// however many sources and patterns others watch.
 final class Watchers {
   typealias Changes = PassthroughSubject<SourceChange, Never>
 
   private var bySource: [String: Changes] = [:]
-  private var byPattern: [(id: Int, isWanted: (String) -> Bool, changes: Changes)] = []
-  private var lastID = 0
+  private let byPattern = PatternIndex<Changes>()
 
   var isEmpty: Bool { bySource.isEmpty && byPattern.isEmpty }
 
   func isWatched(_ source: String) -> Bool {
-    bySource[source] != nil || byPattern.contains { $0.isWanted(source) }
+    bySource[source] != nil || byPattern.hasMatch(for: source)
   }
 
   func send(_ change: SourceChange) {
     bySource[change.source]?.send(change)
-    for watcher in byPattern where watcher.isWanted(change.source) { watcher.changes.send(change) }
+    guard !byPattern.isEmpty else { return }
+    // Who is told may watch another pattern, or this one no more.
+    var changes: [Changes] = []
+    byPattern.forEachMatch(for: change.source) { changes.append($0) }
+    for changes in changes { changes.send(change) }
   }
 
   func changes(of source: String) -> Signal<SourceChange, Never> {
@@ -31,16 +36,15 @@ final class Watchers {
     }
   }
 
-  func changes(where isWanted: @escaping (String) -> Bool) -> Signal<SourceChange, Never> {
-    Signal { [self] observer in
-      lastID += 1
-      let id = lastID
-      let changes = Changes()
-      byPattern.append((id, isWanted, changes))
+  func changes(matching pattern: Pattern) -> Signal<SourceChange, Never> {
+    guard !pattern.isLiteral else { return changes(of: pattern.text) }
+    return Signal { [self] observer in
+      let changes = byPattern[pattern] ?? Changes()
+      byPattern[pattern] = changes
       let observation = changes.observe(with: observer.on)
       return BlockDisposable { [self] in
         observation.dispose()
-        byPattern.removeAll { $0.id == id }
+        if !changes.hasObservers { byPattern[pattern] = nil }
       }
     }
   }

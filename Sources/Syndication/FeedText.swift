@@ -11,16 +11,20 @@ package enum FeedText {
   /// Characters of a title that is made of what has none.
   static let titleLength = 80
 
-  /// What a text says.
+  /// Reads a text.
   ///
+  /// - Parameter isWanted: Asked at each element: reading stops when the result is not wanted.
   /// - Throws: ``FeedTextFault``: the first thing that is wrong.
-  package static func parse(_ page: FeedPage) throws(FeedTextFault) -> FeedDocument {
+  package static func parse(
+    _ page: FeedPage, while isWanted: () -> Bool = { true }
+  ) throws(FeedTextFault) -> FeedDocument {
+    guard isWanted() else { throw FeedTextFault(line: 1, "it was given up") }
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let text = page.text.starts(with: mark) ? page.text.dropFirst(mark.count) : page.text[...]
     switch text.first(where: { $0 > 0x20 }) {
     case UInt8(ascii: "{"): return try JSONFeed.parse(Array(text), at: page.url)
     // Also what is not UTF-8 and so begins otherwise: the parser knows.
-    case _?: return try XMLFeed.parse(page)
+    case _?: return try XMLFeed.parse(page, while: isWanted)
     case nil: throw FeedTextFault(line: 1, "there is nothing")
     }
   }

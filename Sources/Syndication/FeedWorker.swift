@@ -8,6 +8,9 @@ package final class FeedWorker: FeedReader {
   private struct Job: Sendable {
     let id: Int
     let page: FeedPage
+
+    /// Whether somebody still waits for the result.
+    let isWanted: Lock<Bool>
   }
 
   private typealias Letter = (id: Int, outcome: Outcome)
@@ -16,7 +19,7 @@ package final class FeedWorker: FeedReader {
   private let loop: Loop
   private var worker: Worker<Job>?
   private var mailbox: Mailbox<Letter>?
-  private var waiting: [Int: (Outcome) -> Void] = [:]
+  private var waiting: [Int: (isWanted: Lock<Bool>, end: (Outcome) -> Void)] = [:]
   private var lastID = 0
 
   package init(on loop: Loop) {
@@ -29,16 +32,23 @@ package final class FeedWorker: FeedReader {
         let worker = try start()
         lastID += 1
         let id = lastID
-        waiting[id] = { outcome in
-          switch outcome {
-          case .success(let document):
-            observer.receive(document)
-            observer.complete()
-          case .failure(let fault): observer.fail(fault)
+        let isWanted = Lock(true)
+        waiting[id] = (
+          isWanted,
+          { outcome in
+            switch outcome {
+            case .success(let document):
+              observer.receive(document)
+              observer.complete()
+            case .failure(let fault): observer.fail(fault)
+            }
           }
+        )
+        worker.post(Job(id: id, page: page, isWanted: isWanted))
+        return BlockDisposable { [self] in
+          isWanted.withLock { $0 = false }
+          waiting[id] = nil
         }
-        worker.post(Job(id: id, page: page))
-        return BlockDisposable { [self] in waiting[id] = nil }
       } catch {
         observer.fail(FeedTextFault(line: 1, "it cannot be read here: \(error)"))
         return NonDisposable.instance
@@ -49,21 +59,25 @@ package final class FeedWorker: FeedReader {
   private func start() throws(SystemError) -> Worker<Job> {
     if let worker { return worker }
     let mailbox = try Mailbox<Letter>(on: loop) { [unowned self] letters in
-      for letter in letters { waiting.removeValue(forKey: letter.id)?(letter.outcome) }
+      for letter in letters { waiting.removeValue(forKey: letter.id)?.end(letter.outcome) }
     }
     let slot = mailbox.slot
     let worker = try Worker<Job>(isBackground: true) {
     } work: { (_: Void, jobs) in
       for job in jobs {
-        slot.post((job.id, Result { () throws(FeedTextFault) in try FeedText.parse(job.page) }))
+        let outcome = Result { () throws(FeedTextFault) in
+          try FeedText.parse(job.page) { job.isWanted.withLock(\.self) }
+        }
+        slot.post((job.id, outcome))
       }
     }
     (self.mailbox, self.worker) = (mailbox, worker)
     return worker
   }
 
-  /// Ends the thread; what it has read since is told to nobody.
+  /// Ends the thread, also while it reads a text; no observer hears of it.
   package func close() {
+    for job in waiting.values { job.isWanted.withLock { $0 = false } }
     waiting = [:]
     mailbox?.close()
     worker?.finish()

@@ -6,7 +6,17 @@ enum XMLFeed {
   /// How many elements may stand in each other.
   private static let maxDepth = 64
 
-  static func parse(_ page: FeedPage) throws(FeedTextFault) -> FeedDocument {
+  static func parse(
+    _ page: FeedPage, while isWanted: () -> Bool
+  ) throws(FeedTextFault) -> FeedDocument {
+    try withoutActuallyEscaping(isWanted) { isWanted throws(FeedTextFault) in
+      try parse(page, whileWanted: isWanted)
+    }
+  }
+
+  private static func parse(
+    _ page: FeedPage, whileWanted isWanted: @escaping () -> Bool
+  ) throws(FeedTextFault) -> FeedDocument {
     let (bytes, linesBefore, isUTF8) = try text(of: page)
     // An element is called by its name space and its name, with a | between them.
     let separator = XML_Char(bitPattern: UInt8(ascii: "|"))
@@ -15,12 +25,13 @@ enum XMLFeed {
       throw FeedTextFault(line: 1, "no memory")
     }
     defer { XML_ParserFree(parser) }
-    let run = Run(parser, FeedGrammar(at: page.url), linesBefore)
+    let run = Run(parser, FeedGrammar(at: page.url), linesBefore, isWanted)
     // Not retained: the run outlives the parser's calls.
     XML_SetUserData(parser, Unmanaged.passUnretained(run).toOpaque())
     XML_SetElementHandler(parser, elementBegan, elementEnded)
     XML_SetCharacterDataHandler(parser, textCame)
     XML_SetEntityDeclHandler(parser, entityIsDeclared)
+    XML_SetAttlistDeclHandler(parser, attributeIsDeclared)
     // As if there were declarations elsewhere, which nobody reads: an entity that is not known is
     // told then, as those of HTML, which feeds use without declaring them.
     _ = XML_UseForeignDTD(parser, XML_Bool(1))
@@ -69,10 +80,15 @@ enum XMLFeed {
     private(set) var fault: FeedTextFault?
     private let parser: XML_Parser
     private let linesBefore: Int
+    private let isWanted: () -> Bool
     private var depth = 0
 
-    init(_ parser: XML_Parser, _ grammar: FeedGrammar, _ linesBefore: Int) {
+    init(
+      _ parser: XML_Parser, _ grammar: FeedGrammar, _ linesBefore: Int,
+      _ isWanted: @escaping () -> Bool
+    ) {
       (self.parser, self.grammar, self.linesBefore) = (parser, grammar, linesBefore)
+      self.isWanted = isWanted
     }
 
     var line: Int { linesBefore + Int(XML_GetCurrentLineNumber(parser)) }
@@ -85,6 +101,7 @@ enum XMLFeed {
 
     func begin(_ name: String, _ attributes: [String: String]) {
       depth += 1
+      guard isWanted() else { return stop("it was given up") }
       guard depth <= maxDepth else { return stop("more than \(maxDepth) elements in each other") }
       guard depth > 1 || FeedGrammar.roots.contains(name) else {
         return stop("neither RSS nor Atom")
@@ -146,6 +163,16 @@ private func entityIsDeclared(
   _ notation: UnsafePointer<XML_Char>?
 ) {
   run(owner).stop("it declares entities")
+}
+
+/// No feed needs attributes of its own: expat copies a declared default value into each element that
+/// lacks the attribute, so that few bytes become many.
+private func attributeIsDeclared(
+  _ owner: UnsafeMutableRawPointer?, _ element: UnsafePointer<XML_Char>?,
+  _ name: UnsafePointer<XML_Char>?, _ type: UnsafePointer<XML_Char>?,
+  _ value: UnsafePointer<XML_Char>?, _ isRequired: CInt
+) {
+  run(owner).stop("it declares attributes")
 }
 
 /// The run that a callback belongs to.

@@ -19,6 +19,9 @@ public enum LimitName: String, CaseIterable, Sendable {
   case held
   case outputSoft = "output_soft"
   case outputHard = "output_hard"
+  case bufferedPerUser = "buffered_user"
+  case state
+  case statePerUser = "state_user"
   case connections
   case connectionsPerUser = "connections_user"
   case partialLine = "partial_line_ms"
@@ -63,6 +66,10 @@ public enum LimitName: String, CaseIterable, Sendable {
       Row(\.outputSoft, 1024...Self.most, "bytes that wait for a client before it is read no more")
     case .outputHard:
       Row(\.outputHard, 1024...Self.most, "bytes that wait for a client before it is hung up on")
+    case .bufferedPerUser:
+      Row(\.bufferedPerUser, 1 << 16...1 << 40, "bytes that are held for all clients of one user")
+    case .state: Row(\.state, 1 << 20...1 << 40, "bytes of state")
+    case .statePerUser: Row(\.statePerUser, 1 << 20...1 << 40, "bytes of state of one user")
     case .connections: Row(\.connections, 1...1_000_000, "clients at a time")
     case .connectionsPerUser: Row(\.connectionsPerUser, 1...1_000_000, "clients of one user")
     case .partialLine: Row(\.partialLineMilliseconds, 10...Self.day, "a line from begin to end")

@@ -47,6 +47,15 @@ public struct Limits: Equatable, Sendable {
   /// Bytes of output that wait for a client before it is hung up on.
   public var outputHard = 8 << 20
 
+  /// Bytes that are held for all clients of one user together.
+  public var bufferedPerUser = 64 << 20
+
+  /// Bytes that the services may keep.
+  public var state = 512 << 20
+
+  /// Bytes that they may keep of one user other than the daemon's own and root.
+  public var statePerUser = 256 << 20
+
   /// Clients at a time.
   public var connections = 10_000
 

@@ -64,6 +64,14 @@ public struct LineSplitter: ~Copyable {
     keep(chunk, from: from, take)
   }
 
+  /// Drops the line that has begun, up to its LF.
+  public mutating func drop() {
+    guard isWithinLine, dropped == nil else { return }
+    dropped = keptBytes
+    kept.removeAll(keepingCapacity: 0)
+    (start, searched) = (0, 0)
+  }
+
   /// Hands out the line that was left for later, and those that have arrived behind it.
   public mutating func resume(_ take: Taker) {
     guard isParked else { return }

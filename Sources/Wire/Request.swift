@@ -33,7 +33,8 @@ public struct Request: Sendable {
       try members.read(&scanner, line, limits)
       try scanner.end()
     } catch {
-      throw Fault(id: .null, error: WireError(error))
+      throw Fault(
+        id: RequestMembers.id(in: line, limits: limits) ?? .null, error: WireError(error))
     }
     try self.init(members, line, limits)
   }
@@ -80,7 +81,11 @@ public enum Batch {
         more = try scanner.nextElement()
       }
     } catch {
-      throw Request.Fault(id: .null, error: WireError(error))
+      // What breaks a limit is JSON all the same, and so are its neighbours.
+      guard let parts = RequestMembers.elements(in: line, atMost: limits.batch + 1) else {
+        throw Request.Fault(id: .null, error: WireError(error))
+      }
+      requests = parts.map { part in read(part, of: line, limits) }
     }
     guard !requests.isEmpty else {
       throw Request.Fault(id: .null, error: .invalidRequest("a batch holds at least one request"))
@@ -89,5 +94,22 @@ public enum Batch {
       throw Request.Fault(id: .null, error: .limit(.batch, limits, .batchTooLarge))
     }
     return requests
+  }
+
+  /// Reads one element of a batch.
+  private static func read(
+    _ part: Range<Int>, of line: Span<UInt8>, _ limits: Limits
+  ) -> Result<Request, Request.Fault> {
+    Result { () throws(Request.Fault) in
+      var scanner = JSONScanner(line, at: part.lowerBound)
+      var members = RequestMembers()
+      do throws(JSONFault) {
+        try members.read(&scanner, line, limits)
+      } catch {
+        let id = RequestMembers.id(in: line, at: part.lowerBound, limits: limits)
+        throw Request.Fault(id: id ?? .null, error: WireError(error))
+      }
+      return try Request(members, line, limits)
+    }
   }
 }

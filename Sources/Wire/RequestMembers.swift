@@ -70,6 +70,72 @@ struct RequestMembers {
     if method == nil { note(.method) }
   }
 
+  // MARK: Lines that break a limit
+
+  /// The `id` of a request that is valid JSON and breaks a limit, so that its sender knows which one
+  /// was refused; `nil` when the text is no JSON, or has no `id` that can be echoed.
+  ///
+  /// - Parameter start: Where the request begins; it is followed by nothing but what may follow an
+  ///   element when it is not at the start of the line.
+  static func id(in line: Span<UInt8>, at start: Int = 0, limits: Limits) -> RequestID? {
+    var scanner = JSONScanner(lenient: line, at: start)
+    var id: RequestID?
+    do throws(JSONFault) {
+      guard try scanner.kind() == .object else { return nil }
+      var more = try scanner.enterObject()
+      while more {
+        let key = try scanner.key()
+        let isID = isStrict(line, at: key.start - 1) && scanner.token(key, is: "id")
+        let kind = try scanner.kind()
+        let start = scanner.position
+        _ = try scanner.value()
+        if isID { id = self.id(in: line, start..<scanner.position, kind, limits) }
+        more = try scanner.nextMember()
+      }
+      if start == 0 { try scanner.end() }
+      return id
+    } catch {
+      return nil
+    }
+  }
+
+  private static func id(
+    in line: Span<UInt8>, _ range: Range<Int>, _ kind: JSONScanner.Kind, _ limits: Limits
+  ) -> RequestID? {
+    switch kind {
+    case .string where range.count <= limits.idBytes + 2, .number, .null:
+      guard isStrict(line, at: range.lowerBound) else { return nil }
+      return RequestID(text: JSONText(scanned: line.extracting(range)).text)
+    case .string, .bool, .array, .object: return nil
+    }
+  }
+
+  /// Whether a value breaks no limit.
+  private static func isStrict(_ line: Span<UInt8>, at start: Int) -> Bool {
+    var scanner = JSONScanner(line, at: start)
+    return (try? scanner.value()) != nil
+  }
+
+  /// Where the elements of a batch stand that breaks a limit; `nil` when the line is no JSON.
+  static func elements(in line: Span<UInt8>, atMost count: Int) -> [Range<Int>]? {
+    var scanner = JSONScanner(lenient: line)
+    var elements: [Range<Int>] = []
+    do throws(JSONFault) {
+      var more = try scanner.enterArray()
+      while more {
+        _ = try scanner.kind()
+        let start = scanner.position
+        _ = try scanner.value()
+        if elements.count < count { elements.append(start..<scanner.position) }
+        more = try scanner.nextElement()
+      }
+      try scanner.end()
+      return elements
+    } catch {
+      return nil
+    }
+  }
+
   private mutating func note(_ rule: Rule) {
     if broken == nil { broken = rule }
   }

@@ -15,7 +15,8 @@ struct Command {
 var commands: [Command] {
   [
     getCommand, setCommand, unsetCommand, isCommand, waitCommand, callCommand, watchCommand,
-    eventsCommand, historyCommand, atCommand, servicesCommand, describeCommand, viewsCommand,
+    eventsCommand, ackCommand, historyCommand, atCommand, servicesCommand, describeCommand,
+    viewsCommand,
     openCommand,
     bindCommand, unbindCommand,
     bindingsCommand, statsCommand, pingCommand,
@@ -28,7 +29,7 @@ var commands: [Command] {
 /// The table of which parser, help and completions are made.
 var syntaxes: Syntaxes {
   Syntaxes(
-    program: "bindctl", summary: "reads, sets and watches what binderd keeps",
+    program: "bindctl", summary: "get, set and watch the values kept by binderd",
     options: globalOptions, commands: commands.map(\.syntax), topics: helpTopics)
 }
 
@@ -36,5 +37,9 @@ private let globalOptions =
   [Option("socket", value: "PATH", "where the daemon listens; see 'bindctl help socket'")]
   + Form.options + [
     Option("color", value: "WHEN", "always, never or auto"),
+    Option(
+      "timeout", letter: "t", value: "TIME",
+      "give up after TIME (250ms, 2s, 5m, 1h) and exit with 124"),
     Option("help", letter: "h", "what the command does and takes"),
+    Option("version", letter: "V", "the version of bindctl"),
   ]

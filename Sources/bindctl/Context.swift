@@ -19,6 +19,16 @@ final class Context {
     // A pipe whose reader goes away ends a command that waits for something to write.
     if output.isPipe { client.output = STDOUT_FILENO }
     client.onNote = { note($0.forPeople) }
+    client.limits = try limits()
+  }
+
+  /// For how long answers are waited for: what -t says, else long enough for a daemon that reads a large
+  /// journal, and not for ever.
+  private func limits() throws(UsageError) -> AnswerLimits {
+    if let milliseconds = try milliseconds("timeout") {
+      return AnswerLimits(deadline: Deadline(inMilliseconds: milliseconds), noteMilliseconds: 5_000)
+    }
+    return AnswerLimits(milliseconds: 300_000, noteMilliseconds: 5_000)
   }
 
   /// The operand at a place; the parser has seen to it that it is there.
@@ -46,15 +56,10 @@ final class Context {
     return milliseconds
   }
 
-  /// The moment after which the command gives up.
-  func deadline() throws(UsageError) -> Deadline {
-    try milliseconds("timeout").map { Deadline(inMilliseconds: $0) } ?? .never
-  }
-
   /// A moment that an option gives.
   func moment(_ option: String) throws(UsageError) -> When? {
     guard let text = invocation.value(option) else { return nil }
-    return try When(text, now: .now, local: { $0.readHere })
+    return try When(text)
   }
 }
 
@@ -70,6 +75,9 @@ extension ConnectionNote {
     case .lost(let reason?): "the daemon has closed the connection (\(reason)); waiting for it"
     case .resumed(nil): "connected again"
     case .resumed(let seq?): "connected again; going on after \(seq)"
+    case .silent(let path):
+      "somebody has taken the connection at \(path) and says nothing yet: a daemon may be reading its"
+        + " journal; Ctrl-C ends the wait"
     }
   }
 }

@@ -20,11 +20,12 @@ struct Child {
   ///   - environment: Variables beside those of this program.
   ///   - output: Where its stderr goes; `nil` for ours.
   ///   - descriptor: Where its stdout goes; `nil` for ours.
+  ///   - input: What its stdin is; `nil` for ours.
   ///   - isApart: Whether Ctrl-C does not reach it.
   /// - Throws: ``Failure`` with exit code 127 or 126 as shells have it.
   init(
     _ words: [String], environment: [String: String] = [:], errorsTo output: String? = nil,
-    printingTo descriptor: CInt? = nil, isApart: Bool = false
+    printingTo descriptor: CInt? = nil, readingFrom input: CInt? = nil, isApart: Bool = false
   ) throws {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -40,6 +41,7 @@ struct Child {
     if let output {
       posix_spawn_file_actions_addopen(&actions, 2, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
     }
+    if let input { posix_spawn_file_actions_adddup2(&actions, input, 0) }
     if let descriptor { posix_spawn_file_actions_adddup2(&actions, descriptor, 1) }
     for (name, value) in environment { setenv(name, value, 1) }
     var arguments = words.map { strdup($0) } + [nil]
@@ -84,6 +86,25 @@ struct Child {
   func end() -> CInt? {
     var status: CInt = 0
     return waitpid(pid, &status, WNOHANG) == pid ? Self.code(status) : nil
+  }
+
+  /// A file without a name that a program reads from the beginning and then finds its end.
+  ///
+  /// Unlike a pipe it takes a text of any length before anybody reads, and does not mind when nobody does.
+  ///
+  /// - Returns: Its descriptor; the caller closes it.
+  static func input(_ text: String) throws -> CInt {
+    let parent = variable("TMPDIR") ?? "/tmp"
+    var template = Array((parent + "/bindctl.XXXXXX").utf8CString)
+    let file = mkstemp(&template)
+    guard file >= 0 else {
+      throw Failure("no file can be made in \(parent): \(String(cString: strerror(errno)))")
+    }
+    unlink(template)
+    _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+    bindctl.write(text, to: file)
+    lseek(file, 0, SEEK_SET)
+    return file
   }
 
   private static func code(_ status: CInt) -> CInt {

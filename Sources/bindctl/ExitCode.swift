@@ -14,7 +14,7 @@ struct ExitCode: RawRepresentable, Equatable {
   static let noDaemon = ExitCode(rawValue: 3)
   /// No such source, method or view.
   static let notFound = ExitCode(rawValue: 4)
-  /// A conflict, a permission, a rule.
+  /// A conflict, a permission (of the socket as well), a rule.
   static let refused = ExitCode(rawValue: 5)
   static let lost = ExitCode(rawValue: 6)
   static let bug = ExitCode(rawValue: 70)
@@ -32,7 +32,7 @@ extension ExitCode {
   init(_ error: ClientError) {
     self =
       switch error {
-      case .noDaemon(let attempts) where attempts.contains(where: \.isDenied): .lost
+      case _ where error.isDenied: .refused
       case .noDaemon: .noDaemon
       case .lost: .lost
       case .timedOut: .timeLimit

@@ -14,22 +14,55 @@ struct Failure: Error {
   }
 }
 
+/// What was asked when something failed.
+struct Asked {
+  /// `nil` for no command.
+  let command: String?
+  let operands: [String]
+
+  /// What the daemon says of a service or a method; `nil` when there is none of that name.
+  let describe: (String) -> JSONObject?
+
+  /// Whether the daemon has a service of a name.
+  fileprivate func hasService(_ name: String) -> Bool { describe(name)?["service"] != nil }
+
+  /// The first argument of a call that its method does not take, and what may have been meant.
+  fileprivate var unknownArgument: String? {
+    guard command == "call", let method = operands.first,
+      case .array(let parameters)? = describe(method)?["params"]
+    else { return nil }
+    let known = parameters.compactMap { parameter -> String? in
+      if case .object(let parameter) = parameter { parameter.string("name") } else { nil }
+    }
+    let given = operands.dropFirst().compactMap { word in
+      word.firstIndex(of: "=").map { word[..<$0] }
+    }
+    .map { String($0.last == ":" ? $0.dropLast() : $0) }
+    guard let unknown = given.first(where: { !known.contains($0) }) else { return nil }
+    let guess = nearest(to: unknown, among: known).map { "; did you mean '\($0)'?" } ?? ""
+    return "unknown parameter '\(unknown)'" + guess
+  }
+
+  /// Whether something was to be changed.
+  var isWrite: Bool { command.map { ["set", "unset", "call"].contains($0) } ?? false }
+}
+
 extension ClientError {
   /// One sentence: what is wrong, where, and the next step.
-  ///
-  /// - Parameters:
-  ///   - command: Which command has asked; `nil` for none.
-  ///   - isWrite: Whether a request was to change something.
-  func forPeople(of command: String?, isWrite: Bool) -> String {
-    switch self {
+  func forPeople(_ asked: Asked) -> String {
+    let isWrite = asked.isWrite
+    return switch self {
     case .noDaemon(let attempts): "\(self); \(Self.nextStep(attempts))"
+    case .lost(reason: "permission_denied"):
+      "permission denied: no role of the daemon's configuration has this user; ask who runs it"
     case .lost where isWrite:
       "\(self); whether the request was run is unknown, so look before you repeat it"
-    case .lost(reason: "permission_denied"):
-      "the daemon does not let this user in: no role of its configuration is his; ask who runs it"
-    case .timedOut: "the daemon has not answered in time; give it more with -t"
+    case .timedOut where isWrite:
+      "the daemon has not answered in time; whether the request was run is unknown; -t TIME gives it"
+        + " more"
+    case .timedOut: "the daemon has not answered in time; -t TIME gives it more"
     case .refused(let error):
-      error.message + (error.nextStep(after: command).map { "; \($0)" } ?? "")
+      error.message + (error.nextStep(after: asked).map { "; \($0)" } ?? "")
     default: description
     }
   }
@@ -41,11 +74,6 @@ extension ClientError {
     }
     return "start one with: binderd --socket \(attempts.first?.place.path ?? "PATH")"
   }
-}
-
-extension ClientError.Attempt {
-  /// Whether somebody may be there who is not to be seen.
-  var isDenied: Bool { code == EACCES || code == EPERM }
 }
 
 extension ClientError {
@@ -67,21 +95,38 @@ extension ClientError {
 
 extension WireError {
   /// What may help.
-  fileprivate func nextStep(after command: String?) -> String? {
+  fileprivate func nextStep(after asked: Asked) -> String? {
+    let command = asked.command
     if case .string(let guess)? = data["did_you_mean"] { return "did you mean '\(guess)'?" }
     switch name {
     case .notFound where data["what"] == .string("view"):
-      return "'bindctl views' shows what there is"
-    case .methodNotFound, .notFound: return "'bindctl services' shows what there is"
+      return "'bindctl views' lists what there is"
+    case .notFound:
+      guard let service = service(of: asked), asked.hasService(service) else {
+        return "'bindctl services' lists what there is"
+      }
+      return "'bindctl get \"\(service)/**\"' lists what there is"
+    case .methodNotFound: return "'bindctl services' lists what there is"
     case .invalidParams where command == "call" || command == "open":
+      if let unknown = asked.unknownArgument, !message.contains("no parameter") { return unknown }
       return typedArgument.map { "what is no text stands behind ':=', as in \($0)" }
     case .conflict: return "read it again before you set it"
+    case .alreadyExists where data["what"] == .string("reader"): return "--steal takes it over"
     case .internalError:
       guard case .string(let reference)? = data["ref"] else { return nil }
       return "the daemon's log says more under \(reference)"
     case .epochMismatch: return "the journal was replaced: begin anew"
     default: return nil
     }
+  }
+
+  /// The service that does not have what was asked for; `nil` when none is known.
+  private func service(of asked: Asked) -> String? {
+    if data["what"] == .string("source"), case .string(let source)? = data["id"] {
+      return source.split(separator: "/").first.map(String.init)
+    }
+    guard asked.command == "call" else { return nil }
+    return asked.operands.first?.split(separator: ".").first.map(String.init)
   }
 
   /// How the argument that is wrong is typed, when it was a text and should be something else.

@@ -29,7 +29,12 @@ func text(of path: String) throws -> String {
 /// The text of stdin, without a last line end.
 func textOfStandardInput() throws -> String { try text(of: STDIN_FILENO, "stdin") }
 
+/// More than any request may have.
+private let maxInputBytes = 64 << 20
+
 /// All that a descriptor gives, without a last line end.
+///
+/// - Throws: ``Failure`` also when that is more than any daemon takes, as of `/dev/zero`.
 private func text(of descriptor: CInt, _ name: String) throws -> String {
   var bytes: [UInt8] = []
   var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -41,6 +46,9 @@ private func text(of descriptor: CInt, _ name: String) throws -> String {
     }
     guard count > 0 else { break }
     bytes += chunk[..<count]
+    guard bytes.count <= maxInputBytes else {
+      throw Failure("\(name) holds more than 64 MiB, and a value has at most 256 KiB", .usage)
+    }
   }
   if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
   guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -91,9 +91,14 @@ extension BinderConnection {
   }
 
   /// Hands out the events of a range, page by page.
-  func events(of range: JournalRange, _ take: (JournalItem) throws -> Void) throws {
+  ///
+  /// - Parameter isEnough: Whether no more are wanted.
+  func events(
+    of range: JournalRange, until isEnough: () -> Bool = { false },
+    _ take: (JournalItem) throws -> Void
+  ) throws {
     var after = range.after
-    while after < range.end {
+    while after < range.end, !isEnough() {
       let page = try call(
         "history",
         [

@@ -46,7 +46,12 @@ final class Output {
     case .json: line(plain(JSONValue.object(document).text.text))
     case .raw: line(plain(bare?.bare ?? JSONValue.object(document).text.text))
     // What was typed around the members may steer: it is the user's own.
-    case .template(let template): write(template.render(document, plain) + "\n", to: STDOUT_FILENO)
+    case .template(let template):
+      if let fault = template.fault(in: document) {
+        note(plain("\(fault); see 'bindctl help forms'"))
+        exit(ExitCode.usage.rawValue)
+      }
+      write(template.render(document, plain) + "\n", to: STDOUT_FILENO)
     }
   }
 

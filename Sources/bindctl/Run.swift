@@ -1,24 +1,26 @@
 import BinderClient
 import Console
-
-/// The commands that change something.
-private let writes: Set = ["set", "unset", "call"]
+import JSON
 
 /// Runs a command line; says what is wrong on stderr.
 func run(_ words: [String]) -> ExitCode {
-  var name: String?
+  var running: Context?
   do {
     let invocation = try syntaxes.parse(words)
     let context = try Context(invocation)
-    name = invocation.command
-    guard let name else {
+    running = context
+    if invocation.has("version") {
+      context.output.line("bindctl \(Context.version)")
+      return .done
+    }
+    guard let name = invocation.command else {
       guard invocation.has("help") else {
-        throw UsageError("no command was given")
+        throw UsageError("missing argument COMMAND")
       }
-      return try showHelp(nil, context)
+      return try showHelp([], context)
     }
     if invocation.has("help") {
-      return try showHelp(name, context)
+      return try showHelp([name], context)
     }
     guard let command = commands.first(where: { $0.syntax.name == name }) else { return .bug }
     return try command.run(context)
@@ -28,7 +30,7 @@ func run(_ words: [String]) -> ExitCode {
     return .usage
   } catch let error as ClientError {
     if error != .readerGone {
-      note(error.forPeople(of: name, isWrite: name.map(writes.contains) ?? false))
+      note(error.forPeople(asked(running)))
     }
     return ExitCode(error)
   } catch let error as Failure {
@@ -38,4 +40,13 @@ func run(_ words: [String]) -> ExitCode {
     note("this is a bug of bindctl: \(error)")
     return .bug
   }
+}
+
+/// What a command has asked when it failed.
+private func asked(_ context: Context?) -> Asked {
+  Asked(
+    command: context?.invocation.command, operands: context?.invocation.operands ?? [],
+    describe: { name in
+      try? context?.client.call("describe", ["path": .string(name)]).object
+    })
 }

@@ -1,3 +1,4 @@
+import Console
 import Glibc
 import Wire
 
@@ -9,12 +10,20 @@ extension Timestamp {
   }
 
   /// The moment at which clocks here show what clocks in UTC show at this one.
-  var readHere: Timestamp {
+  fileprivate var readHere: Timestamp {
     var seconds = time_t(microseconds / 1_000_000)
     var fields = tm()
     gmtime_r(&seconds, &fields)
     fields.tm_isdst = -1
     return Timestamp(microseconds: Int64(mktime(&fields)) * 1_000_000 + microseconds % 1_000_000)
+  }
+
+  /// The moment at which clocks in UTC show what clocks here show at this one.
+  fileprivate var movedHere: Timestamp {
+    var seconds = time_t(microseconds / 1_000_000)
+    var fields = tm()
+    localtime_r(&seconds, &fields)
+    return Timestamp(microseconds: Int64(timegm(&fields)) * 1_000_000 + microseconds % 1_000_000)
   }
 
   /// The time as clocks here show it, to the millisecond.
@@ -32,5 +41,13 @@ extension Timestamp {
     let time = [digits(fields.tm_hour, 2), digits(fields.tm_min, 2), digits(fields.tm_sec, 2)]
     let milliseconds = digits(microseconds % 1_000_000 / 1000, 3)
     return date.joined(separator: "-") + " " + time.joined(separator: ":") + "." + milliseconds
+  }
+}
+
+extension When {
+  /// A moment as it is typed here and now.
+  init(_ text: String) throws(UsageError) {
+    try self.init(
+      text, LocalClock(now: .now, shown: { $0.movedHere }, moment: { $0.readHere }))
   }
 }

@@ -94,7 +94,10 @@ final class ViewLink {
     }
     let isMore = socket.receive { chunk in
       splitter.feed(chunk) { line in
-        if let line, let value = try? JSONValue(parsing: line), case .object(let object) = value {
+        if let line,
+          case .object(let object)? = try? JSONValue(
+            parsing: line, maxMembers: JSONLimits.anyMembers)
+        {
           take(object)
         }
         return .done

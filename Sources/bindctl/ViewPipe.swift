@@ -62,7 +62,7 @@ final class ViewPipe {
       case .failure(let error):
         var text = ByteBuffer()
         error.write(to: &text)
-        answer["error"] = try JSONValue(parsing: text.string)
+        answer["error"] = try JSONValue(parsing: text.string, maxMembers: JSONLimits.anyMembers)
       }
       output.line(JSONValue.object(["answer": .object(answer)]).text.text)
     }

@@ -29,7 +29,10 @@ final class ViewTerminal {
           guard take(action) else { return .done }
         }
       case .socket, .timeOver:
-        for one in try link.receive() { take(one) }
+        for one in try link.receive() {
+          take(one)
+          while let action = session.next() { _ = take(action) }
+        }
       case .resized: terminal.redraw()
       case .gone: return .done
       }
@@ -59,7 +62,8 @@ final class ViewTerminal {
       let request = link.send(
         "intent",
         ["view": view.text.value, "name": .string(intent), "args": .object(arguments)])
-      session.send(as: request)
+      session.send(action, as: request)
+    case .sync: session.send(action, as: link.send("sync", [:]))
     case .close(let view): closes[link.send("close", ["view": view.text.value])] = view
     }
     return true
@@ -71,8 +75,8 @@ final class ViewTerminal {
       isOpen = true
       if let action = session.open(answer) { _ = take(action) }
     case .notification(let method, let params): session.take(method, params)
-    case .answer(let id, .success):
-      session.answer(id, fault: nil)
+    case .answer(let id, .success(let result)):
+      session.answer(id, fault: nil, opened: result["opened"].flatMap(Handle.init))
       if let view = closes.removeValue(forKey: id) {
         session.take("closed", ["view": view.text.value])
       }

@@ -54,6 +54,11 @@ final class Access {
     roles.decision(on: request, by: peer, owner: Process.user)
   }
 
+  /// The role of a user with all groups that the system knows of; `nil` when they have none.
+  func role(ofUser uid: UInt32) -> Role? {
+    roles.entry(for: Peer(uid: uid, groups: Process.groups(ofUser: uid)), owner: Process.user)?.role
+  }
+
   private func role(of peer: PeerIdentity) -> Role? {
     roles.entry(for: Peer(peer), owner: Process.user)?.role
   }

@@ -1,6 +1,7 @@
 import Binders
 import Configuration
 import EventLoop
+internal import Facts
 import Glibc
 import Wire
 
@@ -14,6 +15,7 @@ func checkConfiguration(_ options: Options) -> CInt {
     let settings = Settings(options: options, configuration: configuration)
     let bindings = try settings.bindDirectory.read().bindings
     for warning in configuration.warnings { print("warning: \(warning)") }
+    guard !options.isQuiet else { return EXIT_SUCCESS }
     print(file.isMissing ? "\(file.path) is not there: the defaults hold" : "\(file.path) is right")
     describe(settings)
     print("bindings    \(settings.bindDirectory.shown)")

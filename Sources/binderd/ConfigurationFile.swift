@@ -1,3 +1,4 @@
+import Binders
 import Configuration
 import Glibc
 
@@ -33,7 +34,14 @@ struct ConfigurationFile {
 
   func read() throws(ConfigurationFaults) -> Configuration {
     guard !isMissing else { return Configuration(.system) }
-    return try Configuration(parsing: TrustedFile(path: path).read(), file: path, .system)
+    let file = TrustedFile(path: path)
+    let bytes = try file.read()
+    // Nobody names a device such as /dev/null by mistake.
+    var configuration =
+      bytes.isEmpty && file.isDevice
+      ? Configuration(.system) : try Configuration(parsing: bytes, file: path, .system)
+    configuration.hideSummaries(chatSummaries, file: path)
+    return configuration
   }
 }
 

@@ -33,6 +33,13 @@ final class Daemon {
   let feedReader: FeedWorker
   let index: TextIndex
   let sessions: Sessions
+  let secrets: CryptSecrets
+  let machine: LinuxProbe
+
+  /// What removes values of each service that keeps what clients write.
+  let removers: [Remover]
+
+  private let journalWatch: JournalWatch
 
   /// Writes down who was refused what.
   let refusals: RefusalLog
@@ -49,10 +56,13 @@ final class Daemon {
       clock: { Process.now })
     let host = ServiceHost(store: store)
     let configuration = settings.configuration
+    journalWatch = JournalWatch(host, store, log) { loop.milliseconds }
     let hub = Hub(
       limits: configuration.limits.fitting(descriptors), now: { loop.milliseconds },
-      scheduler: scheduler)
+      clock: { Process.nanoseconds }, scheduler: scheduler)
     hub.owners = [0, Process.user]
+    host.owners = hub.owners
+    host.quota = StateQuota(hub.limits)
     let stats = DaemonMeasures(hub: hub, host: host, store: store, loop: loop)
     host.onSnapshotFailure = { log.write(.warning, "a snapshot was not made: \($0)") }
 
@@ -65,14 +75,17 @@ final class Daemon {
     let bindings = BindingsService(in: host)
     let readers = ReadersService(in: host)
     let journal = JournalService(
-      of: store, at: settings.journalPath, in: host, on: scheduler, loop, log)
+      of: store, at: settings.journalPath, in: host, on: scheduler, log)
     journal.retention = configuration.retention.map(RetentionRule.init)
-    let users = UsersService(in: host, secrets: CryptSecrets())
+    let secrets = CryptSecrets(on: loop)
+    let users = UsersService(
+      in: host, secrets: secrets, account: PasswordFile().user(named:))
     let presence = PresenceService()
     let chat = ChatService(in: host)
     let sessions = Sessions(
       in: host, users: users, presence: presence, chat: chat, on: scheduler)
-    let system = SystemService(LinuxProbe(), on: scheduler)
+    let machine = LinuxProbe()
+    let system = SystemService(machine, on: scheduler)
     let web = CurlClient(
       on: loop, agent: "binderd/\(Self.version)", allowsLocal: configuration.web.allowsLocal)
     let feedReader = FeedWorker(on: loop)
@@ -91,17 +104,21 @@ final class Daemon {
     let access = Access(configuration.roles, interfaces, refusals)
     let reload = Reload(file, settings, log, manager) { configuration, files in
       hub.limits = configuration.limits.fitting(descriptors)
+      host.quota = StateQuota(hub.limits)
       journal.retention = configuration.retention.map(RetentionRule.init)
       web.allowsLocal = configuration.web.allowsLocal
       webSearch.address = configuration.web.search
       feeds.schedule = FeedSchedule(configuration.feeds)
       access.change(to: configuration.roles, for: hub.connections.values)
-      return loadBindings(interfaces[.owner], files)
+      let loaded = loadBindings(interfaces[.owner], files)
+      let lost = warnings(of: bindings, for: interfaces[.owner], access.role(ofUser:))
+      return (loaded.hasChanged, loaded.faults + lost)
     }
     let administration = Administration(
       reload: reload.run, decide: access.decision(on:by:), file: { reload.path })
 
     interfaces.commons.makeSession = sessions.session
+    interfaces.commons.scheduler = scheduler
     interfaces.commons.clock = { Process.milliseconds }
     interfaces.commons.onInternalError = { ref, detail in log.write(.error, "\(ref): \(detail)") }
     interfaces.onMaking = { interface in
@@ -135,8 +152,28 @@ final class Daemon {
     (self.interfaces, self.bindings, self.journal, self.reload) = (
       interfaces, bindings, journal, reload
     )
+    (self.secrets, self.machine) = (secrets, machine)
     (self.feeds, self.web, self.feedReader) = (feeds, web, feedReader)
     (self.index, self.sessions) = (index, sessions)
+    removers = [
+      Remover("cells.unset", cells.ledger) { _ = try cells.unset(String($0)) },
+      Remover("lists.clear", lists.ledger) { _ = try lists.clear(String($0)) },
+      Remover("maps.clear", maps.ledger) { _ = try maps.clear(String($0)) },
+      Remover("people.remove", people.ledger, depth: 2) { id in
+        if let id = Int(id) { _ = try people.remove(id) }
+      },
+      Remover("threads.remove", threads.ledger, depth: 2) { id in
+        if let id = Int(id) { _ = try threads.remove(id, isAnyAllowed: true) }
+      },
+      Remover("chat.remove", chat.ledger, depth: 3) { room in
+        if let id = Int(room.dropFirst("rooms/".count)) {
+          _ = try chat.remove(RoomKey(id), by: nil, isAnyAllowed: true)
+        }
+      },
+      Remover(
+        method: "feeds.unsubscribe", names: { feeds.ledger.shown.ids.map { "feeds/\($0)" } },
+        remove: { _ = try feeds.unsubscribe(String($0.dropFirst("feeds/".count))) }),
+    ]
     self.refusals = refusals
     server = SocketServer(
       hub, on: loop, log: log, admits: access.admits,
@@ -161,6 +198,7 @@ final class Daemon {
       journal.start()
       feeds.start()
     }
+    journalWatch.checkQuota()
     restoreBindings(interface, bindings) { log.write(.warning, $0) }
     for fault in loadBindings(interface, files).faults { log.write(.warning, "\(fault)") }
     // Requests that waited for the disk are run at the end of a turn; what they write goes at once.
@@ -173,6 +211,7 @@ final class Daemon {
     journal.stop()
     stopFetching()
     index.stop()
+    stopWorking()
     refusals.finish()
     store.close()
     loop.run()
@@ -185,16 +224,18 @@ final class Daemon {
     feedReader.close()
   }
 
+  /// Ends the threads that requests wait for.
+  func stopWorking() {
+    secrets.close()
+    machine.close()
+  }
+
   private func replay(_ settings: Settings, _ log: Log, _ manager: ServiceManager) throws {
-    if store.isCopy, settings.durability != nil {
+    if let renewal = store.renewal {
       log.write(
-        .warning, "the journal is a copy, or was moved to here; its epoch is \(store.epoch) now")
-    }
-    if store.lostEvents > 0 {
-      log.write(
-        .error,
-        "the journal has lost \(store.lostEvents) acknowledged events; its epoch is \(store.epoch) now"
-      )
+        store.lostEvents > 0 ? .error : .warning, "\(renewal); its epoch is \(store.epoch) now")
+    } else if store.lostEvents > 0 {
+      log.write(.error, "the journal has lost \(store.lostEvents) acknowledged events")
     }
     var told: UInt64 = 0
     let tell = { [store] (seq: UInt64) in
@@ -203,6 +244,7 @@ final class Daemon {
     }
     do {
       tell(0)
+      defer { for warning in host.startWarnings { log.write(.warning, warning) } }
       try host.start { seq in if seq - told >= 100_000 { tell(seq) } }
     } catch {
       guard settings.durability == nil else { throw error }

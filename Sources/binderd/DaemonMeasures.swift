@@ -55,7 +55,8 @@ final class DaemonMeasures {
     stats.commitMaxMilliseconds = rates.commitMaxMilliseconds
     stats.waitingEvents = host.last - host.durable
     stats.outputBytes = hub.outputBytes
-    stats.residentBytes = LinuxProbe().residentBytes
+    stats.stateBytes = host.stateBytes
+    stats.residentBytes = LinuxProbe.residentBytes
     stats.uptimeSeconds = (Double(loop.milliseconds - started) / 1000).rounded()
     return stats
   }

@@ -5,6 +5,7 @@ import Journal
 import JournalSQLite
 import Services
 import Signals
+import Wire
 
 extension JournalFigures {
   /// Counts what a journal holds.
@@ -25,11 +26,16 @@ extension JournalService {
   /// The care of the journal of a daemon.
   convenience init(
     of store: SQLiteStore, at path: String, in host: ServiceHost, on scheduler: any Scheduler,
-    _ loop: Loop, _ log: Log
+    _ log: Log
   ) {
+    let boot = Process.bootID
     self.init(
       in: host, on: scheduler,
-      Clocks(wall: { Process.now }, milliseconds: { loop.milliseconds }),
+      {
+        AgeClock.Reading(
+          wall: Process.now, milliseconds: Process.bootMilliseconds, boot: boot,
+          isSynchronized: Process.isClockSynchronized)
+      },
       as: Caller(uid: Process.user, pid: Process.id))
     count = { [unowned store] in
       store.reading(.care) { _ throws(JournalError) in try JournalFigures(of: path) }
@@ -39,8 +45,17 @@ extension JournalService {
       log.write(
         .warning,
         """
-        the clock is \(ahead / 3_600_000_000) hours ahead of what was to be expected: no event grows \
-        old by that until 'bindctl journal compact --force' says that it is right
+        the clock jumped \(ahead / 3_600_000_000) hours ahead; age-based retention is paused; if the time \
+        is right: bindctl journal compact --force
+        """)
+    }
+    onFuture = { time, ahead in
+      log.write(
+        .warning,
+        """
+        the last event has the time \(Timestamp(microseconds: time).text), \(ahead / 3_600_000_000) hours \
+        ahead of the clock, and so have all new events until the clock reaches it; to mend it: \
+        binderd --export, correct 'time' in the lines, binderd --import
         """)
     }
     onCompaction = { result in
@@ -60,6 +75,7 @@ extension JournalService {
 /// - Returns: The exit code.
 func compact(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
   let settings = try Settings(reading: options)
+  try JournalFile(path: settings.journalPath).checkKind()
   let daemon = try Daemon(settings, ConfigurationFile(options), log, manager)
   defer { daemon.abandon() }
   try daemon.start(settings, BindFiles(), log, manager)

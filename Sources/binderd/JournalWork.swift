@@ -26,6 +26,9 @@ struct JournalWork {
 
   let kind: Kind
   let path: String
+
+  /// The identity that the journal has which is meant; `nil` for any.
+  let epoch: String?
   let isForced: Bool
   let progress: ProgressMeter.Form
 
@@ -34,18 +37,24 @@ struct JournalWork {
   func run() -> CInt {
     umask(0o077)
     do {
+      try JournalFile(path: path).checkKind()
       switch kind {
       case .verify: return try verify()
-      case .info: print(try JSONEncoder().text(JournalFigures(of: path)).text)
+      case .info:
+        let figures = try JournalFigures(of: path)
+        try checkIdentity(figures.epoch)
+        print(try JSONEncoder().text(figures).text)
       case .backup(let target):
-        let source = try JournalSource(path: path)
+        let source = try journalSource()
         let epoch = source.epoch
         try copy(source, to: target, for: .backup(epoch: epoch), "backup")
       case .restore(let backup):
+        try checkNobodyHasIt()
         makeDirectory(of: path)
         try copy(JournalSource(path: backup), to: path, for: .use, "restore")
       case .export(let target): try export(to: target)
       case .import(let origin):
+        try checkNobodyHasIt()
         makeDirectory(of: path)
         try read(from: origin)
       }
@@ -57,6 +66,28 @@ struct JournalWork {
       complain("\(error)")
       return EXIT_FAILURE
     }
+  }
+
+  /// - Throws: ``JournalError`` when the journal is not the one that is meant.
+  private func checkIdentity(_ found: String) throws(JournalError) {
+    guard let epoch, epoch != found else { return }
+    throw .unavailable(
+      detail:
+        "\(path) is another journal: its epoch is \(found), not \(epoch), which a daemon has said;"
+        + " run this where that daemon runs, or name a file (bindctl: --file)")
+  }
+
+  private func journalSource() throws(JournalError) -> JournalSource {
+    let source = try JournalSource(path: path)
+    try checkIdentity(source.epoch)
+    return source
+  }
+
+  /// - Throws: ``JournalError`` when a process has the journal that is to be made, with what stops it.
+  private func checkNobodyHasIt() throws(JournalError) {
+    guard let pid = JournalOwner.process(of: path) else { return }
+    throw .unavailable(
+      detail: "\(path) is in use by pid \(pid); stop that first: \(stopCommand(for: pid))")
   }
 
   private func isUnusable(_ error: JournalError) -> Bool {
@@ -75,15 +106,31 @@ struct JournalWork {
 
   private func verify() throws(JournalError) -> CInt {
     let check = try JournalCheck(path: path)
+    try checkIdentity(check.epoch)
     let shown = Shown("verify", progress, total: check.last)
     let report = try check.run { shown.show($0) }
     shown.end(at: report.last)
     print("\(path): epoch \(report.epoch), events \(report.first) to \(report.last)")
     for damage in report.damages { print("damaged: \(damage)") }
+    let fault = startFault
+    if let fault { print("damaged: \(fault)") }
     let all = report.last + 1 - report.first
     let kept = all - min(all, report.removed)
     print("\(report.count) of \(kept) events read back")
-    return report.damages.isEmpty ? EXIT_SUCCESS : EXIT_FAILURE
+    return report.damages.isEmpty && fault == nil ? EXIT_SUCCESS : EXIT_FAILURE
+  }
+
+  /// Why no daemon could start on the journal; `nil` when one can, or has it now.
+  ///
+  /// A daemon may start on one that is damaged where a snapshot stands for the events.
+  private var startFault: JournalError? {
+    do throws(JournalError) {
+      try takeIn(path)
+      return nil
+    } catch {
+      if case .locked = error { return nil }
+      return error
+    }
   }
 
   // MARK: Copies
@@ -105,18 +152,20 @@ struct JournalWork {
       switch part {
       case .events(let records): try builder.add(records)
       case .removals(let removals): try builder.add(removals)
+      case .notes(let notes): try builder.add(notes)
       case .snapshot(let snapshot): try builder.add(snapshot)
       }
     }
     let report = try builder.finish()
     shown.end(at: report.last)
-    say(report, target)
+    say(report, target, of: source.path)
     sayReplaced(builder.replaced)
   }
 
-  private func say(_ report: JournalCheck.Report, _ target: String) {
+  private func say(_ report: JournalCheck.Report, _ target: String, of source: String) {
     print(
-      "\(target): epoch \(report.epoch), \(report.count) events, \(report.first) to \(report.last)")
+      "\(target): epoch \(report.epoch), \(report.count) events, \(report.first) to \(report.last),"
+        + " of \(source)")
   }
 
   private func sayReplaced(_ old: String?) {
@@ -126,7 +175,7 @@ struct JournalWork {
   // MARK: Lines
 
   private func export(to target: String) throws {
-    let source = try JournalSource(path: path)
+    let source = try journalSource()
     let file = try LineFile(writing: target, besides: path, isForced: isForced)
     let shown = Shown("export", progress, total: source.last)
     try file.write(JournalLine.head(epoch: source.epoch).text)
@@ -183,7 +232,7 @@ struct JournalWork {
     try builder.add(removals)
     let report = try builder.finish(takeIn)
     shown.end(at: file.size)
-    say(report, path)
+    say(report, path, of: origin)
     sayReplaced(builder.replaced)
   }
 
@@ -208,6 +257,8 @@ extension JournalSource.Part {
       removals.stretches.map { .removal(range: $0.range, services: $0.services) }
         + removals.services.sorted { $0.key < $1.key }
         .map { .lastRemoval(service: $0.key, seq: $0.value) }
+    // They are about this daemon and not about what has happened.
+    case .notes: []
     }
   }
 }

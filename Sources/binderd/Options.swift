@@ -1,4 +1,5 @@
 import Configuration
+import Facts
 import Glibc
 
 /// What binderd is told by its command line and its environment.
@@ -11,6 +12,8 @@ struct Options {
     case work(JournalWork.Kind)
     /// Removes what is not kept.
     case compact
+    /// Removes values.
+    case remove(Pattern)
     /// Reads the configuration file and says what is wrong with it.
     case checkConfiguration
   }
@@ -29,6 +32,12 @@ struct Options {
   var isForced = false
   var progress: String?
 
+  /// Whether a check says only what is wrong.
+  var isQuiet = false
+
+  /// The identity that the journal must have for work on it; `nil` for any.
+  var epoch: String?
+
   /// The first event that a compaction leaves.
   var before: UInt64?
 
@@ -41,9 +50,10 @@ struct Options {
     usage: binderd [--config FILE] [--bind-dir DIR] [--socket PATH] [--journal FILE]
                    [--durability POLICY] [--read-only]
            binderd --verify | --info | --backup FILE | --restore FILE | --export FILE | --import FILE
-                   [--journal FILE] [--force] [--progress FORM]
+                   [--journal FILE] [--epoch EPOCH] [--force] [--progress FORM]
            binderd --compact [--before SEQ] [--journal FILE] [--force]
-           binderd --check-config [FILE]
+           binderd --remove PATTERN [--journal FILE]
+           binderd --check-config [FILE] [--quiet]
            binderd --version | --help
 
       --config FILE        the configuration; default $CONFIGURATION_DIRECTORY/binder.conf (systemd),
@@ -71,13 +81,17 @@ struct Options {
                            its number and the rule are said, and nothing is made
       --compact            removes the events that the retention does not keep, or those before SEQ;
                            no daemon may have the journal
+      --remove PATTERN     removes the values that PATTERN means ('cells/jobs/**'), whoever wrote them;
+                           no daemon may have the journal, exits 1 if there are none
       --force              takes the place of a file that is there, which is kept as FILE.old, with
                            --restore and --import as FILE.old.2 where there is that already;
                            --compact: the clock is right, however far it has leapt
+      --epoch EPOCH        --verify, --info, --backup, --export: only if the journal has this epoch
       --progress FORM      bar, lines, json or none
 
       --check-config       says whether the configuration is right, all that is wrong with it, and what
                            it would do; exits 78 if anything is wrong
+      --quiet              says what is wrong, and nothing else
 
     exit: 0 ended by a signal · 64 misuse · 69 no socket · 74 the journal failed while running ·
           78 the journal or the configuration cannot be used (see the message; restarting
@@ -96,15 +110,22 @@ struct Options {
         }
         return value
       }
+      func path() throws(Misuse) -> String {
+        let path = try value()
+        guard !path.isEmpty else {
+          throw Misuse(message: "\(parts[0]) needs a path, not an empty one")
+        }
+        return path
+      }
       func flag<Meaning>(_ meaning: Meaning) throws(Misuse) -> Meaning {
         guard parts.count == 1 else { throw Misuse(message: "\(parts[0]) takes no value") }
         return meaning
       }
       switch parts.first ?? "" {
-      case "--socket": socket = try value()
-      case "--journal": journal = try value()
-      case "--config": configuration = try value()
-      case "--bind-dir": bindDirectory = try value()
+      case "--socket": socket = try path()
+      case "--journal": journal = try path()
+      case "--config": configuration = try path()
+      case "--bind-dir": bindDirectory = try path()
       case "--check-config":
         request = .checkConfiguration
         if parts.count == 2 {
@@ -121,13 +142,27 @@ struct Options {
       case "--read-only": isReadOnly = try flag(true)
       case "--verify": request = try flag(.work(.verify))
       case "--info": request = try flag(.work(.info))
-      case "--backup": request = .work(.backup(to: try value()))
+      case "--backup":
+        let file = try value()
+        guard file != "-" else {
+          throw Misuse(
+            message: "--backup takes a file, not '-'; --export - writes to the standard output")
+        }
+        request = .work(.backup(to: file))
       case "--restore": request = .work(.restore(from: try value()))
       case "--export": request = .work(.export(to: try value()))
       case "--import": request = .work(.import(from: try value()))
       case "--compact": request = try flag(.compact)
+      case "--remove":
+        let text = try value()
+        guard let pattern = Pattern(text) else {
+          throw Misuse(message: "--remove takes a pattern like 'cells/jobs/**', not '\(text)'")
+        }
+        request = .remove(pattern)
+      case "--quiet": isQuiet = try flag(true)
       case "--force": isForced = try flag(true)
       case "--progress": progress = try value()
+      case "--epoch": epoch = try value()
       case "--before":
         let text = try value()
         guard let seq = UInt64(text) else {

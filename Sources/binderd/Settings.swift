@@ -1,4 +1,5 @@
 import Configuration
+internal import Facts
 import Glibc
 import JournalSQLite
 import Services
@@ -27,7 +28,16 @@ struct Settings {
     return "/run/binder/bus.sock"
   }
 
+  /// The journal, from the root on: whoever is told of it may be in another directory.
   var journalPath: String {
+    let path = namedJournal
+    guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
+    defer { free(directory) }
+    let name = path.hasPrefix("./") ? path.dropFirst(2) : path[...]
+    return String(cString: directory) + "/" + name
+  }
+
+  private var namedJournal: String {
     if let journal = options.journal ?? configuration.journal { return journal }
     if let state = Options.environment("STATE_DIRECTORY") { return state + "/journal.db" }
     if getuid() == 0 { return "/var/lib/binder/journal.db" }

@@ -10,7 +10,8 @@ import Services
 /// journal.
 ///
 /// The disk gets the time that it needs, clients that do not take their answers a short one. After
-/// a second signal nobody is answered any more; a third ends the process at once.
+/// a second signal clients are not waited for any more; a third ends the process at once. Signals that
+/// come within a second of one that was counted are not counted.
 final class Shutdown {
   /// For how long answers wait for clients to take them.
   private static let graceMilliseconds: UInt64 = 2_000
@@ -18,9 +19,14 @@ final class Shutdown {
   /// How often the service manager is asked for more time.
   private static let extensionMilliseconds: UInt64 = 1_000
 
+  /// Within how many milliseconds signals are taken for one: whoever stops a group of processes, or
+  /// runs two commands that do, means one end.
+  private static let signalMilliseconds: UInt64 = 1_000
+
   private let daemon: Daemon
   private let manager: ServiceManager
   private var signals = 0
+  private var lastSignal: UInt64 = 0
 
   init(_ daemon: Daemon, _ manager: ServiceManager) {
     self.daemon = daemon
@@ -29,7 +35,10 @@ final class Shutdown {
 
   /// Takes a signal to end.
   func request() {
+    let now = daemon.loop.milliseconds
+    guard signals == 0 || now - lastSignal >= Self.signalMilliseconds else { return }
     signals += 1
+    lastSignal = now
     guard signals == 1 else {
       if signals > 2 { exit(EXIT_FAILURE) }
       return
@@ -50,10 +59,15 @@ final class Shutdown {
     wait { [self] in
       // The time of the disk is not that of the clients.
       if isWriting { deadline = daemon.loop.milliseconds + Self.graceMilliseconds }
-      return signals > 1 || daemon.loop.milliseconds >= deadline
-        || !isWriting && !daemon.hub.hasUnfinished
+      guard !isWriting else { return false }
+      guard daemon.hub.hasUnfinished else { return true }
+      guard signals > 1 || daemon.loop.milliseconds >= deadline else { return false }
+      // What the disk has brought in this turn leaves, and requests that waited for it are run.
+      daemon.hub.flush()
+      return !isWriting
     }
     daemon.hub.closeAll(.shutdown)
+    daemon.stopWorking()
     daemon.refusals.finish()
     if signals < 2, daemon.store.refusal == nil {
       daemon.host.saveSnapshots()

@@ -8,6 +8,12 @@ struct TrustedFile {
 
   let path: String
 
+  /// Whether it is a device, such as `/dev/null`.
+  var isDevice: Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
+  }
+
   func read() throws(ConfigurationFaults) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw fault(String(cString: strerror(errno))) }

@@ -15,7 +15,12 @@ func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CI
   let settings = try Settings(reading: options)
   let files = try settings.bindDirectory.read()
   for warning in settings.configuration.warnings { log.write(.warning, "\(warning)") }
-  if settings.durability != nil { makeDirectory(of: settings.journalPath) }
+  let journal = JournalFile(path: settings.journalPath)
+  try journal.checkKind()
+  if settings.durability != nil {
+    makeDirectory(of: journal.path)
+    try journal.checkDirectory()
+  }
   let daemon = try Daemon(settings, file, log, manager)
   let shutdown = Shutdown(daemon, manager)
   var signals: [ProcessSignal] = []
@@ -30,6 +35,8 @@ func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CI
     throw error
   }
   defer {
+    // A second signal to end changes nothing of an end that is over.
+    Process.blockSignals()
     for signal in signals { signal.close() }
     daemon.loop.run()
   }
@@ -53,6 +60,9 @@ private func listen(
     log.write(
       .warning, "one socket is served; \(manager.surplusListeners) more from the manager are closed"
     )
+  }
+  if let count = manager.badListenerCount {
+    throw SocketListener.PathError.badDescriptorCount(count)
   }
   if let listener = manager.listener {
     try daemon.server.listen(on: listener)
@@ -96,7 +106,7 @@ func start() -> CInt {
   let manager = ServiceManager()
   let log = Log(isJournal: manager.isLoggedByJournal)
   do {
-    let options = try Options(Array(CommandLine.arguments.dropFirst()))
+    let options = try Options(arguments())
     switch options.request {
     case .help: print(Options.help, terminator: "")
     case .version: print("binderd \(Daemon.version)")
@@ -107,10 +117,11 @@ func start() -> CInt {
         throw Options.Misuse(message: "--progress is bar, lines, json or none")
       }
       return JournalWork(
-        kind: kind, path: try Settings(reading: options).journalPath, isForced: options.isForced,
-        progress: form
+        kind: kind, path: try Settings(reading: options).journalPath, epoch: options.epoch,
+        isForced: options.isForced, progress: form
       ).run()
     case .compact: return try compact(options, log, manager)
+    case .remove(let pattern): return try remove(pattern, options, log, manager)
     case .checkConfiguration: return checkConfiguration(options)
     case .run: return try run(options, log, manager)
     }

@@ -7,23 +7,24 @@ import Testing
 /// in reach.
 private let law: [String: Set<String>] = [
   // Ground.
+  "Facts": [],
   "Signals": [],
   "JSON": [],
   "Wire": ["JSON"],
-  "Configuration": ["JSON", "Wire"],
+  "Configuration": ["Facts", "JSON", "Wire"],
   "EventLoop": ["CPosix", "Clibuv", "Glibc"],
   // Promise, and who keeps it.
   "Journal": ["Signals"],
   "JournalSQLite": ["CChecksum", "CSQLite", "EventLoop", "Glibc", "Journal", "Signals"],
   "SearchSQLite": ["CSQLite", "EventLoop", "Services", "Signals"],
   // Business logic, and what it asks of the machine.
-  "Services": ["JSON", "Journal", "Signals"],
-  "Machine": ["Glibc", "Services"],
+  "Services": ["Facts", "JSON", "Journal", "Signals"],
+  "Machine": ["EventLoop", "Glibc", "Services", "Signals"],
   "HTTP": ["CCurl", "EventLoop", "Services", "Signals"],
   "Syndication": ["CExpat", "EventLoop", "Glibc", "JSON", "Services", "Signals", "Wire"],
   // The view, application logic, the host.
   "Connections": ["JSON", "Signals", "Wire"],
-  "Binders": ["Configuration", "Connections", "JSON", "Services", "Signals", "Wire"],
+  "Binders": ["Configuration", "Connections", "Facts", "JSON", "Services", "Signals", "Wire"],
   "Server": ["Connections", "EventLoop", "Signals", "Wire"],
   // The client, the terminal, the command line.
   "BinderClient": ["Glibc", "JSON", "Wire"],
@@ -31,8 +32,8 @@ private let law: [String: Set<String>] = [
   "bindctl": ["BinderClient", "Console", "Glibc", "JSON", "Wire"],
   // Composition.
   "binderd": [
-    "Binders", "Configuration", "Connections", "Console", "EventLoop", "Glibc", "HTTP", "JSON",
-    "Journal", "JournalSQLite", "Machine", "SearchSQLite", "Server", "Services", "Signals",
+    "Binders", "Configuration", "Connections", "Console", "EventLoop", "Facts", "Glibc", "HTTP",
+    "JSON", "Journal", "JournalSQLite", "Machine", "SearchSQLite", "Server", "Services", "Signals",
     "Syndication", "Wire",
   ],
 ]

@@ -1,5 +1,7 @@
 import BinderClient
+import Glibc
 import JSON
+import TestSupport
 import Testing
 import Wire
 
@@ -87,6 +89,110 @@ struct CallTests {
       try client.call("a", until: Deadline(inMilliseconds: 20))
     }
     #expect(try client.call("b").text == #"{"value":"mine"}"#)
+  }
+
+  @Test
+  func `an answer is read however many members it has`() throws {
+    let members = (0..<5_000).map { #""cells/n\#($0)":\#($0)"# }.joined(separator: ",")
+    let answer = #"{"values":{\#(members)}}"#
+    let daemon = try ScriptedDaemon([[ScriptedDaemon.hello, .answer(answer)]])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    #expect(try client.call("get").text == answer)
+  }
+
+  @Test
+  func `a daemon that says other things without end does not hold up a call beyond its time`()
+    throws
+  {
+    let noise = ScriptedDaemon.Step.repeat(#"{"jsonrpc":"2.0","method":"next","params":{"sub":1}}"#)
+    let daemon = try ScriptedDaemon([[ScriptedDaemon.hello, .take, noise]])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    client.limits = AnswerLimits(milliseconds: 100)
+    #expect(throws: ClientError.timedOut) { try client.call("a") }
+  }
+
+  @Test
+  func `what nobody has asked for is not kept`() throws {
+    // Of 64 MiB: what is kept would be seen.
+    let text = String(repeating: "x", count: 1 << 20)
+    let noise = Array(
+      repeating: ScriptedDaemon.Step.send(
+        #"{"jsonrpc":"2.0","method":"next","params":{"sub":1,"value":"\#(text)"}}"#), count: 64)
+    let answers = Array(
+      repeating: ScriptedDaemon.Step.send(#"{"jsonrpc":"2.0","id":77,"result":"\#(text)"}"#),
+      count: 64)
+    let daemon = try ScriptedDaemon([
+      [ScriptedDaemon.hello, .take] + noise + answers
+        + [.send(#"{"jsonrpc":"2.0","id":2,"result":{"value":1}}"#)]
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let before = residentKilobytes
+    #expect(try client.call("a").text == #"{"value":1}"#)
+    #expect(residentKilobytes - before < 40_000)
+  }
+
+  @Test
+  func `a stream that is not read has a bound`() throws {
+    let text = String(repeating: "x", count: 1 << 20)
+    let noise = ScriptedDaemon.Step.repeat(
+      #"{"jsonrpc":"2.0","method":"next","params":{"sub":"t0","seq":9,"event":{"a":"\#(text)"}}}"#)
+    let daemon = try ScriptedDaemon([
+      [
+        ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":0}"#), .take, noise,
+      ]
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try client.follow([Topic(eventsFrom: nil, durable: DurableReader("d"))])
+    #expect(throws: ClientError.notUnderstood("more than 64 MiB before an answer")) {
+      try follower.acknowledge(0, upTo: 1)
+    }
+  }
+
+  @Test
+  func `a daemon that takes a connection and is silent is told of, and given up`() throws {
+    let daemon = try ScriptedDaemon([[.take, .hang]])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    client.limits = AnswerLimits(milliseconds: 100, noteMilliseconds: 20)
+    var notes: [ConnectionNote] = []
+    client.onNote = { notes.append($0) }
+    #expect(throws: ClientError.timedOut) { try client.call("a") }
+    #expect(notes == [.silent(path: daemon.path)])
+  }
+
+  @Test
+  func `what is told beside the answers reaches whoever wants it`() throws {
+    let fail = #"{"binding":1,"error":{"code":1,"message":"m","data":{}}}"#
+    let daemon = try ScriptedDaemon([
+      [
+        ScriptedDaemon.hello, .take,
+        .send(#"{"jsonrpc":"2.0","method":"fail","params":\#(fail)}"#),
+        .send(#"{"jsonrpc":"2.0","id":2,"result":{}}"#),
+      ]
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    var told: [String] = []
+    try client.connected().onNotification = { told.append("\($0) \($1)") }
+    _ = try client.call("ping")
+    #expect(told == ["fail \(fail)"])
+  }
+
+  @Test
+  func `a socket that one may not open is no missing daemon`() {
+    func error(_ code: CInt) -> ClientError {
+      let place = SocketSearch.Place(path: "/s", origin: "--socket")
+      return .noDaemon([.init(place: place, code: code, reason: "R")])
+    }
+    #expect(error(EACCES).description == "permission denied: tried /s (--socket: R)")
+    #expect(error(EACCES).isDenied)
+    #expect(error(ENOENT).description == "no daemon answers: tried /s (--socket: R)")
+    #expect(!error(ENOENT).isDenied)
+    #expect(ClientError.lost(reason: "permission_denied").isDenied)
+  }
+
+  /// What this process has of the memory of the machine.
+  private var residentKilobytes: Int {
+    let status = Files.text(of: "/proc/self/statm").split(separator: " ")
+    return (Int(status[1]) ?? 0) * 4
   }
 
   @Test

@@ -30,6 +30,24 @@ extension Follower {
 
 struct FollowerTests {
   @Test
+  func `a reader that passes over gaps says so to the daemon`() throws {
+    for passesGaps in [false, true] {
+      let daemon = try ScriptedDaemon([
+        [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":0}"#)]
+      ])
+      let client = BinderClient(socket: daemon.path, name: "test")
+      _ = try client.follow([
+        Topic(eventsFrom: nil, durable: DurableReader("d"), passesGaps: passesGaps)
+      ])
+      guard case .object(let params)? = try daemon.requests()[0][1]["params"] else {
+        Issue.record("no parameters")
+        return
+      }
+      #expect(params["on_gap"] == (passesGaps ? .string("continue") : nil))
+    }
+  }
+
+  @Test
   func `what is not kept any more is told`() throws {
     let daemon = try ScriptedDaemon([
       [

@@ -19,6 +19,8 @@ final class ScriptedDaemon: @unchecked Sendable {
     case take
     /// Sends a line.
     case send(String)
+    /// Sends a line again and again until the client goes away.
+    case `repeat`(String)
     /// Does nothing until the client goes away.
     case hang
   }
@@ -104,6 +106,7 @@ final class ScriptedDaemon: @unchecked Sendable {
     case .refuse(let error): answer(#""error":"# + error, client, &reader)
     case .take: _ = take(&reader)
     case .send(let line): send(line, client)
+    case .repeat(let line): while send(line, client) {}
     case .hang: while reader.next() != nil {}
     }
   }
@@ -120,9 +123,11 @@ final class ScriptedDaemon: @unchecked Sendable {
     return line
   }
 
-  private func send(_ line: String, _ client: CInt) {
+  /// - Returns: Whether the client was there to take it.
+  @discardableResult
+  private func send(_ line: String, _ client: CInt) -> Bool {
     let bytes = Array((line + "\n").utf8)
-    _ = Glibc.send(client, bytes, bytes.count, CInt(MSG_NOSIGNAL))
+    return Glibc.send(client, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count
   }
 }
 

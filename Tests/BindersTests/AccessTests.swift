@@ -3,10 +3,12 @@ import Configuration
 import Connections
 import JSON
 import Services
+import TestSupport
 import Testing
 import Wire
 
 /// What a role allows, tried by every way in.
+@Suite(.leavesNothing)
 struct AccessTests {
   private let bench: Bench
   private let refused = Noted()
@@ -381,7 +383,10 @@ struct AccessTests {
       uid: 8,
       as: try Self.role(#""read":["cells/*","bindings/*"],"write":["cells/lamp","bindings/*"]"#))
     #expect(name(binder, "bind", params) == nil)
-    #expect(name(try panel(), "unbind", #"["b"]"#) == "not_found")
+    #expect(
+      try panel().call(#"{"id":1,"method":"unbind","params":["b"]}"#).contains(#""was":"unknown""#))
+    let reader = bench.connect(uid: 9, as: try Self.role(#""read":["bindings/*"]"#))
+    #expect(name(reader, "unbind", #"["b"]"#) == "permission_denied")
     #expect(name(binder, "unbind", #"["b"]"#) == nil)
   }
 
@@ -456,5 +461,72 @@ struct AccessTests {
       before: bench.interfaces[try Self.role(Self.members)])
     #expect(client.settle().isEmpty)
     #expect(client.connection.subscriptions.count == 1)
+  }
+
+  // MARK: What is not told
+
+  @Test
+  func `whether a binding is there that one may know nothing of is not told`() throws {
+    let owner = bench.connect()
+    #expect(
+      owner.result(
+        #"{"id":1,"method":"bind","params":{"expr":"cells/door ~> cells/key","binding":"hida","scope":"daemon"}}"#
+      ) != nil)
+    let client = bench.connect(
+      uid: 7,
+      as: try Self.role(#""methods":["bindings.*"],"read":["cells/*"],"write":["cells/lamp"]"#))
+    func told(_ name: String) -> [String] {
+      [
+        client.call(
+          #"{"id":1,"method":"bind","params":{"expr":"cells/door ~> cells/lamp","binding":"\#(name)","scope":"daemon"}}"#
+        ), client.call(#"{"id":1,"method":"unbind","params":["\#(name)"]}"#),
+        client.call(
+          #"{"id":1,"method":"unbind","params":{"binding":"\#(name)","_meta":{"cmd":"\#(name)"}}}"#),
+      ].map { $0.replacing("hidb", with: "hida") }
+    }
+    #expect(told("hida") == told("hidb"))
+    #expect(
+      client.call(#"{"id":1,"method":"unbind","params":["hida"]}"#).contains(#""was":"unknown""#))
+    #expect(
+      owner.call(#"{"id":1,"method":"unbind","params":["hida"]}"#).contains(#""was":"active""#))
+  }
+
+  @Test
+  func `who may only write a list does not read it by moving nothing`() throws {
+    let owner = bench.connect()
+    _ = owner.result(#"{"id":1,"method":"lists.append","params":["drop","secret"]}"#)
+    let client = bench.connect(
+      uid: 7, as: try Self.role(#""methods":["lists.*"],"write":["lists/drop"]"#))
+    let error = client.error(
+      #"{"id":1,"method":"lists.move","params":{"name":"drop","from":0,"to":0}}"#)
+    #expect(error?.name == .permissionDenied)
+    #expect(error?.data["need"] == .string("read lists/drop"))
+    let reader = bench.connect(
+      uid: 8, as: try Self.role(#""methods":["lists.*"],"read":["lists/*"],"write":["lists/drop"]"#)
+    )
+    #expect(
+      reader.call(#"{"id":1,"method":"lists.move","params":{"name":"drop","from":0,"to":0}}"#)
+        .contains(#""value":"secret""#))
+  }
+
+  @Test
+  func `a list that was never written is empty, for get as for subscribe`() throws {
+    let owner = bench.connect()
+    #expect(
+      owner.result(#"{"id":1,"method":"get","params":["lists/nothing"]}"#)?["value"] == .array([]))
+    let client = bench.connect(uid: 7, as: try Self.role(#""read":["lists/other"]"#))
+    #expect(name(client, "get", #"["lists/nothing"]"#) == "not_found")
+  }
+
+  @Test
+  func `events is a source like others, for get and describe`() {
+    let owner = bench.connect()
+    let last = JSONNumber(bench.host.last)
+    let got = owner.result(#"{"id":1,"method":"get","params":["events"]}"#)
+    #expect(got?["kind"] == .string("events"))
+    #expect(got?["value"] == .object(["first": .number(JSONNumber(1)), "last": .number(last)]))
+    let described = owner.result(#"{"id":1,"method":"describe","params":["events"]}"#)
+    #expect(described?["source"] == .string("events"))
+    #expect(described?["journaled"] == .bool(true))
   }
 }

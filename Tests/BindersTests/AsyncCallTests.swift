@@ -2,9 +2,11 @@ import Binders
 import JSON
 import Journal
 import Services
+import TestSupport
 import Testing
 import Wire
 
+@Suite(.leavesNothing)
 struct AsyncCallTests {
   let bench: Bench
   let client: TestClient

@@ -2,9 +2,12 @@ import Binders
 import JSON
 import Journal
 import Services
+import Signals
+import TestSupport
 import Testing
 import Wire
 
+@Suite(.leavesNothing)
 struct AtomicTests {
   let bench: Bench
   let client: TestClient
@@ -138,6 +141,27 @@ struct AtomicTests {
     #expect(again?["values"] == .array([.string(value)]))
     #expect(again?["values"] == first?["values"])
     #expect(again?["events"] == .number(JSONNumber(1)))
+  }
+
+  @Test
+  func `values that do not fit into a line are neither gathered nor kept`() throws {
+    let value = String(repeating: "x", count: 40_000)
+    let call = #"cells.set ["a","\#(value)"]"#
+    let request = atomic(call, call, call, meta: #","_meta":{"cmd":"tx"}"#)
+    let first = try #require(client.result(request))
+    #expect(first["values"] == nil)
+    #expect(first["events"] == .number(JSONNumber(3)))
+    var kept: String?
+    let reading = bench.store.reading(.prompt) { reader throws(JournalError) in
+      try reader.records(after: 2, limit: 1).first?.meta
+    }
+    .observe { event in
+      if case .next(let meta) = event { kept = meta }
+    }
+    bench.store.read()
+    reading.dispose()
+    #expect(try #require(kept).utf8.count < 200)
+    #expect(client.result(request)?["events"] == .number(JSONNumber(3)))
   }
 
   @Test

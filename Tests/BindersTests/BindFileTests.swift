@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 import Wire
 
+@Suite(.leavesNothing)
 struct BindFileTests {
   private static func files(_ texts: String...) -> BindFiles {
     var files = BindFiles()
@@ -119,6 +120,40 @@ struct BindFileTests {
   }
 
   @Test
+  func `what a file says is assigned once, and not at every start`() throws {
+    let store = MemoryStore()
+    let files = Self.files("cells/default ~> cells/setpoint\nk: cells/c <> cells/d\n")
+    do {
+      let bench = try Self.bench(store)
+      Self.set(bench, "default", 20)
+      Self.set(bench, "setpoint", 1)
+      Self.set(bench, "c", 1)
+      _ = loadBindings(bench.interface, files)
+      #expect(Self.value(bench, "setpoint") == "20")
+      Self.set(bench, "setpoint", 23)
+    }
+    do {
+      let bench = try Self.bench(store)
+      #expect(loadBindings(bench.interface, files).faults.isEmpty)
+      #expect(Self.value(bench, "setpoint") == "23")
+      // It lives all the same.
+      Self.set(bench, "default", 21)
+      #expect(Self.value(bench, "setpoint") == "21")
+      Self.set(bench, "setpoint", 24)
+      // What was not passed on when the daemon ended: only the cell itself is durable.
+      _ = bench.connect().call(#"{"id":1,"method":"ping"}"#)
+      _ = loadBindings(bench.interface, Self.files("k: cells/c <> cells/d\n"))
+      Self.set(bench, "d", 8)
+    }
+    do {
+      let bench = try Self.bench(store)
+      _ = loadBindings(bench.interface, files)
+      #expect(Self.value(bench, "setpoint") == "21", "it was taken out: it is new")
+      #expect(Self.value(bench, "c") == "8")
+    }
+  }
+
+  @Test
   func `what cannot be bound is told with its place, and the others live`() throws {
     let bench = try Self.bench()
     let client = bench.connect()
@@ -158,10 +193,10 @@ struct BindFileTests {
     #expect(
       client.call(#"{"id":2,"method":"bindings.list"}"#)
         == #"{"jsonrpc":"2.0","id":2,"result":{"value":["#
-        + #"{"binding":"k","expr":"cells/k ~> cells/l","kept":"journal","active":true,"transferred":0},"#
+        + #"{"binding":"k","expr":"cells/k ~> cells/l","kept":"journal","uid":1000,"active":true,"transferred":0},"#
         + #"{"binding":"n","expr":"cells/a ~> cells/b | uppercase","kept":"file","file":"/d/0.bind","#
-        + #""line":2,"active":true,"transferred":0,"failure":"'uppercase' takes a string, not 1"}]}}"#
-    )
+        + #""line":2,"active":true,"transferred":0,"failure":"'uppercase' takes a string, not 1","#
+        + #""failed_at":"2026-01-02T03:04:05.000003Z"}]}}"#)
     let unbound = client.error(#"{"id":3,"method":"unbind","params":["n"]}"#)
     #expect(unbound?.data["reason"] == .string("in_file"))
     #expect(unbound?.message.contains("/d/0.bind:2") == true)

@@ -2,9 +2,11 @@ import Binders
 import JSON
 import Journal
 import Services
+import TestSupport
 import Testing
 
 /// Bindings that the daemon keeps, when it starts again.
+@Suite(.leavesNothing)
 struct BindingRestoreTests {
   private let store = MemoryStore()
 
@@ -36,7 +38,7 @@ struct BindingRestoreTests {
         try bindings.add("k", "cells/a ~> cells/b")
         try bindings.add("l", "cells/c ~> cells/d")
         try bindings.add("m", "cells/e ~> cells/f")
-        for (name, value) in [("a", 1), ("b", 1), ("c", 2), ("d", 1), ("f", 3)] {
+        for (name, value) in [("a", 1), ("b", 1), ("d", 1), ("c", 2), ("f", 3)] {
           _ = try bench.cells.set(name, to: JSONText(value))
         }
         _ = try bench.cells.unset("a")
@@ -49,6 +51,133 @@ struct BindingRestoreTests {
     #expect(value("b") == "null", "the source has gone")
     #expect(value("d") == "2", "the source has changed")
     #expect(value("f") == "3", "the source never had a value")
+  }
+
+  /// What has happened before a start, and what is to be there after it.
+  struct Row: CustomTestStringConvertible {
+    let sign: String
+
+    /// `l=1` sets the left cell, `r=` unsets the right one, `bind` binds them.
+    let history: String
+    let left: String?
+    let right: String?
+
+    init(_ sign: String, _ history: String, _ left: String?, _ right: String?) {
+      (self.sign, self.history, self.left, self.right) = (sign, history, left, right)
+    }
+
+    var testDescription: String { "\(sign) after \(history)" }
+  }
+
+  private static let rows = [
+    // The left source has changed, and that was not passed on.
+    Row("~>", "l=1 bind r=1 l=2", "2", "2"), Row("<~", "l=1 r=1 bind l=2", "2", "1"),
+    Row("<>", "l=1 bind r=1 l=2", "2", "2"), Row("!~>", "l=1 bind l=2", "2", "2"),
+    Row("<~!", "l=1 r=1 bind l=2", "2", "1"), Row("<!>", "l=1 r=1 bind l=2", "2", "2"),
+    // The right source has.
+    Row("~>", "l=1 bind r=1 r=5", "1", "5"), Row("<~", "r=1 bind l=1 r=5", "5", "5"),
+    Row("<>", "l=1 bind r=1 r=5", "5", "5"), Row("!~>", "l=1 r=1 bind r=5", "1", "5"),
+    Row("<~!", "l=1 r=1 bind r=5", "5", "5"), Row("<!>", "l=1 r=1 bind r=5", "5", "5"),
+    // Nothing has happened since, and they have differed before.
+    Row("~>", "r=5 l=1 bind", "1", "1"), Row("~>", "l=1 r=5 bind", "1", "1"),
+    Row("<~", "l=1 r=5 bind", "5", "5"), Row("<>", "l=1 r=5 bind", "1", "1"),
+    Row("!~>", "r=5 l=1 bind", "1", "5"), Row("<~!", "l=1 r=5 bind", "1", "5"),
+    Row("<!>", "l=1 r=5 bind", "1", "5"),
+    // A source has gone, or never was.
+    Row("~>", "l=1 bind r=1 l=", nil, "null"), Row("<>", "l=1 bind r=1 r=", "null", nil),
+    Row("<>", "l=1 bind r=1 l= r=null", nil, "null"), Row("~>", "r=3 bind", nil, "3"),
+    Row("~>", "l=1 l= r=3 bind", nil, "3"), Row("<>", "bind r=3", "3", "3"),
+    // Both have changed: the newer one counts.
+    Row("<>", "l=1 bind r=1 l=2 r=3", "3", "3"), Row("<!>", "bind r=3 l=2", "2", "2"),
+    Row("~>", "l=1 bind r=1 l=2 r=7", "2", "7"),
+    // A way back that ends elsewhere is not gone.
+    Row("<>|celsiusToFahrenheit", "l=21.3 bind r=70.34", "21.3", "70.34"),
+    Row(
+      "<>|celsiusToFahrenheit", "l=1 bind r=33.8 r=70.3456 l=21.303111111111113",
+      "21.303111111111113", "70.3456"),
+  ]
+
+  @Test(arguments: rows)
+  func `a start passes on what was not, and writes nothing else`(row: Row) throws {
+    do {
+      let (bench, bindings) = try start()
+      for step in row.history.split(separator: " ") {
+        let parts = step.split(separator: "=", omittingEmptySubsequences: false)
+        let sign = row.sign.split(separator: "|")
+        let transformer = sign.count > 1 ? " | \(sign[1])" : ""
+        try run(bench) {
+          switch (parts[0], parts.count > 1 ? parts[1] : "") {
+          case ("bind", _): try bindings.add("k", "cells/l \(sign[0]) cells/r\(transformer)")
+          case (let cell, ""): _ = try bench.cells.unset("\(cell)")
+          case (let cell, let value):
+            _ = try bench.cells.set("\(cell)", to: JSONText(parsing: "\(value)"))
+          }
+        }
+      }
+    }
+    var last: UInt64 = 0
+    for _ in 0..<2 {
+      let (bench, bindings) = try start()
+      restoreBindings(bench.interface, bindings) { Issue.record("\($0)") }
+      store.commit()
+      store.commit()
+      func value(_ cell: String) -> String? { bench.cells.ledger.value(of: "cells/\(cell)")?.text }
+      #expect(value("l") == row.left)
+      #expect(value("r") == row.right)
+      #expect(last == 0 || store.last == last, "the second start has nothing to do")
+      last = store.last
+      let client = bench.connect()
+      #expect(client.call(#"{"id":1,"method":"bindings.list"}"#).contains(#""active":true"#))
+      #expect(!client.call(#"{"id":1,"method":"bindings.list"}"#).contains("failure"))
+    }
+  }
+
+  /// What a person is called is a part of what is recorded of them.
+  @Test
+  func `the newer event is that of the source, not of what it is a part of`() throws {
+    func people() throws -> (Bench, BindingsService, PeopleService) {
+      var made: (BindingsService, PeopleService)?
+      let bench = try Bench(store) { interface, host in
+        let (bindings, people) = (BindingsService(in: host), PeopleService(in: host))
+        bindBindings(interface, to: bindings)
+        bindPeople(interface, to: people)
+        made = (bindings, people)
+      }
+      let (bindings, people) = try #require(made)
+      return (bench, bindings, people)
+    }
+    do {
+      let (bench, bindings, people) = try people()
+      try run(bench) { _ = try people.create(name: "Kim", color: nil) }
+      try run(bench) { try bindings.add("k", "people/1/name <> cells/kim") }
+      try run(bench) { _ = try bench.cells.set("kim", to: JSONText(string: "Kim")) }
+      try run(bench) { _ = try bench.cells.set("kim", to: JSONText(string: "Robin")) }
+      try run(bench) { _ = try people.color(1, PeopleService.color("#ff0000")) }
+    }
+    let (bench, bindings, _) = try people()
+    restoreBindings(bench.interface, bindings) { Issue.record("\($0)") }
+    store.commit()
+    #expect(bench.cells.ledger.value(of: "cells/kim")?.text == #""Robin""#)
+    let client = bench.connect()
+    #expect(
+      client.result(#"{"id":1,"method":"get","params":["people/1/name"]}"#)?["value"]
+        == .string("Robin"))
+  }
+
+  @Test
+  func `what one passes on goes on through the next`() throws {
+    do {
+      let (bench, bindings) = try start()
+      try run(bench) {
+        try bindings.add("k", "cells/b ~> cells/c")
+        try bindings.add("l", "cells/a ~> cells/b")
+        _ = try bench.cells.set("a", to: JSONText(1))
+      }
+    }
+    let (bench, bindings) = try start()
+    restoreBindings(bench.interface, bindings) { Issue.record("\($0)") }
+    for _ in 0..<3 { store.commit() }
+    #expect(bench.cells.ledger.value(of: "cells/c")?.text == "1")
   }
 
   @Test

@@ -3,10 +3,12 @@ import Configuration
 import JSON
 import Journal
 import Services
+import TestSupport
 import Testing
 import Wire
 
 /// Bindings that clients make and end, in a daemon that keeps some of them.
+@Suite(.leavesNothing)
 struct BindingTests {
   private let bench: Bench
   private let client: TestClient

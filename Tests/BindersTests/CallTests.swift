@@ -2,9 +2,11 @@ import Binders
 import JSON
 import Journal
 import Services
+import TestSupport
 import Testing
 import Wire
 
+@Suite(.leavesNothing)
 struct CallTests {
   let bench: Bench
   let client: TestClient
@@ -226,6 +228,7 @@ struct CallTests {
       }
     }
     let bench = try Bench { interface, _ in
+      interface.offer("odd", "Odd.")
       interface.command("odd.one", "Fails.", SetCell.self, writes: []) {
         (_: SetCell) throws(CellsError) in Unsayable()
       }

@@ -1,9 +1,11 @@
 import Connections
 import JSON
 import Signals
+import TestSupport
 import Testing
 import Wire
 
+@Suite(.leavesNothing)
 struct EventsTests {
   let bench: Bench
   let client: TestClient
@@ -117,6 +119,7 @@ struct EventsTests {
       other.send(#"{"method":"cells.set","params":["a",\#(i)]}"#)
       if i % 100 == 99 { _ = other.settle() }
     }
+    bench.time.advance(10_000)
     let marks = client.settle().filter { $0.contains(#""method":"mark""#) }
     #expect(
       marks
@@ -213,5 +216,30 @@ struct EventsTests {
       )
     }
     #expect(client.connection.bag.count < 40)
+  }
+
+  @Test
+  func `subscriptions to events get the numbers that they would get otherwise`() throws {
+    let client = try Bench().connect()
+    for (i, source) in ["events", "cells/a", "events", "cells/*"].enumerated() {
+      let result = client.result(
+        #"{"id":1,"method":"subscribe","params":{"source":"\#(source)"}}"#)
+      #expect(result?["sub"] == .number(JSONNumber(i + 1)), "\(source)")
+    }
+    let durable = client.call(
+      #"{"id":1,"method":"subscribe","params":{"source":"events","durable":"d"}}"#)
+    #expect(durable.contains(#""sub":5,"#))
+  }
+
+  @Test
+  func `whoever stores the position of the reply in mode every misses nothing`() throws {
+    let client = try Bench().connect()
+    for i in 1...5 { _ = client.call(#"{"id":1,"method":"cells.set","params":["n",\#(i)]}"#) }
+    let request =
+      #"{"id":1,"method":"subscribe","params":{"source":"cells/n","mode":"every","sub":"e","from":{"after":2}}}"#
+    client.send(request)
+    let lines = client.settle()
+    #expect(lines.first?.contains(#""seq":2,"after":2}"#) == true)
+    #expect(lines.dropFirst().first?.contains(#""sub":"e","seq":3,"value":3"#) == true)
   }
 }

@@ -1,9 +1,11 @@
+import Binders
 import JSON
+import TestSupport
 import Testing
 import Wire
-import TestSupport
 
 /// The service that the README shows.
+@Suite(.leavesNothing)
 struct ExampleTests {
   @Test
   func `the service of the README answers, shows, refuses and describes itself`() throws {
@@ -52,6 +54,23 @@ struct ExampleTests {
         #"{"jsonrpc":"2.0","method":"next","params":{"view":"t","seq":3,"#
           + #""props":{"todos":{"changes":[{"op":"remove","at":0}]}}}}"#,
       ])
+  }
+
+  @Test
+  func `sources are there whether they are offered before or after their service`() throws {
+    let bench = try Bench { interface, host in
+      let todos = TodoService(in: host)
+      interface.command("todo.add", "Adds.", AddTodo.self, writes: ["todo.added"]) {
+        (todo: AddTodo) throws(TodoError) in try todos.add(title: todo.title)
+      }
+      interface.offerSources(
+        of: todos.ledger, [.init("todo/*", "The title.", .string)], exists: { _ in true })
+      interface.offer("todo", "Things to do.")
+    }
+    let client = bench.connect()
+    _ = client.call(#"{"id":1,"method":"todo.add","params":["milk"]}"#)
+    #expect(
+      client.result(#"{"id":2,"method":"get","params":["todo/1"]}"#)?["value"] == .string("milk"))
   }
 
   @Test(arguments: ["Todos", "TodoService", "TodoBinder", "TodoView"])

@@ -1,6 +1,7 @@
 import Binders
 import Configuration
 import Connections
+import Facts
 import JSON
 import Services
 import TestSupport
@@ -8,6 +9,7 @@ import Testing
 import Wire
 
 /// Clients that follow feeds.
+@Suite(.leavesNothing)
 struct FeedsTests {
   let web = FakeWeb()
   let bench: Bench
@@ -20,12 +22,16 @@ struct FeedsTests {
 
   private static func bench(_ web: FakeWeb) throws -> Bench {
     let time = ManualTime()
-    return try Bench(
+    var end: () -> Void = {}
+    let bench = try Bench(
       time: time,
       services: { host in
         let feeds = FeedsService(in: host, web: web, reader: FakeReader(), on: time)
+        end = { [unowned host] in #expect(throws: Never.self) { try feeds.end(in: host) } }
         return { bindFeeds($0, to: feeds) }
       })
+    bench.endServices = end
+    return bench
   }
 
   private func subscribe() {

@@ -1,7 +1,9 @@
 import JSON
+import TestSupport
 import Testing
 import Wire
 
+@Suite(.leavesNothing)
 struct FilterTests {
   let bench: Bench
   let client: TestClient

@@ -1,9 +1,11 @@
 import Binders
 import Services
 import Signals
+import TestSupport
 import Testing
 
 /// Something that is loaded while somebody watches it.
+@Suite(.leavesNothing)
 struct LoadingTests {
   private enum Failure: ServiceError {
     case timedOut

@@ -1,10 +1,12 @@
 import Connections
 import JSON
 import Signals
+import TestSupport
 import Testing
 
 /// Views that are opened and closed again and again; a hundred thousand without services are in the
 /// tests of the views themselves.
+@Suite(.leavesNothing)
 struct ManyViewsTests {
   @Test
   func `opening and closing ten thousand views of many kinds leaves nothing behind`() throws {

@@ -1,15 +1,24 @@
 import JSON
+import TestSupport
 import Testing
 
 /// `rpc.discover` held against the rules of OpenRPC 1.2.6 (<https://spec.open-rpc.org/>), which its
 /// meta-schema and its text give for the parts that we use.
+@Suite(.leavesNothing)
 struct OpenRPCTests {
   private let document: JSONObject
   private let methods: [JSONObject]
 
+  /// The line that the document came in.
+  private let line: String
+
   init() throws {
     let client = try Bench().connect()
-    document = try #require(client.result(#"{"id":1,"method":"rpc.discover"}"#))
+    line = client.call(#"{"id":1,"method":"rpc.discover"}"#)
+    guard case .object(let frame) = try JSONValue(parsing: line),
+      case .object(let result)? = frame["result"]
+    else { throw CancellationError() }
+    document = result.resolved
     methods = try Self.objects(document["methods"])
   }
 
@@ -37,7 +46,7 @@ struct OpenRPCTests {
 
   @Test
   func `the document says what it is, and nothing unknown`() throws {
-    only(document, ["openrpc", "info", "methods"])
+    only(document, ["openrpc", "info", "methods", "components"])
     let version = try #require(string(document, "openrpc"))
     #expect(version.wholeMatch(of: /1\.2\.[0-9]+/) != nil)
     guard case .object(let info)? = document["info"] else {
@@ -55,9 +64,7 @@ struct OpenRPCTests {
     #expect(names.count == methods.count)
     #expect(Set(names).count == names.count)
     for method in methods {
-      only(method, ["name", "summary", "paramStructure", "params", "result", "errors"])
-      let structure = string(method, "paramStructure") ?? ""
-      #expect(["by-name", "by-position", "either"].contains(structure))
+      only(method, ["name", "summary", "params", "result", "errors"])
       guard case .object(let result)? = method["result"] else {
         Issue.record("no result")
         continue
@@ -121,7 +128,7 @@ struct OpenRPCTests {
   @Test
   func `the codes of a method's errors are unique`() throws {
     for method in methods {
-      let errors = try Self.objects(method["errors"])
+      let errors = try Self.objects(method["errors"] ?? .array([]))
       for error in errors {
         only(error, ["code", "message", "data"])
         #expect(string(error, "message")?.isEmpty == false)
@@ -141,7 +148,16 @@ struct OpenRPCTests {
       Issue.record("no schema: \(String(describing: value))")
       return
     }
-    only(schema, ["type", "items", "properties", "required", "additionalProperties", "anyOf"])
+    only(
+      schema,
+      [
+        "type", "items", "properties", "required", "additionalProperties", "anyOf", "enum",
+        "minimum", "maximum",
+      ])
+    if case .array(let words)? = schema["enum"] {
+      #expect(!words.isEmpty && schema["type"] == nil)
+      return
+    }
     if let several = schema["anyOf"] {
       for schema in try Self.objects(several) { try checkSchema(.object(schema)) }
       return
@@ -152,5 +168,35 @@ struct OpenRPCTests {
     if let additional = schema["additionalProperties"] { try checkSchema(additional) }
     guard case .object(let properties)? = schema["properties"] else { return }
     for property in properties.members { try checkSchema(property.value) }
+  }
+
+  @Test
+  func `every result has a type, and every method takes options`() throws {
+    for method in methods {
+      guard case .object(let result)? = method["result"],
+        case .object(let schema)? = result["schema"]
+      else {
+        Issue.record("no result of \(method["name"] ?? .null)")
+        continue
+      }
+      let forms =
+        if case .array(let forms)? = schema["anyOf"] { try Self.objects(.array(forms)) } else {
+          [schema]
+        }
+      for form in forms {
+        #expect(form["additionalProperties"] == .bool(false), "\(method["name"] ?? .null)")
+        #expect(form["properties"] != nil)
+      }
+      let options = try Self.objects(method["params"]).last
+      #expect(options.flatMap { string($0, "name") } == "_meta")
+      #expect(options?["required"] == .bool(false))
+      try checkSchema(options?["schema"])
+    }
+  }
+
+  @Test
+  func `the document refers to what it holds, and fits into a line as it is by default`() {
+    #expect(line.contains(##""$ref":"#/components/"##))
+    #expect(!JSONValue.object(document).text.text.contains(#""$ref""#))
   }
 }

@@ -1,9 +1,11 @@
 import Binders
 import Journal
 import Services
+import TestSupport
 import Testing
 
 /// What comes before what, and what waits for the journal.
+@Suite(.leavesNothing)
 struct OrderTests {
   let bench: Bench
   let client: TestClient

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 import Wire
 
+@Suite(.leavesNothing)
 struct PeopleTests {
   /// A bench with two people, Kim and Lee.
   private static func bench() throws -> Bench {

@@ -1,8 +1,10 @@
 import Connections
 import JSON
+import TestSupport
 import Testing
 import Wire
 
+@Suite(.leavesNothing)
 struct PickTests {
   let bench: Bench
   let client: TestClient

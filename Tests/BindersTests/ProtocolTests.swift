@@ -1,8 +1,10 @@
 import Connections
 import JSON
+import TestSupport
 import Testing
 import Wire
 
+@Suite(.leavesNothing)
 struct ProtocolTests {
   let bench: Bench
   let client: TestClient
@@ -53,7 +55,9 @@ struct ProtocolTests {
         == #"{"jsonrpc":"2.0","id":1,"result":{"method":"cells.add","doc":"Adds to a number, exactly; returns the sum.","#
         + #""params":[{"name":"name","type":"string","optional":false,"doc":"The cell: 1 to 7 segments of [A-Za-z0-9_.:-] with / between them."},"#
         + #"{"name":"by","type":"number","optional":true,"doc":"What is added; 1 when left out."}],"#
-        + #""result":"number","async":false,"writes":["cells.set"],"errors":["not_a_number","out_of_range"]}}"#
+        + #""result":"number","members":[{"name":"value","type":"number","optional":true},"#
+        + #"{"name":"seq","type":"integer","optional":true},{"name":"version","type":"integer","optional":true},"#
+        + #"{"name":"replayed","type":"boolean","optional":true}],"async":false,"writes":["cells.set"],"errors":["not_a_number","out_of_range"]}}"#
     )
   }
 
@@ -75,7 +79,7 @@ struct ProtocolTests {
     #expect(all["journaled"] == .bool(true))
     #expect(all["writable"] == .bool(true))
     #expect(
-      methods.members.map(\.name) == ["set", "unset", "add", "toggle", "compareAndSet", "list"])
+      methods.members.map(\.name) == ["add", "compareAndSet", "list", "set", "toggle", "unset"])
     #expect(cells?["events"] == .array([.string("cells.set"), .string("cells.unset")]))
     let load = client.result(#"{"id":1,"method":"describe","params":{"path":"system/load"}}"#)
     #expect(load?["journaled"] == .bool(false))
@@ -144,5 +148,21 @@ struct ProtocolTests {
     #expect(methods.contains(.string("cells.set")))
     #expect(allowed["write"] == .array([.string("cells/**")]))
     #expect(client.result(#"{"id":1,"method":"whoami"}"#)?["user"] == nil)
+  }
+
+  @Test
+  func `the name of a client is kept to 64 bytes, cut at a character`() {
+    // 64 characters that have 7,800 accents each would be a megabyte.
+    let long = String(repeating: "a" + String(repeating: "\u{301}", count: 1_000), count: 10)
+    #expect(
+      client.result(
+        #"{"id":1,"method":"hello","params":{"client":{"name":"\#(long)","version":"1"}}}"#) != nil)
+    let kept = client.connection.clientName ?? ""
+    #expect(kept.utf8.count <= 64)
+    let other = bench.connect()
+    _ = other.call(
+      #"{"id":1,"method":"hello","params":{"client":{"name":"\#(String(repeating: "é", count: 90))"}}}"#
+    )
+    #expect(other.connection.clientName == String(repeating: "é", count: 32))
   }
 }

@@ -1,12 +1,15 @@
 import Binders
 import Configuration
 import Connections
+import Facts
 import JSON
 import Journal
 import Services
+import TestSupport
 import Testing
 import Wire
 
+@Suite(.leavesNothing)
 struct ReadersTests {
   let bench: Bench
   let client: TestClient
@@ -96,7 +99,10 @@ struct ReadersTests {
     _ = lines(of: client, subscribe(#","from":"start""#))
     _ = client.call(ack(3))
     bench.host.saveSnapshots()
-    #expect(bench.store.snapshot(of: "readers")?.data == #"{"positions":{"readers/mailer":3}}"#)
+    #expect(
+      bench.store.snapshot(of: "readers")?.data
+        == #"{"positions":{"readers/mailer":3},"makers":{"readers/mailer":1000}}"#
+    )
     let restarted = try Bench(bench.store)
     #expect(seqs(lines(of: restarted.connect(), subscribe())) == [4, 5])
   }

@@ -1,9 +1,11 @@
 import JSON
 import Services
+import TestSupport
 import Testing
 import Wire
 
 /// What the same `_meta.cmd` means when something else is asked, or somebody else asks.
+@Suite(.leavesNothing)
 struct RepeatedCommandTests {
   @Test
   func `the command of somebody else is not theirs who is logged in`() throws {

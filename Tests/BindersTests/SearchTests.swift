@@ -1,6 +1,7 @@
 import Binders
 import Configuration
 import Connections
+import Facts
 import JSON
 import Services
 import Signals
@@ -56,6 +57,7 @@ private final class HandBackend: SearchBackend {
   func forget() { observers = [] }
 }
 
+@Suite(.leavesNothing)
 struct SearchTests {
   private let backend = HandBackend()
 
@@ -124,6 +126,7 @@ struct SearchTests {
         #expect(lines.allSatisfy { $0.contains(#""name":"not_found""#) }, "\(lines)")
       }
     }
+    backend.forget()
   }
 
   @Test

@@ -1,8 +1,10 @@
 import Connections
 import JSON
+import TestSupport
 import Testing
 import Wire
 
+@Suite(.leavesNothing)
 struct SourcesTests {
   let bench: Bench
   let client: TestClient
@@ -187,7 +189,7 @@ struct SourcesTests {
     )
     #expect(
       client.settle() == [
-        #"{"jsonrpc":"2.0","id":2,"result":{"sub":"f","source":"cells/a","kind":"state","epoch":"7f3a9c52","seq":4,"after":0}}"#
+        #"{"jsonrpc":"2.0","id":2,"result":{"sub":"f","source":"cells/a","kind":"state","epoch":"7f3a9c52","seq":0,"after":0}}"#
       ] + changes.map { next(#""f""#, $0) } + [
         #"{"jsonrpc":"2.0","method":"caught_up","params":{"sub":"f","seq":4}}"#
       ])

@@ -20,13 +20,21 @@ final class Bench {
   let time: ManualTime
   private let bag = DisposeBag()
 
+  /// Ends what the services do of their own accord.
+  var endServices: () -> Void = {}
+
+  /// What lives without clients.
+  private var quiet: QuietNodes?
+
   /// - Parameters:
   ///   - bind: Makes one more service and binds those who may do everything to it.
   ///   - services: Makes more services, and returns what binds the clients of each role to them.
+  ///   - lineOrder: The order in which the lines of all binders are written.
   init(
     _ store: MemoryStore? = nil, time: ManualTime = ManualTime(),
     bind: (Interface, ServiceHost) -> Void = { _, _ in },
-    services: (ServiceHost) -> (Interface) -> Void = { _ in { _ in } }
+    services: (ServiceHost) -> (Interface) -> Void = { _ in { _ in } },
+    lineOrder: @escaping ([Assembly.Line]) -> [Assembly.Line] = { $0 }
   ) throws {
     var clock: Int64 = 1_767_323_045_000_000
     let store =
@@ -38,8 +46,11 @@ final class Bench {
     self.store = store
     host = ServiceHost(store: store)
     self.time = time
-    hub = Hub(limits: Limits(), now: { time.milliseconds }, scheduler: time)
+    hub = Hub(
+      limits: Limits(), now: { time.milliseconds }, clock: { time.nanoseconds }, scheduler: time)
     interfaces = Interfaces(over: host)
+    hub.lineOrder = lineOrder
+    interfaces.commons.lineOrder = lineOrder
     cells = CellsService(in: host)
     let server = ServerInfo(
       version: "0.0.0", now: { 1_767_323_045_678_901 }, uptime: { 5 },
@@ -47,6 +58,7 @@ final class Bench {
     let readers = ReadersService(in: host)
     let system = SystemService(FixedProbe(), on: time)
     let bindAll = services(host)
+    interfaces.commons.scheduler = time
     interfaces.onMaking = { [cells] interface in
       bindProtocol(interface, server, stats: { DaemonStats() })
       bindSources(interface)
@@ -57,15 +69,23 @@ final class Bench {
       bindSystem(interface, to: system)
       bindAll(interface)
     }
-    bind(interfaces[.owner], host)
+    interfaces[.owner].fill { bind($0, host) }
     try host.start()
     bindHub(hub, to: interface, bag: bag)
+    quiet = QuietNodes()
   }
 
   deinit {
     hub.closeAll(.shutdown)
     hub.flush()
     interfaces.end()
+    // What is noted after a client has left is noted within a second.
+    time.advance(1_000)
+    store.commit()
+    time.advance(1_000)
+    endServices()
+    store.commit()
+    quiet?.end()
   }
 
   func connect(uid: UInt32 = 1000, as role: Role = .owner) -> TestClient {
@@ -171,6 +191,13 @@ struct FixedProbe: MachineProbe {
 /// A scheduler, and a clock, whose time is moved by hand.
 final class ManualTime: Scheduler {
   private(set) var milliseconds: UInt64 = 1_000
+
+  /// Nanoseconds that have passed within turns, moved by ``work(nanoseconds:)``.
+  private(set) var nanoseconds: UInt64 = 0
+
+  /// Something takes time within a turn.
+  func work(nanoseconds: UInt64) { self.nanoseconds += nanoseconds }
+
   private var waiting: [(id: Int, at: UInt64, action: () -> Void)] = []
 
   var count: Int { waiting.count }
@@ -191,5 +218,17 @@ final class ManualTime: Scheduler {
       next.action()
     }
     milliseconds = end
+  }
+}
+
+extension FeedsService {
+  /// Ends what is fetched, and all subscriptions.
+  func end(in host: ServiceHost) throws {
+    stop()
+    let command = Command(method: "test.end", caller: Caller(uid: 0, pid: 1))
+    _ = try host.perform(command) {
+      for id in ledger.newest.ids.sorted() { _ = try unsubscribe(id) }
+      return nil
+    }
   }
 }

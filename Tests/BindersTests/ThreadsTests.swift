@@ -1,12 +1,14 @@
 import Binders
 import Configuration
 import Connections
+import Facts
 import JSON
 import Services
 import TestSupport
 import Testing
 import Wire
 
+@Suite(.leavesNothing)
 struct ThreadsTests {
   /// A bench with a thread of some posts.
   private static func bench(posts: Int = 2) throws -> Bench {

@@ -2,10 +2,12 @@ import Binders
 import Connections
 import JSON
 import Services
+import TestSupport
 import Testing
 import Wire
 
 /// What an intent is answered whose view has no place, or does not fit into a line.
+@Suite(.leavesNothing)
 struct ViewLimitTests {
   private struct Wide: Decodable {
     let bytes: Int
@@ -14,14 +16,16 @@ struct ViewLimitTests {
   /// A view that opens others, and counts in a cell how often.
   private func bench() throws -> (Bench, TestClient) {
     let bench = try Bench()
-    let (cells, interface) = (bench.cells, bench.interface)
-    interface.offerView("root", "A root.") { view, _ in
-      view.intent("open", Wide.self)
-        .calls { _ in _ = try cells.add(JSONNumber(1), to: "opened") }
-        .opens("wide") { child, wide in
-          child.assign("text", String(repeating: "x", count: wide.bytes))
-          child.tabs(("tab", { _ in }))
-        }
+    let cells = bench.cells
+    bench.interface.fill { interface in
+      interface.offerView("root", "A root.") { view, _ in
+        view.intent("open", Wide.self)
+          .calls { _ in _ = try cells.add(JSONNumber(1), to: "opened") }
+          .opens("wide") { child, wide in
+            child.assign("text", String(repeating: "x", count: wide.bytes))
+            child.tabs(("tab", { _ in }))
+          }
+      }
     }
     let client = bench.connect()
     _ = client.call(#"{"id":1,"method":"open","params":{"binder":"root","view":"r"}}"#)

@@ -2,10 +2,11 @@ import Binders
 import Connections
 import JSON
 import Services
+import TestSupport
 import Testing
 import Wire
 
-@Suite
+@Suite(.leavesNothing)
 struct ViewsTests {
   private func open(_ client: TestClient, _ cell: String = "lamp") -> String {
     client.call(

@@ -1,10 +1,13 @@
 import Binders
 import Configuration
 import Connections
+import Facts
 import JSON
+import TestSupport
 import Testing
 import Wire
 
+@Suite(.leavesNothing)
 struct WaitTests {
   let bench: Bench
   let client: TestClient
@@ -35,6 +38,26 @@ struct WaitTests {
     set("a", "true")
     #expect(wait(#","value":true"#) == answer(#""seq":1,"value":true"#))
     #expect(wait("") == answer(#""seq":1,"value":true"#))
+  }
+
+  @Test
+  func `waits for parts of a long value are answered as those for short ones`() {
+    let filler = String(repeating: "x", count: 2000)
+    func document(_ one: Int, _ two: Int) -> String {
+      #"{"filler":"\#(filler)","one":\#(one),"deep":{"two":[\#(two)]}}"#
+    }
+    set("a", document(0, 0))
+    let waits = ["/one", "/deep/two/0", "/deep/two/0", "/none"].enumerated().map { i, path in
+      #"{"id":\#(i),"method":"wait","params":{"source":"cells/a","path":"\#(path)","value":7}}"#
+    }
+    for wait in waits { client.send(wait) }
+    #expect(client.received().isEmpty)
+    set("a", document(1, 7))
+    #expect(
+      client.received().map { $0.prefix(24) } == [1, 2].map { #"{"jsonrpc":"2.0","id":\#($0),"# })
+    set("a", document(7, 7))
+    #expect(client.received().count == 1)
+    #expect(client.connection.lateCount == 1)
   }
 
   @Test(

@@ -1,4 +1,5 @@
 import Configuration
+import Facts
 import Testing
 import Wire
 
@@ -38,9 +39,15 @@ struct ConfigurationTests {
     #expect(read.feeds.unwatched)
   }
 
-  @Test(arguments: ["", "  \n", "{}", "// nothing\n", "/**/{/**/}//", "{}\n/* the end */"])
-  func `a file in which nothing stands is the defaults`(text: String) throws {
+  @Test(arguments: ["{}", "/**/{/**/}//", "{}\n/* the end */", "{ // nothing\n }"])
+  func `an object without settings is the defaults`(text: String) throws {
     #expect(try configuration(text) == Configuration(accounts))
+  }
+
+  @Test(arguments: ["", "  \n", "// nothing\n", "/* nothing */"])
+  func `a file without any setting is refused, because it may be half of one`(text: String) {
+    #expect(
+      faults(text) == ["1:1: there is no setting; write {} if the defaults are meant"])
   }
 
   @Test

@@ -1,4 +1,5 @@
 import Configuration
+import Facts
 import Testing
 import Wire
 
@@ -37,11 +38,11 @@ struct RoleTests {
 
   @Test
   func `without a file the group binder uses the services, and nobody else connects`() throws {
-    let user = try #require(try role(1001, [900], in: ""))
+    let user = try #require(try role(1001, [900], in: "{}"))
     #expect(user.name == "user")
     #expect(user.mayCall("cells.set") && user.mayRead("a") && user.mayWrite("a"))
     for method in ["reload", "acl", "journal.compact"] { #expect(!user.mayCall(method)) }
-    #expect(try role(1001, [4], in: "") == nil)
+    #expect(try role(1001, [4], in: "{}") == nil)
     #expect(try role(1001, [900], in: #"{"roles": []}"#) == nil)
     let without = Configuration(Accounts(user: { _ in nil }, group: { _ in nil }))
     #expect(without.roles.entry(for: Peer(uid: 1001, groups: [900]), owner: 500) == nil)
@@ -138,5 +139,35 @@ struct RoleTests {
     let below = "\n\n" + text
     #expect(try role(1003, in: text) == role(1003, in: below))
     #expect(try role(1003, in: text) != role(1001, in: text))
+  }
+
+  @Test
+  func `a source that tells of others is for who may read all of them`() throws {
+    func read(_ rules: String) throws -> (Bool, [String]) {
+      var made = try configuration(
+        #"{"roles":[{"name":"r","users":["*"],"read":\#(rules)}]}"#)
+      made.hideSummaries(["chat/rooms": "chat/rooms/*"], file: "f")
+      let role = try #require(made.roles.entries.first?.role)
+      return (role.mayRead("chat/rooms"), made.warnings.map { "\($0)" })
+    }
+    for rules in [
+      #"["**"]"#, #"["chat/**"]"#, #"["chat/rooms", "chat/rooms/*"]"#,
+      #"{"allow":["**"],"deny":["chat/rooms/3/messages"]}"#,
+    ] {
+      let (may, warnings) = try read(rules)
+      #expect(may && warnings.isEmpty, "\(rules)")
+    }
+    for rules in [
+      #"["chat/rooms"]"#, #"["chat/rooms", "chat/rooms/1"]"#, #"["chat/*"]"#,
+      #"{"allow":["**"],"deny":["chat/rooms/3"]}"#,
+    ] {
+      let (may, warnings) = try read(rules)
+      #expect(!may, "\(rules)")
+      #expect(
+        warnings == [
+          "f:1:1: role 'r' may not read all of chat/rooms/*, and so not chat/rooms, which tells of all of them"
+        ])
+    }
+    #expect(try read(#"["cells/**"]"#).1.isEmpty, "nobody is warned of what nobody has asked for")
   }
 }

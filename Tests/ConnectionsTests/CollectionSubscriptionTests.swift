@@ -1,10 +1,12 @@
 import Connections
 import JSON
 import Signals
+import TestSupport
 import Testing
 import Wire
 
 /// One client of a list whose steps a test makes.
+@Suite(.leavesNothing)
 struct CollectionSubscriptionTests {
   let bench = Bench()
   let list = FakeList()
@@ -12,7 +14,7 @@ struct CollectionSubscriptionTests {
   private func subscribe(kind: CollectionSource.Kind = .list) -> [String] {
     let list = list
     let source = CollectionSource(
-      name: "lists/a", kind: kind, elements: { list.elements },
+      name: "lists/a", kind: kind, elements: { .list(list.elements) },
       steps: list.steps.toSignal())
     let subscription = CollectionSubscription(
       .number(1), to: source, at: list.seq, on: bench.connection)

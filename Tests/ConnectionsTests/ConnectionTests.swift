@@ -1,8 +1,10 @@
 import Connections
 import JSON
+import TestSupport
 import Testing
 import Wire
 
+@Suite(.leavesNothing)
 struct ConnectionTests {
   let bench = Bench()
 

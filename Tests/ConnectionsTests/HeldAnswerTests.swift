@@ -1,9 +1,11 @@
 import Connections
 import JSON
+import TestSupport
 import Testing
 import Wire
 
 /// Answers that wait for the journal, for a later turn, or for both.
+@Suite(.leavesNothing)
 struct HeldAnswerTests {
   let bench = Bench()
 

@@ -6,42 +6,8 @@ import Testing
 import Wire
 
 /// Views that show more than fits into a line, and views for which there is no place.
+@Suite(.leavesNothing)
 struct LongViewTests {
-  /// The list of a view as a client has it, from the lines that it gets.
-  private struct Shown {
-    let view: String
-    var elements: [JSONText] = []
-    var isMore = false
-    private(set) var frames = 0
-
-    init(_ view: String) { self.view = view }
-
-    mutating func take(_ line: String) throws {
-      let frame = try #require(JSONText(parsing: line).members)
-      let params = try #require((frame["result"] ?? frame["params"])?.members)
-      guard params["view"]?.string == view else { return }
-      frames += 1
-      isMore = params["more"] != nil
-      guard let list = params["props"]?.members?["list"]?.members else { return }
-      if let value = list["value"] { elements = value.elements ?? [] }
-      for step in try list["changes"]?.elements.map({ try $0.map { try #require($0.members) } })
-        ?? []
-      {
-        let at = step["at"]?.number?.int64.map(Int.init) ?? 0
-        switch step["op"]?.string {
-        case "insert": elements.insert(try #require(step["value"]), at: at)
-        case "update": elements[at] = try #require(step["value"])
-        case "remove": elements.remove(at: at)
-        case "move":
-          let from = Int(try #require(step["from"]?.number?.int64))
-          let to = Int(try #require(step["to"]?.number?.int64))
-          elements.insert(elements.remove(at: from), at: to)
-        default: Issue.record("\(line)")
-        }
-      }
-    }
-  }
-
   private func texts(_ list: [String]) -> [JSONText] { list.map { JSONText(string: $0) } }
 
   @Test
@@ -55,7 +21,7 @@ struct LongViewTests {
     }
     var answer = ByteBuffer()
     view.writeAnswer(&answer, size: 10_000)
-    var (parent, child) = (Shown("v1"), Shown("v1.1"))
+    var (parent, child) = (ShownList("v1"), ShownList("v1.1"))
     #expect(9_900...10_000 ~= answer.count)
     #expect(answer.string.contains(#""name":{"kind":"state","value":"kim"}"#))
     try parent.take(#"{"result":\#(answer.string)}"#)
@@ -84,7 +50,7 @@ struct LongViewTests {
       list.bind(to: view["list"])
       name.bind(to: view["name"])
     }
-    var shown = Shown("v1")
+    var shown = ShownList("v1")
     shown.elements = texts(["a"])
     _ = bench.lines()
     for count in [16, 40] {
@@ -131,7 +97,7 @@ struct LongViewTests {
     }
     var answer = ByteBuffer()
     view.writeAnswer(&answer, size: 1000)
-    var shown = Shown("v1")
+    var shown = ShownList("v1")
     try shown.take(#"{"result":\#(answer.string)}"#)
     for _ in 0..<60 {
       for _ in 0..<Int.random(in: 0...6, using: &random) {

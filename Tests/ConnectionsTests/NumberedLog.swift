@@ -5,7 +5,14 @@ import Wire
 /// A log of numbered entries, of which a test appends and answers the readings; between them may
 /// be what is not for its readers.
 final class NumberedLog {
-  let live = PassthroughSubject<LogBatch, Never>()
+  /// By which clients of the same log share what is kept in memory.
+  let key: String
+
+  init(_ key: String = "log") {
+    self.key = key
+  }
+
+  let live = PassthroughSubject<LogEntry, Never>()
   private(set) var entries: [LogEntry] = []
   private(set) var last: UInt64 = 0
   private var holes: [ClosedRange<UInt64>] = []
@@ -23,13 +30,12 @@ final class NumberedLog {
       return LogEntry(seq: last, tail: "\"seq\":\(last)\(filler)}}\n")
     }
     entries += batch
-    live.send(LogBatch(entries: batch, end: last))
+    for entry in batch { live.send(entry) }
   }
 
   /// Lets positions pass by that have no entries.
   func pass(_ count: UInt64) {
     last += count
-    live.send(LogBatch(entries: [], end: last))
   }
 
   /// Removes entries between others.
@@ -45,12 +51,12 @@ final class NumberedLog {
       return LogEntry(seq: last, tail: "\"seq\":\(last)}}\n")
     }
     entries += batch
-    return { [self, last] in live.send(LogBatch(entries: batch, end: last)) }
+    return { [self] in for entry in batch { live.send(entry) } }
   }
 
   var source: LogSource {
     LogSource(
-      key: "log",
+      key: key,
       live: Signal { [self] observer in
         listenerCount += 1
         return live.observe(with: observer.on)

@@ -1,6 +1,8 @@
 import Server
+import TestSupport
 import Testing
 
+@Suite(.leavesNothing)
 struct RefusalLogTests {
   private final class Lines {
     var all: [String] = []
@@ -67,5 +69,16 @@ struct RefusalLogTests {
     refusals.finish()
     #expect(take().last == "refused uid 7 pid 1: to call a; 2 times more")
     #expect(time.count == 0)
+  }
+
+  @Test
+  func `a long refusal is cut at a character, and told apart by what is left`() {
+    let long = "to call " + String(repeating: "é", count: 500_000)
+    refusals.write(uid: 7, pid: 1, long)
+    refusals.write(uid: 7, pid: 1, long + "x")
+    let lines = take()
+    #expect(lines == ["refused uid 7 pid 1: to call " + String(repeating: "é", count: 96) + "…"])
+    time.advance(10_000)
+    #expect(take() == [(lines.first ?? "") + "; 1 times more"])
   }
 }

@@ -1,9 +1,11 @@
 import Connections
 import JSON
 import Signals
+import TestSupport
 import Testing
 import Wire
 
+@Suite(.leavesNothing)
 struct SyncTests {
   let bench = Bench()
   let changes = PassthroughSubject<StateChange, Never>()

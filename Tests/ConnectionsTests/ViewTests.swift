@@ -1,10 +1,11 @@
 import Connections
 import JSON
 import Signals
+import TestSupport
 import Testing
 import Wire
 
-@Suite
+@Suite(.leavesNothing)
 struct ViewTests {
   private let bench = Bench()
 
@@ -283,6 +284,20 @@ struct ViewTests {
     #expect(bench.connection.close(view).map(\.text.text) == [#""v1.1""#, #""v1""#])
     #expect(bench.lines() == [])
     #expect(bench.connection.views.isEmpty)
+  }
+
+  @Test
+  func `of a view that is closed nothing follows, also of a child that ended before it`() throws {
+    let user = Property<String?>(nil)
+    let (view, _) = try open { view in
+      user.bind(to: view) { view, user in
+        view.open(user == nil ? "login" : "main", as: .replace) { _ in }
+      }
+    }
+    _ = bench.lines()
+    user.value = "kim"
+    #expect(bench.connection.close(view).map(\.text.text) == [#""v1.1""#, #""v1""#])
+    #expect(bench.lines() == [])
   }
 
   @Test

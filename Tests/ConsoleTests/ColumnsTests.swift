@@ -3,6 +3,13 @@ import Testing
 
 struct ColumnsTests {
   @Test
+  func `columns are as wide as lines that are still to come`() {
+    var columns = Columns(widths: [2, 0], isTerminal: true)
+    columns.widen(for: ["a long one", "x"])
+    #expect(columns.line(["a", "1"]) { $1 } == "a           1")
+  }
+
+  @Test
   func `on a terminal a column is as wide as its widest cell so far`() {
     var columns = Columns(widths: [4, 0], isTerminal: true)
     let lines = [["a", "1"], ["longer", "2"], ["b", "3"]].map { cells in

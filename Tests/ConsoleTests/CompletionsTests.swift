@@ -22,6 +22,15 @@ struct CompletionsTests {
     }
   }
 
+  @Test(arguments: Syntaxes.shells)
+  func `what a daemon answers is filtered and never expanded`(shell: String) throws {
+    let script = try #require(syntaxes.completions(for: shell))
+    let asked = script.split(separator: "\n").filter { $0.contains("prog get ") }
+    #expect(!asked.isEmpty)
+    #expect(asked.allSatisfy { $0.contains("| LC_ALL=C grep -xE ") })
+    #expect(!script.split(separator: "\n").contains { $0.contains("compgen -W \"$words\" ") })
+  }
+
   @Test
   func `there is none for an unknown shell`() {
     #expect(syntaxes.completions(for: "tcsh") == nil)

@@ -20,6 +20,25 @@ struct FormTests {
   }
 
   @Test
+  func `a member that a result never has is named, one that it may have is empty`() throws {
+    let document: JSONObject = [
+      "seq": .number(JSONNumber(7)), "source": .string("cells/a"),
+      "value": .object(["a": .number(JSONNumber(1))]),
+      "event": .object(["type": .string("cells.set"), "data": .object([:])]),
+    ]
+    for (template, fault) in [
+      ("{nosuch}", "no member 'nosuch' (there are: seq, source, value, event)"),
+      ("{source} {valu}", "no member 'valu' (there are: seq, source, value, event)"),
+      ("{event.tpye}", "no member 'event.tpye' (there are: event.type, event.data)"),
+      // What somebody has put into a value is not known beforehand.
+      ("{value.b} {value.a.c} {event.data.x}", nil),
+      ("{gone}{skipped}{event.cmd}", nil), ("{seq.x}", nil),
+    ] as [(String, String?)] {
+      #expect(try Template(template).fault(in: document) == fault)
+    }
+  }
+
+  @Test
   func `a table is aligned for people and cut by tabs for programs`() {
     var table = Table(["SEQ", "NAME", "VALUE"], numbers: [0])
     table.add(["7", "lamp", "true"])

@@ -35,9 +35,159 @@ struct LostViewTests {
     try view.push("room", props: Self.room, intents: Self.intents)
     view.press(.enter)
     view.session.lose("")
-    try view.open("chat", props: "")
+    #expect(try view.open("chat", props: "") == .sync, "it may come by itself")
+    #expect(view.session.form != nil)
+    view.session.send(.sync, as: 1)
+    #expect(view.session.next() == nil)
+    view.session.answer(1, fault: nil)
+    #expect(view.session.next() == nil)
     #expect(view.session.form == nil)
     #expect(view.session.notice?.hasPrefix("the daemon is back") == true)
+  }
+
+  // MARK: Behind a login
+
+  private static let login =
+    #""login":{"params":{"name":"string"}},"choose":{"params":{"id":"string"}}"#
+  private static let rooms =
+    #""rooms":{"kind":"list","value":[{"id":1,"name":"a"},{"id":2,"name":"b"}]}"#
+  private static let enter = #""enter":{"params":{"id":"integer"},"opens":"room"}"#
+
+  /// Somebody who has logged in and entered a room.
+  private func inRoom() throws -> ShownView {
+    var view = try ShownView("chat", props: "")
+    try view.push("login", style: "replace", props: "", intents: Self.login, as: "v.1")
+    view.press(.character("l"))
+    view.type("kim")
+    view.press(.enter)
+    view.send(as: 1)
+    view.session.answer(1, fault: nil)
+    view.end("v.1", "replaced")
+    try enterMain(&view, "v.2")
+    view.press(.down)
+    #expect(
+      view.press(.enter) == [ShownView.ask("enter", ["id": .number(JSONNumber(2))], of: "v.2.1")])
+    view.send(as: 2)
+    view.session.answer(2, fault: nil, opened: .name("v.2.1.1"))
+    try view.push(
+      "room", props: Self.room, intents: Self.intents, as: "v.2.1.1", from: "v.2.1")
+    return view
+  }
+
+  private func enterMain(_ view: inout ShownView, _ main: String) throws {
+    try view.push("main", style: "replace", props: "", as: main)
+    try view.push(
+      "rooms", style: "tab", props: Self.rooms, intents: Self.enter, as: main + ".1", from: main)
+    try view.push("profile", style: "tab", props: "", as: main + ".2", from: main)
+  }
+
+  /// What is asked next, sent as a request.
+  private func asks(
+    _ view: inout ShownView, _ action: ViewSession.Action, as request: Int
+  ) {
+    #expect(view.session.next() == action)
+    view.session.send(action, as: request)
+    #expect(view.session.next() == nil, "one after the other")
+  }
+
+  @Test
+  func `the login is repeated, the room entered, and what is typed stays in its field`() throws {
+    var view = try inRoom()
+    view.press(.enter)
+    view.type("hello")
+    view.session.lose("waiting for the daemon")
+    // The login has not come yet.
+    #expect(try view.open("chat", props: "") == .sync)
+    view.session.send(.sync, as: 3)
+    try view.push("login", style: "replace", props: "", intents: Self.login, as: "v.1")
+    view.session.answer(3, fault: nil)
+    asks(&view, ShownView.ask("login", ["name": .string("kim")], of: "v.1"), as: 4)
+    view.session.answer(4, fault: nil)
+    asks(&view, .sync, as: 5)
+    view.end("v.1", "replaced")
+    // Other handles than before.
+    try enterMain(&view, "v.9")
+    view.session.answer(5, fault: nil)
+    view.type(" you")
+    asks(
+      &view, ShownView.ask("enter", ["id": .number(JSONNumber(2))], of: "v.9.1"), as: 6)
+    #expect(view.screen.contains { $0.contains("waiting") })
+    view.session.answer(6, fault: nil, opened: .name("v.9.1.1"))
+    try view.push(
+      "room", props: Self.room, intents: Self.intents, as: "v.9.1.1", from: "v.9.1")
+    #expect(view.session.next() == nil)
+    #expect(!view.screen.contains { $0.contains("waiting") })
+    #expect(view.session.form?.fields == ["hello you"])
+    #expect(view.session.notice == nil)
+    #expect(
+      view.press(.enter)
+        == [ShownView.ask("send", ["text": .string("hello you")], of: "v.9.1.1")])
+    view.press(.escape)
+    #expect(view.press(.escape) == [.close(.name("v.9.1.1"))])
+    view.end("v.9.1.1")
+    #expect(view.session.row == 1, "the row that was chosen")
+    // And once more: the way is known also after it was gone again.
+    view.session.lose("")
+    #expect(try view.open("chat", props: "") == .sync)
+  }
+
+  @Test
+  func `a name that somebody else has now ends the way, and says so`() throws {
+    var view = try inRoom()
+    view.press(.enter)
+    view.type("hello")
+    view.session.lose("")
+    _ = try view.open("chat", props: "")
+    view.session.send(.sync, as: 3)
+    try view.push("login", style: "replace", props: "", intents: Self.login, as: "v.1")
+    view.session.answer(3, fault: nil)
+    asks(&view, ShownView.ask("login", ["name": .string("kim")], of: "v.1"), as: 4)
+    view.session.answer(4, fault: "kim is somebody else")
+    #expect(view.session.next() == nil)
+    #expect(view.session.message == "kim is somebody else")
+    #expect(
+      view.session.notice
+        == "the daemon is back, but the view you were typing in is gone; what you typed was not sent: hello"
+    )
+    #expect(view.session.stack.frontView?.binder == "login")
+  }
+
+  @Test
+  func `a daemon that goes away on the way back is waited for again`() throws {
+    var view = try inRoom()
+    view.press(.enter)
+    view.type("hello")
+    view.session.lose("")
+    _ = try view.open("chat", props: "")
+    view.session.send(.sync, as: 3)
+    view.session.lose("")
+    #expect(view.session.next() == nil)
+    try view.open("chat", props: "")
+    view.session.send(.sync, as: 1)
+    try view.push("login", style: "replace", props: "", intents: Self.login, as: "v.1")
+    view.session.answer(1, fault: nil)
+    asks(&view, ShownView.ask("login", ["name": .string("kim")], of: "v.1"), as: 2)
+    #expect(view.session.form?.fields == ["hello"])
+  }
+
+  @Test
+  func `what makes something new is not made again`() throws {
+    var view = try ShownView(
+      "people", props: #""people":{"kind":"list","value":[]}"#,
+      intents: #""create":{"params":{"name":"string"}}"#)
+    view.press(.character("c"))
+    view.type("Kim")
+    view.press(.enter)
+    view.send(as: 1)
+    view.session.answer(1, fault: nil, opened: .name("v.1"))
+    try view.push("person", props: "")
+    view.session.lose("")
+    #expect(try view.open("people", props: "", intents: "") == .sync)
+    view.session.send(.sync, as: 2)
+    view.session.answer(2, fault: nil)
+    #expect(view.session.next() == nil)
+    #expect(view.session.stack.frontView?.binder == "people")
+    #expect(!view.session.isAway)
   }
 
   @Test

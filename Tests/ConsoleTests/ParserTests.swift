@@ -5,7 +5,8 @@ private let syntaxes = Syntaxes(
   program: "prog", summary: "does things",
   options: [
     Option("json", letter: "j", "as JSON"), Option("format", letter: "F", value: "TEXT", "as TEXT"),
-    Option("help", letter: "h", "help"),
+    Option("help", letter: "h", "help"), Option("version", letter: "V", "version"),
+    Option("since", value: "WHEN", "since"),
   ],
   commands: [
     Syntax(
@@ -19,6 +20,11 @@ private let syntaxes = Syntaxes(
       "run", "Runs.", operands: [Operand("CMD", .some)],
       options: [Option("keep", letter: "k", "keeps")], endsOptionsAtOperand: true),
     Syntax("care", "Cares.", operands: [Operand("WORK", choices: ["info", "verify"])]),
+    Syntax(
+      "long", "Is long.",
+      details: "A paragraph\nof two lines.\n\n  as  it\n  is\n\nThe "
+        + String(repeating: "long ", count: 18) + "end."
+    ),
   ],
   topics: [HelpTopic("values", "how values are typed", "As JSON.")])
 
@@ -64,6 +70,13 @@ struct ParserTests {
   }
 
   @Test
+  func `an option says that it may be used without a command`() throws {
+    let invocation = try syntaxes.parse(["-V"])
+    #expect(invocation.has("version"))
+    #expect(invocation.command == nil)
+  }
+
+  @Test
   func `help is given without the operands that are missing`() throws {
     let invocation = try syntaxes.parse(["set", "--help"])
     #expect(invocation.command == "set")
@@ -73,20 +86,21 @@ struct ParserTests {
   @Test
   func `what is not understood is named, with one guess`() {
     for (words, message) in [
-      (["gett", "a"], "no command 'gett': did you mean 'get'?"),
-      (["frobnicate"], "no command 'frobnicate'"),
-      (["get", "a", "--jsno"], "no option '--jsno' for get: did you mean '--json'?"),
-      (["--xyzzy", "get"], "no option '--xyzzy'"),
-      (["get", "-q", "a"], "no option '-q' for get"),
-      (["get", "a", "--at"], "--at needs its WHEN"),
-      (["get", "a", "-n"], "-n needs its N"),
-      (["get", "a", "--json=1"], "--json takes no value"),
-      (["get"], "get needs its SRC…"),
-      (["set", "a"], "set needs its VALUE"),
-      (["set", "a", "b", "c"], "set takes no more words, but 'c'"),
-      (["list", "a", "b"], "list takes no more words, but 'b'"),
-      (["care", "verfy"], "WORK is info or verify, not 'verfy': did you mean 'verify'?"),
-      (["care"], "care needs its info|verify"),
+      (["gett", "a"], "unknown command 'gett': did you mean 'get'?"),
+      (["frobnicate"], "unknown command 'frobnicate'"),
+      (["get", "a", "--jsno"], "unknown option '--jsno': did you mean '--json'?"),
+      (["--xyzzy", "get"], "unknown option '--xyzzy'"),
+      (["get", "a", "--pick"], "unknown option '--pick'"),
+      (["get", "-q", "a"], "unknown option '-q'"),
+      (["get", "a", "--at"], "missing value WHEN of option '--at'"),
+      (["get", "a", "-n"], "missing value N of option '-n'"),
+      (["get", "a", "--json=1"], "option '--json' takes no value"),
+      (["get"], "missing argument SRC"),
+      (["set", "a"], "missing argument VALUE"),
+      (["set", "a", "b", "c"], "unexpected argument 'c'"),
+      (["list", "a", "b"], "unexpected argument 'b'"),
+      (["care", "verfy"], "unknown WORK 'verfy' (info or verify): did you mean 'verify'?"),
+      (["care"], "missing argument WORK: info or verify"),
     ] {
       let error = #expect(throws: UsageError.self) { try syntaxes.parse(words) }
       #expect(error?.description == message)
@@ -107,9 +121,16 @@ struct HelpTests {
   }
 
   @Test
+  func `the help on a command is also found with the words behind it`() {
+    #expect(syntaxes.help(on: ["care", "verify"], plain) == syntaxes.help(on: ["care"], plain))
+    #expect(syntaxes.help(on: ["get", "cells/a"], plain) == nil)
+    #expect(syntaxes.help(on: ["care", "nothing"], plain) == nil)
+  }
+
+  @Test
   func `the help on a command shows its words, that on a topic its text`() {
     #expect(
-      syntaxes.help(on: "get", plain) == """
+      syntaxes.help(on: ["get"], plain) == """
         usage: prog get [OPTION…] SRC…
 
         Gets.
@@ -117,8 +138,22 @@ struct HelpTests {
               --at WHEN  then
           -n, --lines N  so many
         """)
-    #expect(syntaxes.help(on: "care", plain) == "usage: prog care info|verify\n\nCares.")
-    #expect(syntaxes.help(on: "values", plain) == "values\n\nAs JSON.")
-    #expect(syntaxes.help(on: "gte", plain) == nil)
+    #expect(syntaxes.help(on: ["care"], plain) == "usage: prog care info|verify\n\nCares.")
+    #expect(
+      syntaxes.help(on: ["long"], plain) == """
+        usage: prog long
+
+        Is long.
+
+        A paragraph of two lines.
+
+          as  it
+          is
+
+        The long long long long long long long long long long long long long long long
+        long long long end.
+        """)
+    #expect(syntaxes.help(on: ["values"], plain) == "values\n\nAs JSON.")
+    #expect(syntaxes.help(on: ["gte"], plain) == nil)
   }
 }

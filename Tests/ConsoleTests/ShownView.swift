@@ -7,6 +7,9 @@ struct ShownView {
   var session = ViewSession()
   var (width, height) = (80, 24)
 
+  /// What was asked for last.
+  private var action: ViewSession.Action?
+
   /// Opens the first view.
   init(_ binder: String, props: String, intents: String = "") throws {
     try open(binder, props: props, intents: intents)
@@ -19,12 +22,13 @@ struct ShownView {
     session.open(try contents("v", binder, props, intents))
   }
 
-  /// Opens a view from the first one.
+  /// Opens a view from another one, left out the first.
   mutating func push(
-    _ binder: String, style: String = "push", props: String, intents: String = ""
+    _ binder: String, style: String = "push", props: String, intents: String = "",
+    as handle: String = "v.1", from parent: String = "v"
   ) throws {
-    var params = try contents("v.1", binder, props, intents)
-    params["parent"] = .string("v")
+    var params = try contents(handle, binder, props, intents)
+    params["parent"] = .string(parent)
     params["style"] = .string(style)
     session.take("opened", params)
   }
@@ -72,8 +76,14 @@ struct ShownView {
 
   private mutating func press(_ key: Key) -> ViewSession.Action? {
     let action = session.press(key)
+    if let action { self.action = action }
     ViewScreen(Style(isOn: false), width: width, height: height).settle(&session)
     return action
+  }
+
+  /// Sends what was asked for last.
+  mutating func send(as request: Int) {
+    if let action { session.send(action, as: request) }
   }
 
   /// That an intent of a view is asked.

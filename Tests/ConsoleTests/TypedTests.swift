@@ -16,6 +16,12 @@ struct TypedTests {
   }
 
   @Test
+  func `JSON that is too large for the daemon is no string`() {
+    let object = "{" + (0..<5_000).map { #""k\#($0)":1"# }.joined(separator: ",") + "}"
+    #expect(JSONText(typed: object).text == object)
+  }
+
+  @Test
   func `a span of time has a unit or is in seconds`() {
     for (typed, milliseconds) in [
       ("250ms", 250), ("2s", 2000), ("1.5s", 1500), ("0.25", 250), ("30", 30_000),
@@ -28,26 +34,53 @@ struct TypedTests {
     }
   }
 
+  /// Clocks here are an hour ahead of UTC.
+  private static var clock: LocalClock {
+    LocalClock(
+      now: Timestamp("2026-01-02T03:04:05.5Z") ?? Timestamp(microseconds: 0),
+      shown: { Timestamp(microseconds: $0.microseconds + 3_600_000_000) },
+      moment: { Timestamp(microseconds: $0.microseconds - 3_600_000_000) })
+  }
+
+  @Test(arguments: [
+    ("-5m", "2026-01-02T02:59:05.5Z"), ("-1h30m", "2026-01-02T01:34:05.5Z"),
+    ("1h ago", "2026-01-02T02:04:05.5Z"), ("5 minutes ago", "2026-01-02T02:59:05.5Z"),
+    ("1 day 2h ago", "2026-01-01T01:04:05.5Z"), ("10s ago", "2026-01-02T03:03:55.5Z"),
+    ("2 weeks ago", "2025-12-19T03:04:05.5Z"), ("1hour ago", "2026-01-02T02:04:05.5Z"),
+    ("@1795313984", "2026-11-22T02:19:44Z"), ("@1795313984.25", "2026-11-22T02:19:44.25Z"),
+    ("08:30", "2026-01-02T07:30:00Z"), ("8:30", "2026-01-02T07:30:00Z"),
+    ("23:59:59.5", "2026-01-02T22:59:59.5Z"),
+    ("today", "2026-01-01T23:00:00Z"), ("yesterday", "2025-12-31T23:00:00Z"),
+    ("Yesterday 18:00", "2026-01-01T17:00:00Z"), ("today 9:00", "2026-01-02T08:00:00Z"),
+    ("tomorrow", "2026-01-02T23:00:00Z"),
+    ("2026-11-20T20:00", "2026-11-20T19:00:00Z"),
+    ("2026-11-20 20:00:07.5", "2026-11-20T19:00:07.5Z"), ("2026-11-20", "2026-11-19T23:00:00Z"),
+    ("2026-11-20T20:00Z", "2026-11-20T20:00:00Z"),
+    ("2026-11-20T20:00+02:00", "2026-11-20T18:00:00Z"),
+  ])
+  func `a time is one ago, of a day, of the clock here, of a zone or of Unix`(
+    typed: String, time: String
+  ) throws {
+    #expect(try When(typed, Self.clock) == .time(try #require(Timestamp(time))))
+  }
+
   @Test
-  func `a moment is a seq, a time ago, a time here or elsewhere, or an end`() throws {
-    let now = try #require(Timestamp("2026-01-02T03:04:05Z"))
-    /// Clocks here are an hour before UTC.
-    func when(_ text: String) throws -> When {
-      try When(text, now: now) { Timestamp(microseconds: $0.microseconds - 3_600_000_000) }
-    }
-    func time(_ text: String) throws -> When { .time(try #require(Timestamp(text))) }
-    #expect(try when("81234") == .seq(81234))
-    #expect(try when("start") == .start)
-    #expect(try when("now") == .now)
-    #expect(try when("-5m") == time("2026-01-02T02:59:05Z"))
-    #expect(try when("2026-11-20T20:00") == time("2026-11-20T19:00:00Z"))
-    #expect(try when("2026-11-20 20:00:07.5") == time("2026-11-20T19:00:07.5Z"))
-    #expect(try when("2026-11-20") == time("2026-11-19T23:00:00Z"))
-    #expect(try when("2026-11-20T20:00Z") == time("2026-11-20T20:00:00Z"))
-    #expect(try when("2026-11-20T20:00+02:00") == time("2026-11-20T18:00:00Z"))
-    for text in ["", "yesterday", "-5x", "2026-13-01", "-"] {
-      #expect(throws: UsageError.self) { try when(text) }
-    }
+  func `a moment is also a position or an end of the journal`() throws {
+    #expect(try When("81234", Self.clock) == .seq(81234))
+    #expect(try When("start", Self.clock) == .start)
+    #expect(try When("now", Self.clock) == .now)
+  }
+
+  @Test(arguments: [
+    "", "noon", "-5x", "2026-13-01", "-", "ago", "5 ago", "1h", "24:00", "8:3", "08:61", "today 8",
+    "yesterday-", "@", "@x", "@-1", "@1e5", "1h agoo", "2026-02-30", "08:30 today",
+  ])
+  func `what is no time is refused, with the help that lists them`(typed: String) {
+    let error = #expect(throws: UsageError.self) { try When(typed, Self.clock) }
+    #expect(error?.command == "when")
+    #expect(
+      error?.description
+        == "'\(typed)' is not a time; for example: 81234 (a position), -5m, 08:30, yesterday")
   }
 
   @Test
@@ -57,6 +90,7 @@ struct TypedTests {
       ("a/b > 20", "a/b", .greater, "20"), ("a/b>=20", "a/b", .greaterOrEqual, "20"),
       ("a/b == on", "a/b", .equal, "\"on\""), ("a/b != null", "a/b", .notEqual, "null"),
       ("a/b<1", "a/b", .less, "1"), ("a/b <= 1", "a/b", .lessOrEqual, "1"),
+      ("a/b exists", "a/b", .exists, "true"), (" a/b  !exists", "a/b", .exists, "false"),
     ] as [(String, String, Condition.Comparison, String)] {
       let condition = Condition(text)
       #expect(condition?.source == source)
@@ -69,6 +103,7 @@ struct TypedTests {
     ("a >> 5", false), ("a >", false), ("a >=", false), ("a == ==", false), ("a > 5 6", false),
     ("a <> 5", false), ("a > 5", true), ("a == Jane Doe", true), (#"a == """#, true),
     (#"a > ">5""#, true), ("a != null", true), ("a > b", true),
+    ("a > true", false), ("a <= null", false), ("a < [1]", false), ("a == true", true),
   ])
   func `what is typed wrong is no whole condition`(text: String, isWhole: Bool) throws {
     #expect(try #require(Condition(text)).isWhole == isWhole)
@@ -85,6 +120,13 @@ struct TypedTests {
       ("a == on", "on", true), ("a == on", "off", false), ("a != on", "off", true),
       ("a > 20", "\"30\"", false), ("a < b", "a", true), ("a > 20", "true", false),
       ("a == 1", nil, false), ("a != 1", nil, true), ("a < 1", nil, false),
+      // Above 2^53, where doubles have no odd numbers.
+      ("a > 9007199254740992", "9007199254740993", true),
+      ("a >= 9007199254740993", "9007199254740992", false),
+      ("a <= 9007199254740992", "9007199254740993", false),
+      ("a < 0.1", "0.10000000000000000001", false), ("a == 1e3", "1000", true),
+      ("a exists", nil, false), ("a exists", "null", true), ("a !exists", nil, true),
+      (#"a < "b""#, "\"\\u0061\"", true), ("a != 1", "[1]", true),
     ] as [(String, String?, Bool)] {
       #expect(try holds(condition, value) == result, "\(condition) with \(value ?? "nothing")")
     }

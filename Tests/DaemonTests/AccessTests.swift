@@ -159,6 +159,38 @@ struct AccessTests {
   }
 
   @Test
+  func `a reload warns of bindings whose makers have lost a right`() throws {
+    let guarded = try Guarded(
+      #""roles": [ { "name": "wide", "users": [4001], "read": ["**"], "write": ["**"] } ]"#)
+    let owner = try TestSocket(guarded.daemon.socket)
+    let maker = try guarded.client(uid: 4001)
+    _ = try owner.call(#"{"id":1,"method":"cells.set","params":["secret",7]}"#)
+    for (name, from) in [("leak", "secret"), ("fine", "lamp")] {
+      let bound = maker.call(
+        #"{"id":1,"method":"bind","params":{"expr":"cells/\#(from) ~> cells/\#(name)","binding":"\#(name)","scope":"daemon"}}"#
+      )
+      #expect(bound?.contains(#""scope":"daemon""#) == true)
+    }
+    _ = try owner.call(
+      #"{"id":2,"method":"bind","params":{"expr":"cells/secret ~> cells/mine","scope":"daemon"}}"#)
+    guarded.configure(
+      #""roles": [ { "name": "wide", "users": [4001], "write": ["**"], "read": { "allow": ["**"], "deny": ["cells/secret"] } } ]"#
+    )
+    let report = try owner.call(#"{"id":3,"method":"reload"}"#)
+    let warning =
+      "user 4001 has made this binding and may not read cells/secret any more; it goes on until 'bindctl unbind leak'"
+    #expect(
+      report.contains(#""warnings":[{"file":"bindings/leak","message":"\#(warning)"}]"#),
+      "\(report)")
+    #expect(
+      try owner.call(#"{"id":4,"method":"bindings.list"}"#).contains(
+        #""binding":"leak","expr":"cells/secret ~> cells/leak","kept":"journal","uid":4001,"#))
+    guarded.configure(#""roles": []"#)
+    let after = try owner.call(#"{"id":5,"method":"reload"}"#)
+    #expect(after.contains("user 4001 has made this binding and has no role any more"))
+  }
+
+  @Test
   func `a file that is wrong changes nothing, and says where it is wrong`() throws {
     let guarded = try Guarded(Self.panel)
     let (owner, panel) = (try TestSocket(guarded.daemon.socket), try guarded.client(uid: 4001))
@@ -220,5 +252,20 @@ struct AccessTests {
         .contains(
           #""name":"method_not_found","retry":false,"method":"cells.sett","did_you_mean":"cells.set""#
         ))
+  }
+
+  @Test
+  func `an emptied file lets nobody in who was not before`() throws {
+    let home = try TemporaryDirectory()
+    let path = home.path + "/binder.conf"
+    Files.write(#"{"roles":[{"name":"none","users":[],"methods":["ping"]}]}"#, to: path)
+    let daemon = try DaemonProcess(["--config", path])
+    Files.write("", to: path)
+    let client = try TestSocket(daemon.socket)
+    let answer = try client.call(#"{"id":1,"method":"reload"}"#)
+    #expect(answer.contains("there is no setting; write {} if the defaults are meant"))
+    daemon.end()
+    try daemon.start(["--config", path], waits: false)
+    #expect(daemon.waitForEnd() == 78)
   }
 }

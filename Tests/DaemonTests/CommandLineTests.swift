@@ -53,4 +53,14 @@ struct CommandLineTests {
     #expect(daemon.log.contains("1 more"))
     #expect(daemon.end() == 0)
   }
+
+  @Test(arguments: ["1", "2147483644", "2147483645", "99999999999999999999", "-1", "x"])
+  func `a descriptor that is no listening socket is refused with its number`(count: String) throws {
+    let script = #"exec 3</dev/null; export LISTEN_PID=$$ LISTEN_FDS=\#(count); exec "$0" "$@""#
+    let daemon = try DaemonProcess(wrapper: ["sh", "-c", script], waits: false)
+    #expect(daemon.waitForEnd() == 69)
+    #expect(
+      daemon.log.contains("descriptor 3 is not a listening Unix stream socket: it is not a socket")
+        || daemon.log.contains("LISTEN_FDS is '\(count)'"), "\(daemon.log)")
+  }
 }

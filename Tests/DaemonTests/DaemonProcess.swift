@@ -80,6 +80,15 @@ final class DaemonProcess {
     throw Failure(description: "does not listen: \(log)")
   }
 
+  /// Waits until somebody listens at a socket; for daemons that do not use their usual one.
+  func waitUntilListening(at path: String) -> Bool {
+    for _ in 0..<2_000 {
+      if (try? TestSocket(path)) != nil { return true }
+      usleep(5_000)
+    }
+    return false
+  }
+
   /// Sends a signal and waits for the end.
   ///
   /// - Returns: The exit code, or the signal that has ended it as a negative number.

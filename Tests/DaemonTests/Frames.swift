@@ -7,13 +7,63 @@ import Testing
 enum Frames {
   static let schema = Schema(named: "server-frame.schema.json")
 
-  static func check(_ line: String) {
-    guard let value = try? JSONValue(parsing: line) else {
+  /// - Parameter requests: What was asked, so that each result can be held against that of its method.
+  static func check(_ line: String, _ requests: AskedMethods? = nil) {
+    guard let value = try? JSONValue(parsing: line, maxMembers: JSONLimits.anyMembers) else {
       Issue.record("no JSON: \(line.prefix(200))")
       return
     }
     if let fault = schema.fault(in: value) {
       Issue.record("\(fault): \(line.prefix(300))")
+    }
+    for (method, result) in requests?.results(in: value) ?? [] {
+      if let fault = schema.fault(in: result, as: "results/\(method)") {
+        Issue.record("\(method)\(fault): \(line.prefix(300))")
+      }
+    }
+  }
+}
+
+/// The methods of the requests that were sent on a connection and not answered yet, by id.
+final class AskedMethods {
+  private var methods: [String: [String]] = [:]
+
+  /// What becomes of each result, beside the check.
+  var onResult: ((_ method: String, _ frame: JSONObject) -> Void)?
+
+  /// Notes the requests of lines.
+  func sent(_ bytes: [UInt8]) {
+    for line in bytes.split(separator: UInt8(ascii: "\n")) where line.count < 1 << 16 {
+      guard let value = try? JSONValue(parsing: Array(line).span) else { continue }
+      if case .array(let requests) = value {
+        for request in requests { note(request) }
+      } else {
+        note(value)
+      }
+    }
+  }
+
+  private func note(_ request: JSONValue) {
+    guard case .object(let request) = request, let id = request["id"],
+      case .string(let method)? = request["method"]
+    else { return }
+    methods[id.text.text, default: []].append(method)
+  }
+
+  /// The results of a line and their methods.
+  func results(in line: JSONValue) -> [(method: String, result: JSONValue)] {
+    let frames = if case .array(let frames) = line { frames } else { [line] }
+    return frames.compactMap { frame in
+      guard case .object(let frame) = frame, let id = frame["id"]?.text.text,
+        let method = methods[id]?.first
+      else { return nil }
+      methods[id]?.removeFirst()
+      // Answers to an id that is used again at once may come in any order.
+      guard methods[id]?.isEmpty == true else { return nil }
+      methods[id] = nil
+      guard let result = frame["result"] else { return nil }
+      onResult?(method, frame)
+      return (method, result)
     }
   }
 }
@@ -32,7 +82,73 @@ final class Schema: Sendable {
   }
 
   /// The place and the rule that is broken first; `nil` when none is.
-  func fault(in value: JSONValue) -> String? { fault(value, root, "") }
+  ///
+  /// - Parameter name: A definition of the schema; left out, the whole.
+  func fault(in value: JSONValue, as name: String? = nil) -> String? {
+    fault(value, name.map { definition("#/$defs/" + $0) } ?? root, "")
+  }
+
+  /// Values that differ from one that fits a definition in one place, and do not fit.
+  ///
+  /// Members are missing, unknown, or of another type; what may be anything is left as it is.
+  func mutations(of value: JSONValue, as name: String) -> [JSONValue] {
+    mutations(value, definition("#/$defs/" + name))
+  }
+
+  private func mutations(_ value: JSONValue, _ schema: JSONValue) -> [JSONValue] {
+    guard case .object(let rules) = schema else { return [] }
+    if case .string(let name)? = rules["$ref"] { return mutations(value, definition(name)) }
+    if case .array(let forms)? = rules["anyOf"] {
+      let found = forms.first { fault(value, $0, "") == nil }.map { mutations(value, $0) } ?? []
+      // What is a number in one form may be a string in another; an object has one form.
+      if case .object = value { return found }
+      return found.filter { fault($0, .object(rules), "") != nil }
+    }
+    let others: [JSONValue] = [
+      .null, .bool(true), .number(JSONNumber(-1)), .string("?"), .array([.null]),
+      .object(["?": .null]),
+    ]
+    var found = others.filter { fault($0, schema, "") != nil }
+    switch value {
+    case .array(let elements):
+      for (i, element) in elements.enumerated().prefix(3) {
+        for changed in mutations(element, rules["items"] ?? .bool(true)) {
+          found.append(.array(elements.enumerated().map { $0.offset == i ? changed : $0.element }))
+        }
+      }
+    case .object(let object):
+      found += mutations(object, rules)
+    default: break
+    }
+    return found
+  }
+
+  private func mutations(_ object: JSONObject, _ rules: JSONObject) -> [JSONValue] {
+    var found: [JSONValue] = []
+    if rules["additionalProperties"] == .bool(false) {
+      var more = object
+      more["unknown"] = .null
+      found.append(.object(more))
+    }
+    if case .array(let required)? = rules["required"] {
+      for case .string(let name) in required {
+        var less = JSONObject()
+        for member in object.members where member.name != name { less[member.name] = member.value }
+        found.append(.object(less))
+      }
+    }
+    let properties: JSONObject =
+      if case .object(let known)? = rules["properties"] { known } else { [:] }
+    for member in object.members {
+      let schema = properties[member.name] ?? rules["additionalProperties"] ?? .bool(true)
+      for changed in mutations(member.value, schema) {
+        var other = object
+        other[member.name] = changed
+        found.append(.object(other))
+      }
+    }
+    return found
+  }
 
   private func fault(_ value: JSONValue, _ schema: JSONValue, _ path: String) -> String? {
     guard case .object(let schema) = schema else {
@@ -65,6 +181,7 @@ final class Schema: Sendable {
       return check(schemas.contains { fault(value, $0, path) == nil })
     case ("oneOf", .array(let schemas), _):
       return check(schemas.count { fault(value, $0, path) == nil } == 1)
+    case ("not", _, _): return check(fault(value, operand, path) != nil)
     case ("allOf", .array(let schemas), _):
       return schemas.lazy.compactMap { self.fault(value, $0, path) }.first
     case ("if", _, _):
@@ -118,7 +235,7 @@ final class Schema: Sendable {
   }
 
   /// `#/$defs/name`.
-  private func definition(_ reference: String) -> JSONValue {
+  func definition(_ reference: String) -> JSONValue {
     reference.split(separator: "/").dropFirst().reduce(root) { value, name in
       if case .object(let object) = value {
         object[String(name)] ?? .bool(false)

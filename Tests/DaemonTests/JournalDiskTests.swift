@@ -32,7 +32,40 @@ struct JournalDiskTests {
       try client.call(#"{"id":1,"method":"cells.set","params":["small",1]}"#)
         .contains(#""seq":\#(before + 1)"#))
     #expect(try client.line()?.contains(#""value":1"#) == true)
+    #expect(daemon.log.count { $0 == "\n" } == 3, "\(daemon.log)")
+    #expect(
+      daemon.log.contains(
+        "warning: the journal takes no writes: ENOSPC: commands are refused until it does"))
+    #expect(daemon.log.contains("notice: the journal takes writes again; 1 were refused"))
     client.close()
+    #expect(daemon.end() == 0)
+  }
+
+  @Test(.enabled(if: TemporaryMount.canCopyOnWrite))
+  func `18: a full disk that copies on write is a refusal as any other`() throws {
+    let place = try TemporaryMount(copyOnWriteMebibytes: 128)
+    let daemon = try DaemonProcess(in: place.path)
+    _ = try run([
+      "sh", "-c",
+      """
+      for size in 64k 4k; do dd if=/dev/zero of=\(place.path)/$size bs=$size; sync; done 2>&1; true
+      """,
+    ])
+    let client = try TestSocket(daemon.socket)
+    let filler = String(repeating: "x", count: 2_000)
+    var refused = 0
+    for i in 0..<1_000 {
+      let answer = try client.call(
+        #"{"id":1,"method":"cells.set","params":["f\#(i)","\#(filler)"]}"#)
+      if answer.contains(#""reason":"ENOSPC","outcome":"none""#) { refused += 1 }
+    }
+    #expect(refused > 0)
+    let last = try daemon.last()
+    unlink(place.path + "/64k")
+    unlink(place.path + "/4k")
+    _ = try run(["sync"])
+    try daemon.killAndStart()
+    #expect(try daemon.last() == last)
     #expect(daemon.end() == 0)
   }
 
@@ -65,17 +98,19 @@ struct JournalDiskTests {
     #expect(daemon.end() == 0)
   }
 
-  @Test
-  func `19: after a failed fsync nothing is answered as if it were durable, and the daemon ends`()
-    throws
-  {
+  /// Where the room is shared, as on NFS, only the fsync says that there is none; what was written may
+  /// be found all the same.
+  @Test(arguments: ["EIO", "ENOSPC", "EDQUOT"])
+  func `19: after a failed fsync nothing is answered as if it were durable, and the daemon ends`(
+    errno: String
+  ) throws {
     guard isThere("strace") else { return }
     let daemon = try DaemonProcess(
       wrapper: [
         // The leak sanitizer cannot look into what is traced.
         "env", "ASAN_OPTIONS=detect_leaks=0", "strace", "-f", "-qq", "-o", "/dev/null", "-e",
         "trace=fdatasync,fsync", "-e",
-        "inject=fdatasync,fsync:error=EIO:when=20+",
+        "inject=fdatasync,fsync:error=\(errno):when=20+",
       ])
     let client = try TestSocket(daemon.socket)
     var answered = 0
@@ -88,10 +123,33 @@ struct JournalDiskTests {
       answered += 1
     }
     while let line = try client.line() { lines.append(line) }
-    #expect(lines.contains { $0.contains(#""reason":"EIO","outcome":"unknown""#) })
+    #expect(
+      lines.contains { $0.contains(#""reason":"\#(errno)","outcome":"unknown""#) }, "\(lines)")
     #expect(lines.last?.contains(#""reason":"journal_failed""#) == true)
     #expect(daemon.waitForEnd() == 74)
     let again = try DaemonProcess(in: daemon.directory)
     #expect(try again.last() >= answered)
+  }
+
+  @Test
+  func `18: a full disk is no reason not to read what is there`() throws {
+    let mount = try TemporaryMount(kibibytes: 512)
+    guard mount.isMounted else { return }  // only root mounts
+    let home = try TemporaryDirectory()
+    let journal = mount.path + "/j.db"
+    let writer = try DaemonProcess(["--journal", journal], in: home.path)
+    let client = try TestSocket(writer.socket)
+    _ = try client.call(#"{"id":1,"method":"cells.set","params":["a",7]}"#)
+    client.close()
+    #expect(writer.end() == 0)
+    let filler = open(mount.path + "/filler", O_CREAT | O_WRONLY, 0o600)
+    let chunk = [UInt8](repeating: 1, count: 4096)
+    while write(filler, chunk, chunk.count) > 0 {}
+    close(filler)
+    let reader = try DaemonProcess(["--journal", journal, "--read-only"], in: home.path)
+    let other = try TestSocket(reader.socket)
+    #expect(
+      try other.call(#"{"id":1,"method":"get","params":["cells/a"]}"#).contains(#""value":7"#))
+    #expect(reader.end() == 0)
   }
 }

@@ -165,4 +165,25 @@ struct JournalFaultTests {
     try daemon.start(waits: false)
     #expect(daemon.waitForEnd() == 78)
   }
+
+  @Test
+  func `17: what keeps a daemon from starting, verify finds as well`() throws {
+    let daemon = try DaemonProcess()
+    try daemon.fill(3)
+    daemon.end()
+    let verify = [DaemonProcess.executable, "--verify", "--journal", daemon.journal]
+    _ = try run(verify, 0)
+    _ = try daemon.sqlite("DROP TABLE snapshot")
+    let again = try DaemonProcess(in: daemon.directory, waits: false)
+    #expect(again.waitForEnd() == 78)
+    #expect(try run(verify, 1).contains("damaged: "))
+  }
+
+  @Test
+  func `17: verify does not disturb a daemon, nor hear of it`() throws {
+    let daemon = try DaemonProcess()
+    try daemon.fill(3)
+    _ = try run([DaemonProcess.executable, "--verify", "--journal", daemon.journal], 0)
+    try daemon.fill(1)
+  }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import TestSupport
 import Testing
 
 /// Faults 22 to 24: whose the socket and the journal are, and of which version.
@@ -173,5 +174,47 @@ struct JournalOwnerTests {
       try client.call(#"{"id":1,"method":"journal.compact","params":{"before":{"seq":9}}}"#)
         .contains(#""first":9"#))
     #expect(try daemon.sqlite("PRAGMA user_version") == "2\n")
+  }
+
+  // MARK: 22: where the journal is
+
+  @Test
+  func `22: a journal is not kept where another user can take it away`() throws {
+    guard getuid() == 0 else { return }  // only root gives directories away
+    let home = try TemporaryDirectory()
+    let foreign = home.path + "/foreign"
+    mkdir(foreign, 0o700)
+    func refusal() throws -> String {
+      let daemon = try DaemonProcess(
+        ["--socket", home.path + "/s", "--journal", foreign + "/j.db"], waits: false)
+      #expect(daemon.waitForEnd() == 78)
+      return daemon.log
+    }
+    chown(foreign, 4_900, 0)
+    #expect(try refusal().contains("\(foreign) belongs to user 4900"), "whatever its mode")
+    chown(foreign, 0, 0)
+    chmod(foreign, 0o777)
+    #expect(try refusal().contains("\(foreign) is writable for everyone"))
+    chmod(foreign, 0o770)
+    chown(foreign, 0, 4_900)
+    #expect(try refusal().contains("\(foreign) is writable for group 4900"))
+    #expect(Files.names(in: foreign).isEmpty)
+  }
+
+  @Test
+  func `22: what is no file is no journal, and nobody waits for it`() throws {
+    let home = try TemporaryDirectory()
+    let fifo = home.path + "/fifo"
+    mkfifo(fifo, 0o600)
+    for arguments in [["--journal", fifo], ["--journal", fifo, "--read-only"]] {
+      let daemon = try DaemonProcess(arguments, waits: false)
+      #expect(daemon.waitForEnd() == 78)
+      #expect(daemon.log.contains("\(fifo) is not a regular file"))
+    }
+    for word in ["--verify", "--info", "--compact"] {
+      let said = try run(
+        [DaemonProcess.executable, word, "--journal", fifo], 78, isWithErrors: true)
+      #expect(said.contains("\(fifo) is not a regular file"), "\(word)")
+    }
   }
 }

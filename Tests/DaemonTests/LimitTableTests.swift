@@ -10,7 +10,8 @@ struct LimitTableTests {
     (.lineIn, 1_000_000), (.lineOut, 4_096), (.lineOutMax, 8_192), (.flood, 4_000), (.batch, 2),
     (.atomic, 10_000), (.subscriptions, 1), (.views, 1), (.bindings, 1), (.filterCost, 1),
     (.inFlight, 1), (.allInFlight, 2), (.held, 1), (.outputSoft, 1_024), (.outputHard, 6_000),
-    (.connections, 12), (.connectionsPerUser, 1), (.partialLine, 300), (.stall, 300), (.call, 1),
+    (.state, 1_500_000), (.statePerUser, 1_200_000), (.connections, 12), (.connectionsPerUser, 1),
+    (.partialLine, 300), (.stall, 300), (.call, 1),
     (.badLines, 3), (.commandBytes, 4), (.idBytes, 4),
   ]
 

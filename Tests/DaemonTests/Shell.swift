@@ -39,15 +39,32 @@ func isThere(_ program: String) -> Bool {
   (try? run(["sh", "-c", "command -v \(program)"])) != nil
 }
 
-/// A file system of its own in memory, as small as a test wants; without root it is not there.
+/// A file system of its own, as small as a test wants; without root it is not there.
 final class TemporaryMount {
+  /// Whether there can be one that writes each change to a new place.
+  static let canCopyOnWrite = (try? TemporaryMount(copyOnWriteMebibytes: 128))?.isMounted == true
+
   private let directory: TemporaryDirectory
   private(set) var isMounted = false
 
-  var path: String { directory.path }
+  let path: String
 
+  /// One that writes each change to a new place.
+  init(copyOnWriteMebibytes size: Int) throws {
+    directory = try TemporaryDirectory()
+    let image = directory.path + "/image"
+    let script = """
+      truncate -s \(size)M \(image) && mkfs.btrfs -q \(image) && mkdir \(directory.path)/mount &&
+      mount -o loop \(image) \(directory.path)/mount
+      """
+    isMounted = (try? run(["sh", "-c", script], isWithErrors: true)) != nil
+    path = directory.path + "/mount"
+  }
+
+  /// One in memory.
   init(kibibytes: Int) throws {
     directory = try TemporaryDirectory()
+    path = directory.path
     isMounted =
       (try? run(
         ["mount", "-t", "tmpfs", "-o", "size=\(kibibytes)k,mode=700", "tmpfs", directory.path]))

@@ -14,9 +14,13 @@ final class TestSocket {
   private var isClosed = false
   private var recorder: OrderRecorder?
 
+  /// What was asked; `nil` when what is sent need not be requests.
+  let asked: AskedMethods?
+
   /// - Parameter isRecorded: Whether what is sent are requests, so that their order can be held.
   init(_ path: String, isRecorded: Bool = true) throws {
     recorder = isRecorded ? OrderRecorder() : nil
+    asked = isRecorded ? AskedMethods() : nil
     descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -52,6 +56,7 @@ final class TestSocket {
   }
 
   func send(bytes: [UInt8]) throws {
+    asked?.sent(bytes)
     var sent = 0
     while sent < bytes.count {
       let count = bytes[sent...].withUnsafeBytes {
@@ -89,7 +94,7 @@ final class TestSocket {
       if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
         let line = String(decoding: rest[..<end], as: UTF8.self)
         rest.removeFirst(end + 1)
-        Frames.check(line)
+        Frames.check(line, asked)
         if let fault = recorder?.received(line) { Issue.record("\(fault)") }
         return line
       }

@@ -2,13 +2,15 @@ import Glibc
 import JSON
 import TestSupport
 import Testing
+import Wire
 
 /// The transcripts of `Protocol/transcripts`, played against the real daemon.
 ///
 /// A line `-> …` is sent and a line `<- …` is what comes, to the byte but for `"…"`, which stands for
-/// any value. A word before the arrow names the client, which connects at its first line. `! end`,
-/// `! kill` and `! start` are done to the daemon; `-- ` says that nothing more has come; `#` is for
-/// people.
+/// any value. A word before the arrow names the client, which connects at its first line; `u4001` is one
+/// that the user 4001 runs. `! end`, `! kill` and `! start OPTIONS` are done to the daemon, `! config JSON`
+/// writes its configuration, `! sql STATEMENT` changes its journal while it is down; `-- ` says that
+/// nothing more has come; `#` is for people.
 struct TranscriptTests {
   private static let directory = #filePath.replacing(
     "Tests/DaemonTests/TranscriptTests.swift", with: "Protocol/transcripts")
@@ -17,17 +19,58 @@ struct TranscriptTests {
 
   @Test(arguments: all)
   func `the daemon does what the transcript says`(name: String) throws {
-    let daemon = try DaemonProcess()
-    var clients: [Substring: TestSocket] = [:]
-    let requests = Schema(named: "client-frame.schema.json")
+    try play(name) { _, _ in }
+  }
+
+  /// A client, of the user of the tests or of another one.
+  private enum Client {
+    case own(TestSocket)
+    case other(OtherUser)
+
+    func send(_ line: String) throws {
+      switch self {
+      case .own(let socket): try socket.send(line)
+      case .other(let user): user.send(line)
+      }
+    }
+
+    func line() throws -> String? {
+      switch self {
+      case .own(let socket): try socket.line()
+      case .other(let user): user.line()
+      }
+    }
+
+    var isSilent: Bool { if case .own(let socket) = self { socket.isSilent() } else { false } }
+  }
+
+  /// Plays a transcript.
+  ///
+  /// - Parameter onResult: Told of each result and its method.
+  private func play(_ name: String, onResult: @escaping (String, JSONObject) -> Void) throws {
     let lines = Files.text(of: "\(Self.directory)/\(name)").split(
       separator: "\n", omittingEmptySubsequences: true)
+    // Only root can become other users.
+    if getuid() != 0, lines.contains(where: { $0.hasPrefix("u4001") }) { return }
+    let daemon = try DaemonProcess()
+    chmod(daemon.directory, 0o755)
+    var options: [String] = []
+    var clients: [Substring: Client] = [:]
+    let requests = Schema(named: "client-frame.schema.json")
     for line in lines where !line.hasPrefix("#") {
       let words = line.split(separator: " ", maxSplits: 1)
       let (mark, rest) = (words[0], words.count > 1 ? String(words[1]) : "")
-      func client() throws -> TestSocket {
+      func client() throws -> Client {
         let name = mark.dropLast(2)
-        let client = try clients[name] ?? TestSocket(daemon.socket)
+        if let client = clients[name] { return client }
+        let client: Client
+        if name.hasPrefix("u"), let uid = uid_t(name.dropFirst()) {
+          client = .other(try OtherUser(uid: uid, groups: [], socket: daemon.socket))
+        } else {
+          let socket = try TestSocket(daemon.socket)
+          socket.asked?.onResult = onResult
+          client = .own(socket)
+        }
         clients[name] = client
         return client
       }
@@ -42,14 +85,19 @@ struct TranscriptTests {
         let isExpected = matches(came ?? "(the end)", rest)
         #expect(isExpected, "\(name): \(rest)\ncame: \(came ?? "(the end)")")
         guard isExpected else { return }
-      case "--": #expect(try client().isSilent(), "\(name): something came")
+      case "--": #expect(try client().isSilent, "\(name): something came")
       case "!":
-        switch rest {
+        let (word, operand) = Self.halves(rest)
+        switch word {
         case "end": #expect(daemon.end() == 0)
         case "kill": daemon.end(SIGKILL)
+        case "config":
+          Files.write(operand, to: daemon.directory + "/binder.conf")
+          options = ["--config", daemon.directory + "/binder.conf"]
+        case "sql": _ = try daemon.sqlite(operand)
         case "start":
           clients = [:]
-          try daemon.start()
+          try daemon.start(options + operand.split(separator: " ").map(String.init))
         default: Issue.record("\(name): \(line)")
         }
       default: Issue.record("\(name): \(line)")
@@ -57,6 +105,88 @@ struct TranscriptTests {
     }
     clients = [:]
     if !lines.contains("! end") { #expect(daemon.end() == 0) }
+  }
+
+  private static func halves(_ text: String) -> (String, String) {
+    let words = text.split(separator: " ", maxSplits: 1).map(String.init)
+    return (words.first ?? "", words.count > 1 ? words[1] : "")
+  }
+
+  @Test
+  func `a result that is wrong in one place does not fit its schema`() throws {
+    var (results, wrong, methods) = (0, 0, Set<String>())
+    for name in Self.all {
+      try play(name) { method, frame in
+        guard let result = frame["result"] else { return }
+        results += 1
+        methods.insert(method)
+        for mutation in Frames.schema.mutations(of: result, as: "results/\(method)") {
+          wrong += 1
+          guard Frames.schema.fault(in: mutation, as: "results/\(method)") == nil else { continue }
+          Issue.record("\(method): \(mutation.text.text.prefix(300)) passes")
+        }
+        // Without the method it is known at least that no method answers so.
+        for broken in Self.broken(frame) {
+          wrong += 1
+          #expect(
+            Frames.schema.fault(in: broken) != nil, "\(method): \(broken.text.text.prefix(300))")
+        }
+      }
+    }
+    #expect(
+      results > 150 && methods.count > 50 && wrong > 5_000, "\(results) \(methods.count) \(wrong)")
+  }
+
+  /// A frame that no method answers with.
+  private static func broken(_ frame: JSONObject) -> [JSONValue] {
+    guard case .object(let result)? = frame["result"] else { return [] }
+    var unknown = result
+    unknown["unknown"] = .null
+    let typed = ["seq", "sub", "version", "epoch", "kind"].filter { result[$0] != nil }
+    let others = typed.map { name in
+      var other = result
+      other[name] = .array([])
+      return other
+    }
+    return ([unknown] + others).map { result in
+      var frame = frame
+      frame["result"] = .object(result)
+      return .object(frame)
+    }
+  }
+
+  @Test
+  func `every error stands in a transcript`() {
+    let text = Self.all.map { Files.text(of: "\(Self.directory)/\($0)") }.joined()
+    for name in ErrorName.allCases {
+      #expect(text.contains(#""name":"\#(name.rawValue)""#), "\(name.rawValue)")
+    }
+  }
+
+  @Test
+  func `the schema has the result of each method as rpc.discover says`() throws {
+    let daemon = try DaemonProcess()
+    let client = try TestSocket(daemon.socket)
+    // It fits into a line as it is by default; when it does no more, more is to be shared in it.
+    let document = try client.result(#"{"id":2,"method":"rpc.discover"}"#).resolved
+    guard case .array(let methods)? = document["methods"] else {
+      Issue.record("no methods")
+      return
+    }
+    var names: Set<String> = []
+    for case .object(let method) in methods {
+      guard case .string(let name)? = method["name"], case .object(let result)? = method["result"]
+      else { continue }
+      names.insert(name)
+      #expect(
+        result["schema"] == Frames.schema.definition("#/$defs/results/" + name),
+        "results/\(name) of server-frame.schema.json: \(result["schema"]?.text.text ?? "")")
+    }
+    guard case .object(let known) = Frames.schema.definition("#/$defs/results") else {
+      Issue.record("no results")
+      return
+    }
+    #expect(Set(known.members.map(\.name)) == names)
   }
 
   private func matches(_ line: String, _ expected: String) -> Bool {
@@ -82,5 +212,28 @@ struct TranscriptTests {
   @Test
   func `there are transcripts`() {
     #expect(Self.all.count > 5)
+  }
+
+  @Test
+  func `the schema of requests refuses no id that the daemon takes, and most that it refuses`()
+    throws
+  {
+    let requests = Schema(named: "client-frame.schema.json")
+    let daemon = try DaemonProcess()
+    let client = try TestSocket(daemon.socket, isRecorded: false)
+    func check(_ id: String, isTaken: Bool, isKnown: Bool = true) throws {
+      let line = #"{"id":"\#(id)","method":"ping"}"#
+      #expect(try client.call(line).contains("result") == isTaken, "\(id)")
+      let fault = requests.fault(in: try JSONValue(parsing: line))
+      #expect((fault == nil) == (isTaken || !isKnown), "\(id)")
+    }
+    for (scalar, bytes) in [("x", 1), ("é", 2), ("漢", 3), ("😀", 4)] {
+      let most = 128 / bytes
+      try check(String(repeating: scalar, count: most), isTaken: true)
+      try check(String(repeating: scalar, count: most + 1), isTaken: false)
+    }
+    let mixed = String(repeating: "xé", count: 42)
+    try check(mixed + "xx", isTaken: true)
+    try check(mixed + "xxx", isTaken: false, isKnown: false)
   }
 }

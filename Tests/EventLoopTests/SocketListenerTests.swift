@@ -136,7 +136,8 @@ struct SocketListenerTests {
     let open = directory.path + "/open"
     mkdir(open, 0o700)
     chmod(open, 0o777)
-    #expect(error(open + "/s") == .unsafeDirectory(open))
+    let shared = try #require(try UnsafeDirectory(of: open + "/s"))
+    #expect(error(open + "/s") == .unsafeDirectory(shared))
     chmod(open, 0o1777)
     #expect(error(open + "/s") == nil, "with the sticky bit nobody else can replace the file")
     loop.run()
@@ -229,5 +230,67 @@ struct SocketListenerTests {
       tests.loop.run()
       withExtendedLifetime((peers, late)) {}
     }
+  }
+
+  // MARK: Descriptors of a service manager
+
+  /// The sentence with which a descriptor is refused; `nil` when it is taken.
+  private func refusal(ofDescriptor descriptor: CInt) throws -> String? {
+    do {
+      let listener = try SocketListener(adopting: descriptor, on: loop) { Glibc.close($0) }
+      listener.close()
+      loop.run()
+      return nil
+    } catch {
+      loop.run()
+      return "\(error)"
+    }
+  }
+
+  private func unixSocket(_ type: __socket_type, at path: String? = nil) -> CInt {
+    let descriptor = socket(AF_UNIX, CInt(type.rawValue), 0)
+    guard let path else { return descriptor }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    _ = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    return descriptor
+  }
+
+  @Test
+  func `of a service manager only a listening Unix stream socket is taken`() throws {
+    let good = unixSocket(SOCK_STREAM, at: directory.path + "/good")
+    _ = Glibc.listen(good, 1)
+    #expect(try refusal(ofDescriptor: good) == nil)
+
+    let idle = unixSocket(SOCK_STREAM, at: directory.path + "/idle")
+    let datagram = unixSocket(SOCK_DGRAM, at: directory.path + "/datagram")
+    let packets = unixSocket(SOCK_SEQPACKET, at: directory.path + "/packets")
+    _ = Glibc.listen(packets, 1)
+    var ends: [CInt] = [0, 0]
+    socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends)
+    var pipeEnds: [CInt] = [0, 0]
+    pipe(&pipeEnds)
+    let internet = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    _ = Glibc.listen(internet, 1)
+    let file = open("/dev/null", O_RDONLY)
+    let bad = [
+      (idle, "it does not listen"), (datagram, "it is a datagram socket"),
+      (packets, "it is a seqpacket socket"), (ends[0], "it does not listen"),
+      (pipeEnds[0], "it is not a socket"), (internet, "it is not a Unix socket"),
+      (file, "it is not a socket"), (99_999, "it is not open"),
+    ]
+    for (descriptor, reason) in bad {
+      let told = try refusal(ofDescriptor: descriptor)
+      #expect(
+        told == "descriptor \(descriptor) is not a listening Unix stream socket: \(reason)")
+      Glibc.close(descriptor)
+    }
+    Glibc.close(ends[1])
+    Glibc.close(pipeEnds[1])
   }
 }

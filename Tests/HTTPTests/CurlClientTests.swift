@@ -54,6 +54,18 @@ struct CurlClientTests {
     #expect(try bench.fault(url) == .refusedProtocol)
   }
 
+  @Test
+  func `a daemon that may not use the network says who can let it`() throws {
+    let server = WebServer(["/": .text("there")])
+    let bench = try Bench(mayConnect: false)
+    guard case .unavailable(let reason)? = try bench.fault(server.url("/")) else {
+      Issue.record("it was fetched")
+      return
+    }
+    #expect(reason.contains("may not use the network") && reason.contains("network.conf"))
+    #expect(server.connections == 0)
+  }
+
   // MARK: Addresses
 
   @Test(arguments: [

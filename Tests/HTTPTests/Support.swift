@@ -12,11 +12,16 @@ final class Bench {
   let client: CurlClient
 
   /// - Parameter change: Sets limits.
-  init(allowsLocal: Bool = true, _ change: (inout CurlClient.Limits) -> Void = { _ in }) throws {
+  init(
+    allowsLocal: Bool = true, mayConnect: Bool = true,
+    _ change: (inout CurlClient.Limits) -> Void = { _ in }
+  ) throws {
     loop = try Loop()
     var limits = CurlClient.Limits()
     change(&limits)
-    client = CurlClient(on: loop, agent: "test/1", allowsLocal: allowsLocal, limits: limits)
+    client = CurlClient(
+      on: loop, agent: "test/1", allowsLocal: allowsLocal, limits: limits,
+      mayConnect: { mayConnect })
   }
 
   deinit {

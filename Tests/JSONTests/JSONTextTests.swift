@@ -2,7 +2,21 @@ import JSON
 import Testing
 
 struct JSONTextTests {
-  @Test(arguments: ["1e-400", "[1e400]", #"{"value":-2.5e-999}"#])
+  @Test
+  func `control characters that JSON allows are kept as escapes`() throws {
+    let raw = "[\"a\u{7F}b\u{80}\u{9F}c\u{A0}é€\",{\"\u{85}\":\"°\"}]"
+    let text = #"["a\u007fb\u0080\u009fc\#u{A0}é€",{"\u0085":"°"}]"#
+    #expect(try JSONText(parsing: raw).text == text)
+    #expect(try JSONText(parsing: raw).value == JSONText(parsing: text).value)
+    #expect(try JSONText(parsing: " " + raw).text == text)
+    for length in 0..<20 {
+      let prefix = String(repeating: "x", count: length)
+      #expect(
+        JSONText(string: prefix + "\u{7F}\u{9B}°").text == "\"" + prefix + #"\u007f\u009b°""#)
+    }
+  }
+
+  @Test(arguments: ["[1e400]", #"{"value":-2.5e999}"#])
   func `a number that was kept before such were refused is still read`(text: String) {
     #expect(throws: JSONFault.self) { try JSONText(parsing: text) }
     let kept = JSONText(kept: text)
@@ -32,7 +46,7 @@ struct JSONTextTests {
   @Test
   func `a string is escaped as little as it may be`() throws {
     let text = JSONText(string: "a\"\\\u{0}\u{1f}\u{7f}\n/ü\u{2028}")
-    #expect(text.text == "\"a\\\"\\\\\\u0000\\u001f\u{7f}\\n/ü\u{2028}\"")
+    #expect(text.text == "\"a\\\"\\\\\\u0000\\u001f\\u007f\\n/ü\u{2028}\"")
     #expect(text.value == .string("a\"\\\u{0}\u{1f}\u{7f}\n/ü\u{2028}"))
   }
 

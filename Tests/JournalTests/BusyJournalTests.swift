@@ -47,6 +47,79 @@ struct BusyJournalTests {
   }
 
   @Test
+  func `what was handed over behind a write that failed is not written either`() throws {
+    var other: OpaquePointer?
+    var reasons: [JournalError] = []
+    let observation = journal.store.rejected.observeNext {
+      reasons.append($0)
+      // From now on a write succeeds, and the next one is with the writer already.
+      sqlite3_close(other)
+      other = nil
+    }
+    var isBehind = false
+    for _ in 0..<20 where !isBehind {
+      other = outsideWriter()
+      reasons = []
+      _ = try journal.store.append([draft("s", "1")])
+      journal.store.submit()
+      // What is asked behind it is answered when the writer has taken it, and before that is written,
+      // if both are taken together.
+      let taken = journal.store.reachDisk().observeNext { isBehind = reasons.isEmpty }
+      try journal.run { isBehind || !reasons.isEmpty }
+      if isBehind {
+        _ = try journal.store.append([draft("s", "2")])
+        journal.store.submit()
+      }
+      try journal.run { !reasons.isEmpty }
+      taken.dispose()
+    }
+    #expect(isBehind)
+    _ = try journal.store.append([draft("s", "3")])
+    try journal.settle()
+    try #require(journal.store.refusal == nil)
+    let found = try journal.read { reader throws(JournalError) in
+      try reader.records(after: 0, limit: 10).map(\.data)
+    }
+    #expect(found == ["3"])
+    observation.dispose()
+  }
+
+  @Test
+  func `somebody who reads without an end is named, and the log gets short again afterwards`()
+    throws
+  {
+    var notices: [SQLiteStore.LogNotice] = []
+    journal.store.onLogNotice = { notices.append($0) }
+    var reader: OpaquePointer?
+    sqlite3_open(directory.journal, &reader)
+    _ = try journal.store.append([draft("s")])
+    try journal.settle()
+    sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM event", nil, nil, nil)
+    let filler = "\"" + String(repeating: "x", count: 100_000) + "\""
+    for _ in 0..<1000 where notices.isEmpty {
+      for _ in 0..<10 { _ = try journal.store.append([draft("s", filler)]) }
+      try journal.settle()
+    }
+    guard case .held(let bytes, let path)? = notices.first else {
+      Issue.record("\(notices)")
+      return
+    }
+    #expect(bytes >= 8 << 20)
+    #expect(path.hasSuffix("/journal.db"))
+    #expect(notices.count == 1)
+    #expect(Files.size(of: directory.journal + "-wal") >= 8 << 20)
+    sqlite3_close(reader)
+    for _ in 0..<1000
+    where notices.count == 1 || Files.size(of: directory.journal + "-wal") > 4 << 20 {
+      _ = try journal.store.append([draft("s")])
+      try journal.settle()
+    }
+    #expect(notices.last == .released)
+    #expect(Files.size(of: directory.journal + "-wal") < 4 << 20)
+    withExtendedLifetime(journal) {}
+  }
+
+  @Test
   func `an append waits a moment for somebody else who writes`() throws {
     var reasons: [JournalError] = []
     let observation = journal.store.rejected.observeNext { reasons.append($0) }

@@ -129,7 +129,7 @@ struct EventStoreContractTests {
     _ = subject.store.append(draft("b"), at: subject.store.now)
     subject.store.takeBack()
     #expect(subject.store.last == 1)
-    #expect(subject.store.head(of: "a") == Head(seq: 1, version: 1))
+    #expect(subject.store.head(of: "a") == Head(seq: 1, version: 1, charge: .ofOneLetter))
     #expect(subject.store.head(of: "b") == .none)
     _ = try subject.store.append([draft("b")])
     try subject.settle()
@@ -150,10 +150,10 @@ struct EventStoreContractTests {
     let subject = try Subject(kind)
     #expect(subject.store.head(of: "a") == .none)
     _ = try subject.store.append([draft("a"), draft("b"), draft("a")])
-    #expect(subject.store.head(of: "a") == Head(seq: 3, version: 2))
-    #expect(subject.store.head(of: "b") == Head(seq: 2, version: 1))
+    #expect(subject.store.head(of: "a") == Head(seq: 3, version: 2, charge: .ofOneLetter))
+    #expect(subject.store.head(of: "b") == Head(seq: 2, version: 1, charge: .ofOneLetter))
     try subject.settle()
-    #expect(subject.store.head(of: "a") == Head(seq: 3, version: 2))
+    #expect(subject.store.head(of: "a") == Head(seq: 3, version: 2, charge: .ofOneLetter))
   }
 
   @Test(arguments: Kind.allCases)

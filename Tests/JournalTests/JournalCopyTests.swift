@@ -27,6 +27,7 @@ struct JournalCopyTests {
     let observation = journal.store.saved.observeNext { _ in saved += 1 }
     journal.store.save(Snapshot(service: "a", seq: 20, schema: 1, data: "\"a at 20\""))
     journal.store.save(Snapshot(service: "b", seq: 20, schema: 1, data: "\"b at 20\""))
+    journal.store.keep("{\"a\":1}", as: .filedBindings)
     try journal.run { saved == 2 }
     observation.dispose()
     try remove(
@@ -44,6 +45,41 @@ struct JournalCopyTests {
     observation.dispose()
   }
 
+  @Test
+  func `to look at a journal that nobody has leaves nothing beside it`() throws {
+    try makeJournal().store.close()
+    let backup = directory.path + "/backup"
+    mkdir(backup, 0o700)
+    _ = try make(of: directory.journal, at: backup + "/b.db", for: .backup(epoch: "0"))
+    #expect(Files.names(in: backup) == ["b.db"])
+    #expect(try JournalCheck(path: backup + "/b.db").run().damages.isEmpty)
+    #expect(try JournalInspection(of: backup + "/b.db").count == 26)
+    try JournalSource(path: backup + "/b.db").read { _ in
+    } _: { _ in
+    }
+    #expect(Files.names(in: backup) == ["b.db"])
+  }
+
+  @Test
+  func `what is read while a daemon begins is not taken for what the journal holds`() throws {
+    try makeJournal().store.close()
+    let check = try JournalCheck(path: directory.journal)
+    let source = try JournalSource(path: directory.journal)
+    let begun = JournalError.locked(owner: "a daemon that has begun meanwhile; try it again")
+    do {
+      let journal = try SQLiteJournal(directory.journal)
+      _ = try journal.store.append([draft("a/x")])
+      try journal.settle()
+      #expect(throws: begun) { try check.run() }
+    }
+    // Also when it has ended again.
+    #expect(throws: begun) {
+      try source.read { _ in
+      } _: { _ in
+      }
+    }
+  }
+
   /// Copies a journal; `onPage` may disturb.
   private func make(
     of path: String, at target: String, for purpose: JournalBuilder.Purpose, isForced: Bool = false,
@@ -55,6 +91,7 @@ struct JournalCopyTests {
       switch part {
       case .events(let records): try builder.add(records)
       case .removals(let removals): try builder.add(removals)
+      case .notes(let notes): try builder.add(notes)
       case .snapshot(let snapshot): try builder.add(snapshot)
       }
     }
@@ -73,6 +110,7 @@ struct JournalCopyTests {
     #expect(try replayed(other.store) == replayed(journal.store))
     #expect(other.store.first == 3)
     #expect(try other.store.lastRemoval(of: "a") == 12)
+    #expect(other.store.note(.filedBindings) == "{\"a\":1}")
     #expect(try other.store.lastRemoval(of: "b") == 2)
     #expect(try other.store.snapshot(of: "a")?.data == "\"a at 20\"")
     #expect(Files.names(in: directory.path).allSatisfy { !$0.contains("partial") })

@@ -18,7 +18,7 @@ struct MemoryStoreTests {
 
     #expect(reasons == [full])
     #expect(store.last == 1)
-    #expect(store.head(of: "a") == Head(seq: 1, version: 1))
+    #expect(store.head(of: "a") == Head(seq: 1, version: 1, charge: .ofOneLetter))
     #expect(store.head(of: "b") == .none)
     #expect(try store.append([draft("b")]) == 2)
     observation.dispose()

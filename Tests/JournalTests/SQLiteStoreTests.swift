@@ -172,15 +172,6 @@ struct SQLiteStoreTests {
   }
 
   @Test
-  func `a new journal beside an old lock file has lost nothing`() throws {
-    try fill(10)
-    unlink(directory.journal)
-    let journal = try open()
-    #expect(journal.store.lostEvents == 0)
-    #expect(journal.store.last == 0)
-  }
-
-  @Test
   func `a journal that is open for reading takes nothing and changes nothing`() throws {
     try fill(5)
     let before = contents()
@@ -231,6 +222,28 @@ struct SQLiteStoreTests {
     for (newer, older) in zip(kept, kept.dropFirst()) {
       #expect(newer - older <= max(20, (1000 - older) * 2 / 5), "\(older) to \(newer)")
     }
+  }
+
+  @Test
+  func `the newest snapshot of a service stays, however much behind it has gone`() throws {
+    let journal = try open()
+    for _ in 0..<10 { _ = try journal.store.append([draft("s")]) }
+    try journal.settle()
+    for seq: UInt64 in [2, 3] {
+      journal.store.save(Snapshot(service: "later", seq: seq, schema: 1, data: "\(seq)"))
+    }
+    journal.store.save(Snapshot(service: "a", seq: 3, schema: 1, data: "3"))
+    journal.store.save(Snapshot(service: "a", seq: 8, schema: 1, data: "8"))
+    journal.store.remove(
+      Removal(first: 1, last: 8, runs: [1...8], services: ["s": 8, "*": 8]))
+    journal.store.save(Snapshot(service: "a", seq: 9, schema: 1, data: "9"))
+    try awaitSnapshot(9, journal)
+    journal.store.save(Snapshot(service: "a", seq: 10, schema: 1, data: "10"))
+    try awaitSnapshot(10, journal)
+    #expect(journal.store.first == 9)
+    #expect(try journal.store.snapshot(of: "later")?.data == "3")
+    #expect(try journal.store.snapshot(of: "later", upTo: 2) == nil)
+    #expect(try journal.store.snapshot(of: "a", upTo: 7) == nil)
   }
 
   private func awaitSnapshot(_ seq: UInt64, _ journal: SQLiteJournal) throws {

@@ -89,3 +89,8 @@ extension EventStore {
     return last
   }
 }
+
+extension Charge {
+  /// What a stream costs whose name is one letter, and of which no value is kept.
+  static let ofOneLetter = Charge(user: nobody, bytes: 129)
+}

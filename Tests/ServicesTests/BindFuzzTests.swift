@@ -4,6 +4,7 @@ import Signals
 import TestSupport
 import Testing
 
+@Suite(.leavesNothing)
 struct BindFuzzTests {
   private static let mutation = Mutation(
     of: [

@@ -1,8 +1,10 @@
 import JSON
 import Journal
 import Services
+import TestSupport
 import Testing
 
+@Suite(.leavesNothing)
 struct CellsServiceTests {
   let bench: Bench
 

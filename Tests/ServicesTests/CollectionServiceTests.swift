@@ -2,8 +2,10 @@ import JSON
 import Journal
 import Services
 import Signals
+import TestSupport
 import Testing
 
+@Suite(.leavesNothing)
 struct CollectionServiceTests {
   let store = MemoryStore()
   let host: ServiceHost

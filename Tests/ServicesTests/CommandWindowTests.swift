@@ -2,9 +2,11 @@ import JSON
 import Journal
 import Services
 import Signals
+import TestSupport
 import Testing
 
 /// What is remembered of the commands that were run under an identity.
+@Suite(.leavesNothing)
 struct CommandWindowTests {
   let bench: Bench
 
@@ -67,11 +69,88 @@ struct CommandWindowTests {
     #expect(try reborn.run("c-7", parameters: "7") { nil }.seq == 8)
   }
 
+  // MARK: Users
+
+  @Test
+  func `100,000 commands of a user push out their own oldest and none of another user`() throws {
+    try bench.run("pay-1", by: 1) { try bench.tally.add(10) }
+    for i in 0...100_000 { try bench.run("c-\(i)", by: 2) { nil } }
+    #expect(try bench.run("pay-1", by: 1) { try bench.tally.add(10) }.isReplayed)
+    #expect(bench.tally.ledger.newest.total == 10)
+    #expect(try bench.run("c-1", by: 2) { nil }.isReplayed)
+    #expect(try !bench.run("c-0", by: 2) { nil }.isReplayed, "the oldest of too many has gone")
+    // All users together have a bound as well: those with the most lose their oldest.
+    for i in 0..<100_000 { try bench.run("c-\(i)", by: 3) { nil } }
+    #expect(try bench.run("pay-1", by: 1) { try bench.tally.add(10) }.isReplayed)
+    #expect(try !bench.run("c-3", by: 2) { nil }.isReplayed)
+    #expect(try bench.run("c-99999", by: 2) { nil }.isReplayed)
+    #expect(try bench.run("c-99999", by: 3) { nil }.isReplayed)
+  }
+
+  @Test
+  func `10,000 refusals of a user do not make another's be forgotten`() throws {
+    try bench.run { try bench.tally.add(90) }
+    #expect(throws: Refusal.self) { try bench.run("c", by: 1) { try bench.tally.add(20) } }
+    for i in 0..<10_001 {
+      #expect(throws: Refusal.self) { try bench.run("c-\(i)", by: 2) { try bench.tally.add(20) } }
+    }
+    try bench.run {
+      bench.tally.ledger.record(.reset)
+      return nil
+    }
+    #expect(throws: Refusal.self) { try bench.run("c", by: 1) { try bench.tally.add(20) } }
+    #expect(bench.tally.ledger.newest.total == 0)
+  }
+
+  @Test
+  func `a command older than a day is forgotten, whoever comes next`() throws {
+    let store = MemoryStore { [clock] in clock.now }
+    let bench = try Bench(store)
+    try bench.run("old", by: 1) { try bench.tally.add(1) }
+    try bench.run("young", by: 2) { try bench.tally.add(1) }
+    clock.now += 86_400_000_000 + 1
+    try bench.run("new", by: 3) { try bench.tally.add(1) }
+    #expect(try !bench.run("old", by: 1) { try bench.tally.add(1) }.isReplayed)
+    #expect(try !bench.run("young", by: 2) { try bench.tally.add(1) }.isReplayed)
+    #expect(try bench.run("new", by: 3) { try bench.tally.add(1) }.isReplayed)
+  }
+
+  private final class Clock {
+    var now: Int64 = 1_000_000_000
+  }
+
+  private let clock = Clock()
+
+  @Test
+  func `each user's commands are kept in a snapshot`() throws {
+    for uid: UInt32 in [0, 7, .max] {
+      try bench.run("c", by: uid) { try bench.tally.add(1) }
+      try bench.run("d \(uid)", by: uid) {
+        _ = try bench.tally.add(1)
+        return nil
+      }
+    }
+    bench.store.commit()
+    bench.host.saveSnapshots()
+    let reborn = try Bench(bench.store)
+    #expect(bench.store.snapshot(of: "journal")?.seq == 6)
+    for (uid, total) in [(UInt32(0), 1), (7, 3), (.max, 5)] {
+      let again = try reborn.run("c", by: uid) { nil }
+      #expect(again.isReplayed)
+      #expect(again.value?.text == "\(total)")
+      let other = try reborn.run("d \(uid)", by: uid) { nil }
+      #expect(other.isReplayed)
+      #expect(other.value == nil)
+    }
+    #expect(try !reborn.run("c", by: 8) { nil }.isReplayed)
+  }
+
   // MARK: Snapshots that do not read
 
   @Test(
     arguments: [
-      #""window":{}"#, #""window":[]"#, #""window":{"entries":5,"order":[],"oldest":0}"#,
+      #""window":[]"#, #""window":{"x":[]}"#, #""window":{"0":5}"#, #""window":{"0":[["c",1]]}"#,
+      #""window":{"0":[["c",1,1,1,"zz"]]}"#, #""window":{"0":[["c",1,1,1,"a",null,false]]}"#,
       #""heads":5"#, #""heads":{"tally":"x"}"#, #""heads":{"tally":[0,0]}"#,
       #""heads":{"tally":[1]}"#, #""other":{}"#,
     ])

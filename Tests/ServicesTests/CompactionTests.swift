@@ -2,6 +2,7 @@ import JSON
 import Journal
 import Services
 import Signals
+import TestSupport
 import Testing
 
 /// A host with cells, a tally and the care of its journal, whose time is moved by hand.
@@ -16,24 +17,35 @@ private final class Care {
   /// Microseconds since 1970, and milliseconds of a clock that does not jump.
   var wall: Int64
   var milliseconds: UInt64 = 0
+  var boot: String
+  var isSynchronized = false
 
   static let day: Int64 = 86_400_000_000
 
-  init(_ store: MemoryStore? = nil, wall: Int64 = 1_000 * day) throws {
-    self.wall = wall
+  init(
+    _ store: MemoryStore? = nil, wall: Int64 = 1_000 * day, milliseconds: UInt64 = 0,
+    boot: String = "first"
+  ) throws {
+    (self.wall, self.milliseconds, self.boot) = (wall, milliseconds, boot)
     var now: () -> Int64 = { wall }
-    var monotonic: () -> UInt64 = { 0 }
+    var read = {
+      AgeClock.Reading(
+        wall: wall, milliseconds: milliseconds, boot: boot, isSynchronized: false)
+    }
     let store = store ?? MemoryStore { now() }
     self.store = store
     host = ServiceHost(store: store)
     cells = CellsService(in: host)
     tally = TallyService(in: host)
     journal = JournalService(
-      in: host, on: scheduler, .init(wall: { now() }, milliseconds: { monotonic() }),
-      as: Caller(uid: 0, pid: 1))
+      in: host, on: scheduler, { read() }, as: Caller(uid: 0, pid: 1))
     try host.start()
     now = { [unowned self] in self.wall }
-    monotonic = { [unowned self] in milliseconds }
+    read = { [unowned self] in
+      AgeClock.Reading(
+        wall: self.wall, milliseconds: self.milliseconds, boot: self.boot,
+        isSynchronized: isSynchronized)
+    }
     _ = journal.leap
   }
 
@@ -110,6 +122,7 @@ private func rule(
   }
 }
 
+@Suite(.leavesNothing)
 struct CompactionTests {
   @Test
   func `events before a position go, the values stay, and it is recorded`() throws {
@@ -121,9 +134,9 @@ struct CompactionTests {
     #expect(care.host.first == 7)
     #expect(try care.positions() == [7, 8, 9, 10])
     #expect(care.cells.ledger.value(of: "cells/n0")?.text == "9")
-    let last = care.journal.ledger.shown.value.lastCompaction
+    let last = care.journal.ledger.shown.lastCompaction
     #expect(last?.from == 1 && last?.to == 6 && last?.count == 6)
-    #expect(care.journal.ledger.shown.value.removedCount == 6)
+    #expect(care.journal.ledger.shown.removedCount == 6)
   }
 
   @Test
@@ -238,6 +251,84 @@ struct CompactionTests {
     #expect(again.journal.leap == 0)
   }
 
+  /// What has happened between two starts of a daemon: days by the clock, days of a running machine,
+  /// whether it was started again, and whether the kernel vouches for the clock.
+  @Test(
+    arguments: [
+      // The daemon was not running, and the machine was, or slept.
+      (5, 5, false, false, 2),
+      // The machine was off; nobody is off for ten years.
+      (5, 0, true, false, 2), (300, 0, true, false, 2), (3_650, 0, true, false, 0),
+      // The kernel knows better.
+      (3_650, 0, true, true, 2), (5, 0, false, true, 2), (5, 0, false, false, 0),
+    ])
+  func `21: after a while without the daemon events are as old as the clock says, if it can be so`(
+    days: Int64, running: UInt64, isOtherBoot: Bool, isSynchronized: Bool, removed: Int
+  ) throws {
+    let care = try Care(milliseconds: 7_000)
+    care.journal.retention = [rule("cells/", maxAge: Care.day)]
+    for i in 1...3 { try care.set("n", i) }
+    #expect(try care.compact().removed == 0)
+    let again = try Care(
+      care.store, wall: care.wall + days * Care.day,
+      milliseconds: isOtherBoot ? 9 : 7_000 + running * 86_400_000,
+      boot: isOtherBoot ? "second" : "first")
+    again.isSynchronized = isSynchronized
+    again.journal.retention = care.journal.retention
+    #expect(try again.compact().removed == removed)
+    #expect((again.journal.leap == 0) == (removed > 0))
+    guard isOtherBoot, removed > 0, !isSynchronized else { return }
+    // Once: from then on it is a running machine.
+    care.wall = again.wall
+    try again.set("n", 4)
+    #expect(try again.compact().removed == 1, "what was the last one")
+    try again.set("n", 5)
+    again.wall += 5 * Care.day
+    #expect(try again.compact().removed == 0)
+    #expect(again.journal.leap == 5 * Care.day)
+  }
+
+  @Test
+  func `21: a clock that is set some time after the start of the machine is believed then`() throws
+  {
+    let care = try Care()
+    care.journal.retention = [rule("cells/", maxAge: Care.day)]
+    for i in 1...3 { try care.set("n", i) }
+    #expect(try care.compact().removed == 0)
+    let again = try Care(care.store, wall: 0, boot: "second")
+    again.journal.retention = care.journal.retention
+    #expect(try again.compact().removed == 0)
+    again.wall = care.wall + 5 * Care.day
+    #expect(try again.compact().removed == 2)
+  }
+
+  @Test
+  func `21: times that the clock has not reached are told once, and shown`() throws {
+    let care = try Care()
+    var told: [Int64] = []
+    care.journal.onFuture = { told.append($1) }
+    care.journal.count = {
+      Signal(just: JournalFigures(path: "", epoch: "", first: 1, last: 1))
+    }
+    func shown() throws -> Int64? {
+      var figures: JournalFigures?
+      care.journal.figures().observe { if case .next(let found) = $0 { figures = found } }.dispose()
+      return try #require(figures).clockBehind
+    }
+    care.wall += 3_650 * Care.day
+    try care.set("n", 1)
+    care.journal.start(every: 600)
+    #expect(told.isEmpty)
+    care.wall -= 3_650 * Care.day
+    try care.set("n", 2)
+    for _ in 0..<3 { care.scheduler.advance(600) }
+    #expect(told == [3_650 * Care.day])
+    #expect(try shown() == 3_650 * 86_400)
+    care.wall += 3_650 * Care.day
+    #expect(try shown() == nil)
+    care.journal.stop()
+  }
+
   @Test
   func `commands that may come again keep their events`() throws {
     let care = try Care()
@@ -260,8 +351,10 @@ struct CompactionTests {
     store.commit()
     let care = try Care(store)
     for i in 1...3 { try care.set("n", i) }
-    #expect(try care.compact(before: 5).removed == 2)
-    #expect(try care.positions() == [1, 2, 5, 6])
+    for i in 1...3 { try care.add(i) }
+    #expect(try care.compact(before: 8).removed == 2)
+    #expect(
+      try care.positions() == [1, 2, 3, 4, 5, 8, 9], "no snapshot can stand for the other cells")
   }
 
   @Test

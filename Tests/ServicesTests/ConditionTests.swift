@@ -1,7 +1,9 @@
 import JSON
 import Services
+import TestSupport
 import Testing
 
+@Suite(.leavesNothing)
 struct ConditionTests {
   private static let data = #"""
     {"by":2,"name":"kim","on":true,"none":null,"in":{"a":[1,2.0]},"big":12345678901234567891}

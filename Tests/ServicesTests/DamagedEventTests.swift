@@ -1,8 +1,10 @@
 import Journal
 import Services
+import TestSupport
 import Testing
 
 /// Events that no service records, and that a journal can hold all the same.
+@Suite(.leavesNothing)
 struct DamagedEventTests {
   /// Starts services on a journal with events, after `[1]` in the list `lists/a`.
   private func start(

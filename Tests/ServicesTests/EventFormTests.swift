@@ -1,7 +1,9 @@
+import Facts
 import JSON
 import Journal
 import Services
 import Signals
+import TestSupport
 import Testing
 
 /// Rooms and how warm they are, as a first version of a service wrote it: in Celsius.
@@ -72,6 +74,7 @@ private struct StrictRooms: ServiceState {
   static var unknownEvents: UnknownEvents { .refused }
 }
 
+@Suite(.leavesNothing)
 struct EventFormTests {
   let store = MemoryStore()
 
@@ -132,7 +135,7 @@ struct EventFormTests {
     #expect(page.events[0].data.members?["by"]?.text == "\"unknown\"")
     let past = try awaited(host.value(of: "rooms/hall", at: 1))
     #expect(past.value?.text == "\"293.15 by unknown\"")
-    let some = EventFilter(type: { $0 == "rooms.measured" })
+    let some = EventFilter(types: [try #require(Pattern("rooms.measured", separator: "."))])
     #expect(try awaited(host.readEvents(after: 0, limit: 10, some)).events.count == 2)
     #expect(try awaited(host.readEvents(before: nil, limit: 1, some)).events.map(\.seq) == [2])
   }

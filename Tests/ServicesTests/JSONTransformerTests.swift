@@ -1,8 +1,10 @@
 import JSON
 import Services
 import Signals
+import TestSupport
 import Testing
 
+@Suite(.leavesNothing)
 struct JSONTransformerTests {
   private func run(_ call: String, _ input: String, reversed: Bool = false) -> String? {
     guard let expression = try? BindExpression("a \(reversed ? "<~" : "~>") b | \(call)"),

@@ -1,7 +1,9 @@
 import Journal
 import Services
+import TestSupport
 import Testing
 
+@Suite(.leavesNothing)
 struct JournalLineTests {
   private static let record = Record(
     seq: 7, time: 1_700_000_000_000_000, version: 2, previous: 3, stream: "cells/lamp",
@@ -32,6 +34,13 @@ struct JournalLineTests {
       return
     }
     #expect(record == Self.record)
+  }
+
+  @Test
+  func `a line is read however many members its snapshot has`() throws {
+    let data = "{" + (0..<5_000).map { #""cells/n\#($0)":1"# }.joined(separator: ",") + "}"
+    let line = JournalLine.snapshot(Snapshot(service: "cells", seq: 9, schema: 2, data: data))
+    #expect(try JournalLine(line.text).text == line.text)
   }
 
   @Test(arguments: [

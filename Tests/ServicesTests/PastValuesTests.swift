@@ -2,8 +2,10 @@ import JSON
 import Journal
 import Services
 import Signals
+import TestSupport
 import Testing
 
+@Suite(.leavesNothing)
 struct PastValuesTests {
   let bench: Bench
 

@@ -1,7 +1,9 @@
 import Services
 import Signals
+import TestSupport
 import Testing
 
+@Suite(.leavesNothing)
 struct SampledTests {
   let scheduler = ManualScheduler()
   let bag = DisposeBag()

@@ -32,6 +32,7 @@ private final class HandBackend: SearchBackend {
   }
 }
 
+@Suite(.leavesNothing)
 struct SearchModelTests {
   private let time = ManualScheduler()
   private let backend = HandBackend()
@@ -128,13 +129,16 @@ struct SearchModelTests {
     web.answer(
       """
       {"resultCount":3,"results":[
-        {"trackId":7,"trackName":"Tea","artistName":"Kim","trackViewUrl":"https://example.org/7"},
+        {"trackId":7,"trackName":"Tea","artistName":"Kim","trackViewUrl":"https://example.org/7",
+         "artworkUrl60":"https://example.org/60.jpg","artworkUrl100":"https://example.org/100.jpg"},
         {"collectionName":"Cups","artistName":"Lee"}, {"id":"9","title":"more than asked for"}]}
       """)
     #expect(
       found == [
         [
-          SearchHit(id: "7", title: "Tea", text: "Kim", url: "https://example.org/7"),
+          SearchHit(
+            id: "7", title: "Tea", text: "Kim", url: "https://example.org/7",
+            image: "https://example.org/100.jpg"),
           SearchHit(id: "1", title: "Cups", text: "Lee"),
         ]
       ])
@@ -190,7 +194,9 @@ struct SearchModelTests {
       }
     }
     #expect(error { _ = try search.find("  ") } == .badTerm)
-    #expect(error { _ = try search.find(String(repeating: "x", count: 201)) } == .badTerm)
+    #expect(error { _ = try search.find(String(repeating: "x", count: 401)) } == .badTerm)
+    let accents = "a" + String(repeating: "\u{301}", count: 200)
+    #expect(error { _ = try search.find(accents) } == .badTerm, "one character, and 401 bytes")
     #expect(error { _ = try search.find("x", limit: 0) } == .badLimit)
     #expect(
       error { _ = try search.find("x", in: "web") } == .unknownBackend("web", known: ["hand"]))

@@ -1,10 +1,13 @@
+import Facts
 import JSON
 import Journal
 import Services
 import Signals
+import TestSupport
 import Testing
 
 /// What a host reads of the past: values, changes, events.
+@Suite(.leavesNothing)
 struct ServiceHostPastTests {
   let bench: Bench
   let bag = DisposeBag()
@@ -82,8 +85,8 @@ struct ServiceHostPastTests {
       return try #require(page)
     }
     let all = EventFilter()
-    let one = EventFilter(onlyStream: "cells/c1")
-    let type = EventFilter(type: { $0 == "tally.added" })
+    let one = EventFilter(streams: [try #require(Pattern("cells/c1"))])
+    let type = EventFilter(types: [try #require(Pattern("tally.added", separator: "."))])
     var found = try page(bench.host.readEvents(after: 3, limit: 100, all))
     #expect(found.events.map(\.seq).elementsEqual(4...103))
     #expect(found.end == 103)

@@ -1,6 +1,8 @@
 import Services
+import TestSupport
 import Testing
 
+@Suite(.leavesNothing)
 struct SourceNameTests {
   @Test(
     arguments: [

@@ -23,12 +23,13 @@ final class Bench {
   /// Runs a method as a command.
   @discardableResult
   func run(
-    _ id: String? = nil, method: String = "test.run", parameters: String = "",
+    _ id: String? = nil, by uid: UInt32 = 1, method: String = "test.run",
+    parameters: String = "",
     expecting expectations: [(stream: String, at: Expectation)] = [],
     _ body: () throws -> JSONText?
   ) throws(Refusal) -> Accepted {
     let command = Command(
-      method: method, caller: Caller(uid: 1, pid: 2), id: id, parameters: parameters,
+      method: method, caller: Caller(uid: uid, pid: 2), id: id, parameters: parameters,
       expectations: expectations)
     return try host.perform(command, body)
   }

@@ -2,8 +2,10 @@ import JSON
 import Journal
 import Services
 import Signals
+import TestSupport
 import Testing
 
+@Suite(.leavesNothing)
 struct ThreadsServiceTests {
   let store = MemoryStore()
   let host: ServiceHost
@@ -132,32 +134,72 @@ struct ThreadsServiceTests {
     bag.dispose()
   }
 
+  /// What may be another in a list, as text.
+  private func text<Key, Row>(_ change: RowList<Key, Row>.Change) -> String {
+    switch change {
+    case .rows(let keys): "\(keys)"
+    case .all: "all"
+    }
+  }
+
   @Test
-  func `the posts are an observable array with the steps that it took`() throws {
+  func `threads and posts are lists, of which an event changes the rows that it concerns`() throws {
     try host.run { _ = try threads.start(name: "Tea") }
     try host.run { _ = try threads.post("a", to: 1, by: 7) }
     store.commit()
+    let posts = threads.posts(of: 1)
     var told: [String] = []
-    var copy: [Post] = []
     let bag = DisposeBag()
-    threads.posts(of: 1).observeNext { changeset in
-      told.append(changeset.patch.map { "\($0)".prefix(6) }.joined(separator: " "))
-      if changeset.patch.isEmpty {
-        copy = changeset.collection
-      } else {
-        copy.apply(changeset.patch)
-      }
-    }
-    .dispose(in: bag)
+    threads.rows.changes.observeNext { [self] in told.append("threads " + text($0)) }
+      .dispose(in: bag)
+    posts.changes.observeNext { [self] in told.append("posts " + text($0)) }.dispose(in: bag)
     try host.run { _ = try threads.post("b", to: 1, by: 7) }
     try host.run { _ = try threads.like(1, of: 1, by: 8) }
+    try host.run { _ = try threads.start(name: "Milk") }
+    try host.run { _ = try threads.post("c", to: 2, by: 7) }
     store.commit()
     try host.run { _ = try threads.delete(2, of: 1, by: 7) }
     store.commit()
-    #expect(told.count == 4)
-    #expect(copy == threads.all.first?.posts)
-    #expect(copy.map(\.likes) == [1])
+    #expect(posts.keys() == [1])
+    #expect(posts.row(1)?.likes == 1)
+    #expect(posts.row(2) == nil)
+    try host.run { _ = try threads.remove(1) }
+    store.commit()
+    #expect(
+      told.filter { $0.hasPrefix("posts") } == ["posts [2]", "posts [1]", "posts [2]", "posts all"])
+    #expect(
+      told.filter { $0.hasPrefix("threads") } == [
+        "threads [1]", "threads [2]", "threads [2]", "threads [1]", "threads [1]",
+      ])
+    #expect(posts.keys() == [])
+    #expect(threads.rows.keys() == [2])
     bag.dispose()
+  }
+
+  @Test
+  func `the texts of posts are kept, and a like makes one of them`() throws {
+    let body = String(repeating: "long enough not to be kept in place ", count: 3)
+    try host.run { _ = try threads.start(name: "Tea") }
+    for _ in 0..<10 { try host.run { _ = try threads.post(body, to: 1, by: 7) } }
+    store.commit()
+    /// Where the bytes of each text are.
+    func places() -> [UnsafeRawPointer?] {
+      guard case .list(let texts)? = threads.ledger.collection(of: "threads/1/posts") else {
+        return []
+      }
+      return texts.map { text in
+        text.text.utf8.withContiguousStorageIfAvailable { UnsafeRawPointer($0.baseAddress) } ?? nil
+      }
+    }
+    let before = places()
+    #expect(before.count == 10)
+    #expect(!before.contains(nil))
+    #expect(places() == before)
+    try host.run { _ = try threads.like(4, of: 1, by: 8) }
+    store.commit()
+    let after = places()
+    #expect(zip(before, after).map { $0 == $1 }.enumerated().allSatisfy { $0 == 3 || $1 })
+    #expect(threads.ledger.value(of: "threads/1/posts")?.text.contains(#""likes":1"#) == true)
   }
 
   @Test

@@ -1,4 +1,5 @@
 import Signals
+import TestSupport
 import Testing
 
 /// The example of the Binder Architecture, as it is written there, over views without a screen.

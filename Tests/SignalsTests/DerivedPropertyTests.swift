@@ -1,4 +1,5 @@
 import Signals
+import TestSupport
 import Testing
 
 /// Properties made of others: computed once a turn, never of a mixture.

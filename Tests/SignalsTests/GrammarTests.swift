@@ -1,4 +1,5 @@
 import Signals
+import TestSupport
 import Testing
 
 /// Who is told what, when: the rules that all sources and operators keep.

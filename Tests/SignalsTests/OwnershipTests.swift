@@ -1,4 +1,5 @@
 import Signals
+import TestSupport
 import Testing
 
 /// Who holds whom: bindings hold their source and not their target.

@@ -1,4 +1,5 @@
 import Signals
+import TestSupport
 import Testing
 
 /// Random chains of operators against a model of lists.

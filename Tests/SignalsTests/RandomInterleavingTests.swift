@@ -1,4 +1,5 @@
 import Signals
+import TestSupport
 import Testing
 
 /// Random interleavings of send, subscribe and dispose, also from within deliveries, against a

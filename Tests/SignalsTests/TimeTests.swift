@@ -1,4 +1,5 @@
 import Signals
+import TestSupport
 import Testing
 
 /// Operators that know time, in a time that passes at once.

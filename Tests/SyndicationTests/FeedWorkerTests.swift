@@ -33,4 +33,22 @@ struct FeedWorkerTests {
     worker.close()
     loop.run()
   }
+
+  @Test
+  func `a closed worker does not read the texts that wait`() throws {
+    let loop = try Loop()
+    let worker = FeedWorker(on: loop)
+    let bag = DisposeBag()
+    let items = String(repeating: "<item><title>x</title></item>", count: 150_000)
+    let text = Array("<rss><channel>\(items)</channel></rss>".utf8)
+    for i in 0..<2_000 {
+      worker.read(FeedPage(text, url: "http://a.example/\(i)")).observe { _ in
+        Issue.record("a result after the end")
+      }
+      .dispose(in: bag)
+    }
+    // Reading 2,000 texts of 4 MB would outlast the time limit of any test run.
+    worker.close()
+    loop.run()
+  }
 }

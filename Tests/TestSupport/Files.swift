@@ -28,6 +28,12 @@ package enum Files {
     _ = Glibc.write(file, bytes, bytes.count)
   }
 
+  /// How many bytes a file has; 0 when there is none.
+  package static func size(of path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
   /// The names in a directory, sorted.
   package static func names(in path: String) -> [String] {
     guard let directory = opendir(path) else { return [] }

@@ -3,32 +3,6 @@ import Testing
 import Wire
 
 struct NamesTests {
-  @Test(arguments: [
-    ("cells/lamp", "cells/lamp", true), ("cells/lamp", "cells/lamps", false),
-    ("cells/*", "cells/lamp", true), ("cells/*", "cells/a/b", false), ("cells/*", "cells", false),
-    ("cells/**", "cells/a/b", true), ("cells/**", "cells", false), ("**", "cells", true),
-    ("**", "a/b/c", true), ("*", "a", true), ("*", "a/b", false), ("*/b", "a/b", true),
-    ("*/b", "a/c", false), ("a/*/c/**", "a/b/c/d", true), ("a/*/c/**", "a/b/c", false),
-  ])
-  func `a star is one segment, two are the rest`(pattern: String, name: String, matches: Bool)
-    throws
-  {
-    #expect(try #require(Pattern(pattern)).matches(name) == matches)
-  }
-
-  @Test
-  func `types are parted by points`() throws {
-    let pattern = try #require(Pattern("cells.*", separator: "."))
-    #expect(pattern.matches("cells.set"))
-    #expect(!pattern.matches("cells.set.x"))
-    #expect(!pattern.matches("other.set"))
-  }
-
-  @Test(arguments: ["", "a//b", "/a", "a/", "a/b*", "**/a", "a/**/b", "*a"])
-  func `a malformed pattern is none`(text: String) {
-    #expect(Pattern(text) == nil)
-  }
-
   @Test(
     arguments: [
       ("1970-01-01T00:00:00.000000Z", 0), ("2026-01-02T03:04:05.678901Z", 1_767_323_045_678_901),

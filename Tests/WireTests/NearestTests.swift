@@ -12,8 +12,40 @@ struct NearestTests {
     #expect(nearest(to: typed, among: names) == meant)
   }
 
-  @Test(arguments: ["", "x", "frobnicate", "go"])
+  @Test(arguments: ["", "x", "frobnicate", "go", "ge", "wt"])
   func `what is like nothing is not guessed at`(typed: String) {
     #expect(nearest(to: typed, among: names) == nil)
+  }
+
+  @Test(arguments: [
+    ("cells", ["hello", "help"]), ("ps", ["is", "at"]), ("pick", ["since", "file"]),
+    ("nope", ["open", "ping"]), ("list", ["get", "set"]),
+  ])
+  func `another word is no typing error`(typed: String, others: [String]) {
+    #expect(nearest(to: typed, among: others) == nil)
+  }
+}
+
+extension NearestTests {
+  @Test
+  func `long names that differ at both ends cost no more than there is to spend`() {
+    let middle = String(repeating: "m", count: 186)
+    let wanted = "ab" + middle + "cd"
+    var search = Nearest(limit: Nearest.maxEdits)
+    for i in 0..<100_000 {
+      let (x, y) = (i % 26, i / 26 % 26)
+      let end = String(decoding: [UInt8(97 + x), UInt8(97 + y)], as: UTF8.self)
+      _ = search.isNearer(wanted.utf8.span, (end + middle + end).utf8.span)
+    }
+    #expect(search.cells <= Nearest.maxCells + Nearest.maxDifferentBytes * 64)
+  }
+
+  @Test
+  func `what long names begin and end with is not compared`() {
+    let path = String(repeating: "a", count: 90)
+    var search = Nearest(limit: Nearest.maxEdits)
+    let isNearer = search.isNearer("\(path)lmap\(path)".utf8.span, "\(path)lamp\(path)".utf8.span)
+    #expect(isNearer)
+    #expect(search.cells <= 12)
   }
 }

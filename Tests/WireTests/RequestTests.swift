@@ -95,4 +95,49 @@ struct RequestTests {
     }
     #expect(fault?.error.name == name)
   }
+
+  // MARK: Lines that are JSON and break a limit
+
+  private static let deep =
+    String(repeating: "[", count: 60) + String(repeating: "]", count: 60)
+
+  @Test(arguments: [
+    (#"{"id":7,"method":"m","params":DEEP}"#, "7"),
+    (#"{"params":[DEEP],"method":"m","id":"a"}"#, #""a""#),
+    (#"{"method":"m","params":{"a":1e999},"i\u0064":1.50}"#, "1.50"),
+    (#"{"id":1,"method":"m","params":["\ud800"]}"#, "1"), (#"{"\ud800":1,"id":2}"#, "2"),
+    (#"{"method":"m","params":DEEP}"#, "null"), (#"{"id":DEEP,"method":"m"}"#, "null"),
+    (#"{"id":1e999,"method":"m"}"#, "null"), (#"{"id":"\ud800","method":"m"}"#, "null"),
+    (#"{"id":null,"params":DEEP}"#, "null"),
+    (#"{"id":7,"params":DEEP}}"#, "null"), (#"{"id":7,"params":DEEP"#, "null"),
+    (#"{"id":7,"params":DEEP,}"#, "null"),
+  ])
+  func `a line that breaks a limit is refused under its id, wherever that stands`(
+    line: String, id: String
+  ) {
+    let text = line.replacing("DEEP", with: Self.deep)
+    let fault = #expect(throws: Request.Fault.self) { try read(text) }
+    #expect(fault?.id.text == id)
+    #expect(fault?.error.name == .parseError)
+  }
+
+  @Test
+  func `in a batch only the request that breaks a limit is refused`() throws {
+    let line = Array(
+      #"[{"id":1,"method":"a"},{"id":2,"method":"b","params":\#(Self.deep)},{"params":[1e999],"id":3}, 4]"#
+        .utf8)
+    let read = try Batch.parse(line.span, limits: Limits()).map { request in
+      switch request {
+      case .success(let request): "\(request.id?.text ?? "-")"
+      case .failure(let fault): "\(fault.id.text) \(fault.error.name.rawValue)"
+      }
+    }
+    #expect(read == ["1", "2 parse_error", "3 parse_error", "null invalid_request"])
+    let many = Array(
+      ("[" + Array(repeating: Self.deep, count: 257).joined(separator: ",") + "]").utf8)
+    let fault = #expect(throws: Request.Fault.self) {
+      try Batch.parse(many.span, limits: Limits())
+    }
+    #expect(fault?.error.name == .batchTooLarge)
+  }
 }

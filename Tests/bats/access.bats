@@ -95,19 +95,19 @@ bindctl: the configuration is as it was"
     is "$status" 2
 }
 
-@test "24: a socket that may not be opened is exit 6, with its owner and mode" {
+@test "24: a socket that may not be opened is exit 5, with its owner and mode" {
     start_daemon
     as_user 4002 ping
-    is "$status" 6
-    is "$stderr" "bindctl: no daemon answers: tried $BINDER_SOCKET (\$BINDER_SOCKET: Permission denied); $BINDER_SOCKET belongs to user root and group root, mode 0600; become a member of that group, ask the owner, or name one that you may open with --socket PATH"
+    is "$status" 5
+    is "$stderr" "bindctl: permission denied: tried $BINDER_SOCKET (\$BINDER_SOCKET: Permission denied); $BINDER_SOCKET belongs to user root and group root, mode 0600; become a member of that group, ask the owner, or name one that you may open with --socket PATH"
 }
 
 @test "24: a user without a role is told so, also by a stream, which does not come again" {
     start_daemon --config "$config"
     for command in ping "watch cells/lamp"; do
         as_user 4002 $command
-        is "$status" 6
-        is "$stderr" "bindctl: the daemon does not let this user in: no role of its configuration is his; ask who runs it"
+        is "$status" 5
+        is "$stderr" "bindctl: permission denied: no role of the daemon's configuration has this user; ask who runs it"
     done
     grep -q "refused uid 4002 pid" "$directory/log"
 }

@@ -85,8 +85,32 @@ start_false_daemon() { # script
     refuses 4 "'cells/lamp' had no value at 3; 'bindctl history cells/lamp' shows when it had" \
         get cells/lamp --at 3
     refuses 1 'the journal ends at 3' get cells/lamp --at 9
-    refuses 2 "'noon' is no moment: 81234 (a seq), -5m (ago), 2026-11-20T20:00, start or now; see 'bindctl help'" \
+    refuses 2 "'noon' is not a time; for example: 81234 (a position), -5m, 08:30, yesterday; see 'bindctl help when'" \
         get cells/lamp --at noon
+}
+
+@test "times are typed as the clocks here show them" {
+    bindctl set cells/lamp 1
+    sleep .05
+    for at in "$(date +%H:%M:%S.%N)" "today $(date +%H:%M:%S.%N)" "@$(date +%s.%N)" '0s ago' tomorrow; do
+        gives 0 1 get cells/lamp --at "$at"
+    done
+    TZ=Asia/Tokyo gives 0 1 get cells/lamp --at "$(TZ=Asia/Tokyo date +%H:%M:%S.%N)"
+    for at in yesterday '1h ago' 'yesterday 08:30' '2 days ago' @1000000000; do
+        run --separate-stderr bindctl get cells/lamp --at "$at"
+        is "$status" 4
+    done
+    gives 1 '+ cells/lamp 1' at yesterday --diff
+    is "$(bindctl events --since yesterday --until tomorrow | wc -l)" 1
+}
+
+@test "a format with a member that no such result has is refused" {
+    bindctl set cells/a 1
+    refuses 2 "no member 'nosuch' (there are: source, kind, seq, value); see 'bindctl help forms'" \
+        get cells/a -F '{nosuch}'
+    refuses 2 "no member 'event.tpye' (there are: event.type, event.stream, event.version, event.time, event.data); see 'bindctl help forms'" \
+        events -F '{event.tpye}'
+    gives 0 '1 ' get cells/a -F '{value} {gone}'
 }
 
 @test "set takes JSON, words, stdin and files" {
@@ -105,7 +129,8 @@ start_false_daemon() { # script
     gives 0 '"line\nline"' get cells/a
     gives 0 '{"value":1,"seq":11,"version":11}' set cells/a 1 -j
     refuses 2 "'/nowhere' cannot be read: No such file or directory" set cells/a @/nowhere
-    refuses 4 "no source 'nowhere/a'; 'bindctl services' shows what there is" set nowhere/a 1
+    refuses 2 '/dev/zero holds more than 64 MiB, and a value has at most 256 KiB' set cells/a @/dev/zero
+    refuses 4 "no source 'nowhere/a'; 'bindctl services' lists what there is" set nowhere/a 1
     refuses 5 "source 'system/load' is not writable" set system/load 1
 }
 
@@ -142,7 +167,7 @@ start_false_daemon() { # script
 @test "unset removes a cell, and says when there was none" {
     bindctl set cells/a 1
     gives 0 '' unset cells/a
-    refuses 4 "no source 'cells/a'; 'bindctl services' shows what there is" get cells/a
+    refuses 4 "no source 'cells/a'; 'bindctl get \"cells/**\"' lists what there is" get cells/a
     refuses 1 "'cells/a' was not set" unset cells/a
     refuses 2 "unset takes a cell, as cells/lamp, not 'system/load'; see 'bindctl help unset'" unset system/load
 }
@@ -158,6 +183,10 @@ start_false_daemon() { # script
         call cells.add name=n --expect cells/n=4
     refuses 4 "no method 'cells.ad'; did you mean 'cells.add'?" call cells.ad name=n
     refuses 5 'there is no parameter nmae' call cells.toggle name=n nmae=m
+    refuses 5 "string is missing at /name; unknown parameter 'nmae'; did you mean 'name'?" call cells.toggle nmae=m
+    run --separate-stderr bindctl call people.rename id:=9 name=x
+    is "$status" 4
+    [[ $stderr == *"; 'bindctl get \"people/**\"' lists what there is" ]]
     refuses 5 "expected integer at /thread, got string; what is no text stands behind ':=', as in thread:=1" \
         call threads.like thread=1 post:=1
     refuses 2 "the argument 'n' is neither name=text nor name:=json; see 'bindctl help call'" call cells.add n
@@ -175,17 +204,17 @@ start_false_daemon() { # script
     gives 1 '' is 'cells/temp <= 20'
     gives 1 '' is cells/none
     gives 0 '' is 'cells/none != true'
-    refuses 4 "no source 'nowhere/a'; 'bindctl services' shows what there is" is nowhere/a
+    refuses 4 "no source 'nowhere/a'; 'bindctl services' lists what there is" is nowhere/a
     refuses 2 "is takes one source, not the pattern 'cells/*'; see 'bindctl help is'" is 'cells/*'
 }
 
 @test "wait returns at once, when the value comes, or when the time is over" {
     bindctl set cells/temp 20
     gives 0 20 wait cells/temp 20
-    refuses 124 "'cells/temp > 30' has not come in time: it is 20" wait 'cells/temp > 30' -t 0.1
-    refuses 124 "'cells/none == true' has not come in time: it is not set" wait cells/none -t 100ms
+    refuses 124 "timed out waiting for cells/temp > 30 (now 20)" wait 'cells/temp > 30' -t 0.1
+    refuses 124 "timed out waiting for cells/none == true (not set)" wait cells/none -t 100ms
     gives 0 20 wait cells/temp 20 --timeout 0
-    refuses 124 "'cells/temp > 30' has not come in time: it is 20" wait 'cells/temp > 30' --timeout 0
+    refuses 124 "timed out waiting for cells/temp > 30 (now 20)" wait 'cells/temp > 30' --timeout 0
     beside timeout 20 bindctl wait 'cells/temp > 30' -t 20
     waiting=${background[-1]}
     subscribed() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }
@@ -200,6 +229,53 @@ start_false_daemon() { # script
     bindctl set cells/temp 19
     wait "${background[-1]}"
     is "$(cat "$directory/out")" '{"source":"cells/temp","seq":4,"value":19}'
+}
+
+@test "is, wait and the daemon agree, also on what is not set and above 2^53" {
+    bindctl set cells/big 9007199254740993
+    bindctl set cells/word -s kim
+    local line expected code op value source raw
+    while read -r expected source op value; do
+        code=0
+        bindctl is "$source $op $value" || code=$?
+        is "$source $op $value: is $code" "$source $op $value: is $expected"
+        code=0
+        bindctl wait "$source $op $value" -t 0 > "$directory/out" 2> "$directory/err" || code=$?
+        is "$source $op $value: wait $code" "$source $op $value: wait $((expected == 0 ? 0 : 124))"
+        raw=$(printf '{"id":1,"method":"wait","params":{"source":"%s","op":"%s","value":%s,"_meta":{"timeout_ms":50}}}\n' \
+            "$source" "$op" "$value" | socat -t5 - "UNIX-CONNECT:$BINDER_SOCKET")
+        code=0
+        jq -e .result <<< "$raw" > "$directory/no" || code=1
+        is "$source $op $value: raw $code" "$source $op $value: raw $expected"
+    done <<'END'
+0 cells/none != 5
+1 cells/none == 5
+1 cells/none < 5
+0 cells/none != null
+0 cells/big > 9007199254740992
+1 cells/big <= 9007199254740992
+0 cells/big == 9007199254740993.0
+1 cells/big == 9007199254740992
+0 cells/word < "kin"
+1 cells/word < 5
+0 cells/word != 5
+END
+    refuses 2 "'cells/big > true' is not a condition; for example: 'a/b > 20'; see 'bindctl help is'" is 'cells/big > true'
+}
+
+@test "wait begins again when the journal was replaced meanwhile" {
+    bindctl set cells/temp 1
+    beside timeout 20 bindctl wait cells/temp 5
+    waiting=${background[-1]}
+    subscribed() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }
+    eventually subscribed
+    kill_daemon
+    rm "$directory"/journal.db*
+    start_daemon
+    eventually subscribed
+    bindctl set cells/temp 5
+    wait "$waiting"
+    is "$(cat "$directory/out")" 5
 }
 
 @test "wait goes on when the daemon was restarted" {
@@ -260,7 +336,7 @@ start_false_daemon() { # script
     run --separate-stderr bindctl watch system/load daemon/stats -n 2
     is "$status" 0
     is "$(cut -d '{' -f 1 <<< "$output" | sort -u)" $'--- live\ndaemon/stats\t\nsystem/load\t'
-    refuses 4 "no source 'nowhere/a'; 'bindctl services' shows what there is" watch nowhere/a
+    refuses 4 "no source 'nowhere/a'; 'bindctl services' lists what there is" watch nowhere/a
     refuses 5 'what is not journaled has no past to read each change from' watch system/load --since 1
 }
 
@@ -296,38 +372,6 @@ bindctl: connected again; going on after 11'
     is "$(jq -c '[.event.stream, .event.version, .event.data.value]' "$directory/out")" \
         "$(for i in {0..40}; do echo "[\"cells/a\",$((i + 1)),$i]"; done)"
     [ "$(jq .seq "$directory/out" | sort -nu | wc -l)" = 41 ]
-}
-
-@test "events --durable goes on behind what it has printed, after kill -9 of daemon and reader" {
-    position() { bindctl get readers/mailer -j 2> "$directory/no" | jq -c .value; }
-    stands() { [ "$(position)" = "{\"seq\":$1}" ]; }
-    for i in 1 2 3; do bindctl set cells/a $i; done
-    beside bindctl events 'cells/**' --durable mailer --since start -F '{seq} {event.data.value}'
-    eventually stands 3
-    is "$(cat "$directory/out")" '1 1
-2 2
-3 3'
-    kill_daemon
-    start_daemon
-    bindctl set cells/a 4
-    seq=$(bindctl events cells/a -n 1 -F '{seq}')
-    eventually stands "$seq"
-    [ "$(wc -l < "$directory/out")" = 4 ]
-    refuses 5 "somebody holds the reader 'mailer'" events --durable mailer
-    kill -KILL "${background[-1]}"
-    wait "${background[-1]}" || true
-    bindctl set cells/b 5
-    beside bindctl events 'cells/**' --durable mailer -r
-    eventually has out '{"value":5}'
-    is "$(wc -l < "$directory/out")" 1
-    first=${background[-1]}
-    bindctl call readers.forget name=mailer > "$directory/forgotten"
-    status=0
-    wait "$first" || status=$?
-    is "$status" 5
-    is "$(cat "$directory/err")" 'bindctl: the daemon has ended the stream: forgotten'
-    refuses 2 "--steal is for --durable; see 'bindctl help events'" events --steal
-    refuses 2 "--count and --durable exclude each other; see 'bindctl help events'" events -n 1 --durable x
 }
 
 @test "a daemon that ends in order says why, and streams wait for the next one" {
@@ -426,8 +470,8 @@ bindctl: connected again; going on after 0'
     refuses 5 "'system/load' is not journaled: it has no past" history system/load
     refuses 2 "history takes one source, not the pattern 'cells/*'; 'at' shows many as of a moment; see 'bindctl help history'" history 'cells/*'
     refuses 2 "what has happened shows 'bindctl events'; see 'bindctl help history'" history events
-    refuses 2 "'cells/a >> 5' is no condition, as 'a/b > 20' is; see 'bindctl help is'" is 'cells/a >> 5'
-    refuses 2 "'cells/a >' is no condition, as 'a/b > 20' is; see 'bindctl help wait'" wait 'cells/a >'
+    refuses 2 "'cells/a >> 5' is not a condition; for example: 'a/b > 20'; see 'bindctl help is'" is 'cells/a >> 5'
+    refuses 2 "'cells/a >' is not a condition; for example: 'a/b > 20'; see 'bindctl help wait'" wait 'cells/a >'
 }
 
 @test "services, describe, stats, errors and version say what there is" {
@@ -443,6 +487,11 @@ bindctl: connected again; going on after 0'
     [[ $(bindctl describe) == *'  ping  '* ]]
     bindctl describe --names | grep -qx cells.toggle
     refuses 4 "no path 'cels'; did you mean 'cells'?" describe cels
+    refuses 4 "no path 'nope'; 'bindctl services' lists what there is" describe nope
+    [[ $(bindctl describe bind) == *$'\n''transformers'*'  scale(number)  '*'reversible'* ]]
+    [[ $(bindctl help transformers) == *'  round(integer)  '*'one way'* ]]
+    is "$(bindctl help transformers -r | grep -cx celsiusToFahrenheit)" 1
+    [[ $(bindctl describe cells.compareAndSet) == *$'\n  name      string '* ]]
     bindctl stats | grep -Eq '^connections +1$'
     is "$(bindctl stats -F '{stats.last} {limits.depth}')" '0 64'
     bindctl stats --limits | grep -Eq '^batch +256$'
@@ -451,6 +500,10 @@ bindctl: connected again; going on after 0'
     is "$(bindctl errors -j | jq -s length)" 27
     is "$(bindctl version | cut -d , -f 1)" $'bindctl 0.1.0\nbinderd 0.1.0'
     is "$(BINDER_SOCKET=/nowhere bindctl version)" 'bindctl 0.1.0'
+    for words in --version -V 'get --version'; do
+        # shellcheck disable=SC2086
+        is "$(BINDER_SOCKET=/nowhere bindctl $words)" 'bindctl 0.1.0'
+    done
 }
 
 @test "ping says who answers and how soon" {
@@ -459,7 +512,7 @@ bindctl: connected again; going on after 0'
     [[ $(bindctl ping -r) =~ ^[0-9]+$ ]]
     is "$(bindctl ping -j | jq .last)" 0
     start_false_daemon 'sleep 30'
-    refuses 124 'the daemon has not answered in time; give it more with -t' ping -t 100ms
+    refuses 124 'the daemon has not answered in time; -t TIME gives it more' ping -t 100ms
 }
 
 @test "pipe passes lines in both directions, and ends when both are done" {
@@ -530,8 +583,8 @@ bindctl: connected again; going on after 0'
     is "$stderr" 'binderd: no journal at /nowhere'
     run --separate-stderr bindctl journal verfy
     is "$status" 2
-    [[ $stderr == *"not 'verfy': did you mean 'verify'? See 'bindctl help journal'" ]]
-    refuses 2 "backup needs a FILE; see 'bindctl help journal'" journal backup
+    [[ $stderr == "bindctl: unknown WORK 'verfy' ("*"): did you mean 'verify'? See 'bindctl help journal'" ]]
+    refuses 2 "missing argument FILE; see 'bindctl help journal'" journal backup
 }
 
 @test "a backup beside a daemon is restored with an epoch of its own, and old cursors are told" {
@@ -540,7 +593,7 @@ bindctl: connected again; going on after 0'
     epoch=$(bindctl journal info -j | jq -r .epoch)
     run --separate-stderr bindctl journal backup "$directory/copy.db"
     is "$status" 0
-    is "$output" "$directory/copy.db: epoch $epoch, 2 events, 1 to 2"
+    is "$output" "$directory/copy.db: epoch $epoch, 2 events, 1 to 2, of $directory/journal.db"
     run --separate-stderr bindctl journal backup "$directory/copy.db"
     is "$status" 1
     [[ $stderr == *'there is a file already; --force replaces it' ]]
@@ -548,7 +601,7 @@ bindctl: connected again; going on after 0'
     # Not under a running daemon.
     run --separate-stderr bindctl journal restore "$directory/copy.db" --force
     is "$status" 1
-    [[ $stderr == *"the journal is in use by pid $daemon "* ]]
+    is "$stderr" "binderd: $directory/journal.db is in use by pid $daemon; stop that first: kill $daemon"
     kill_daemon
     run --separate-stderr bindctl journal restore "$directory/copy.db" --file "$directory/journal.db"
     is "$status" 1
@@ -652,18 +705,50 @@ END
     refuses 6 'the connection to the daemon was lost' get cells/a
 }
 
+@test "a daemon that never stops talking, and does not answer, is given up" {
+    cat > "$directory/false" <<'END'
+read -r line
+echo '{"id":1,"result":{"server":{"name":"b","version":"1"},"epoch":"e","first":1,"last":0}}'
+read -r line
+yes '{"jsonrpc":"2.0","method":"next","params":{"sub":1,"seq":1,"value":1}}'
+END
+    start_false_daemon "sh $directory/false"
+    refuses 124 'the daemon has not answered in time; -t TIME gives it more' get cells/a -t 300ms
+    refuses 124 'the daemon has not answered in time; whether the request was run is unknown; -t TIME gives it more' \
+        set cells/a 1 -t 300ms
+}
+
+@test "an answer is read however large it is" {
+    for i in {1..5000}; do echo "{\"id\":1,\"method\":\"cells.set\",\"params\":[\"n$i\",$i]}"; done |
+        bindctl pipe | tail -1
+    is "$(bindctl get 'cells/**' | wc -l)" 5000
+    is "$(bindctl get 'cells/**' -j | jq -s 'map(.value) | add')" 12502500
+    is "$(bindctl at 4999 --diff | cut -d ' ' -f 1-2)" '+ cells/n5000'
+    seq 5000 | jq -c -n '[inputs | {key: "k\(.)", value: .}] | from_entries' > "$directory/map"
+    bindctl set cells/object "@$directory/map" && return 1
+    for i in {1..5000}; do echo "{\"id\":1,\"method\":\"maps.put\",\"params\":[\"m\",\"k$i\",$i]}"; done |
+        bindctl pipe | tail -1
+    is "$(bindctl get maps/m | jq -c 'add')" 12502500
+    is "$(bindctl history maps/m -n 1 -j | jq '.value | length')" 5000
+    beside bindctl watch maps/m -r -n 1
+    eventually grep -q k5000 "$directory/out"
+    bindctl call maps.put name=m key=k1 value:=0
+    wait "${background[-1]}"
+    is "$(tail -1 "$directory/out" | jq add)" 12502499
+}
+
 @test "what is no daemon is not understood" {
     start_false_daemon 'read line; echo HTTP/1.1 400 Bad Request'
     refuses 1 "the daemon's answer is not understood: a line that is not JSON" get cells/a
 }
 
 @test "a wrong command line is refused with one guess" {
-    refuses 2 "no command was given; see 'bindctl help'"
-    refuses 2 "no command 'xyzzy'; see 'bindctl help'" xyzzy
-    refuses 2 "no command 'wacth': did you mean 'watch'? See 'bindctl help'" wacth
-    refuses 2 "no command 'wath': did you mean 'watch'? See 'bindctl help'" wath
-    refuses 2 "no option '--chnage' for wait: did you mean '--change'? See 'bindctl help wait'" wait a --chnage
-    refuses 2 "set needs its VALUE; see 'bindctl help set'" set cells/a
+    refuses 2 "missing argument COMMAND; see 'bindctl help'"
+    refuses 2 "unknown command 'xyzzy'; see 'bindctl help'" xyzzy
+    refuses 2 "unknown command 'wacth': did you mean 'watch'? See 'bindctl help'" wacth
+    refuses 2 "unknown command 'wath': did you mean 'watch'? See 'bindctl help'" wath
+    refuses 2 "unknown option '--chnage': did you mean '--change'? See 'bindctl help wait'" wait a --chnage
+    refuses 2 "missing argument VALUE; see 'bindctl help set'" set cells/a
     refuses 2 "the format '{seq' has a '{' without its '}'; a brace is '{{'; see 'bindctl help'" get a -F '{seq'
 }
 
@@ -692,6 +777,9 @@ END
         [ "$(bindctl help "$topic" | wc -L)" -le 80 ]
     done
     refuses 2 "no help on 'wath': did you mean 'watch'? See 'bindctl help'" help wath
+    is "$(bindctl help journal backup)" "$(bindctl help journal)"
+    is "$(bindctl help acl check)" "$(bindctl help acl)"
+    refuses 2 "no help on 'journal bakcup'; see 'bindctl help'" help journal bakcup
 }
 
 @test "completions know commands, options and what the daemon has" {
@@ -740,12 +828,61 @@ interrupts() {
 
 types() { tmux -S "$directory/tmux" send-keys -t test "$1" Enter; }
 
+# Whether something has run what a name says.
+has_run() { compgen -G "$directory/run*"; }
+
+@test "completions do not run what a daemon calls its sources" {
+    cd "$directory"
+    export directory
+    cat > false <<'END'
+read -r line
+echo '{"id":1,"result":{"server":{"name":"b","version":"1"},"epoch":"e","first":1,"last":0}}'
+read -r line
+printf '%s\n' '{"id":2,"result":{"values":{"cells/$(touch $directory/run1)":1,"cells/`touch $directory/run2`":1,"cells/;touch${IFS}$directory/run3":1,"--format=x":1,"cells/a\ncells/b c":1,"cells/*":1,"cells/lamp":1}}}'
+read -r line
+END
+    bindctl completions bash > bash
+    bindctl completions zsh > zsh
+    bindctl completions fish > fish
+    start_false_daemon "sh $directory/false"
+    cat > complete <<'END'
+source ./bash
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_bindctl
+printf '%s\n' "${COMPREPLY[@]}"
+END
+    is "$(bash complete bindctl get '')" $'cells/a\ncells/lamp'
+    is "$(bash complete bindctl get cells/l)" cells/lamp
+    run has_run
+    is "$status" 1
+    if command -v zsh > no; then
+        cat > ask <<'END'
+compdef() { }
+_arguments() { [[ ${@[-1]} == '*:word:'* ]] && eval "${${@[-1]}#\*:word:}"; state=words line=(get); }
+compadd() { print -l -- ${(P)2}; }
+source ./zsh
+_bindctl
+END
+        is "$(zsh -f ask)" $'cells/a\ncells/lamp'
+        run has_run
+        is "$status" 1
+    fi
+    if command -v fish > no; then
+        is "$(fish -c 'source fish; complete -C "bindctl get cells/"' | cut -f 1 | sort)" $'cells/a\ncells/lamp'
+        run has_run
+        is "$status" 1
+    fi
+}
+
 @test "on a terminal watch shows values under each other, and Ctrl-C ends it by the signal" {
     bindctl set cells/lamp true
     bindctl set cells/long-name-of-a-cell '"x"'
     start_terminal
     types "bindctl watch 'cells/**'"
     eventually shows '^--- live after 2$'
+    shows '^cells/lamp {17}true$'
+    shows '^cells/long-name-of-a-cell  "x"$'
     bindctl set cells/lamp false
     eventually shows '^cells/lamp +false$'
     screen -e | grep -qF $'\e[36mfalse'
@@ -784,7 +921,7 @@ types() { tmux -S "$directory/tmux" send-keys -t test "$1" Enter; }
     types 'clear; bindctl history cells/evil'
     eventually shows "\"$shown\"$"
     types 'clear; bindctl "$(printf "x\033[7m")"'
-    eventually shows '^bindctl: no command .x\\u001b\[7m'
+    eventually shows '^bindctl: unknown command .x\\u001b\[7m'
     types $'clear; echo \'{"id":1,"method":"get","params":{"source":"cells/evil"}}\' | bindctl pipe'
     joined() { screen -J | grep -qE -e "$1"; }
     eventually joined "\"value\":\"$shown\""
@@ -843,13 +980,13 @@ types() { tmux -S "$directory/tmux" send-keys -t test "$1" Enter; }
     is "$(jq -r '.binder // .answer.value // .answer.error.data.reason // .next.props.value.value' \
         <<<"$output" | tr '\n' ' ')" 'cell true not_a_number true '
     refuses 4 "no view 'cel'; did you mean 'cell'?" open cel
-    refuses 4 "no view 'nothing-like-it'; 'bindctl views' shows what there is" open nothing-like-it
+    refuses 4 "no view 'nothing-like-it'; 'bindctl views' lists what there is" open nothing-like-it
     refuses 5 'string is missing at /args/name' open cell
     run bindctl open cell name=lamp <<<'toggle'
     is "$status" 2
     has_line() { grep -q "$1" "$directory/out"; }
     mkfifo "$directory/in"
-    beside sh -c 'bindctl open cell name=lamp < "$0"' "$directory/in"
+    beside sh -c 'exec bindctl open cell name=lamp < "$0"' "$directory/in"
     exec 9> "$directory/in"
     eventually has_line '"binder":"cell"'
     bindctl set cells/lamp 7
@@ -967,7 +1104,7 @@ not() { ! "$@"; } # command...
 @test "open in a pipe says that the daemon has gone, and opens the view anew" {
     has_line() { grep -q "$1" "$directory/out"; }
     mkfifo "$directory/in"
-    beside sh -c 'bindctl open cell name=lamp < "$0"' "$directory/in"
+    beside sh -c 'exec bindctl open cell name=lamp < "$0"' "$directory/in"
     exec 9> "$directory/in"
     eventually has_line '"binder":"cell"'
     kill -TERM "$daemon"

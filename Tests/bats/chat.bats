@@ -73,3 +73,53 @@ log_in() { # terminal name
     keys one q
     eventually shows two '^members +kim lee\*$'
 }
+
+@test "after a restart of the daemon everybody is where they were, with what they were typing" {
+    start_chat one
+    start_chat two
+    log_in one kim
+    log_in two lee
+    keys one c
+    eventually shows one '^> name'
+    keys one lobby Enter Enter
+    eventually shows two 'lobby +0 +1 +no'
+    keys one Enter
+    eventually shows one '^members +kim\*$'
+    keys one Enter
+    eventually shows one '^> text'
+    keys one 'are you'
+    eventually shows one '^> text +are you'
+    for signal in KILL TERM; do
+        kill -"$signal" "$daemon"
+        wait "$daemon" || true
+        eventually shows one 'waiting for the daemon'
+        keys one ' there'
+        start_daemon
+        eventually shows one '^chat › main › rooms › room'
+        eventually shows one '^> text +are you( there)+'
+        eventually shows two '^here +kim lee$'
+        eventually shows two '^chat › main › rooms  '
+        not_waiting() { ! shows one 'waiting for the daemon' && ! shows two 'waiting for the daemon'; }
+        eventually not_waiting
+    done
+    keys one Enter
+    eventually shows one 'kim +are you there there'
+    # The other one was in the list of rooms, and goes in from there.
+    keys two Enter
+    eventually shows two 'kim +are you there there'
+}
+
+@test "a name that is being typed is still there after a restart of the daemon" {
+    start_chat one
+    keys one l
+    eventually shows one '^> name'
+    keys one ki
+    eventually shows one '^> name +ki'
+    kill_daemon
+    eventually shows one 'waiting for the daemon'
+    start_daemon
+    here_again() { ! shows one 'waiting for the daemon'; }
+    eventually here_again
+    keys one m Enter
+    eventually shows one '^chat › main › rooms'
+}

@@ -18,7 +18,7 @@ types() {
             eval "$1" > "$directory/beside" 2>&1 3>&- < /dev/null
             background+=($!)
             return ;;
-        *watch* | *' -f '* | "bindctl bind '"*) set -- "timeout 2 $1" ;;
+        *watch* | *' -f '* | *' --exec '* | "bindctl bind '"*) set -- "timeout 2 $1" ;;
     esac
     eval "$1" > "$directory/shown" 2> "$directory/said" 3>&- < /dev/null || status=$?
     [[ $status = 0 || $1 = timeout* && $status = 124 && ! -s $directory/said ]] || {

@@ -122,3 +122,17 @@ request() { socat -t 10 - "UNIX-CONNECT:$socket" <<< "$1"; }
     eventually [ -S "$socket" ]
     [ "$(request '{"id":7,"method":"ping"}' | jq .id)" = 7 ]
 }
+
+@test "what cannot read its arguments, because a preloaded library has moved them, does not run without them" {
+    command -v gcc > /dev/null || skip "no gcc"
+    echo '#include <stdlib.h>
+__attribute__((constructor)) static void change(void) { setenv("TEST_CHANGE", "1", 1); }' > "$directory/change.c"
+    gcc -shared -fPIC -o "$directory/change.so" "$directory/change.c"
+    run timeout 10 env STATE_DIRECTORY="$directory" BINDER_SOCKET="$socket" LD_PRELOAD="$directory/change.so" \
+        "$binderd" --version 3>&-
+    echo "$status: $output"
+    # Where Swift finds them all the same, it is as if nothing had been changed.
+    [ "$status" -eq 0 ] && [[ $output == "binderd "* ]] ||
+        { [ "$status" -eq 64 ] && [[ $output == *"of 2 words of the command line 0 can be read"* ]]; }
+    [ ! -e "$directory/journal.db" ]
+}

@@ -28,6 +28,7 @@ package struct FileBinding: Sendable {
 /// Blank lines, and those that begin with `#`, say nothing.
 package struct BindFiles: Sendable {
   package private(set) var bindings: [FileBinding] = []
+  private var graph = BindingGraph()
 
   /// All that is wrong, in the order of the files.
   package private(set) var faults: [ConfigurationFault] = []
@@ -63,6 +64,7 @@ package struct BindFiles: Sendable {
         identity: name ?? "\(file) \(expression)")
       check(name, binding, column)
       bindings.append(binding)
+      graph.change(expression, count: 1)
     } catch {
       faults.append(
         ConfigurationFault(
@@ -97,7 +99,7 @@ package struct BindFiles: Sendable {
       note("\(what) stands in \(other.file):\(other.line) already")
     }
     places[binding.identity] = (binding.file, binding.line)
-    if let circle = binding.expression.circle(among: bindings.map(\.expression)) {
+    if let circle = graph.circle(with: binding.expression) {
       faults.append(
         binding.fault("a value would go in a circle: \(circle.joined(separator: " → "))"))
     }

@@ -1,5 +1,6 @@
 package import Configuration
 internal import JSON
+internal import Services
 internal import Signals
 internal import Wire
 
@@ -27,6 +28,10 @@ package func loadBindings(
   }
   live.filed = [:]
   var faults: [ConfigurationFault] = []
+  let known = interface.host.filedBindings
+  var positions: [String: UInt64] = [:]
+  var new: [LiveBinding] = []
+  var restored: [RestoredBinding] = []
   for source in files.bindings {
     guard live.kept[source.name] == nil else {
       faults.append(source.fault("there is a binding '\(source.name)' in the journal already"))
@@ -35,18 +40,35 @@ package func loadBindings(
     }
     if let filed = before[source.identity] {
       live.filed[source.name] = FiledBinding(source: source, binding: filed.binding)
+      positions[source.key] = known[source.key] ?? interface.host.last
       continue
     }
     do throws(WireError) {
-      let binding = try interface.makeBinding("\(source.expression)")
+      let read = try interface.readBinding("\(source.expression)")
+      let binding = try interface.makeBinding(read)
       live.filed[source.name] = FiledBinding(source: source, binding: binding)
-      binding.start()
+      positions[source.key] = known[source.key] ?? interface.host.last
+      if let position = known[source.key] {
+        restored.append(
+          RestoredBinding(binding: binding, transformer: read.transformer, position: position))
+      } else {
+        new.append(binding)
+      }
       hasChanged = true
     } catch {
       faults.append(source.fault(error.message))
     }
   }
+  // Before anything is assigned: what was bound once is not assigned at the next start.
+  if positions != known { interface.host.filedBindings = positions }
+  interface.start(restored) { faults.append(ConfigurationFault(file: "*.bind", message: $0)) }
+  for binding in new { binding.start() }
   return (hasChanged, faults)
+}
+
+extension FileBinding {
+  /// What it is known by at the next start: another expression is another binding.
+  fileprivate var key: String { "\(identity) \(expression)" }
 }
 
 /// A binding that lives because it stands in a file.

@@ -3,12 +3,13 @@ internal import Connections
 internal import JSON
 internal import Services
 internal import Signals
+internal import Wire
 
 /// Binds clients to the list of all bindings that the daemon keeps.
 func bindBindingList(_ interface: Interface, _ service: BindingsService) {
   interface.query(
     "bindings.list", "The bindings that the daemon keeps, and what has become of them.",
-    NoParameters.self, Shape(of: [ShownBinding].self)
+    NoParameters.self, .value([ShownBinding].self)
   ) { interface, call, _ in
     let role = interface.role
     let all = interface.shownBindings(service)
@@ -26,29 +27,45 @@ private struct ShownBinding: Codable {
   let file: String?
   let line: Int?
 
+  /// The user who has made it; absent for those of files, and where that is not known.
+  let uid: UInt32?
+
   /// Whether values are passed on.
   let active: Bool
   let transferred: Int
 
-  /// Why a value was not passed on, the last time.
+  /// Why the last value has not arrived, and when that was; none when it has.
   let failure: String?
+  let failedAt: String?
+
+  private enum CodingKeys: String, CodingKey {
+    case binding, expr, kept, file, line, uid, active, transferred, failure
+    case failedAt = "failed_at"
+  }
+}
+
+extension LiveBinding.Failure {
+  fileprivate var shownTime: String { Timestamp(microseconds: time).text }
 }
 
 extension Interface {
   fileprivate func shownBindings(_ service: BindingsService) -> [ShownBinding] {
-    let journaled = service.ledger.shown.value.expressions.map { source, text in
+    let makers = service.ledger.shown
+    let journaled = makers.expressions.map { source, text in
       let name = String(source.dropFirst("bindings/".count))
       let live = bindings.kept[name]
       return ShownBinding(
-        binding: name, expr: text, kept: "journal", file: nil, line: nil, active: live != nil,
-        transferred: live?.transferred ?? 0, failure: live?.failure)
+        binding: name, expr: text, kept: "journal", file: nil, line: nil,
+        uid: makers.maker(of: source), active: live != nil, transferred: live?.transferred ?? 0,
+        failure: live?.failure?.text, failedAt: live?.failure?.shownTime)
     }
     let filed = bindings.filed.values.map { filed in
       let source = filed.source
       return ShownBinding(
         binding: source.name, expr: "\(source.expression)", kept: "file", file: source.file,
-        line: source.line, active: !filed.binding.isDisposed,
-        transferred: filed.binding.transferred, failure: filed.binding.failure)
+        line: source.line, uid: nil, active: !filed.binding.isDisposed,
+        transferred: filed.binding.transferred, failure: filed.binding.failure?.text,
+        failedAt: filed.binding.failure?.shownTime)
     }
     return (journaled + filed).sorted { $0.binding < $1.binding }
   }

@@ -13,8 +13,7 @@ package func bindFeed(
   let (id, count) = (feed.id, max(0, feed.newest ?? FeedArguments.newest))
   feeds.values(of: id).bind(to: view["feed"])
   feeds.states(of: id).ignoreNils().updateLoadingState(of: view["feed"]).bind(to: view) { _, _ in }
-  feeds.ledger.list(of: Feeds.episodes(ofFeed: id)).map { Array($0.collection.prefix(count)) }
-    .removeDuplicates().bind(to: view["episodes"])
+  feeds.episodes(of: id, newest: count).bind(to: view["episodes"])
   feeds.isGone(id).bind(to: view) { view, _ in view.dismiss() }
   view.intent("markPlayed", MarkEpisode.self).calls {
     try feeds.mark(id, $0.episode, played: $0.played ?? true)

@@ -32,9 +32,8 @@ extension Interface {
     reads: ((Arguments) -> [String])? = nil,
     bind: @escaping (View, Session, Arguments) throws -> Void
   ) {
-    precondition(views[name] == nil, "two views \(name)")
     guard role.read.allowsAll || reads != nil else { return }
-    views[name] = ViewBinder(name: name, doc: doc, arguments: Shape(of: arguments)) {
+    let binder = ViewBinder(name: name, doc: doc, arguments: Shape(of: arguments)) {
       [unowned self] view, session, text throws(WireError) in
       do {
         let arguments: Arguments = try JSONDecoder().decode(from: text)
@@ -48,6 +47,7 @@ extension Interface {
         throw self.error(error)
       }
     }
+    add(binder)
   }
 
   /// Offers a view that takes no arguments.

@@ -5,7 +5,13 @@ internal import Wire
 
 /// Binds clients to views: they open one, ask what it offers, and close it.
 package func bindViews(_ interface: Interface) {
-  interface.query("open", "Opens a view: shows what a binder binds.", Open.self, nil) {
+  interface.query(
+    "open", "Opens a view: shows what a binder binds.", Open.self,
+    .members(
+      .init("view", .handle), .init("binder", .string), .init("seq", .natural),
+      .init("props", .map(.property)), .init("intents", .map(.intent)), .optional("more", .bool)
+    )
+  ) {
     interface, call, open in
     do throws(WireError) {
       try interface.open(open, call)
@@ -13,7 +19,12 @@ package func bindViews(_ interface: Interface) {
       call.refuse(error)
     }
   }
-  interface.query("close", "Closes a view, its children first.", Close.self, nil) {
+  interface.query(
+    "close", "Closes a view, its children first.", Close.self,
+    .members(
+      .init("view", .handle), .init("closed", .array(.handle))
+    )
+  ) {
     interface, call, close in
     let closed = call.connection.view(close.view).map(call.connection.close) ?? []
     call.answer { buffer in
@@ -25,11 +36,14 @@ package func bindViews(_ interface: Interface) {
     }
   }
   interface.offer(
-    "intent", "Asks something of a view.", .command, ViewRequest.self, nil, nil, []
+    "intent", "Asks something of a view.", .command, ViewRequest.self,
+    .object([.optional("value", .any)] + ResultShape.recorded + [.optional("opened", .handle)]),
+    nil, []
   ) { interface, call, request, line in
     do throws(WireError) {
       try interface.ask(call, request, line)
     } catch {
+      guard !interface.isDeferred else { return }
       // What it was refused for may not be durable yet.
       call.refuse(error, after: interface.host.last)
     }
@@ -161,7 +175,7 @@ extension Interface {
   }
 
   private func answer(_ call: Call, with accepted: Accepted, opened: Handle?) {
-    let room = call.connection.lineOut - Self.answerBytes
+    let room = call.room - Self.answerBytes
     call.answer(after: host.last) { buffer in
       accepted.write(to: &buffer, room: room)
       guard let opened else { return }

@@ -6,6 +6,9 @@ struct ClosedView {
   let handle: Handle
   let reason: String
 
+  /// The views that it was opened from.
+  let ancestors: [Handle]
+
   /// What must be durable before the client hears of it.
   var after: UInt64 = 0
 }
@@ -116,7 +119,8 @@ extension Connection {
   /// Notes that a view is closed, for a client that knows it.
   func note(closed view: View, _ reason: String) {
     guard view.isTold, !isEnded else { return }
-    closedViews.append(ClosedView(handle: view.handle, reason: reason))
+    let ancestors = Array(sequence(first: view, next: \.parent).dropFirst().map(\.handle))
+    closedViews.append(ClosedView(handle: view.handle, reason: reason, ancestors: ancestors))
     hub.list(self)
   }
 
@@ -124,7 +128,9 @@ extension Connection {
   ///
   /// - Returns: The handles of those that the client knew, children before parents.
   package func close(_ view: View) -> [Handle] {
-    var closed: [Handle] = []
+    // Those that have ended before and are not told yet, so that nothing of them follows.
+    var closed = closedViews.filter { $0.ancestors.contains(view.handle) }.map(\.handle)
+    closedViews.removeAll { $0.ancestors.contains(view.handle) }
     view.end { if $0.isTold { closed.append($0.handle) } }
     return closed
   }
@@ -150,14 +156,14 @@ extension Connection {
   /// - Returns: Whether nothing is left that may leave now.
   func fillViews(_ buffer: inout ByteBuffer) -> Bool {
     while let closed = closedViews.first, closed.after <= hub.position {
-      guard buffer.count < Hub.chunkSize else { return false }
+      guard buffer.count < chunkSize else { return false }
       closedViews.removeFirst()
       write(closed, &buffer)
     }
     // What a view shows may open others, so they are counted each time.
     var i = 0
     while i < views.count {
-      guard buffer.count < Hub.chunkSize else { return false }
+      guard buffer.count < chunkSize else { return false }
       let view = views[i]
       if view.isDirty, !view.isHeld, closedViews.isEmpty || view.isTold {
         tell(view, &buffer)

@@ -59,17 +59,21 @@ extension View {
   /// - Parameter size: How long the frame may be.
   /// - Returns: Whether something is written, or there was nothing to write.
   func writeNext(_ buffer: inout ByteBuffer, size: Int) -> Bool {
-    let changed = properties.filter { $0.value.content.isNew }.sorted { $0.key < $1.key }
+    let changed = properties.filter { $0.value.hasNews() }.sorted { $0.key < $1.key }
     guard !changed.isEmpty || hasMore else { return true }
     let start = buffer.count
     begin("next", &buffer)
     buffer.append(#","props":{"#)
-    var isFirst = true
+    var (isFirst, hasRoom) = (true, true)
     for (name, property) in changed {
       // A comma, the quotes of a name of ASCII, a colon and braces stand around the members.
       let room = start + size - Self.endBytes - buffer.count - name.utf8.count - 7
       var members = ByteBuffer()
-      guard property.writeNews(to: &members, upTo: room), !members.isEmpty else { continue }
+      guard property.writeNews(to: &members, upTo: room) else {
+        hasRoom = false
+        continue
+      }
+      guard !members.isEmpty else { continue }
       if !isFirst { buffer.append(UInt8(ascii: ",")) }
       isFirst = false
       buffer.append(quoted: name)
@@ -77,9 +81,10 @@ extension View {
       buffer.append(members.span.extracting(1..<members.count))  // no comma before the first
       buffer.append(UInt8(ascii: "}"))
     }
-    guard !isFirst || changed.isEmpty else {
+    // Who was told that more follows is told when there is no more.
+    guard !isFirst || hasRoom && hasMore else {
       buffer.truncate(to: start)
-      return false
+      return hasRoom
     }
     hasMore = properties.values.contains { $0.content.isNew }
     buffer.append(hasMore ? #"},"more":true"# : "}")
@@ -108,10 +113,11 @@ extension View {
   /// Appends all properties and intents; of lists the first elements, when not all fit.
   private func writeContents(_ buffer: inout ByteBuffer, upTo end: Int) {
     let start = buffer.count
-    var room = Int.max
+    // More than the line has room for is never written, however long the lists are.
+    var room = end == .max ? .max : max(0, end - start)
     writeContents(&buffer, room: &room)
-    hasMore = false
-    guard end != .max, buffer.count + Self.endBytes > end else { return }
+    hasMore = properties.values.contains { $0.content.isNew }
+    guard hasMore || buffer.count + Self.endBytes > end else { return }
     buffer.truncate(to: start)
     room = 0
     writeContents(&buffer, room: &room)

@@ -41,6 +41,7 @@ package final class View: DisposeBagProvider {
   /// Collects what the binder says, while it does.
   private var lines: Assembly?
   private var childCount = 0
+  private let live = LiveNode("View")
 
   // What the connection has told of it.
   var isDirty = false

@@ -4,7 +4,8 @@ internal import Wire
 
 /// What a property of a view shows, and what of that the client has not been told.
 ///
-/// Members of a frame that are not there stay as they were.
+/// Members of a frame that are not there stay as they were. A value is not made before it is told: of
+/// all that it was since the last frame, the newest is.
 struct ViewContent {
   /// How clients see a property.
   enum Kind: String {
@@ -21,46 +22,30 @@ struct ViewContent {
     case failed(WireError)
   }
 
-  enum Shown: Equatable {
+  enum Shown {
     case nothing
-    case value(JSONText)
-    case list([JSONText])
+    case value(ShownText)
+    case list(ShownList)
   }
 
-  /// What has to be told of ``shown``.
-  enum News {
-    case none
-    /// The steps since the client was told, as they stand in a frame, and their bytes.
-    case steps([String], bytes: Int)
-    case whole
-  }
+  private(set) var kind = Kind.state
+  private(set) var shown = Shown.nothing
+  private(set) var loading: Loading?
+  private var isLoadingNew = false
+  private var isKindNew = false
 
-  /// Bytes of steps that are kept for a client that does not keep up; beyond, it gets the whole.
-  private static let stepBytes = 64 << 10
-
-  /// Elements of a list for which it is found out what has changed.
-  private static let comparedCount = 2048
-
-  var kind = Kind.state
-  var shown = Shown.nothing
-
-  /// The value that the client was told last, while another is to be told.
-  var told: JSONText?
-  var news = News.none
-
-  /// How many elements of a list the client has, with the steps that it is to be told.
-  ///
-  /// `nil` when it has all of them; the others follow.
-  var toldCount: Int?
-  var loading: Loading?
-  var isLoadingNew = false
-  var isKindNew = false
-
-  /// Whether the client has not been told all.
+  /// Whether the client has not been told all, as far as that is known without making it.
   var isNew: Bool {
-    if case .none = news { return isLoadingNew || isKindNew || toldCount != nil }
-    return true
+    if isLoadingNew || isKindNew { return true }
+    return switch shown {
+    case .nothing: false
+    case .value(let text): text.isNew
+    case .list(let list): list.isNew
+    }
   }
+
+  /// What keeps the list that it shows, if it is not alone in showing it.
+  var feed: ViewFeed? { if case .list(let list) = shown { list.feed } else { nil } }
 
   // MARK: Setting
 
@@ -71,75 +56,49 @@ struct ViewContent {
     isKindNew = true
   }
 
-  mutating func set(_ value: JSONText) {
-    guard shown != .value(value) else { return }
-    if case .value(let before) = shown {
-      if case .none = news { told = before }
-    } else {
-      told = nil
-    }
-    shown = .value(value)
-    toldCount = nil
-    // What has come and gone before the client was told is not told.
-    news = told == value ? .none : .whole
+  /// Shows a value, which is made when it is told.
+  mutating func set(_ text: @escaping () -> JSONText) {
+    var shown = ShownText()
+    if case .value(let before) = self.shown { shown = before }
+    shown.set(text)
+    self.shown = .value(shown)
   }
 
-  mutating func set(_ elements: [JSONText]) {
+  /// Shows a list, whose elements are made when they are told.
+  mutating func set(list elements: @escaping () -> [JSONText]) {
     expect(.list)
-    guard case .list(let old) = shown else { return replace(by: elements) }
-    guard old != elements else { return }
-    guard max(old.count, elements.count) <= Self.comparedCount else {
-      return replace(by: elements)
+    changeList {
+      $0.leaveFeed()
+      $0.set(elements)
     }
-    let steps = ElementChanges.steps(from: old, to: elements)
-    if steps.count > max(4, elements.count) { replace(by: elements) } else { apply(steps) }
-  }
-
-  private mutating func replace(by elements: [JSONText]) {
-    shown = .list(elements)
-    (news, toldCount) = (.whole, nil)
   }
 
   /// Takes steps of a list that is shown.
   mutating func apply(_ steps: [OrderedCollectionOperation<JSONText, Int>]) {
-    guard case .list(var elements) = shown else { return }
-    shown = .nothing  // so that the elements are not copied
-    var texts: [String] = []
-    for step in steps {
-      if let step = told(step, elements) { texts.append(step.text(in: elements)) }
-      elements.apply(step)
+    guard case .list = shown else { return }
+    changeList {
+      $0.leaveFeed()
+      $0.refresh()
+      $0.log.apply(steps)
     }
-    shown = .list(elements)
-    if toldCount == elements.count { toldCount = nil }
-    tell(texts)
   }
 
-  /// What a step is for a client that has only the first elements; `nil` when it is about others.
-  private mutating func told(
-    _ step: OrderedCollectionOperation<JSONText, Int>, _ elements: [JSONText]
-  ) -> OrderedCollectionOperation<JSONText, Int>? {
-    guard let count = toldCount else { return step }
-    switch step {
-    case .insert(_, let at):
-      guard at < count else { return nil }
-      toldCount = count + 1
-      return step
-    case .delete(let at):
-      guard at < count else { return nil }
-      toldCount = count - 1
-      return step
-    case .update(let at, _): return at < count ? step : nil
-    case .move(let from, let to):
-      switch (from < count, to < count) {
-      case (true, true): return step
-      case (false, false): return nil
-      case (true, false):
-        toldCount = count - 1
-        return .delete(at: from)
-      case (false, true):
-        toldCount = count + 1
-        return .insert(elements[from], at: to)
-      }
+  /// Shows what a feed keeps.
+  mutating func show(_ feed: ViewFeed) {
+    if let log = feed.log {
+      expect(.list)
+      shown = .list(ShownList(log, keptBy: feed))
+    } else {
+      set(feed.text)
+    }
+  }
+
+  /// Shows what it shows, and nothing more of its feed.
+  mutating func leaveFeed() {
+    guard case .list = shown else { return }
+    changeList {
+      $0.refresh()
+      $0.leaveFeed()
     }
   }
 
@@ -150,56 +109,127 @@ struct ViewContent {
     isLoadingNew = true
   }
 
-  private mutating func tell(_ steps: [String]) {
-    var (texts, bytes): ([String], Int)
-    switch news {
-    case .none: (texts, bytes) = ([], 0)
-    case .steps(let kept, let size): (texts, bytes) = (kept, size)
-    case .whole: return
-    }
-    news = .none  // so that the texts are not copied
-    for step in steps {
-      texts.append(step)
-      bytes += step.utf8.count + 1
-    }
-    if bytes > Self.stepBytes { toldCount = nil }
-    news =
-      bytes > Self.stepBytes ? .whole : texts.isEmpty ? .none : .steps(texts, bytes: bytes)
+  private mutating func changeList(_ body: (inout ShownList) -> Void) {
+    var list = ShownList()
+    if case .list(let shown) = shown { list = shown }
+    body(&list)
+    shown = .list(list)
   }
-}
 
-extension OrderedCollectionOperation<JSONText, Int> {
-  /// The step as clients see it.
+  // MARK: Telling
+
+  /// Makes what is shown, so that it can be told.
+  mutating func refresh() {
+    switch shown {
+    case .nothing: break
+    case .value(var text):
+      text.refresh()
+      shown = .value(text)
+    case .list: changeList { $0.refresh() }
+    }
+  }
+
+  /// Lets go of what was told, where nobody else is to be told it.
+  func forgetTold() {
+    if case .list(let list) = shown { list.forgetTold() }
+  }
+
+  /// Bytes of `,"value":[]`.
+  private static let listBytes = 11
+
+  /// Appends all that is shown, as one object with its kind; nothing is new then but the elements of
+  /// a list for which there is no room.
   ///
-  /// - Parameter elements: What it is a step from.
-  fileprivate func text(in elements: [JSONText]) -> String {
-    switch self {
-    case .insert(let element, let at): #"{"op":"insert","at":\#(at),"value":\#(element.text)}"#
-    case .delete(let at): #"{"op":"remove","at":\#(at)}"#
-    case .update(let at, let element):
-      if let members = elements[at].members(thatMake: element) {
-        #"{"op":"merge","at":\#(at),"value":\#(members.text)}"#
-      } else {
-        #"{"op":"update","at":\#(at),"value":\#(element.text)}"#
-      }
-    case .move(let from, let to): #"{"op":"move","from":\#(from),"to":\#(to)}"#
+  /// - Parameter room: Bytes that there are for elements of lists; those written are taken off.
+  mutating func writeWhole(to buffer: inout ByteBuffer, room: inout Int) {
+    buffer.append(#"{"kind":"#)
+    buffer.append(quoted: kind.rawValue)
+    if let loading { Self.write(loading, &buffer) }
+    (isLoadingNew, isKindNew) = (false, false)
+    switch shown {
+    // A list, and what is loading, may have nothing to show yet.
+    case .nothing: if kind == .state { buffer.append(#","gone":true"#) }
+    case .value(var text):
+      text.write(&buffer)
+      shown = .value(text)
+    case .list(var list):
+      let start = buffer.count
+      list.writeWhole(&buffer, upTo: room == .max ? .max : start + room + Self.listBytes)
+      if room != .max { room -= buffer.count - start - Self.listBytes }
+      shown = .list(list)
+    }
+    buffer.append(UInt8(ascii: "}"))
+  }
+
+  /// Appends what is new as members, each with a comma before it, as far as it fits; that is not new
+  /// then.
+  ///
+  /// - Parameter end: How long the buffer may become.
+  /// - Returns: Whether something is written, or there was nothing to write.
+  mutating func writeNews(to buffer: inout ByteBuffer, upTo end: Int) -> Bool {
+    let start = buffer.count
+    if isKindNew {
+      buffer.append(#","kind":"#)
+      buffer.append(quoted: kind.rawValue)
+    }
+    if isLoadingNew, let loading { Self.write(loading, &buffer) }
+    guard buffer.count <= end, writeShown(&buffer, upTo: end) else {
+      buffer.truncate(to: start)
+      return false
+    }
+    (isLoadingNew, isKindNew) = (false, false)
+    return true
+  }
+
+  private mutating func writeShown(_ buffer: inout ByteBuffer, upTo end: Int) -> Bool {
+    switch shown {
+    case .nothing: return true
+    case .value(var text):
+      guard text.isNew else { return true }
+      text.write(&buffer)
+      guard buffer.count <= end else { return false }
+      shown = .value(text)
+      return true
+    case .list(var list):
+      defer { shown = .list(list) }
+      return list.writeNews(&buffer, upTo: end)
+    }
+  }
+
+  private static func write(_ loading: Loading, _ buffer: inout ByteBuffer) {
+    switch loading {
+    case .loading: buffer.append(#","state":"loading""#)
+    case .reloading: buffer.append(#","state":"reloading""#)
+    case .loaded: buffer.append(#","state":"loaded""#)
+    case .failed(let error):
+      buffer.append(#","state":"failed","error":"#)
+      error.write(to: &buffer)
     }
   }
 }
 
-extension JSONText {
-  /// The members with which an object becomes another; `nil` when it does not become that by
-  /// members alone, or they are no shorter.
-  fileprivate func members(thatMake other: JSONText) -> JSONText? {
-    guard text.utf8.first == UInt8(ascii: "{"), other.text.utf8.first == UInt8(ascii: "{"),
-      case .object(let old) = value, case .object(let new) = other.value,
-      old.members.allSatisfy({ new[$0.name] != nil })
-    else { return nil }
-    var different = JSONObject()
-    for member in new.members where old[member.name] != member.value {
-      different[member.name] = member.value
-    }
-    let text = JSONValue.object(different).text
-    return text.text.utf8.count < other.text.utf8.count ? text : nil
+/// A value on its way to one client: the newest, and what the client has.
+struct ShownText {
+  private var text: JSONText?
+  private var told: JSONText?
+
+  /// Makes the newest; `nil` when it is made.
+  private var pending: (() -> JSONText)?
+
+  /// What has come and gone before the client was told is not told.
+  var isNew: Bool { pending != nil || text != told }
+
+  mutating func set(_ text: @escaping () -> JSONText) { pending = text }
+
+  mutating func refresh() {
+    guard let make = pending else { return }
+    pending = nil
+    text = make()
+  }
+
+  mutating func write(_ buffer: inout ByteBuffer) {
+    buffer.append(#","value":"#)
+    buffer.append((text ?? .null).text)
+    told = text
   }
 }

@@ -15,20 +15,20 @@ package final class ViewProperty {
 
   /// Shows a value.
   package func set(_ value: some Encodable) {
-    let text = text(value)
-    change { $0.set(text) }
+    let encoder = view.connection.hub.encoder
+    change { $0.set { encoder.shown(value) } }
   }
 
   /// Shows a list; when it shows one, what is different is told.
   func set(list elements: some Collection<some Encodable>) {
-    let texts = elements.map(text)
-    change { $0.set(texts) }
+    let encoder = view.connection.hub.encoder
+    change { $0.set(list: { elements.map(encoder.shown) }) }
   }
 
   /// Shows that a list has changed.
   func apply<Element: Encodable>(_ patch: [OrderedCollectionOperation<Element, Int>]) {
-    let steps = patch.map { $0.mapElement(text) }
-    change { $0.apply(steps) }
+    let encoder = view.connection.hub.encoder
+    change { $0.apply(patch.map { $0.mapElement(encoder.shown) }) }
   }
 
   func expectList() {
@@ -47,19 +47,70 @@ package final class ViewProperty {
     if content.isNew { view.markDirty() }
   }
 
-  private func text(_ value: some Encodable) -> JSONText {
-    if let text = value as? JSONText { return text }
-    return (try? view.connection.hub.encoder.text(value)) ?? .null
+  // MARK: What is shared
+
+  /// Where it is among those that show the same.
+  var place = 0
+
+  /// The step of a list that the client is told next; `nil` when it is none of those that are kept.
+  var nextStep: Int? {
+    guard case .list(let list) = content.shown, list.next >= list.log.start else { return nil }
+    return list.next
+  }
+
+  /// What it shows with others may be another.
+  func feedHasNews(_ feed: ViewFeed) {
+    guard !view.isClosed else { return }
+    if feed.log == nil { content.set(feed.text) }
+    view.markDirty()
+  }
+
+  /// Shows what others may show as well, from when the binder is through, for as long as the view is
+  /// open.
+  func show<Feed: ViewFeed>(
+    _ identity: Identity, _ make: @escaping (Hub) -> Feed
+  ) -> any Disposable {
+    let observation = SerialDisposable(otherDisposable: nil)
+    view.bag.add(disposable: observation)
+    view.bind { [weak view] in
+      guard let view, !view.isClosed, !observation.isDisposed else { return }
+      let hub = view.connection.hub
+      let key = ViewFeed.Key(Feed.self, identity)
+      let feed = hub.viewFeeds[key] ?? make(hub)
+      hub.viewFeeds[key] = feed
+      feed.add(self)
+      self.change { $0.show(feed) }
+      observation.otherDisposable = BlockDisposable { [self] in
+        if !view.isClosed { content.leaveFeed() }
+        feed.remove(self)
+      }
+    }
+    return observation
   }
 
   // MARK: Telling
 
+  /// Whether the client has not been told all; makes what is to be told.
+  func hasNews() -> Bool {
+    refresh()
+    return content.isNew
+  }
+
+  private func refresh() {
+    // The feed looks at what its viewers show, so it comes first.
+    content.feed?.refresh()
+    if content.isNew { content.refresh() }
+  }
+
   func writeWhole(to buffer: inout ByteBuffer, room: inout Int) {
+    refresh()
     content.writeWhole(to: &buffer, room: &room)
+    content.forgetTold()
   }
 
   func writeNews(to buffer: inout ByteBuffer, upTo end: Int) -> Bool {
-    content.writeNews(to: &buffer, upTo: end)
+    defer { content.forgetTold() }
+    return content.writeNews(to: &buffer, upTo: end)
   }
 
   // MARK: Binding
@@ -143,5 +194,64 @@ extension SignalProtocol where Error == Never {
       }
     }
     return observation
+  }
+}
+
+extension RowList where Row: Encodable {
+  /// Shows the rows in a property of a view, for as long as that is open; a change is told as it was
+  /// made, and costs what it changes, however many views show it.
+  @discardableResult
+  package func bind(to property: ViewProperty) -> any Disposable {
+    property.expectList()
+    return property.show(identity) { RowFeed(self, $0) }
+  }
+}
+
+extension RowList {
+  /// Shows the rows in a form that clients can be told.
+  @discardableResult
+  package func bind<Shown: ListRow & Encodable>(
+    to property: ViewProperty, as type: Shown.Type
+  ) -> any Disposable where Shown.Key == Key, Shown.Value == Row {
+    rows(as: type).bind(to: property)
+  }
+}
+
+extension Computed where Value: Encodable {
+  /// Shows the value in a property of a view, for as long as that is open; it is computed once a turn
+  /// at the most, however many views show it.
+  @discardableResult
+  package func bind(to property: ViewProperty) -> any Disposable {
+    property.show(identity) { ValueFeed(self, $0) }
+  }
+
+  /// Shows a list as one; what is different from the one before is told.
+  @discardableResult
+  package func bind(
+    to property: ViewProperty
+  ) -> any Disposable where Value: Collection, Value.Element: Encodable {
+    property.expectList()
+    return property.show(identity) { ListFeed(self, $0) }
+  }
+}
+
+extension Computed {
+  /// Shows the value in another form.
+  @discardableResult
+  package func bind<Shown: Rendering & Encodable>(
+    to property: ViewProperty, as type: Shown.Type
+  ) -> any Disposable where Shown.Value == Value {
+    value(as: type).bind(to: property)
+  }
+
+  /// Shows each element of a list in another form.
+  @discardableResult
+  package func bind<Shown: Rendering & Encodable>(
+    to property: ViewProperty, as type: Shown.Type
+  ) -> any Disposable where Value: Collection, Shown.Value == Value.Element {
+    Computed<[Shown]>(identity.shown(as: type), changes: changes) { [value] in
+      value().map(Shown.init)
+    }
+    .bind(to: property)
   }
 }

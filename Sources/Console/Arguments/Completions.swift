@@ -23,13 +23,19 @@ extension Syntaxes {
   }
 
   /// What the operands of a command may be: fixed words, and a question for the daemon.
+  ///
+  /// Of the answer only lines that are names by the protocol's grammar are offered: a shell would
+  /// run what stands in others as soon as somebody presses enter.
   private func operands(_ syntax: Syntax) -> (words: [String], question: String?) {
     let fixed =
       syntax.name == "help"
       ? commands.map(\.name) + topics.map(\.name) : syntax.operands.flatMap(\.choices)
     let question = syntax.operands.lazy.compactMap { Self.asked[$0.name] }.first
-    return (fixed, question.map { "\(program) \($0) 2>/dev/null" })
+    return (fixed, question.map { "\(program) \($0) 2>/dev/null | \(Self.names)" })
   }
+
+  /// Lets names pass, and nothing that begins as an option does.
+  private static let names = "LC_ALL=C grep -xE '[A-Za-z0-9_.:][A-Za-z0-9_.:/-]{0,199}'"
 
   // MARK: Shells
 
@@ -37,7 +43,7 @@ extension Syntaxes {
     var text = """
       # bash completion for \(program); for example in ~/.bashrc: . <(\(program) completions bash)
       _\(program)() {
-        local word=${COMP_WORDS[COMP_CWORD]} command='' options='\(words(nil))' words='' i
+        local word=${COMP_WORDS[COMP_CWORD]} command='' options='\(words(nil))' words='' i name
         for ((i = 1; i < COMP_CWORD; i++)); do
           case ${COMP_WORDS[i]} in
           --*) [[ ${COMP_WORDS[i]} =~ ^(\(valued))$ ]] && ((i++)) ;;
@@ -59,7 +65,11 @@ extension Syntaxes {
     text += """
         esac
         [[ $word == -* ]] && words=$options
-        COMPREPLY=($(compgen -W "$words" -- "$word"))
+        COMPREPLY=()
+        # Not by compgen -W, which expands the words.
+        while IFS= read -r name; do
+          [[ -n $name && $name == "$word"* ]] && COMPREPLY+=("$name")
+        done <<< "${words// /$'\\n'}"
       }
       complete -o default -F _\(program) \(program)
       """

@@ -11,6 +11,8 @@ package struct Condition: Equatable, Sendable {
     case greaterOrEqual = ">="
     case less = "<"
     case greater = ">"
+    /// With a value of `true` that there is one, with `false` that there is none.
+    case exists
   }
 
   /// The source.
@@ -29,8 +31,15 @@ package struct Condition: Equatable, Sendable {
     wasQuoted = true
   }
 
-  /// A condition in one word, as `a/b > 20`; `nil` when it is the name of a source alone.
+  /// A condition in one word, as `a/b > 20`, `a/b exists` or `a/b !exists`; `nil` when it is the name
+  /// of a source alone.
   package init?(_ text: String) {
+    let words = text.split(separator: " ")
+    if words.count == 2, words[1] == "exists" || words[1] == "!exists" {
+      (source, comparison, wasQuoted) = (String(words[0]), .exists, false)
+      value = JSONText(words[1] == "exists")
+      return
+    }
     guard let start = text.firstIndex(where: { "=!<>".contains($0) }),
       let comparison = Comparison.allCases.first(where: { text[start...].hasPrefix($0.rawValue) })
     else { return nil }
@@ -41,36 +50,30 @@ package struct Condition: Equatable, Sendable {
     wasQuoted = operand.hasPrefix("\"")
   }
 
-  /// Whether there is one value to compare with, and no second comparison: what is typed wrong is not
-  /// to be waited for.
+  /// Whether there is one value to compare with, that can be compared so, and no second comparison:
+  /// nobody waits for a typing error.
   package var isWhole: Bool {
-    guard case .string(let word) = value.value else { return true }
+    let isOrder = ![.equal, .notEqual, .exists].contains(comparison)
+    guard case .string(let word) = value.value else {
+      return !isOrder || value.order(to: value) != nil
+    }
     guard let first = word.unicodeScalars.first else { return wasQuoted }
     if wasQuoted { return true }
-    let isOrder = comparison != .equal && comparison != .notEqual
     return !"=!<>".unicodeScalars.contains(first) && !(isOrder && word.contains(" "))
   }
 
-  /// Whether a value is as wanted; a source that is gone has none.
-  ///
-  /// Numbers are smaller or greater than numbers, strings than strings, and nothing else.
-  package func holds(for present: JSONText?) -> Bool {
-    guard let present else { return comparison == .notEqual }
-    switch comparison {
-    case .equal: return present.isEquivalent(to: value)
-    case .notEqual: return !present.isEquivalent(to: value)
-    case .less: return Self.isLess(present, value)
-    case .greater: return Self.isLess(value, present)
-    case .lessOrEqual: return Self.isLess(present, value) || present.isEquivalent(to: value)
-    case .greaterOrEqual: return Self.isLess(value, present) || present.isEquivalent(to: value)
-    }
-  }
+  /// Whether a value is as wanted, decided as the daemon decides it; a source that is gone has none.
+  package func holds(for present: JSONText?) -> Bool { test.holds(for: present) }
 
-  private static func isLess(_ a: JSONText, _ b: JSONText) -> Bool {
-    switch (a.value, b.value) {
-    case (.number(let a), .number(let b)): a.double < b.double
-    case (.string(let a), .string(let b)): a < b
-    default: false
+  private var test: JSONTest {
+    switch comparison {
+    case .equal: .equals(value)
+    case .notEqual: .differs(value)
+    case .less: .isLess(value)
+    case .greater: .isMore(value)
+    case .lessOrEqual: .isAtMost(value)
+    case .greaterOrEqual: .isAtLeast(value)
+    case .exists: .exists(value.bool ?? true)
     }
   }
 
@@ -81,5 +84,9 @@ package struct Condition: Equatable, Sendable {
 
 extension Condition: CustomStringConvertible {
   /// The condition as people type it.
-  package var description: String { "\(source) \(comparison.rawValue) \(value)" }
+  package var description: String {
+    comparison == .exists
+      ? "\(source) \(value == JSONText(true) ? "" : "!")exists"
+      : "\(source) \(comparison.rawValue) \(value)"
+  }
 }

@@ -13,9 +13,17 @@ extension Syntaxes {
     return text + Self.list(topics.map { ($0.name, $0.summary) }, style)
   }
 
-  /// The help of a command or of a topic; `nil` when there is none of that name.
-  package func help(on name: String, _ style: Style) -> String? {
-    if let syntax = self[name] { return help(syntax, style) }
+  /// The help on a command or a topic; `nil` when there is none of that name.
+  ///
+  /// - Parameter words: A name, and words that may follow the command, as in `journal backup`: the help
+  ///   on the command says what they do.
+  package func help(on words: [String], _ style: Style) -> String? {
+    guard let name = words.first else { return help(style) }
+    if let syntax = self[name] {
+      let isKnown = zip(words.dropFirst(), syntax.operands).allSatisfy { $1.choices.contains($0) }
+      return isKnown && words.count <= syntax.operands.count + 1 ? help(syntax, style) : nil
+    }
+    guard words.count == 1 else { return nil }
     return topics.first { $0.name == name }.map { style.bold($0.name) + "\n\n" + $0.text }
   }
 
@@ -25,7 +33,7 @@ extension Syntaxes {
     text += (words + syntax.operands.map(\.usage)).joined(separator: " ") + "\n\n"
     text += syntax.summary.wrapped(width: Self.width).joined(separator: "\n")
     if !syntax.details.isEmpty {
-      text += "\n\n" + syntax.details.wrapped(width: Self.width).joined(separator: "\n")
+      text += "\n\n" + syntax.details.paragraphs(width: Self.width)
     }
     if !syntax.options.isEmpty {
       text += "\n\n" + Self.list(syntax.options.map { ($0.usage, $0.doc) }, style)
@@ -38,6 +46,29 @@ extension Syntaxes {
 
   private static func list(_ rows: [(String, String)], _ style: Style) -> String {
     Glossary(rows).text(width: width, style)
+  }
+}
+
+extension String {
+  /// The paragraphs of the text, which blank lines part, each wrapped; lines that begin with two spaces
+  /// stay as they are.
+  fileprivate func paragraphs(width: Int) -> String {
+    var lines: [String] = []
+    var words = ""
+    func wrap() {
+      lines += words.wrapped(width: width)
+      words = ""
+    }
+    for line in split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.isEmpty || line.hasPrefix("  ") {
+        wrap()
+        lines.append(String(line))
+      } else {
+        words += line + "\n"
+      }
+    }
+    wrap()
+    return lines.joined(separator: "\n")
   }
 }
 

@@ -28,7 +28,7 @@ private struct Parser {
         try takeShort(word.dropFirst())
       }
     }
-    if let syntax, !invocation.has("help") { try check(syntax) }
+    if let syntax, !invocation.has("help"), !invocation.has("version") { try check(syntax) }
     return invocation
   }
 
@@ -45,7 +45,7 @@ private struct Parser {
     }
     guard let found = syntaxes[word] else {
       throw UsageError(
-        "no command '\(word)'" + guess(word, among: syntaxes.commands.map(\.name)))
+        "unknown command '\(word)'" + guess(word, among: syntaxes.commands.map(\.name)))
     }
     syntax = found
     invocation.command = word
@@ -59,10 +59,10 @@ private struct Parser {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
     guard let option = options.first(where: { $0.name == name }) else {
-      throw unknown("--" + name, among: options.map { "--" + $0.name })
+      throw unknown("--" + name, among: options.map(\.name))
     }
     guard option.value != nil else {
-      guard parts.count == 1 else { throw misuse("--\(name) takes no value") }
+      guard parts.count == 1 else { throw misuse("option '--\(name)' takes no value") }
       invocation.add(option, "")
       return
     }
@@ -87,7 +87,7 @@ private struct Parser {
 
   private mutating func value(of option: Option, _ word: String) throws(UsageError) -> String {
     guard let value = rest.popFirst() else {
-      throw misuse("\(word) needs its \(option.value ?? "value")")
+      throw misuse("missing value \(option.value ?? "") of option '\(word)'")
     }
     return value
   }
@@ -100,7 +100,7 @@ private struct Parser {
       switch operand.count {
       case .one, .some:
         guard let word = left.popFirst() else {
-          throw misuse("\(syntax.name) needs its \(operand.usage)")
+          throw misuse("missing argument \(operand.name)" + choices(operand))
         }
         try check(word, operand)
         if operand.count == .some { left = [] }
@@ -109,28 +109,34 @@ private struct Parser {
       case .any: left = []
       }
     }
-    if let word = left.first { throw misuse("\(syntax.name) takes no more words, but '\(word)'") }
+    if let word = left.first { throw misuse("unexpected argument '\(word)'") }
   }
 
   private func check(_ word: String, _ operand: Operand) throws(UsageError) {
     guard !operand.choices.isEmpty, !operand.choices.contains(word) else { return }
+    let choices = operand.choices.joined(separator: " or ")
     throw misuse(
-      "\(operand.name) is \(operand.choices.joined(separator: " or ")), not '\(word)'"
-        + guess(word, among: operand.choices))
+      "unknown \(operand.name) '\(word)' (\(choices))" + guess(word, among: operand.choices))
+  }
+
+  private func choices(_ operand: Operand) -> String {
+    operand.choices.isEmpty ? "" : ": " + operand.choices.joined(separator: " or ")
   }
 
   // MARK: Misuse
 
   private func unknown(_ word: String, among names: [String]) -> UsageError {
-    let of = syntax.map { " for \($0.name)" } ?? ""
-    return misuse("no option '\(word)'\(of)" + guess(word, among: names))
+    misuse("unknown option '\(word)'" + guess(word, among: names))
   }
 
   private func misuse(_ text: String) -> UsageError {
     UsageError(text, command: syntax?.name)
   }
 
+  /// - Parameter word: With its dashes; the names have none, which are no part of a likeness.
   private func guess(_ word: String, among names: [String]) -> String {
-    nearest(to: word, among: names).map { ": did you mean '\($0)'?" } ?? ""
+    let dashes = word.prefix { $0 == "-" }
+    return nearest(to: String(word.dropFirst(dashes.count)), among: names)
+      .map { ": did you mean '\(dashes)\($0)'?" } ?? ""
   }
 }

@@ -1,10 +1,12 @@
 package import JSON
-package import Wire
 
 extension JSONText {
   /// A value as people type it: JSON if it is some, else a string.
+  ///
+  /// JSON with more members than the daemon takes stays JSON, so that the daemon refuses it.
   package init(typed text: String) {
-    self = (try? JSONText(parsing: text)) ?? JSONText(string: text)
+    self =
+      (try? JSONText(parsing: text, maxMembers: JSONLimits.anyMembers)) ?? JSONText(string: text)
   }
 }
 
@@ -14,6 +16,11 @@ package enum Duration {
   /// have a fraction; `nil` for anything else.
   package static func milliseconds(_ text: String) -> UInt64? {
     if let seconds = Double(text) { return whole(seconds * 1000) }
+    return milliseconds(withUnits: text)
+  }
+
+  /// Milliseconds of numbers with units, as ``milliseconds(_:)`` takes them; no plain number.
+  static func milliseconds(withUnits text: String) -> UInt64? {
     var rest = text[...]
     var sum = 0.0
     while !rest.isEmpty {
@@ -27,48 +34,22 @@ package enum Duration {
     return text.isEmpty ? nil : whole(sum)
   }
 
-  private static let units = [
-    "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000.0,
-  ]
+  /// The units of systemd.time(7) that are the same everywhere; months and years are not.
+  private static let units: [String: Double] = {
+    var units: [String: Double] = [:]
+    for (names, size) in [
+      ("ms msec", 1), ("s sec second seconds", 1000), ("m min minute minutes", 60_000),
+      ("h hr hour hours", 3_600_000), ("d day days", 86_400_000),
+      ("w week weeks", 604_800_000),
+    ] as [(String, Double)] {
+      for name in names.split(separator: " ") { units[String(name)] = size }
+    }
+    return units
+  }()
 
   private static func whole(_ milliseconds: Double) -> UInt64? {
     // A hundred years; also refuses what is not a number.
     guard milliseconds >= 0, milliseconds < 3.2e12 else { return nil }
     return UInt64(milliseconds.rounded())
-  }
-}
-
-/// A moment as people type it.
-package enum When: Equatable {
-  case seq(UInt64)
-  case time(Timestamp)
-  case start
-  case now
-
-  /// `81234` (a seq), `-5m` (ago), `2026-11-20T20:00` (local; `Z` taken), `start` or `now`.
-  ///
-  /// - Parameters:
-  ///   - now: From which is counted.
-  ///   - local: The moment at which clocks here show what a UTC clock shows at another one.
-  package init(
-    _ text: String, now: Timestamp, local: (Timestamp) -> Timestamp
-  ) throws(UsageError) {
-    switch text {
-    case "start": self = .start
-    case "now": self = .now
-    default:
-      if let seq = UInt64(text) {
-        self = .seq(seq)
-      } else if text.hasPrefix("-"), let ago = Duration.milliseconds(String(text.dropFirst())) {
-        self = .time(Timestamp(microseconds: now.microseconds - Int64(ago) * 1000))
-      } else if let time = Timestamp(text) {
-        self = .time(time)
-      } else if let time = Timestamp(text + "Z") ?? Timestamp(text + "T00:00Z") {
-        self = .time(local(time))
-      } else {
-        throw UsageError(
-          "'\(text)' is no moment: 81234 (a seq), -5m (ago), 2026-11-20T20:00, start or now")
-      }
-    }
   }
 }

@@ -11,6 +11,13 @@ package struct Columns {
     self.isTerminal = isTerminal
   }
 
+  /// Makes the columns as wide as the cells of a line that is still to come.
+  package mutating func widen(for cells: [String]) {
+    for (column, cell) in cells.enumerated() where column < widths.count {
+      widths[column] = max(widths[column], cell.harmless().columns)
+    }
+  }
+
   /// One line.
   ///
   /// - Parameter style: Styles a cell by its column.

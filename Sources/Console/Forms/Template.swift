@@ -53,6 +53,40 @@ package struct Template: Equatable, Sendable {
     }.joined()
   }
 
+  /// What a result never has and the template names, with what it has instead; `nil` when there is no
+  /// such typing error.
+  ///
+  /// Members of values and of events' data are anybody's and not looked at; those that some results
+  /// have and others not are known.
+  package func fault(in document: JSONObject) -> String? {
+    for case .member(let path) in parts {
+      var object = document
+      for (i, name) in path.enumerated() {
+        guard let member = object[name] else {
+          if Self.optional.contains(name) { break }
+          let outer = path.prefix(i).map { $0 + "." }.joined()
+          let names = object.members.map { outer + $0.name }.joined(separator: ", ")
+          return "no member '\(outer)\(name)' (there are: \(names))"
+        }
+        guard !Self.free.contains(name), case .object(let next) = member else { break }
+        object = next
+      }
+    }
+    return nil
+  }
+
+  /// Members whose own members are what somebody has put there.
+  private static let free: Set = ["value", "values", "data", "before", "after", "meta", "props"]
+
+  /// Members that a result may have or not.
+  private static let optional: Set = [
+    "after", "before", "binderd", "clock_ahead_s", "cmd", "column", "compaction", "error",
+    "failure",
+    "file", "gone", "kind", "line", "meta", "more", "path", "replayed", "reason", "retention",
+    "role",
+    "seq", "skipped", "source", "state", "time", "value", "values", "version",
+  ]
+
   private static func member(_ path: [String], of value: JSONValue) -> JSONValue? {
     path.reduce(value) { value, name in
       guard case .object(let object)? = value else { return nil }

@@ -1,5 +1,5 @@
 internal import JSON
-internal import Wire
+package import Wire
 
 /// A form whose intent was sent.
 struct SentForm {
@@ -18,16 +18,30 @@ extension ViewSession {
 
   // MARK: What was sent
 
-  /// What was to be asked is sent.
-  package mutating func send(as request: Int) {
+  /// What was to be done is sent.
+  package mutating func send(_ action: Action, as request: Int) {
+    if returning != nil {
+      returning?.request = request
+      return
+    }
     sent[request] = unsent
     unsent = nil
+    if case .ask(let handle, let intent, let arguments) = action, let view = stack[handle] {
+      trail.ask(view, intent, arguments, as: request)
+    }
   }
 
   /// Takes the answer to what was sent; a form that is refused comes back with what was typed.
   ///
-  /// - Parameter fault: Why it is refused; `nil` when it is not.
-  package mutating func answer(_ request: Int, fault: String?) {
+  /// - Parameters:
+  ///   - fault: Why it is refused; `nil` when it is not.
+  ///   - opened: The view that it has opened; `nil` for none.
+  package mutating func answer(_ request: Int, fault: String?, opened: Handle? = nil) {
+    guard returning == nil else {
+      if returning?.request == request { returning?.answer(fault: fault) }
+      return
+    }
+    trail.answer(request, isRefused: fault != nil, opened: opened)
     message = fault ?? ""
     guard let sent = sent.removeValue(forKey: request), fault != nil, sent.view == stack.front
     else { return }

@@ -9,10 +9,12 @@ package struct ViewSession {
   package enum Action: Equatable {
     case ask(Handle, intent: String, JSONObject)
     case close(Handle)
+    /// To be answered when everything that is under way has come.
+    case sync
     case quit
   }
 
-  package private(set) var stack = ViewStack()
+  package internal(set) var stack = ViewStack()
 
   /// The arguments that are being typed.
   package internal(set) var form: IntentForm?
@@ -33,7 +35,7 @@ package struct ViewSession {
   package var message = ""
 
   /// Whether there is no daemon to ask.
-  package private(set) var isAway = false
+  package internal(set) var isAway = false
 
   /// Whether another line is asked for when one is sent.
   var isComposing = false
@@ -53,46 +55,28 @@ package struct ViewSession {
   var typed: [Handle: Action] = [:]
 
   /// The chosen row of each view; that of a log, where none is, is the last.
-  private var rows: [Handle: Int] = [:]
+  var rows: [Handle: Int] = [:]
 
   /// The views whose element to be seen first has not come yet.
-  private var unchosen: Set<Handle> = []
+  var unchosen: Set<Handle> = []
+
+  /// How the views were opened.
+  var trail = ViewTrail()
+
+  /// The way back to what was shown before the daemon was lost; `nil` when it was gone, or none was lost.
+  var returning: ViewReturn?
 
   package init() {}
 
   // MARK: From the daemon
 
-  /// Takes the answer to `open`.
-  ///
-  /// - Returns: What is to be asked so that it shows what it showed before the connection was lost.
-  @discardableResult
-  package mutating func open(_ answer: JSONObject) -> Action? {
-    let before = (root: stack.views.first, front: stack.frontView)
-    let typed = typed
-    (stack, rows, unchosen, self.typed, pane) = (ViewStack(), [:], [], [:], nil)
-    (sent, returned, question, unsent) = ([:], [], nil, nil)
-    (isAway, message) = (false, "")
-    stack.open(answer)
-    guard let front = stack.frontView else { return nil }
-    unchosen = [front.handle]
-    showChosen()
-    // What is being typed goes on where it can go.
-    if let form, before.front?.binder != front.binder || !front.intents.contains(form.intent) {
-      interrupt("the daemon is back, and the view in which you were typing is not")
-    }
-    if let form, form.intent.isLive {
-      self.typed[front.handle] = .ask(front.handle, intent: form.intent.name, form.arguments)
-    } else if before.root?.binder == front.binder,
-      case .ask(_, let intent, let arguments)? = before.root.flatMap({ typed[$0.handle] }),
-      front.intents.contains(where: { $0.name == intent && $0.isLive })
-    {
-      self.typed[front.handle] = .ask(front.handle, intent: intent, arguments)
-    }
-    return self.typed[front.handle]
-  }
-
   /// Takes a notification.
   package mutating func take(_ method: String, _ params: JSONObject) {
+    guard returning == nil else {
+      returning?.take(method, params)
+      return
+    }
+    trail.take(method, params, stack)
     let (front, id, view) = (stack.front, chosen?.id, stack.frontView)
     stack.take(method, params)
     if stack.front != front {
@@ -125,13 +109,13 @@ package struct ViewSession {
 
   /// The daemon is gone; what it has shown last stays until it is there again.
   package mutating func lose(_ message: String) {
-    isAway = true
+    (isAway, returning) = (true, nil)
     self.message =
       message + (sent.isEmpty ? "" : "; whether what was sent last has arrived is unknown")
   }
 
   /// Chooses the elements that views say are to be seen first; a long list comes in parts.
-  private mutating func showChosen() {
+  mutating func showChosen() {
     for handle in unchosen {
       guard let view = stack[handle], let id = view.properties["chosen"]?.value else {
         unchosen.remove(handle)

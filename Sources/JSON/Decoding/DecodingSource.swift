@@ -183,7 +183,7 @@ extension ByteBuffer {
     from start: Int = 0, _ body: (inout JSONScanner) throws(JSONFault) -> Result
   ) throws(JSONFault) -> Result {
     // A text that is decoded was accepted before, by whoever limits what comes from outside.
-    var scanner = JSONScanner(span, at: start, maxMembers: .max)
+    var scanner = JSONScanner(kept: span, at: start)
     return try body(&scanner)
   }
 

@@ -9,6 +9,12 @@ extension Shape {
     switch self {
     case .any: return .bool(true)
     case .bool, .integer, .number, .string: return .object(["type": .string(name)])
+    case .natural:
+      return .object([
+        "type": .string("integer"), "minimum": .number(JSONNumber(0)),
+        "maximum": .number(JSONNumber(Int64.max)),
+      ])
+    case .words(let words): return .object(["enum": .array(words.map { .string($0) })])
     case .array(let element):
       return .object(["type": .string("array"), "items": element.schema(isOpen: isOpen)])
     case .map(let element):

@@ -15,6 +15,10 @@ public indirect enum Shape: Equatable, Sendable {
   case map(Shape)
   /// Any of several, for example a number or a string.
   case either([Shape])
+  /// An integer from 0 to 2⁶³−1, for example a position.
+  case natural
+  /// One of some strings.
+  case words([String])
 
   /// One member of an object.
   public struct Member: Equatable, Sendable {
@@ -43,9 +47,9 @@ public indirect enum Shape: Equatable, Sendable {
     switch self {
     case .any: "any"
     case .bool: "boolean"
-    case .integer: "integer"
+    case .integer, .natural: "integer"
     case .number: "number"
-    case .string: "string"
+    case .string, .words: "string"
     case .array: "array"
     case .object, .map: "object"
     case .either(let shapes): shapes.map(\.name).joined(separator: " or ")

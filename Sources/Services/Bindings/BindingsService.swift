@@ -4,11 +4,14 @@ package enum BindingError: ServiceError, Equatable {
   case unknown(name: String)
   case tooMany(max: Int)
 
+  /// The user has made as many as one may.
+  case tooManyOfUser(max: Int)
+
   package var kind: ServiceErrorKind {
     switch self {
     case .exists(let name): .alreadyExists(what: "binding", id: name)
     case .unknown(let name): .notFound(what: "binding", id: name)
-    case .tooMany: .rejected(reason: "too_many")
+    case .tooMany, .tooManyOfUser: .rejected(reason: "too_many")
     }
   }
 
@@ -17,6 +20,8 @@ package enum BindingError: ServiceError, Equatable {
     case .exists(let name): "there is a binding '\(name)' already"
     case .unknown(let name): "there is no binding '\(name)'"
     case .tooMany(let max): "the daemon keeps at most \(max) bindings"
+    case .tooManyOfUser(let max):
+      "the daemon keeps at most \(max) bindings of one user; end some with unbind"
     }
   }
 }
@@ -29,8 +34,10 @@ package final class BindingsService {
   package static let maxCount = 1000
 
   package let ledger: Ledger<DeclaredBindings>
+  private let host: ServiceHost
 
   package init(in host: ServiceHost) {
+    self.host = host
     ledger = Ledger("bindings", in: host)
   }
 
@@ -39,6 +46,9 @@ package final class BindingsService {
     let all = ledger.newest.expressions
     guard all["bindings/\(name)"] == nil else { throw .exists(name: name) }
     guard all.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
+    if let max = host.exhaustedShare(of: Self.maxCount, ledger.newest.count(of:)) {
+      throw .tooManyOfUser(max: max)
+    }
     ledger.record(.bound(expression: expression), in: "bindings/\(name)")
   }
 

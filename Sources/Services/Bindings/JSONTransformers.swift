@@ -139,6 +139,9 @@ private func calculate(
   _ value: JSONValue, _ name: String, _ body: (Double) -> Double
 ) throws -> JSONValue {
   guard case .number(let number) = value else { throw TransformerFault(name, "a number", value) }
+  guard !number.isTooSmallForDouble else {
+    throw TransformerFault(name, "a number that a double can hold", value)
+  }
   let result = body(number.double)
   // What is whole is written so: 4, not 4.0.
   if let integer = Int64(exactly: result) { return .number(JSONNumber(integer)) }

@@ -15,7 +15,10 @@ package struct Cells: ServiceState {
 
   package func kept(by coder: EventCoder) -> JSONText { JSONText(members: values) }
 
-  package static var schema: Int { 2 }
+  package static var upcasters: [Upcaster] {
+    // 1: {"values":{name:value}}; 2: the values alone.
+    [{ $0.members?["values"] ?? .null }]
+  }
 
   package subscript(name: String) -> JSONText? { values[name] }
 
@@ -28,7 +31,22 @@ package struct Cells: ServiceState {
 
   package func value(of source: String) -> JSONText? { values[source] }
 
+  package func has(_ source: String) -> Bool { values[source] != nil }
+
   package var sources: some Sequence<String> { values.keys }
+
+  package func size(ofStream stream: String) -> Int { values[stream]?.text.utf8.count ?? 0 }
+
+  package func growth(by event: CellEvent, in stream: String) -> Int? {
+    switch event {
+    case .set(let value): value.text.utf8.count - size(ofStream: stream)
+    case .unset: -size(ofStream: stream)
+    }
+  }
+
+  package func inverse(of event: CellEvent, in stream: String) -> CellEvent? {
+    values[stream].map { .set($0) } ?? .unset
+  }
 
   // To ask a dictionary for the room that it has copies it if it is shared.
   package mutating func unshare() { values.reserveCapacity(values.count) }

@@ -81,17 +81,13 @@ package final class CellsService {
   package func list(
     prefix: String, maxBytes: Int = .max, where isWanted: (String) -> Bool = { _ in true }
   ) -> [String: JSONText] {
-    let prefix = "cells/\(prefix)"
     var cells: [String: JSONText] = [:]
     var bytes = 0
-    // Each takes eight bytes at least, so that more of them are too many in any case.
-    let names = ledger.sources(upTo: maxBytes / 8 + 1) {
-      $0.utf8.starts(with: prefix.utf8) && isWanted($0)
-    }
-    for source in names where bytes <= maxBytes {
-      let value = ledger.value(of: source)
+    ledger.search(withPrefix: "cells/\(prefix)") { source in
+      guard isWanted(source), let value = ledger.value(of: source) else { return true }
       cells[String(source.dropFirst("cells/".count))] = value
-      bytes += source.utf8.count + (value?.text.utf8.count ?? 0)
+      bytes += source.utf8.count + value.text.utf8.count
+      return bytes <= maxBytes
     }
     return cells
   }

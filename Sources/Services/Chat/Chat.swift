@@ -6,6 +6,13 @@ package struct Chat: ServiceState {
   private var messages: [Int: [Message]] = [:]
   private(set) var lastRoom = 0
 
+  /// The messages of each room that are deleted, in their order.
+  private var deleted: [Int: [Int]] = [:]
+
+  private enum CodingKeys: String, CodingKey {
+    case rooms, messages, lastRoom
+  }
+
   /// Messages of the source of a room, and of a page that says nothing else.
   package static let pageCount = 50
 
@@ -13,6 +20,14 @@ package struct Chat: ServiceState {
   package static let pageBytes = 24 << 10
 
   package init() {}
+
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    rooms = try container.decode([Int: Room].self, forKey: .rooms)
+    messages = try container.decode([Int: [Message]].self, forKey: .messages)
+    lastRoom = try container.decode(Int.self, forKey: .lastRoom)
+    deleted = messages.mapValues { $0.lazy.filter(\.isDeleted).map(\.id) }
+  }
 
   // MARK: Reading
 
@@ -73,9 +88,21 @@ package struct Chat: ServiceState {
   /// - Parameter seen: A message up to which they count as read.
   package func unread(by name: String, in room: Int, behind seen: Int = 0) -> Int {
     guard let read = rooms[room]?.members[name].map({ max($0, seen) }),
-      let messages = messages[room], read < messages.count
+      let count = messages[room]?.count, read < count
     else { return 0 }
-    return messages[read...].count { $0.author != name && !$0.isDeleted }
+    // Who speaks has read what was said: none of these is theirs.
+    let ids = deleted[room] ?? []
+    return count - read - (ids.count - Self.place(of: read + 1, in: ids))
+  }
+
+  /// Where a number stands among sorted ones, or would.
+  private static func place(of number: Int, in numbers: [Int]) -> Int {
+    var (low, high) = (0, numbers.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if numbers[middle] < number { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 
   // MARK: What has happened
@@ -93,7 +120,7 @@ package struct Chat: ServiceState {
       let count = messages[id]?.count ?? 0
       rooms[id]?.members[name] = count
     case .left(let id, let name): rooms[id]?.members[name] = nil
-    case .removed(let id, _): (rooms[id], messages[id]) = (nil, nil)
+    case .removed(let id, _): (rooms[id], messages[id], deleted[id]) = (nil, nil, nil)
     case .said(let room, let id, let author, let text):
       messages[room, default: []].append(
         Message(id: id, author: author, text: text, time: place.time))
@@ -103,9 +130,12 @@ package struct Chat: ServiceState {
     case .edited(let room, let id, let text):
       change(id, in: room) { ($0.text, $0.isEdited) = (text, true) }
     case .deleted(let room, let id, _):
+      if message(id, in: room)?.isDeleted == false {
+        deleted[room, default: []].insert(id, at: Self.place(of: id, in: deleted[room] ?? []))
+      }
       change(id, in: room) { ($0.text, $0.isDeleted) = ("", true) }
     case .read(let room, let id, let name):
-      if rooms[room]?.members[name] != nil { rooms[room]?.members[name] = id }
+      if let read = rooms[room]?.members[name] { rooms[room]?.members[name] = max(read, id) }
     }
   }
 
@@ -143,16 +173,56 @@ package struct Chat: ServiceState {
     return JSONText(elements: page(of: id).map(\.shown))
   }
 
+  package func has(_ source: String) -> Bool {
+    guard source != "chat/rooms" else { return !rooms.isEmpty }
+    return Self.room(of: source).map { rooms[$0.id] != nil } ?? false
+  }
+
   package var sources: [String] {
     let each = rooms.keys.flatMap { ["chat/rooms/\($0)", "chat/rooms/\($0)/messages"] }
     return rooms.isEmpty ? [] : ["chat/rooms"] + each
   }
 
+  package func size(ofStream stream: String) -> Int {
+    guard let (id, isMessages) = Self.room(of: stream) else { return 0 }
+    return isMessages ? size(ofMessagesIn: id) : rooms[id]?.size ?? 0
+  }
+
+  private func size(ofMessagesIn room: Int) -> Int {
+    messages(in: room).reduce(0) { $0 + $1.size }
+  }
+
+  package func growth(by event: ChatEvent, in stream: String) -> Int? {
+    func text(of message: Int, in room: Int) -> Int {
+      self.message(message, in: room)?.text.utf8.count ?? 0
+    }
+    switch event {
+    case .created(let id, let name, let topic, let creator):
+      var room = Room(id: id, name: name, topic: topic, creator: creator)
+      room.members[creator] = 0
+      return room.size
+    case .renamed(let id, let name, _):
+      return name.utf8.count - (rooms[id]?.name.utf8.count ?? 0)
+    case .topicSet(let id, let topic, _):
+      return topic.utf8.count - (rooms[id]?.topic.utf8.count ?? 0)
+    case .joined(let id, let name):
+      return rooms[id]?.members[name] == nil ? Room.size(ofMember: name) : 0
+    case .left(let id, let name):
+      return rooms[id]?.members[name] == nil ? 0 : -Room.size(ofMember: name)
+    case .removed(let id, _): return -(rooms[id]?.size ?? 0)
+    case .said(_, let id, let author, let text):
+      return Message(id: id, author: author, text: text, time: 0).size
+    case .edited(let room, let id, let new): return new.utf8.count - text(of: id, in: room)
+    case .deleted(let room, let id, _): return -text(of: id, in: room)
+    case .read: return 0
+    }
+  }
+
   package static func sources(changedBy event: ChatEvent, at place: Place) -> [String] {
     let room = "chat/rooms/\(event.room)"
     return switch event {
-    case .created, .renamed, .topicSet, .joined, .left: ["chat/rooms", room]
-    case .said, .removed: ["chat/rooms", room, room + "/messages"]
+    case .renamed, .topicSet, .joined, .left: ["chat/rooms", room]
+    case .created, .said, .removed: ["chat/rooms", room, room + "/messages"]
     case .edited, .deleted: [room + "/messages"]
     case .read: []
     }
@@ -169,6 +239,15 @@ package struct Chat: ServiceState {
 }
 
 extension Room {
+  /// Bytes of what is kept of it, without its messages.
+  fileprivate var size: Int {
+    members.keys.reduce(128 + name.utf8.count + topic.utf8.count + creator.utf8.count) {
+      $0 + Self.size(ofMember: $1)
+    }
+  }
+
+  fileprivate static func size(ofMember name: String) -> Int { 64 + name.utf8.count }
+
   /// As clients see it.
   fileprivate func shown(withMembers: Bool) -> JSONText {
     var room: JSONObject = [
@@ -183,6 +262,9 @@ extension Room {
 }
 
 extension Message {
+  /// Bytes of what is kept of it.
+  fileprivate var size: Int { 96 + author.utf8.count + text.utf8.count }
+
   /// As clients see it.
   fileprivate var shown: JSONText {
     JSONValue.object([

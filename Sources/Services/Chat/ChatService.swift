@@ -20,15 +20,52 @@ package final class ChatService {
   package let ledger: Ledger<Chat>
 
   /// How far rooms are read beyond what the journal says; see ``ReadMarks``.
-  let seen = Property<[ReadMark: Int]>([:])
+  private(set) var seen: [ReadMark: Int] = [:]
+
+  /// The rooms that are others for everybody: in name, topic or members.
+  let changedRooms = PassthroughSubject<Int, Never>()
+
+  /// The rooms of which something else waits for a user, by the name of the user.
+  let roomsToRead = KeyedSubject<String, Int>()
+  private let observation = SerialDisposable(otherDisposable: nil)
 
   package init(in host: ServiceHost) {
     ledger = Ledger("chat", in: host)
+    observation.otherDisposable = ledger.happened.observeNext { [unowned self] event, _ in
+      tell(event)
+    }
   }
 
   /// What happens in a room from now on, when it is durable.
   package func events(in room: Int) -> Signal<(event: ChatEvent, time: Int64), Never> {
-    ledger.happened.filter { $0.event.room == room }.map { ($0.event, $0.place.time) }
+    ledger.events(in: "chat/rooms/\(room)")
+      .merge(with: ledger.events(in: "chat/rooms/\(room)/messages"))
+      .map { ($0.event, $0.place.time) }
+  }
+
+  /// Tells those whom an event concerns.
+  private func tell(_ event: ChatEvent) {
+    switch event {
+    case .created, .renamed, .topicSet, .joined, .left, .removed: changedRooms.send(event.room)
+    case .said, .deleted: tellMembers(of: event.room)
+    case .read(let room, _, let name): roomsToRead.send(room, to: name)
+    case .edited: break
+    }
+  }
+
+  private func tellMembers(of room: Int) {
+    let (names, members) = (roomsToRead.keys, ledger.shown.room(room)?.members ?? [:])
+    if names.count < members.count {
+      for name in names where members[name] != nil { roomsToRead.send(room, to: name) }
+    } else if !names.isEmpty {
+      for name in members.keys { roomsToRead.send(room, to: name) }
+    }
+  }
+
+  /// Notes how far a room is read; `nil` for as far as the journal says.
+  func note(seen id: Int?, _ mark: ReadMark) {
+    seen[mark] = id
+    roomsToRead.send(mark.room, to: mark.name)
   }
 
   // MARK: Rooms
@@ -41,7 +78,7 @@ package final class ChatService {
 
   /// The room that somebody means, as it is durable.
   package func shownRoom(_ key: RoomKey) throws(ChatError) -> Room {
-    guard let room = Self.find(key, in: ledger.shown.value) else { throw .unknownRoom(key.text) }
+    guard let room = Self.find(key, in: ledger.shown) else { throw .unknownRoom(key.text) }
     return room
   }
 
@@ -102,7 +139,9 @@ package final class ChatService {
   ) throws(ChatError) -> Int {
     let room = try room(key)
     guard isAnyAllowed || room.creator == user else { throw .notCreator(room: room.name) }
-    record(.removed(id: room.id, by: user))
+    let stream = "chat/rooms/\(room.id)"
+    ledger.record(
+      .removed(id: room.id, by: user), in: stream, emptying: stream + "/messages")
     return room.count
   }
 
@@ -174,13 +213,13 @@ package final class ChatService {
   ) throws(ChatError) -> ArraySlice<Message> {
     let limit = limit ?? Chat.pageCount
     guard 1...Self.maxPage ~= limit else { throw .badLimit(max: Self.maxPage) }
-    return ledger.shown.value.page(of: try shownRoom(key).id, before: before, limit: limit)
+    return ledger.shown.page(of: try shownRoom(key).id, before: before, limit: limit)
   }
 
   /// How many messages of others somebody has neither read nor seen in a room.
   package func unread(by name: String, in room: Int) -> Int {
-    let seen = seen.value[ReadMark(room: room, name: name)]
-    return ledger.shown.value.unread(by: name, in: room, behind: seen ?? 0)
+    let seen = seen[ReadMark(room: room, name: name)]
+    return ledger.shown.unread(by: name, in: room, behind: seen ?? 0)
   }
 
   /// Whether a source can be one of a room, made or not.

@@ -13,6 +13,9 @@ package final class MessageWindow {
   private let counts: Property<Beyond>
   private let bag = DisposeBag()
 
+  /// Waits until what was said is told.
+  private let telling = SerialDisposable(otherDisposable: nil)
+
   /// How many messages there are that a window does not show.
   package struct Beyond: Equatable, Sendable {
     package var before: Int
@@ -26,7 +29,7 @@ package final class MessageWindow {
   /// - Parameter message: The one that is shown, with those before and after it; `nil` for the last.
   init(of service: MessagesService, at message: Int?) {
     self.service = service
-    let (chat, room) = (service.chat.ledger.shown.value, service.room)
+    let (chat, room) = (service.chat.ledger.shown, service.room)
     let before = message.map { $0 < .max ? max($0, 1) + 1 : $0 }
     var shown = Array(chat.page(of: room, before: before))
     if let last = shown.last?.id { shown += chat.page(of: room, after: last) }
@@ -35,7 +38,7 @@ package final class MessageWindow {
     count()
     service.chat.events(in: room).observeNext { [weak self] in self?.take($0.event, at: $0.time) }
       .dispose(in: bag)
-    service.host.progress.observeNext { [weak self] _ in self?.see() }.dispose(in: bag)
+    bag.add(disposable: telling)
     see()
   }
 
@@ -93,7 +96,7 @@ package final class MessageWindow {
     moved()
   }
 
-  private var shown: Chat { service.chat.ledger.shown.value }
+  private var shown: Chat { service.chat.ledger.shown }
 
   /// The number of the last message that is shown.
   private var last: Int { window.collection.last?.id ?? 0 }
@@ -125,9 +128,21 @@ package final class MessageWindow {
         if window.count > Self.maxCount { window.remove(at: 0) }
       }
       count()
+      seeWhenTold()
     case .edited(_, let id, let text): change(id) { ($0.text, $0.isEdited) = (text, true) }
     case .deleted(_, let id, _): change(id) { ($0.text, $0.isDeleted) = ("", true) }
     case .created, .renamed, .topicSet, .joined, .left, .removed, .read: break
+    }
+  }
+
+  /// Sees the end when the services have heard of all that is durable, and not within that.
+  private func seeWhenTold() {
+    guard telling.otherDisposable == nil else { return }
+    telling.otherDisposable = service.host.progress.observeNext { [weak self] _ in
+      guard let self else { return }
+      telling.otherDisposable?.dispose()
+      telling.otherDisposable = nil
+      see()
     }
   }
 

@@ -9,6 +9,7 @@ package final class MessagesService {
   package let name: String
   let chat: ChatService
   let host: ServiceHost
+  private let presence: PresenceService
   private let marks: ReadMarks
   private let standing: Standing
   private let reading: () -> Command?
@@ -16,9 +17,11 @@ package final class MessagesService {
   /// - Parameter reading: As which command it is noted what the user has read; `nil` when they have
   ///   left.
   init(
-    of room: Int, _ name: String, _ chat: ChatService, _ host: ServiceHost, _ marks: ReadMarks,
-    _ standing: Standing, reading: @escaping () -> Command?
+    of room: Int, _ name: String, _ chat: ChatService, _ presence: PresenceService,
+    _ host: ServiceHost, _ marks: ReadMarks, _ standing: Standing,
+    reading: @escaping () -> Command?
   ) {
+    self.presence = presence
     (self.room, self.name, self.chat, self.host) = (room, name, chat, host)
     (self.marks, self.standing, self.reading) = (marks, standing, reading)
   }
@@ -32,17 +35,44 @@ package final class MessagesService {
     MessageWindow(of: self, at: message)
   }
 
-  /// The room, now and after each change of it.
+  /// The room, now and after each change of it; what is said in it is none.
   package var info: Signal<Room, Never> {
-    chat.ledger.shown.toSignal().compactMap { [room] in $0.room(room) }.removeDuplicates()
+    Signal { [self] observer in
+      if let room = roomNow { observer.receive(room) }
+      return changes.observeNext { [self] in if let room = roomNow { observer.receive(room) } }
+    }
+  }
+
+  private var changes: SafeSignal<Void> {
+    chat.ledger.events(in: "chat/rooms/\(room)").map { _ in () }
+  }
+
+  /// Somebody who has joined the room.
+  package struct Member {
+    package let name: String
+    package let isHere: Bool
+  }
+
+  /// Who has joined the room and who of them is here, by name: for views.
+  package var members: Computed<[Member]> {
+    let comings = presence.comings.filter { [chat, room] name in
+      chat.ledger.shown.room(room)?.members[name] != nil
+    }
+    return Computed(
+      Identity(chat, "members", room), changes: comings.map { _ in () }.merge(with: changes)
+    ) { [chat, presence, room] in
+      (chat.ledger.shown.room(room)?.members.keys.sorted() ?? [])
+        .map { Member(name: $0, isHere: presence.isHere($0)) }
+    }
   }
 
   /// The room as it is known now.
-  package var roomNow: Room? { chat.ledger.shown.value.room(room) }
+  package var roomNow: Room? { chat.ledger.shown.room(room) }
 
   /// Tells when the room is removed, durably.
   package var removal: Signal<Void, Never> {
-    chat.events(in: room).compactMap { if case .removed = $0.event { () } else { nil } }
+    chat.ledger.events(in: "chat/rooms/\(room)")
+      .compactMap { if case .removed = $0.event { () } else { nil } }
   }
 
   /// The user sees the end of the room.

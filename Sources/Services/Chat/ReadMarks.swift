@@ -20,17 +20,18 @@ package final class ReadMarks {
 
   init(of chat: ChatService, in host: ServiceHost, on scheduler: any Scheduler) {
     (self.chat, self.host, self.scheduler) = (chat, host, scheduler)
-    host.progress.observeNext { [weak self] _ in self?.forgetKept() }.dispose(in: bag)
+    chat.ledger.happened.observeNext { [weak self] event, _ in self?.take(event) }
+      .dispose(in: bag)
   }
 
   /// A user sees a room to its end.
   func see(_ room: Int, by name: String, as command: Command) {
     guard chat.unread(by: name, in: room) > 0,
-      let count = chat.ledger.shown.value.room(room)?.count,
+      let count = chat.ledger.shown.room(room)?.count,
       command.mayRecord?("chat/read/\(name)") ?? true
     else { return }
     let mark = ReadMark(room: room, name: name)
-    chat.seen.value[mark] = count
+    chat.note(seen: count, mark)
     waiting[mark] = command
     guard pauses[mark] == nil else { return }
     guard host.isPerforming else { return note(mark) }
@@ -48,7 +49,7 @@ package final class ReadMarks {
   private func note(_ mark: ReadMark) {
     pauses[mark]?.dispose()
     pauses[mark] = nil
-    guard let command = waiting.removeValue(forKey: mark), let id = chat.seen.value[mark] else {
+    guard let command = waiting.removeValue(forKey: mark), let id = chat.seen[mark] else {
       return
     }
     do throws(Refusal) {
@@ -57,20 +58,30 @@ package final class ReadMarks {
         return nil
       }
       pauses[mark] = scheduler.schedule(after: Self.pause) { [weak self] in self?.note(mark) }
+      forgetIfKept(mark)
     } catch {
       // The user has left, or the room is gone; else what cannot be noted stays unread.
-      chat.seen.value[mark] = nil
+      chat.note(seen: nil, mark)
     }
   }
 
   /// Lets marks go that the journal has.
-  private func forgetKept() {
-    guard !chat.seen.value.isEmpty else { return }
-    let state = chat.ledger.shown.value
-    let kept = chat.seen.value.filter { mark, id in
-      state.room(mark.room)?.members[mark.name].map { $0 >= id } ?? true
+  private func take(_ event: ChatEvent) {
+    guard !chat.seen.isEmpty else { return }
+    switch event {
+    case .read(let room, _, let name), .left(let room, let name), .joined(let room, let name),
+      .said(let room, _, let name, _):
+      forgetIfKept(ReadMark(room: room, name: name))
+    case .removed(let room, _):
+      for mark in chat.seen.keys where mark.room == room { forgetIfKept(mark) }
+    case .created, .renamed, .topicSet, .edited, .deleted: break
     }
-    for mark in kept.keys where waiting[mark] == nil { chat.seen.value[mark] = nil }
+  }
+
+  private func forgetIfKept(_ mark: ReadMark) {
+    guard let id = chat.seen[mark], waiting[mark] == nil else { return }
+    let kept = chat.ledger.shown.room(mark.room)?.members[mark.name]
+    if kept.map({ $0 >= id }) ?? true { chat.note(seen: nil, mark) }
   }
 }
 

@@ -1,3 +1,5 @@
+package import JSON
+
 /// A place to talk.
 package struct Room: Codable, Equatable, Sendable {
   package let id: Int
@@ -44,7 +46,9 @@ package struct Message: Codable, Equatable, Sendable {
 }
 
 /// How a caller names a room: by its number, or by its name.
-package struct RoomKey: Decodable, Sendable {
+package struct RoomKey: Decodable, Sendable, Shaped {
+  package static var shape: Shape { .either([.integer, .string]) }
+
   package let text: String
 
   package init(_ text: String) {

@@ -18,19 +18,23 @@ package final class RoomsService {
   }
 
   /// The rooms as they are now.
-  package var now: [Entry] { Self.entries(chat, name) }
-
-  /// The rooms, now and after each change.
-  package var all: Signal<[Entry], Never> {
-    chat.ledger.shown.toSignal().combineLatest(with: chat.seen) { _, _ in }
-      .map { [chat, name] in Self.entries(chat, name) }.removeDuplicates()
+  package var now: [Entry] {
+    chat.ledger.shown.rooms.keys.sorted().compactMap { Self.entry($0, chat, name) }
   }
 
-  private static func entries(_ chat: ChatService, _ name: String) -> [Entry] {
-    chat.ledger.shown.value.allRooms.map { room in
+  /// The rooms by number: for views.
+  package var all: RowList<Int, Entry> {
+    RowList(
+      Identity(chat, "rooms", name), keys: { [chat] in Array(chat.ledger.shown.rooms.keys) },
+      row: { [chat, name] in Self.entry($0, chat, name) },
+      changes: chat.changedRooms.merge(with: chat.roomsToRead.elements(of: name))
+        .map { .rows([$0]) })
+  }
+
+  private static func entry(_ id: Int, _ chat: ChatService, _ name: String) -> Entry? {
+    chat.ledger.shown.room(id).map { room in
       Entry(
-        room: room, unread: chat.unread(by: name, in: room.id),
-        isJoined: room.members[name] != nil)
+        room: room, unread: chat.unread(by: name, in: id), isJoined: room.members[name] != nil)
     }
   }
 

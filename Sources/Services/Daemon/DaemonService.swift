@@ -43,6 +43,9 @@ package struct DaemonStats: Codable, Equatable {
   /// Bytes that wait for clients, of all connections together.
   package var outputBytes = 0
 
+  /// Bytes that the services keep, as the quota counts them.
+  package var stateBytes = 0
+
   /// Resident memory in bytes.
   package var residentBytes: UInt64 = 0
 
@@ -59,6 +62,7 @@ package struct DaemonStats: Codable, Equatable {
     case commitMaxMilliseconds = "commit_max_ms"
     case waitingEvents = "waiting_events"
     case outputBytes = "output_bytes"
+    case stateBytes = "state_bytes"
     case residentBytes = "resident_bytes"
     case uptimeSeconds = "uptime_s"
   }

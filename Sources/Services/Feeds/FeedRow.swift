@@ -1,3 +1,4 @@
+package import JSON
 package import Signals
 
 /// A feed in a list of them.
@@ -29,16 +30,23 @@ package struct FeedRow: Codable, Equatable, Sendable {
 }
 
 extension FeedsService {
-  /// All feeds by id, fetched while somebody observes.
-  package var rows: SafeSignal<[FeedRow]> {
-    SafeSignal { [self] observer in
-      func tell() {
-        observer.receive(ledger.shown.value.all.map { FeedRow($0, state(of: $0.id)) })
-      }
-      let states = states(where: { _ in true }).observeNext { _ in tell() }
-      tell()
-      return states
+  /// All feeds by id, fetched while somebody shows them.
+  package var rows: RowList<String, FeedRow> {
+    let known = ledger.happened.map { Feeds.id(of: $0.place.stream) }
+    return RowList(
+      Identity(self), keys: { [ledger] in Array(ledger.shown.ids) },
+      row: { [self] id in ledger.shown.feed(id).map { FeedRow($0, state(of: id)) } },
+      changes: states(where: { _ in true }).map(\.id).merge(with: known).map { .rows([$0]) })
+  }
+
+  /// The newest episodes of a feed, as clients see them.
+  package func episodes(of id: String, newest count: Int) -> Computed<[JSONText]> {
+    let source = Feeds.episodes(ofFeed: id)
+    return Computed(
+      Identity(self, source, count), changes: ledger.changes(of: source).map { _ in () }
+    ) { [ledger] in
+      guard case .list(let episodes)? = ledger.collection(of: source) else { return [] }
+      return Array(episodes.prefix(count))
     }
-    .removeDuplicates()
   }
 }

@@ -15,6 +15,9 @@ package struct Feeds: ServiceState {
     /// The number of the newest.
     var lastID = 0
     var unplayed = 0
+
+    /// Who has subscribed to it; `nil` when that is not known.
+    var maker: UInt32?
   }
 
   /// By id.
@@ -42,6 +45,9 @@ package struct Feeds: ServiceState {
   /// How many there are.
   var count: Int { entries.count }
 
+  /// How many a user has subscribed to.
+  func count(of uid: UInt32) -> Int { entries.values.count { $0.maker == uid } }
+
   /// Their ids, in any order.
   package var ids: some Collection<String> { entries.keys }
 
@@ -60,7 +66,8 @@ package struct Feeds: ServiceState {
   /// The episodes of one, newest first.
   package func episodes(of id: String) -> [Episode] { entries[id]?.episodes ?? [] }
 
-  private static func id(of stream: String) -> String {
+  /// The feed to which a stream belongs.
+  static func id(of stream: String) -> String {
     String(stream.dropFirst("feeds/".count))
   }
 
@@ -82,7 +89,7 @@ package struct Feeds: ServiceState {
     guard fault(of: event, at: place) == nil else { return }
     let id = Self.id(of: place.stream)
     switch event {
-    case .subscribed(let url): entries[id] = Entry(url: url)
+    case .subscribed(let url): entries[id] = Entry(url: url, maker: place.uid)
     case .unsubscribed: (entries[id], texts[id]) = (nil, nil)
     case .described(let title, let link):
       entries[id]?.title = title
@@ -128,8 +135,31 @@ package struct Feeds: ServiceState {
     Self.id(ofEpisodes: source).map { .list(texts[$0] ?? []) }
   }
 
+  package func has(_ source: String) -> Bool {
+    Self.id(ofEpisodes: source).flatMap { texts[$0] }?.isEmpty == false
+  }
+
   package var sources: some Sequence<String> {
     texts.lazy.filter { !$0.value.isEmpty }.map { Self.episodes(ofFeed: $0.key) }
+  }
+
+  package func size(ofStream stream: String) -> Int {
+    texts[Self.id(of: stream)]?.reduce(0) { $0 + $1.text.utf8.count } ?? 0
+  }
+
+  package func growth(by event: FeedEvent, in stream: String) -> Int? {
+    let id = Self.id(of: stream)
+    func size(_ index: Int) -> Int {
+      guard let texts = texts[id], texts.indices ~= index else { return 0 }
+      return texts[index].text.utf8.count
+    }
+    switch event {
+    case .found(let episode): return episode.text.text.utf8.count
+    case .changed(let at, let episode): return episode.text.text.utf8.count - size(at)
+    case .dropped(let at): return -size(at)
+    case .unsubscribed: return -self.size(ofStream: stream)
+    case .subscribed, .described, .validated, .marked: return 0
+    }
   }
 
   // To ask a dictionary for the room that it has copies it if it is shared.

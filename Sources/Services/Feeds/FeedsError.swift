@@ -8,6 +8,9 @@ package enum FeedsError: ServiceError, Equatable {
   case exists(id: String)
   case subscribed(url: String, id: String)
   case tooMany(max: Int)
+
+  /// The user has subscribed to as many as one may.
+  case tooManyOfUser(max: Int)
   case unknown(id: String)
   case noEpisode(Int, id: String)
 
@@ -16,7 +19,7 @@ package enum FeedsError: ServiceError, Equatable {
     case .badAddress, .secretAddress: .invalid(parameter: "url", expected: description)
     case .badID: .invalid(parameter: "id", expected: description)
     case .exists(let id), .subscribed(_, let id): .alreadyExists(what: "feed", id: id)
-    case .tooMany: .rejected(reason: "too_many")
+    case .tooMany, .tooManyOfUser: .rejected(reason: "too_many")
     case .unknown(let id): .notFound(what: "feed", id: id)
     case .noEpisode(let number, _): .notFound(what: "episode", id: "\(number)")
     }
@@ -31,6 +34,8 @@ package enum FeedsError: ServiceError, Equatable {
     case .exists(let id): "there is a feed '\(id)' already"
     case .subscribed(_, let id): "that address is the feed '\(id)' already"
     case .tooMany(let max): "there are at most \(max) feeds"
+    case .tooManyOfUser(let max):
+      "there are at most \(max) feeds of one user; end some with feeds.unsubscribe"
     case .unknown(let id): "there is no feed '\(id)'"
     case .noEpisode(let number, let id): "feed '\(id)' has no episode \(number)"
     }

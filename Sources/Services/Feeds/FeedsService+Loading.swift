@@ -26,7 +26,7 @@ extension FeedsService {
   /// While somebody observes, the feed is fetched: when the first one comes, at the interval, and
   /// when that is asked for. When the last one leaves, a fetch that is under way is ended.
   package func states(of id: String) -> SafeSignal<FeedState?> {
-    let feeds = ledger.shown.toSignal().map { $0.feed(id) }.removeDuplicates()
+    let feeds = feeds(id)
     return feeds.map { $0?.url }.removeDuplicates().flatMapLatest {
       [self] url -> SafeSignal<(state: FeedState?, feed: Feed?)> in
       guard let url else { return SafeSignal(just: (nil, nil)) }
@@ -45,12 +45,23 @@ extension FeedsService {
 
   /// What is known of a feed, now and after each change, while there is one.
   package func values(of id: String) -> SafeSignal<Feed> {
-    ledger.shown.toSignal().map { $0.feed(id) }.ignoreNils().removeDuplicates()
+    feeds(id).ignoreNils()
+  }
+
+  /// What is known of a feed, now and after each change; `nil` when there is none.
+  private func feeds(_ id: String) -> SafeSignal<Feed?> {
+    SafeSignal { [ledger] observer in
+      observer.receive(ledger.shown.feed(id))
+      return ledger.events(in: "feeds/\(id)").observeNext { _ in
+        observer.receive(ledger.shown.feed(id))
+      }
+    }
+    .removeDuplicates()
   }
 
   /// Emits when there is no such feed any more.
   package func isGone(_ id: String) -> SafeSignal<Void> {
-    ledger.shown.toSignal().filter { $0[id] == nil }.map { _ in () }
+    feeds(id).filter { $0 == nil }.map { _ in () }
   }
 
   /// The same as ``states(of:)`` of all feeds whose ids are wanted, as long as there are such feeds.
@@ -59,21 +70,18 @@ extension FeedsService {
   ) -> SafeSignal<(id: String, state: FeedState?)> {
     SafeSignal { [self] observer in
       var runs: [String: any Disposable] = [:]
-      var known = -1
-      let feeds = ledger.shown.toSignal().observeNext { feeds in
-        // One event brings one or takes one.
-        guard feeds.count != known else { return }
-        known = feeds.count
-        for (id, run) in runs where feeds[id] == nil {
+      func look(at id: String) {
+        if ledger.shown[id] == nil {
+          guard let run = runs.removeValue(forKey: id) else { return }
           run.dispose()
-          runs[id] = nil
           observer.receive((id, nil))
-        }
-        for id in feeds.ids where runs[id] == nil && isWanted(id) {
+        } else if runs[id] == nil, isWanted(id) {
           runs[id] = NonDisposable.instance  // it may be told at once
-          runs[id] = self.states(of: id).observeNext { observer.receive((id, $0)) }
+          runs[id] = states(of: id).observeNext { observer.receive((id, $0)) }
         }
       }
+      let feeds = subscriptions.observeNext(with: look)
+      for id in ledger.shown.ids { look(at: id) }
       return BlockDisposable {
         feeds.dispose()
         for run in runs.values { run.dispose() }
@@ -84,7 +92,7 @@ extension FeedsService {
   /// What fetching a feed has come to, whether somebody watches or not; `nil` when there is no such
   /// feed.
   package func state(of id: String) -> FeedState? {
-    guard let feed = ledger.shown.value.feed(id) else { return nil }
+    guard let feed = ledger.shown.feed(id) else { return nil }
     if let load = loads[key(of: id, feed.url)], let state = load.state {
       return load.seen(state, of: feed)
     }

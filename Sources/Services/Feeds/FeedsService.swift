@@ -42,6 +42,10 @@ package final class FeedsService {
   /// How many fetches were begun.
   var fetches = 0
 
+  /// The ids of feeds that are there now and were not, or the other way round.
+  let subscriptions = PassthroughSubject<String, Never>()
+  private let observation = SerialDisposable(otherDisposable: nil)
+
   /// What fetches without anybody to watch: for as long as it takes, or on and on.
   private let bag = DisposeBag()
   private var unwatched: (any Disposable)?
@@ -54,6 +58,12 @@ package final class FeedsService {
     self.schedule = schedule
     interval = Property(schedule.interval)
     ledger = Ledger("feeds", in: host)
+    observation.otherDisposable = ledger.happened.observeNext { [subscriptions] event, place in
+      switch event {
+      case .subscribed, .unsubscribed: subscriptions.send(Feeds.id(of: place.stream))
+      default: break
+      }
+    }
   }
 
   /// When feeds are fetched; a change holds from now on, and fetches what is watched.
@@ -96,6 +106,9 @@ package final class FeedsService {
       throw .subscribed(url: url, id: known)
     }
     guard feeds.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
+    if let max = host.exhaustedShare(of: Self.maxCount, feeds.count(of:)) {
+      throw .tooManyOfUser(max: max)
+    }
     let id = id ?? freeNumber
     ledger.record(.subscribed(url: url), in: "feeds/\(id)")
     fetchWhenDurable(id)
@@ -164,7 +177,7 @@ package final class FeedsService {
   private func fetchWhenDurable(_ id: String) {
     // It may never be: what the command has recorded can be taken back.
     host.durability(of: host.last).observe { [unowned self] event in
-      guard case .next = event, ledger.shown.value[id] != nil else { return }
+      guard case .next = event, ledger.shown[id] != nil else { return }
       // Not within what the journal tells: all services are to have heard of it.
       scheduler.schedule { [unowned self] in fetch(id) }.dispose(in: bag)
     }

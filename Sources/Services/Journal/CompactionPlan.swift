@@ -15,7 +15,7 @@ struct CompactionPlan: Sendable {
   /// Commands with an identity that are younger keep their events: their answers stand there.
   let commandTime: Int64
 
-  /// Makes the folds of all services whose state a snapshot can hold.
+  /// Makes the folds of all services whose state a snapshot can hold; the events of others stay.
   let makeFolds: [String: @Sendable () -> any Fold]
 
   /// Up to where the streams of each rule go, 0 for nowhere, and the highest of these.
@@ -100,7 +100,9 @@ struct CompactionPlan: Sendable {
   func isKept(at seq: UInt64, _ reader: any JournalReader) throws(JournalError) -> Bool {
     for (service, makeFold) in makeFolds {
       let snapshot = try reader.snapshot(of: service, upTo: seq)
-      guard makeFold().start(from: snapshot) == seq else { return false }
+      guard let snapshot, snapshot.seq == seq, makeFold().start(from: snapshot) else {
+        return false
+      }
     }
     return true
   }

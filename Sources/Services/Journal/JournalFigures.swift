@@ -50,6 +50,10 @@ package struct JournalFigures: Codable, Equatable, Sendable {
   /// By how many seconds the clock is ahead of what is believed; events do not grow old by it.
   package var clockAhead: Int64?
 
+  /// By how many seconds the clock is behind the time of the last event, which was written when it was
+  /// ahead; events have that time until the clock has reached it.
+  package var clockBehind: Int64?
+
   package init(path: String, epoch: String, first: UInt64, last: UInt64) {
     (self.path, self.epoch, self.first, self.last) = (path, epoch, first, last)
     (count, streams, types, snapshots) = (0, 0, [:], [])
@@ -61,6 +65,7 @@ package struct JournalFigures: Codable, Equatable, Sendable {
     case freeBytes = "free_bytes"
     case retention, compaction
     case clockAhead = "clock_ahead_s"
+    case clockBehind = "clock_behind_s"
   }
 }
 

@@ -32,24 +32,15 @@ package final class JournalService {
     }
   }
 
-  /// The clocks of the daemon.
-  package struct Clocks {
-    /// Microseconds since 1970.
-    let wall: () -> Int64
-
-    /// Of a clock that does not jump.
-    let milliseconds: () -> UInt64
-
-    package init(wall: @escaping () -> Int64, milliseconds: @escaping () -> UInt64) {
-      (self.wall, self.milliseconds) = (wall, milliseconds)
-    }
-  }
-
   /// What is kept; looked at now and then.
   package var retention: [RetentionRule] = []
 
   /// Told once that the clock of the day is not believed, with the microseconds that it is ahead.
   package var onLeap: (Int64) -> Void = { _ in }
+
+  /// Told once that events have times which the clock of the day has not reached, with the time of the
+  /// last one and by how many microseconds that is ahead.
+  package var onFuture: (_ time: Int64, _ ahead: Int64) -> Void = { _, _ in }
 
   /// Told what has become of a compaction that the retention has asked for.
   package var onCompaction: (Result<Compacted, JournalFault>) -> Void = { _ in }
@@ -62,10 +53,11 @@ package final class JournalService {
 
   private let host: ServiceHost
   private let scheduler: any Scheduler
-  private let clocks: Clocks
+  private let clocks: () -> AgeClock.Reading
   private let caller: Caller
   private var age: AgeClock?
   private var hasLeapt = false
+  private var isInFuture = false
   private var run: CompactionRun?
   private var finished = PassthroughSubject<Result<Compacted, JournalFault>, Never>()
   private var timer: (any Disposable)?
@@ -73,9 +65,12 @@ package final class JournalService {
   /// For how long commands with an identity keep their events: as long as they are known.
   private static let commandAge: Int64 = 86_400_000_000
 
-  /// - Parameter caller: Who records what the retention does: the daemon itself.
+  /// - Parameters:
+  ///   - clocks: What the clocks of the machine say now.
+  ///   - caller: Who records what the retention does: the daemon itself.
   package init(
-    in host: ServiceHost, on scheduler: any Scheduler, _ clocks: Clocks, as caller: Caller
+    in host: ServiceHost, on scheduler: any Scheduler,
+    _ clocks: @escaping () -> AgeClock.Reading, as caller: Caller
   ) {
     ledger = Ledger("daemon", in: host)
     (self.host, self.scheduler, self.clocks, self.caller) = (host, scheduler, clocks, caller)
@@ -92,6 +87,7 @@ package final class JournalService {
   /// - Parameter interval: Seconds.
   package func start(every interval: Double = 600) {
     _ = believedTime()
+    checkFuture()
     timer = scheduler.schedule(after: interval) { [weak self] in
       guard let self else { return }
       start(every: interval)
@@ -104,9 +100,11 @@ package final class JournalService {
     count().map { [unowned self] figures in
       var figures = figures
       figures.retention = retention.map(JournalFigures.Rule.init)
-      figures.compaction = ledger.shown.value.lastCompaction
+      figures.compaction = ledger.shown.lastCompaction
       let ahead = leap
       figures.clockAhead = ahead > 0 ? ahead / 1_000_000 : nil
+      let behind = future
+      figures.clockBehind = behind > 0 ? behind / 1_000_000 : nil
       return figures
     }
   }
@@ -168,7 +166,7 @@ package final class JournalService {
   private func begin(_ wish: CompactionPlan.Wish) {
     if let refusal = host.refusal { return finished.send(.failure(refusal)) }
     let plan = CompactionPlan(
-      wish: wish, commandTime: host.now - Self.commandAge, makeFolds: host.makeFolds)
+      wish: wish, commandTime: host.now - Self.commandAge, makeFolds: host.keptFolds)
     let run = CompactionRun(plan, host, on: scheduler) { [unowned self] in finish($0) }
     self.run = run
     run.start()
@@ -214,28 +212,44 @@ package final class JournalService {
   /// By how many microseconds the clock of the day is ahead of what is believed.
   package var leap: Int64 {
     var clock = age ?? makeClock()
-    return clock.advance(wall: clocks.wall(), milliseconds: clocks.milliseconds())
+    return clock.advance(to: clocks())
   }
 
   private func makeClock() -> AgeClock {
-    let wall = clocks.wall()
-    return AgeClock(
-      kept: host.ageTime ?? host.lastTime ?? wall, milliseconds: clocks.milliseconds())
+    AgeClock(kept: host.note(.age), lastTime: host.lastTime, clocks())
   }
 
   private func believedTime() -> Int64 {
     var clock = age ?? makeClock()
-    let ahead = clock.advance(wall: clocks.wall(), milliseconds: clocks.milliseconds())
+    let ahead = clock.advance(to: clocks())
     age = clock
     if ahead > 0, !hasLeapt { onLeap(ahead) }
     hasLeapt = ahead > 0
-    if host.refusal == nil { host.ageTime = clock.time }
+    host.keep(clock.kept, as: .age)
     return clock.time
   }
 
   private func believeClock() {
     var clock = age ?? makeClock()
-    clock.believe(wall: clocks.wall())
+    clock.believe(clocks())
     age = clock
+  }
+
+  /// By how many microseconds the last event is ahead of the clock of the day; 0 when it is not, or by
+  /// less than a minute.
+  ///
+  /// All events that follow have its time until the clock has reached it.
+  package var future: Int64 {
+    let ahead = (host.lastTime ?? 0) - clocks().wall
+    return ahead > Self.maxFuture ? ahead : 0
+  }
+
+  /// A minute in microseconds.
+  private static let maxFuture: Int64 = 60_000_000
+
+  private func checkFuture() {
+    let ahead = future
+    if ahead > 0, !isInFuture { onFuture(host.lastTime ?? 0, ahead) }
+    isInFuture = ahead > 0
   }
 }

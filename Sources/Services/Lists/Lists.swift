@@ -47,7 +47,48 @@ package struct Lists: ServiceState {
 
   package func collection(of source: String) -> SourceCollection? { .list(self[source]) }
 
+  package func has(_ source: String) -> Bool { lists[source] != nil }
+
   package var sources: some Sequence<String> { lists.keys }
+
+  package func size(ofStream stream: String) -> Int { Self.size(of: self[stream]) }
+
+  package func growth(by event: ListEvent, in stream: String) -> Int? {
+    switch event {
+    case .inserted(_, let value): Self.size(of: value)
+    case .updated(let at, let value): Self.size(of: value) - size(of: stream, at)
+    case .removed(let at): -size(of: stream, at)
+    case .moved: 0
+    case .replaced(let values): Self.size(of: values) - size(ofStream: stream)
+    case .cleared: -size(ofStream: stream)
+    }
+  }
+
+  private func size(of list: String, _ index: Int) -> Int {
+    guard let values = lists[list], values.indices ~= index else { return 0 }
+    return Self.size(of: values[index])
+  }
+
+  private static func size(of values: [JSONText]) -> Int {
+    values.reduce(0) { $0 + size(of: $1) }
+  }
+
+  /// With what an element costs by itself.
+  private static func size(of value: JSONText) -> Int { 32 + value.text.utf8.count }
+
+  package func inverse(of event: ListEvent, in stream: String) -> ListEvent? {
+    func element(_ index: Int) -> JSONText? {
+      let values = self[stream]
+      return values.indices ~= index ? values[index] : nil
+    }
+    switch event {
+    case .inserted(let at, _): return .removed(at: at)
+    case .updated(let at, _): return element(at).map { .updated(at: at, value: $0) }
+    case .removed(let at): return element(at).map { .inserted(at: at, value: $0) }
+    case .moved(let from, let to): return .moved(from: to, to: from)
+    case .replaced, .cleared: return .replaced(values: self[stream])
+    }
+  }
 
   // To ask a dictionary for the room that it has copies it if it is shared.
   package mutating func unshare() { lists.reserveCapacity(lists.count) }

@@ -29,7 +29,41 @@ package struct Maps: ServiceState {
 
   package func collection(of source: String) -> SourceCollection? { .map(self[source]) }
 
+  package func has(_ source: String) -> Bool { maps[source] != nil }
+
   package var sources: some Sequence<String> { maps.keys }
+
+  package func size(ofStream stream: String) -> Int { Self.size(of: self[stream]) }
+
+  package func growth(by event: MapEvent, in stream: String) -> Int? {
+    switch event {
+    case .put(let key, let value): Self.size(of: key, value) - size(of: stream, key)
+    case .deleted(let key): -size(of: stream, key)
+    case .replaced(let values): Self.size(of: values) - size(ofStream: stream)
+    case .cleared: -size(ofStream: stream)
+    }
+  }
+
+  private func size(of map: String, _ key: String) -> Int {
+    maps[map]?[key].map { Self.size(of: key, $0) } ?? 0
+  }
+
+  private static func size(of values: [String: JSONText]) -> Int {
+    values.reduce(0) { $0 + size(of: $1.key, $1.value) }
+  }
+
+  /// With what an entry costs by itself.
+  private static func size(of key: String, _ value: JSONText) -> Int {
+    64 + key.utf8.count + value.text.utf8.count
+  }
+
+  package func inverse(of event: MapEvent, in stream: String) -> MapEvent? {
+    switch event {
+    case .put(let key, _), .deleted(let key):
+      maps[stream]?[key].map { .put(key: key, value: $0) } ?? .deleted(key: key)
+    case .replaced, .cleared: .replaced(values: self[stream])
+    }
+  }
 
   // To ask a dictionary for the room that it has copies it if it is shared.
   package mutating func unshare() { maps.reserveCapacity(maps.count) }

@@ -33,6 +33,8 @@ package struct People: ServiceState {
     }
   }
 
+  package func has(_ source: String) -> Bool { Part(source).map { people[$0.id] != nil } ?? false }
+
   package var sources: some Sequence<String> {
     people.keys.lazy.flatMap { ["people/\($0)", "people/\($0)/name", "people/\($0)/color"] }
   }

@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 package import Signals
 
@@ -91,18 +92,23 @@ package final class PeopleService {
   }
 
   /// The durable people, by number.
-  package var all: [Person] { ledger.shown.value.people.values.sorted { $0.id < $1.id } }
+  package var all: [Person] { ledger.shown.people.values.sorted { $0.id < $1.id } }
+
+  /// The durable people, by number: for views.
+  package var rows: RowList<Int, Person> {
+    ledger.rows(of: \.people) { _, place in People.Part(place.stream).map { [$0.id] } ?? [] }
+  }
 
   /// A durable person, now and after each change, until the person is removed.
   package func values(of id: Int) -> SafeSignal<Person> {
     Signal { [ledger] observer in
-      guard let person = ledger.shown.value.people[id] else {
+      guard let person = ledger.shown.people[id] else {
         observer.complete()
         return NonDisposable.instance
       }
       observer.receive(person)
       return ledger.changes(of: "people/\(id)").observeNext { _ in
-        if let person = ledger.shown.value.people[id] {
+        if let person = ledger.shown.people[id] {
           observer.receive(person)
         } else {
           observer.complete()
@@ -129,7 +135,8 @@ package final class PeopleService {
   package func formerNames(of id: Int) -> Signal<[String], JournalFault> {
     let stream = "people/\(id)"
     let filter = EventFilter(
-      type: { $0 == "people.created" || $0 == "people.renamed" }, onlyStream: stream)
+      streams: [Pattern(stream)].compactMap(\.self),
+      types: ["people.created", "people.renamed"].compactMap { Pattern($0, separator: ".") })
     return host.readEvents(before: nil, limit: Self.maxFormerNames + 1, filter).map { page in
       page.events.dropLast().reversed().compactMap { $0.data.members?["name"]?.string }
     }

@@ -17,13 +17,22 @@ package struct Readers: ServiceState {
   /// By whole name, for example `"readers/mailer"`.
   private var positions: [String: UInt64] = [:]
 
+  /// Who has begun them, by whole name; snapshots of earlier versions have none.
+  private var makers: [String: UInt32]? = [:]
+
   package init() {}
 
   package mutating func apply(_ event: ReaderEvent, at place: Place) {
     guard fault(of: event, at: place) == nil else { return }
     switch event {
-    case .opened(let seq), .acked(let seq): positions[place.stream] = seq
-    case .forgotten: positions[place.stream] = nil
+    case .opened(let seq):
+      positions[place.stream] = seq
+      makers = makers ?? [:]
+      makers?[place.stream] = place.uid
+    case .acked(let seq): positions[place.stream] = seq
+    case .forgotten:
+      positions[place.stream] = nil
+      makers?[place.stream] = nil
     }
   }
 
@@ -38,6 +47,9 @@ package struct Readers: ServiceState {
 
   /// How many there are.
   var count: Int { positions.count }
+
+  /// How many a user has begun.
+  func count(of uid: UInt32) -> Int { makers?.values.count { $0 == uid } ?? 0 }
 
   /// The position of one, by its name without `readers/`; `nil` when there is none.
   package subscript(name: String) -> UInt64? { positions["readers/\(name)"] }

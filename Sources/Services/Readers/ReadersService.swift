@@ -3,10 +3,13 @@ package enum ReaderError: ServiceError, Equatable {
   case unknown(name: String)
   case tooMany(max: Int)
 
+  /// The user has begun as many as one may.
+  case tooManyOfUser(max: Int)
+
   package var kind: ServiceErrorKind {
     switch self {
     case .unknown(let name): .notFound(what: "reader", id: name)
-    case .tooMany: .rejected(reason: "too_many")
+    case .tooMany, .tooManyOfUser: .rejected(reason: "too_many")
     }
   }
 
@@ -14,6 +17,8 @@ package enum ReaderError: ServiceError, Equatable {
     switch self {
     case .unknown(let name): "there is no reader '\(name)'"
     case .tooMany(let max): "the daemon keeps at most \(max) readers"
+    case .tooManyOfUser(let max):
+      "the daemon keeps at most \(max) readers of one user; forget some with readers.forget"
     }
   }
 }
@@ -28,14 +33,19 @@ package final class ReadersService {
   package static let maxCount = 1000
 
   package let ledger: Ledger<Readers>
+  private let host: ServiceHost
 
   package init(in host: ServiceHost) {
-    ledger = Ledger(Self.name, in: host)
+    self.host = host
+    ledger = Ledger(Self.name, in: host, isAboutReaders: true)
   }
 
   /// Begins a reader that there is not, behind a position.
   package func open(_ name: String, at seq: UInt64) throws(ReaderError) {
     guard ledger.newest.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
+    if let max = host.exhaustedShare(of: Self.maxCount, ledger.newest.count(of:)) {
+      throw .tooManyOfUser(max: max)
+    }
     ledger.record(.opened(seq: seq), in: "readers/\(name)")
   }
 

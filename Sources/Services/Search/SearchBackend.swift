@@ -31,8 +31,15 @@ package struct SearchHit: Codable, Equatable, Sendable {
   /// Where more of it is on the web.
   package let url: String?
 
-  package init(id: String, title: String, text: String, source: String? = nil, url: String? = nil) {
-    (self.id, self.title, self.text, self.source, self.url) = (id, title, text, source, url)
+  /// Where a picture of it is on the web, for example the cover of a song.
+  package let image: String?
+
+  package init(
+    id: String, title: String, text: String, source: String? = nil, url: String? = nil,
+    image: String? = nil
+  ) {
+    (self.id, self.title, self.text, self.source) = (id, title, text, source)
+    (self.url, self.image) = (url, image)
   }
 }
 
@@ -59,7 +66,7 @@ package enum SearchError: ServiceError, Equatable {
     switch self {
     case .unknownBackend(let name, let known):
       "nothing called '\(name)' is searched; there is \(known.joined(separator: ", "))"
-    case .badTerm: "a term has 1 to \(SearchService.maxTermLength) characters"
+    case .badTerm: "a term has 1 to \(SearchService.maxTermBytes) bytes"
     case .badLimit: "1 to \(SearchService.maxHits)"
     case .notFound(let id): "'\(id)' is none of the results"
     case .failed(let reason): "the search has failed: \(reason)"

@@ -2,7 +2,8 @@ package import Signals
 
 /// Search by one of several backends: once, or as one types.
 package final class SearchService {
-  package static let maxTermLength = 200
+  /// Bytes of a term.
+  package static let maxTermBytes = 400
   package static let maxHits = 100
   package static let defaultHits = 20
 
@@ -27,7 +28,7 @@ package final class SearchService {
   ) throws(SearchError) -> Signal<[SearchHit], SearchError> {
     let (backend, limit) = (try backend(name), limit ?? Self.defaultHits)
     let term = trimmed(term)
-    guard 1...Self.maxTermLength ~= term.count else { throw .badTerm }
+    guard 1...Self.maxTermBytes ~= term.utf8.count else { throw .badTerm }
     guard 1...Self.maxHits ~= limit else { throw .badLimit }
     return Self.find(term, in: backend, limit: limit, where: isWanted)
   }
@@ -58,7 +59,7 @@ package final class SearchService {
   ) throws(SearchError) -> SearchModel {
     let backend = try backend(name)
     return SearchModel(on: scheduler) { term in
-      guard term.count <= Self.maxTermLength else { return .failed(.badTerm) }
+      guard term.utf8.count <= Self.maxTermBytes else { return .failed(.badTerm) }
       return Self.find(term, in: backend, limit: Self.defaultHits, where: isWanted)
     }
   }

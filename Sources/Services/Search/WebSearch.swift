@@ -58,12 +58,16 @@ package final class WebSearch: SearchBackend {
       var id = text("trackId", "collectionId", "artistId", "id") ?? "\(i)"
       // Who chooses one by its name is to get that one.
       while !ids.insert(id).inserted { id += ".\(i)" }
+      func address(_ names: [String]) -> String? {
+        names.lazy.compactMap { result[$0]?.shownText?.asWebAddress }.first
+      }
       let addresses = ["trackViewUrl", "collectionViewUrl", "artistViewUrl", "url"]
+      let images = ["artworkUrl100", "artworkUrl60", "artworkUrl30", "image"]
       hits.append(
         SearchHit(
           id: id, title: text("trackName", "collectionName", "title", "name", "artistName") ?? "",
           text: text("artistName", "description", "text") ?? "",
-          url: addresses.lazy.compactMap { result[$0]?.shownText?.asWebAddress }.first))
+          url: address(addresses), image: address(images)))
     }
     return hits
   }

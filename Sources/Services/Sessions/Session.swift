@@ -19,13 +19,39 @@ package final class Session {
   /// in all.
   package var mayRecord: ((_ stream: String) -> Bool)?
 
+  /// Whether the client may know that a source is there; `nil` when all of them.
+  package var mayKnow: ((_ source: String) -> Bool)?
+
+  /// Called when what a command has waited for is there: it is to be run again.
+  package var onReady: (() -> Void)?
+
+  /// The token that is being compared, or was, and with which result.
+  private var check: TokenCheck?
+
+  private final class TokenCheck {
+    let token: String
+    var isGood: Bool?
+    var work: (any Disposable)?
+
+    init(_ token: String) { self.token = token }
+
+    deinit { work?.dispose() }
+
+    /// The result.
+    func take() throws(UsersError) -> Bool {
+      guard let isGood else { throw .pending }
+      return isGood
+    }
+  }
+
   private let current = Property<UserSession?>(nil)
   private let sessions: Sessions?
   private var claim: Claim?
-  private let watch = SerialDisposable(otherDisposable: nil)
+  private let observation = SerialDisposable(otherDisposable: nil)
 
   /// Counts those who were logged in here, and the times when nobody was.
   private var turn = 0
+  private let live = LiveNode("Session")
 
   /// As whom somebody has logged in, and with which token; without one it is a name of theirs.
   private struct Claim {
@@ -42,10 +68,8 @@ package final class Session {
     (self.caller, self.host, self.sessions) = (caller, host, sessions)
   }
 
-  /// The names that this user of the machine has claimed, now and after each change.
-  package var names: Signal<[String], Never> {
-    users.ledger.shown.map { [caller] in $0.names(of: caller.uid) }.toSignal().removeDuplicates()
-  }
+  /// The names that this user of the machine has claimed: for views.
+  package var names: RowList<String, String> { users.names(of: caller.uid) }
 
   private var users: UsersService {
     guard let sessions else { preconditionFailure("nobody can log in here") }
@@ -59,17 +83,56 @@ package final class Session {
 
   /// Logs in under a name, which is registered when nobody has it.
   package func logIn(name: String) throws(UsersError) -> User {
+    if let known = users.ledger.newest[name], known.uid != caller.uid, isHidden(name) {
+      throw .hidden(name: name)
+    }
     let user = try users.claim(name, by: caller.uid)
     begin(Claim(name: name, token: nil))
     return user
   }
 
+  /// Logs in under one of the names that this user of the machine has claimed before.
+  package func logIn(known name: String) throws(UsersError) -> User {
+    guard users.ledger.newest[name]?.uid == caller.uid else { throw .unknown(name: name) }
+    return try logIn(name: name)
+  }
+
   /// Logs in with a token.
+  ///
+  /// - Throws: `pending` while the token is being compared: ``onReady`` is called after that.
   package func logIn(token: String) throws(UsersError) -> User {
-    let (user, id) = try users.user(withToken: token)
+    let (user, id, isGood) = try users.user(withToken: token)
+    let check = check?.token == token ? self.check : nil
+    let isTheOne = try (check ?? begin(TokenCheck(token), isGood)).take()
+    self.check = nil
+    guard isTheOne else { throw .badToken }
     begin(Claim(name: user.name, token: id))
     return user
   }
+
+  private func begin(_ check: TokenCheck, _ isGood: SafeSignal<Bool>) -> TokenCheck {
+    self.check = check
+    check.work = isGood.observeNext { [weak self, weak check] isGood in
+      check?.isGood = isGood
+      self?.onReady?()
+    }
+    return check
+  }
+
+  /// Makes a token for somebody; see ``UsersService/issueToken(to:wake:)``.
+  package func issueToken(as name: String?) throws(UsersError) -> String {
+    try users.issueToken(to: actor(as: name), wake: wake)
+  }
+
+  /// Makes sure that a token can be issued in the same command.
+  func prepareToken() throws(UsersError) {
+    try users.prepareToken(wake: wake)
+  }
+
+  private var wake: () -> Void { { [weak self] in self?.onReady?() } }
+
+  /// Whether the client may know nothing of a user.
+  private func isHidden(_ name: String) -> Bool { mayKnow?("users/" + name) == false }
 
   /// Logs out.
   ///
@@ -78,15 +141,17 @@ package final class Session {
   package func logOut() -> Bool {
     let wasIn = claim != nil
     claim = nil
-    watch.otherDisposable = nil
+    watch(nil)
     settle()
     return wasIn
   }
 
   /// The client has left.
   package func end() {
+    onReady = nil
+    check = nil
     logOut()
-    watch.dispose()
+    observation.dispose()
   }
 
   /// Whoever a call is made for: who is logged in, or a name of this user of the machine.
@@ -96,7 +161,9 @@ package final class Session {
     if let name {
       guard let users = sessions?.users else { throw .unknown(name: name) }
       let user = try users.user(name)
-      guard user.uid == caller.uid || claimed == name else { throw .taken(name: name) }
+      guard user.uid == caller.uid || claimed == name else {
+        throw isHidden(name) ? .unknown(name: name) : .taken(name: name)
+      }
       if let claimed, claimed != name { throw .loggedIn(name: claimed) }
       return name
     }
@@ -123,12 +190,19 @@ package final class Session {
   private func begin(_ claim: Claim) {
     self.claim = claim
     settle()
-    watch.otherDisposable = users.ledger.shown.observeNext { [weak self] _ in self?.settle() }
+    // Whether the claim is good follows from what happens to this user, and to nobody else.
+    watch(users.events(of: claim.name).observeNext { [weak self] _ in self?.settle() })
+  }
+
+  /// Observes nothing more but this: a serial disposable lets go of the one before, and no more.
+  private func watch(_ next: (any Disposable)?) {
+    observation.otherDisposable?.dispose()
+    observation.otherDisposable = next
   }
 
   /// Brings ``user`` to where the claim is, as far as that is durable.
   private func settle() {
-    let name = claim.flatMap { $0.stands(in: users.ledger.shown.value) ? $0.name : nil }
+    let name = claim.flatMap { $0.stands(in: users.ledger.shown) ? $0.name : nil }
     let before = current.value?.name
     guard name != before, let sessions else { return }
     if let name { sessions.presence.enter(name) }

@@ -1,3 +1,5 @@
+internal import Signals
+
 /// Somebody who is logged in, and the services that there are for them: what is there as long as they
 /// are, and what is made when a view asks for it.
 package final class UserSession {
@@ -21,17 +23,20 @@ package final class UserSession {
 
   private let makeMessages: (Int) -> MessagesService
   private let leave: () -> Void
+  private let prepare: () throws(UsersError) -> Void
+  private let live = LiveNode("UserSession")
 
   /// - Parameter standing: Whether they still are; without it they do nothing.
   init(_ name: String, _ session: Session, _ sessions: Sessions, _ standing: Standing) {
     self.name = name
     leave = { [weak session] in if standing.isGood() { session?.logOut() } }
+    prepare = { [weak session] () throws(UsersError) in try session?.prepareToken() }
     presence = sessions.presence
-    users = UserService(of: name, sessions.users, sessions.host, standing)
+    users = UserService(of: name, sessions.users, sessions.presence, sessions.host, standing)
     rooms = RoomsService(of: name, sessions.chat, standing)
     makeMessages = { [weak session] room in
       MessagesService(
-        of: room, name, sessions.chat, sessions.host, sessions.marks, standing
+        of: room, name, sessions.chat, sessions.presence, sessions.host, sessions.marks, standing
       ) {
         session.map {
           Command(method: "chat.read", caller: $0.caller, mayRecord: $0.mayRecord)
@@ -49,6 +54,9 @@ package final class UserSession {
     shown[room] = Shown(messages: messages)
     return messages
   }
+
+  /// Makes sure that ``UserService/token`` can be made in the same command.
+  package func prepareToken() throws(UsersError) { try prepare() }
 
   /// Logs out.
   package func logOut() { leave() }

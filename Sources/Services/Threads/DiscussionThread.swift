@@ -37,9 +37,7 @@ package struct DiscussionThread: Codable, Equatable, Sendable {
     return low < posts.count && posts[low].id == post ? low : nil
   }
 
-  mutating func change(_ post: Int, _ body: (inout Post) -> Void) {
-    if let index = index(of: post) { body(&posts[index]) }
-  }
+  mutating func change(at index: Int, _ body: (inout Post) -> Void) { body(&posts[index]) }
 }
 
 /// Something that was posted.

@@ -7,7 +7,21 @@ package struct Threads: ServiceState {
   /// The number of the thread that was started last.
   package private(set) var lastID = 0
 
+  /// The posts of each thread as clients see them: they are told more often than they change.
+  private var texts: [Int: [JSONText]] = [:]
+
+  private enum CodingKeys: String, CodingKey {
+    case threads, lastID
+  }
+
   package init() {}
+
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    threads = try container.decode([Int: DiscussionThread].self, forKey: .threads)
+    lastID = try container.decode(Int.self, forKey: .lastID)
+    texts = threads.mapValues { $0.posts.map(\.text) }
+  }
 
   package static var isCollection: Bool { true }
 
@@ -20,18 +34,59 @@ package struct Threads: ServiceState {
       lastID = id
     case .renamed(let name): threads[id]?.name = name
     case .posted(let post, let author, let body, let name):
-      threads[id]?.posts.append(Post(id: post, author: author, name: name, body: body))
-      threads[id]?.lastPost = post
-    case .edited(let post, let body): threads[id]?.change(post) { $0.body = body }
+      guard threads[id] != nil else { break }
+      let post = Post(id: post, author: author, name: name, body: body)
+      threads[id]?.posts.append(post)
+      threads[id]?.lastPost = post.id
+      texts[id, default: []].append(post.text)
+    case .edited(let post, let body): change(post, of: id) { $0.body = body }
     case .deleted(let post):
-      if let index = threads[id]?.index(of: post) { threads[id]?.posts.remove(at: index) }
-    case .liked(let post, let user): threads[id]?.change(post) { $0.likers.insert(user) }
-    case .unliked(let post, let user): threads[id]?.change(post) { $0.likers.remove(user) }
-    case .removed: threads[id] = nil
+      guard let index = threads[id]?.index(of: post) else { break }
+      threads[id]?.posts.remove(at: index)
+      texts[id]?.remove(at: index)
+    case .liked(let post, let user): change(post, of: id) { $0.likers.insert(user) }
+    case .unliked(let post, let user): change(post, of: id) { $0.likers.remove(user) }
+    case .removed: (threads[id], texts[id]) = (nil, nil)
     }
   }
 
-  package mutating func unshare() { threads.reserveCapacity(threads.count) }
+  private mutating func change(_ post: Int, of id: Int, _ body: (inout Post) -> Void) {
+    guard let index = threads[id]?.index(of: post) else { return }
+    threads[id]?.change(at: index, body)
+    if let text = threads[id]?.posts[index].text { texts[id]?[index] = text }
+  }
+
+  package func size(ofStream stream: String) -> Int {
+    Part(stream).flatMap { threads[$0.id] }?.size ?? 0
+  }
+
+  package func growth(by event: ThreadEvent, in stream: String) -> Int? {
+    let thread = Part(stream).flatMap { threads[$0.id] }
+    func post(_ id: Int) -> Post? { thread?.index(of: id).flatMap { thread?.posts[$0] } }
+    switch event {
+    case .started(let name, _, _): return name.utf8.count
+    case .renamed(let name): return name.utf8.count - (thread?.name.utf8.count ?? 0)
+    case .posted(let id, let author, let body, let name):
+      return Post(id: id, author: author, name: name, body: body).size
+    case .edited(let id, let body):
+      guard var edited = post(id) else { return 0 }
+      let before = edited.size
+      edited.body = body
+      return edited.size - before
+    case .deleted(let id): return -(post(id)?.size ?? 0)
+    case .liked(let id, let user):
+      return post(id)?.likers.contains(user) == false ? Post.likeSize : 0
+    case .unliked(let id, let user):
+      return post(id)?.likers.contains(user) == true ? -Post.likeSize : 0
+    case .removed: return -(thread?.size ?? 0)
+    }
+  }
+
+  // To ask a dictionary for the room that it has copies it if it is shared.
+  package mutating func unshare() {
+    threads.reserveCapacity(threads.count)
+    texts.reserveCapacity(texts.count)
+  }
 }
 
 // What the sources show.
@@ -39,12 +94,21 @@ extension Threads {
   package func value(of source: String) -> JSONText? {
     guard let part = Part(source), let thread = threads[part.id] else { return nil }
     guard part.isPosts else { return thread.text }
-    return thread.posts.isEmpty ? nil : JSONText(elements: thread.posts.map(\.text))
+    return texts[part.id].flatMap { $0.isEmpty ? nil : JSONText(elements: $0) }
   }
 
   package func collection(of source: String) -> SourceCollection? {
     guard let part = Part(source), part.isPosts else { return nil }
-    return .list(threads[part.id]?.posts.map(\.text) ?? [])
+    return .list(texts[part.id] ?? [])
+  }
+
+  package func isEmpty(collection source: String) -> Bool {
+    Part(source).flatMap { threads[$0.id] }?.posts.isEmpty ?? true
+  }
+
+  package func has(_ source: String) -> Bool {
+    guard let part = Part(source), let thread = threads[part.id] else { return false }
+    return !part.isPosts || !thread.posts.isEmpty
   }
 
   package var sources: some Sequence<String> {
@@ -85,9 +149,9 @@ extension Threads {
     case .edited(let post, let body):
       return merge(post) { _ in #"{"body":\#(JSONText(string: body).text)}"# }
     case .liked(let post, let user):
-      return merge(post) { #"{"likes":\#($0.likers.union([user]).count)}"# }
+      return merge(post) { #"{"likes":\#($0.likes + ($0.likers.contains(user) ? 0 : 1))}"# }
     case .unliked(let post, let user):
-      return merge(post) { #"{"likes":\#($0.likers.subtracting([user]).count)}"# }
+      return merge(post) { #"{"likes":\#($0.likes - ($0.likers.contains(user) ? 1 : 0))}"# }
     case .removed: return [thread] + posts(.reset(JSONText(elements: [])))
     }
   }
@@ -117,7 +181,19 @@ extension DiscussionThread {
   }
 }
 
+extension DiscussionThread {
+  /// See ``ServiceState/size(ofStream:)``.
+  fileprivate var size: Int { posts.reduce(name.utf8.count) { $0 + $1.size } }
+}
+
 extension Post {
+  fileprivate static let likeSize = 16
+
+  /// The body is kept twice: by itself, and in the text that clients see.
+  fileprivate var size: Int {
+    128 + 2 * (body.utf8.count + (name?.utf8.count ?? 0)) + Self.likeSize * likes
+  }
+
   /// The post as clients see it.
   fileprivate var text: JSONText {
     let name = name.map { #""name":\#(JSONText(string: $0).text),"# } ?? ""

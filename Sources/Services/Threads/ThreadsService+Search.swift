@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 internal import Signals
 
@@ -8,24 +9,25 @@ extension ThreadsService {
     return SearchCorpus(
       "threads",
       all: {
-        ledger.shown.value.threads.values.flatMap { thread in
+        ledger.shown.threads.values.flatMap { thread in
           [SearchText(id: "threads/\(thread.id)", text: thread.name)]
             + thread.posts.map {
               SearchText(id: "threads/\(thread.id)/\($0.id)", text: $0.body)
             }
         }
       },
-      changes: host.events(EventFilter(type: { $0.hasPrefix("threads.") })).map { page in
-        let coder = EventCoder()
-        return page.events.compactMap { event in
-          let kind = String(event.type.dropFirst("threads.".count))
-          return ThreadEvent(kind: kind, data: event.data, coder)?.searchChange(in: event.stream)
-        }
+      changes: host.events(
+        EventFilter(types: [Pattern("threads.*", separator: ".")].compactMap(\.self))
+      ).map { event in
+        let kind = String(event.type.dropFirst("threads.".count))
+        let change = ThreadEvent(kind: kind, data: event.data, EventCoder())?
+          .searchChange(in: event.stream)
+        return change.map { [$0] } ?? []
       },
       describe: { id in
         let parts = id.split(separator: "/")
         guard parts.count >= 2, let number = Int(parts[1]),
-          let thread = ledger.shown.value.threads[number]
+          let thread = ledger.shown.threads[number]
         else { return nil }
         guard parts.count > 2 else { return (thread.name, "threads/\(number)") }
         guard let post = Int(parts[2]), thread.index(of: post) != nil else { return nil }

@@ -144,19 +144,19 @@ package final class ThreadsService {
 
   /// The durable threads, by number.
   package var all: [DiscussionThread] {
-    ledger.shown.value.threads.values.sorted { $0.id < $1.id }
+    ledger.shown.threads.values.sorted { $0.id < $1.id }
   }
 
   /// The durable name of a thread, now and after each change, until the thread is removed.
   package func name(of id: Int) -> SafeSignal<String> {
     Signal { [ledger] observer in
-      guard let name = ledger.shown.value.threads[id]?.name else {
+      guard let name = ledger.shown.threads[id]?.name else {
         observer.complete()
         return NonDisposable.instance
       }
       observer.receive(name)
       return ledger.changes(of: "threads/\(id)").observeNext { _ in
-        if let name = ledger.shown.value.threads[id]?.name {
+        if let name = ledger.shown.threads[id]?.name {
           observer.receive(name)
         } else {
           observer.complete()
@@ -166,19 +166,35 @@ package final class ThreadsService {
     .removeDuplicates()
   }
 
-  /// The durable posts of a thread as an observable array: all now, then each change as it is made.
-  package func posts(of id: Int) -> SafeSignal<OrderedCollectionChangeset<[Post]>> {
-    Signal { [ledger] observer in
-      func posts() -> [Post] { ledger.shown.value.threads[id]?.posts ?? [] }
-      observer.receive(OrderedCollectionChangeset(collection: posts(), changes: .whole))
-      return ledger.changes(of: "threads/\(id)/posts").observeNext { change in
-        let posts = posts()
-        observer.receive(
-          OrderedCollectionChangeset(
-            collection: posts, changes: change.step?.operation(in: posts).map { .one($0) } ?? .whole
-          ))
+  /// The durable threads, by number: each is another one when its name or the number of its posts is.
+  package var rows: RowList<Int, DiscussionThread> {
+    ledger.rows(of: \.threads) { event, place in
+      switch event {
+      case .started, .renamed, .posted, .deleted, .removed:
+        Threads.Part(place.stream).map { [$0.id] } ?? []
+      case .edited, .liked, .unliked: []
       }
     }
+  }
+
+  /// The durable posts of a thread, by number.
+  package func posts(of id: Int) -> RowList<Int, Post> {
+    RowList(
+      Identity(ledger, "posts", id),
+      keys: { [ledger] in ledger.shown.threads[id]?.posts.map(\.id) ?? [] },
+      row: { [ledger] post in
+        let thread = ledger.shown.threads[id]
+        return thread?.index(of: post).flatMap { thread?.posts[$0] }
+      },
+      changes: ledger.events(in: "threads/\(id)").compactMap { event, _ in
+        switch event {
+        case .posted(let post, _, _, _), .edited(let post, _), .deleted(let post),
+          .liked(let post, _), .unliked(let post, _):
+          .rows([post])
+        case .removed: .all
+        case .started, .renamed: nil
+        }
+      })
   }
 
   /// Tells when a thread is removed, durably.
@@ -213,22 +229,5 @@ package final class ThreadsService {
         $0.properties.generalCategory != .control || ["\n", "\r", "\t"].contains($0)
       })
     else { throw .badBody }
-  }
-}
-
-extension CollectionChange {
-  /// The step between arrays of elements; `nil` when all may be different.
-  ///
-  /// - Parameter elements: What the step has led to.
-  fileprivate func operation<Element>(
-    in elements: [Element]
-  ) -> OrderedCollectionOperation<Element, Int>? {
-    switch self {
-    case .insert(let at, _): .insert(elements[at], at: at)
-    case .update(let at, _), .merge(let at, _): .update(at: at, newElement: elements[at])
-    case .remove(let at): .delete(at: at)
-    case .move(let from, let to): .move(from: from, to: to)
-    case .put, .delete, .reset: nil
-    }
   }
 }

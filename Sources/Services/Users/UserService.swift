@@ -5,32 +5,69 @@ package final class UserService {
   package let name: String
   private let users: UsersService
   private let host: ServiceHost
+  private let presence: PresenceService
   private let standing: Standing
 
-  init(of name: String, _ users: UsersService, _ host: ServiceHost, _ standing: Standing) {
+  init(
+    of name: String, _ users: UsersService, _ presence: PresenceService, _ host: ServiceHost,
+    _ standing: Standing
+  ) {
     (self.name, self.users, self.host, self.standing) = (name, users, host, standing)
+    self.presence = presence
   }
 
   // MARK: What there is to see
 
   /// The user as they are known now.
-  package var user: User? { users.ledger.shown.value[name] }
+  package var user: User? { users.ledger.shown[name] }
 
   /// The user, now and after each change.
   package var profile: Signal<User, Never> { profile(of: name) }
 
   /// Somebody, now and after each change.
   package func profile(of name: String) -> Signal<User, Never> {
-    users.ledger.shown.toSignal().compactMap { $0[name] }.removeDuplicates()
+    Signal { [users] observer in
+      if let user = users.ledger.shown[name] { observer.receive(user) }
+      return users.events(of: name).observeNext { [users] _ in
+        if let user = users.ledger.shown[name] { observer.receive(user) }
+      }
+    }
+    .removeDuplicates()
   }
 
   /// The friends: loading until the user is there.
   package var friends: LoadingSignal<[User], UsersError> {
-    users.ledger.shown.toSignal().map { [name] users in
-      guard let user = users[name] else { return .loading }
-      return .loaded(user.friends.compactMap { users[$0] })
+    LoadingSignal { [users, name] observer in
+      func tell() {
+        let users = users.ledger.shown
+        guard let user = users[name] else { return observer.receive(.loading) }
+        observer.receive(.loaded(user.friends.compactMap { users[$0] }))
+      }
+      tell()
+      return users.friendEvents(of: name) { users.events(of: $0).map { _ in () } }
+        .observeNext(with: tell)
     }
     .removeDuplicates()
+  }
+
+  /// A friend, and whether they are here.
+  package struct Friend {
+    package let user: User
+    package let isHere: Bool
+  }
+
+  /// The friends and who of them is here: for views.
+  package var friendsHere: Computed<[Friend]> {
+    Computed(
+      Identity(users, "friends", name),
+      changes: users.friendEvents(of: name) { [users, presence] friend in
+        users.events(of: friend).map { _ in () }.merge(with: presence.comings(of: friend))
+      }
+    ) { [users, presence, name] in
+      let users = users.ledger.shown
+      return (users[name]?.friends ?? []).compactMap { users[$0] }
+        .map { Friend(user: $0, isHere: presence.isHere($0.name)) }
+    }
   }
 
   // MARK: What can be done
@@ -73,7 +110,7 @@ package final class UserService {
       return host.durability(of: host.last).observe { event in
         if case .completed = event { return }
         // What was decided may have been taken back, and another event have its place.
-        let isThere = isKept(value, users.ledger.shown.value)
+        let isThere = isKept(value, users.ledger.shown)
         observer.receive(lastElement: isThere ? .loaded(value) : .failed(.lost))
       }
     }

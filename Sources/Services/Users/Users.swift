@@ -6,7 +6,23 @@ package struct Users: ServiceState {
   private(set) var tokens: [Int: Token] = [:]
   private(set) var lastToken = 0
 
+  /// The names that each user of this machine has claimed, sorted.
+  private var namesByUID: [UInt32: [String]] = [:]
+
+  private enum CodingKeys: String, CodingKey {
+    case users, tokens, lastToken
+  }
+
   package init() {}
+
+  package init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    users = try container.decode([String: User].self, forKey: .users)
+    tokens = try container.decode([Int: Token].self, forKey: .tokens)
+    lastToken = try container.decode(Int.self, forKey: .lastToken)
+    for user in users.values { namesByUID[user.uid, default: []].append(user.name) }
+    namesByUID = namesByUID.mapValues { $0.sorted() }
+  }
 
   package subscript(name: String) -> User? { users[name] }
 
@@ -15,7 +31,7 @@ package struct Users: ServiceState {
 
   /// The names that a user of this machine has claimed, sorted.
   package func names(of uid: UInt32) -> [String] {
-    users.values.filter { $0.uid == uid }.map(\.name).sorted()
+    namesByUID[uid] ?? []
   }
 
   /// A token has a number.
@@ -28,7 +44,7 @@ package struct Users: ServiceState {
     guard fault(of: event, at: place) == nil else { return }
     let name = Self.name(of: place.stream)
     switch event {
-    case .registered(let uid): users[name] = User(name: name, uid: uid)
+    case .registered(let uid): register(name, by: uid)
     case .edited(let fullName, let about):
       users[name]?.fullName = fullName
       users[name]?.about = about
@@ -41,6 +57,13 @@ package struct Users: ServiceState {
     }
   }
 
+  private mutating func register(_ name: String, by uid: UInt32) {
+    if let before = users[name]?.uid { namesByUID[before]?.removeAll { $0 == name } }
+    users[name] = User(name: name, uid: uid)
+    let names = namesByUID[uid] ?? []
+    namesByUID[uid, default: []].insert(name, at: names.firstIndex { $0 > name } ?? names.count)
+  }
+
   package func value(of source: String) -> JSONText? {
     users[Self.name(of: source)].map { user in
       JSONValue.object([
@@ -49,6 +72,8 @@ package struct Users: ServiceState {
       ]).text
     }
   }
+
+  package func has(_ source: String) -> Bool { users[Self.name(of: source)] != nil }
 
   package var sources: some Sequence<String> { users.keys.lazy.map { "users/" + $0 } }
 

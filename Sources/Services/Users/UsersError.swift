@@ -26,6 +26,12 @@ package enum UsersError: ServiceError, Equatable {
   /// What was to be kept has been lost on its way to the disk.
   case lost
 
+  /// A user of whom the caller may know nothing.
+  case hidden(name: String)
+
+  /// A secret is being made or compared: the same once more, when that is done, is decided.
+  case pending
+
   package var kind: ServiceErrorKind {
     switch self {
     case .badName: .invalid(parameter: "name", expected: description)
@@ -41,6 +47,8 @@ package enum UsersError: ServiceError, Equatable {
     case .notLoggedIn: .rejected(reason: "not_logged_in")
     case .loggedIn: .rejected(reason: "logged_in")
     case .lost: .rejected(reason: "lost")
+    case .hidden(let name): .notFound(what: "source", id: "users/" + name)
+    case .pending: .rejected(reason: "pending")
     }
   }
 
@@ -61,6 +69,10 @@ package enum UsersError: ServiceError, Equatable {
     case .notLoggedIn: "nobody is logged in here: log in first, or say 'as' with a name of yours"
     case .loggedIn(let name): "'\(name)' is logged in here: log out first, or leave 'as' out"
     case .lost: "it could not be kept"
+    case .hidden(let name): "no source 'users/\(name)'"
+    case .pending: "it is not decided yet"
     }
   }
+
+  package var isPending: Bool { self == .pending }
 }

@@ -1,3 +1,5 @@
+package import Signals
+
 /// The people who use the services: names, profiles, friends, and tokens to log in with.
 ///
 /// Who somebody is the kernel says: a name belongs to the user of this machine who was the first to
@@ -12,10 +14,40 @@ package final class UsersService {
 
   package let ledger: Ledger<Users>
   private let secrets: any Secrets
+  private let account: (_ name: String) -> UInt32?
 
-  package init(in host: ServiceHost, secrets: any Secrets) {
+  /// Secrets that were made and not given to anybody yet; `nil` for one that could not be made.
+  private var made: [NewSecret?] = []
+
+  /// The names that users of this machine claim, when that is durable.
+  private let claims = KeyedSubject<UInt32, String>()
+  private let observation = SerialDisposable(otherDisposable: nil)
+
+  /// - Parameter account: The user of the machine whose account has a name, which nobody else claims.
+  package init(
+    in host: ServiceHost, secrets: any Secrets,
+    account: @escaping (_ name: String) -> UInt32? = { _ in nil }
+  ) {
     ledger = Ledger("users", in: host)
     self.secrets = secrets
+    self.account = account
+    observation.otherDisposable = ledger.happened.observeNext { [claims] event, place in
+      guard case .registered(let uid) = event else { return }
+      claims.send(String(place.stream.dropFirst("users/".count)), to: uid)
+    }
+  }
+
+  /// The names that a user of this machine has claimed: for views.
+  func names(of uid: UInt32) -> RowList<String, String> {
+    RowList(
+      Identity(self, "names", uid), keys: { [ledger] in ledger.shown.names(of: uid) },
+      row: { [ledger] name in ledger.shown[name]?.uid == uid ? name : nil },
+      changes: claims.elements(of: uid).map { .rows([$0]) })
+  }
+
+  /// What happens to a user from now on, when it is durable.
+  func events(of name: String) -> SafeSignal<(event: UserEvent, place: Place)> {
+    ledger.events(in: "users/" + name)
   }
 
   // MARK: Who somebody is
@@ -27,6 +59,7 @@ package final class UsersService {
       return user
     }
     guard Self.isName(name) else { throw .badName }
+    if let owner = account(name), owner != uid { throw .taken(name: name) }
     guard ledger.newest.names(of: uid).count < Self.maxNames else {
       throw .tooManyNames(max: Self.maxNames)
     }
@@ -34,29 +67,47 @@ package final class UsersService {
     return try user(name)
   }
 
-  /// The user that a token was issued to, and the number of the token.
-  package func user(withToken token: String) throws(UsersError) -> (user: User, id: Int) {
-    let parts = token.split(separator: ".", maxSplits: 1)
-    guard parts.count == 2, let id = Int(parts[0]), let kept = ledger.newest.tokens[id],
-      secrets.matches(String(parts[1]), hash: kept.hash), let user = ledger.newest[kept.user]
+  /// The user that a token claims to be issued to, its number, and whether it is the one that was.
+  ///
+  /// - Throws: `badToken` for what has not the form of a token, or the number of none.
+  package func user(
+    withToken token: String
+  ) throws(UsersError) -> (user: User, id: Int, isGood: SafeSignal<Bool>) {
+    let parts = token.split(separator: ".", maxSplits: 1).map(String.init)
+    guard parts.count == 2, let id = Int(parts[0]), secrets.isSecret(parts[1]),
+      let kept = ledger.newest.tokens[id], let user = ledger.newest[kept.user]
     else { throw .badToken }
-    return (user, id)
+    return (user, id, secrets.matches(parts[1], hash: kept.hash))
   }
 
   /// Makes a token, with which whoever has it logs in as a user.
   ///
+  /// - Parameter wake: Called when a secret was made after this has thrown `pending`.
   /// - Returns: The token: its number, a point and the secret. It is nowhere else: what is kept is a
   ///   hash of the secret.
-  package func issueToken(to name: String) throws(UsersError) -> String {
+  package func issueToken(
+    to name: String, wake: @escaping () -> Void = {}
+  ) throws(UsersError) -> String {
     _ = try user(name)
     let count = ledger.newest.tokens.values.count { $0.user == name }
     guard count < Self.maxTokens else { throw .tooManyTokens(max: Self.maxTokens) }
-    guard let (secret, hash) = secrets.make(), ledger.newest.lastToken < .max else {
-      throw .noTokens
-    }
+    try prepareToken(wake: wake)
+    guard let new = made.removeFirst(), ledger.newest.lastToken < .max else { throw .noTokens }
     let id = ledger.newest.lastToken + 1
-    record(.tokenIssued(id: id, hash: hash), of: name)
-    return "\(id).\(secret)"
+    record(.tokenIssued(id: id, hash: new.hash), of: name)
+    return "\(id).\(new.secret)"
+  }
+
+  /// Makes sure that there is a secret for a token.
+  ///
+  /// - Throws: `pending` when one is being made; `wake` is called when that is done.
+  package func prepareToken(wake: @escaping () -> Void) throws(UsersError) {
+    guard made.isEmpty else { return }
+    _ = secrets.make().observeNext { [weak self] new in
+      self?.made.append(new)
+      wake()
+    }
+    if made.isEmpty { throw .pending }
   }
 
   /// Takes all tokens of a user away; who has logged in with one is logged out.

@@ -1,4 +1,5 @@
-/// Counts the nodes that live, by kind, so that a test can say that none is left.
+/// Counts the nodes of signals that live, and what clients have, by kind, so that a test can say that
+/// none is left.
 ///
 /// Only debug builds count, and only what is made in the scope of a counter.
 // `@unchecked Sendable` because a task-local value has to be Sendable: signals are confined to one
@@ -19,15 +20,15 @@ package final class LiveNodes: @unchecked Sendable {
   }
 }
 
-/// What a node holds to be counted while it lives; nothing at all in a release build.
+/// What an object holds to be counted while it lives; nothing at all in a release build.
 @usableFromInline
-struct LiveNode: ~Copyable {
+package struct LiveNode: ~Copyable {
   #if DEBUG
     private let kind: StaticString
     private let counter: LiveNodes?
 
     @usableFromInline
-    init(_ kind: StaticString) {
+    package init(_ kind: StaticString) {
       self.kind = kind
       counter = LiveNodes.counter
       counter?.add(1, to: kind)
@@ -38,6 +39,6 @@ struct LiveNode: ~Copyable {
     }
   #else
     @inlinable
-    init(_ kind: StaticString) {}
+    package init(_ kind: StaticString) {}
   #endif
 }

@@ -21,7 +21,7 @@ let atSyntax = Syntax(
 var atCommand: Command {
   Command(atSyntax) { context in
     var operands = context.invocation.operands[...]
-    let moment = try when(operands.removeFirst())
+    let moment = try When(operands.removeFirst())
     let connection = try context.client.connected()
     guard context.invocation.has("diff") else {
       guard operands.count <= 1 else {
@@ -34,7 +34,7 @@ var atCommand: Command {
     var other = When.now
     if operands.count > 1 || operands.first.map({ !$0.contains("*") && !$0.contains("/") }) ?? false
     {
-      other = try when(operands.removeFirst())
+      other = try When(operands.removeFirst())
     }
     guard operands.count <= 1 else { throw UsageError("at takes one PATTERN", command: "at") }
     let pattern = operands.first ?? "**"
@@ -44,10 +44,6 @@ var atCommand: Command {
     for change in changes { change.show(context) }
     return changes.isEmpty ? .done : .no
   }
-}
-
-private func when(_ text: String) throws(UsageError) -> When {
-  try When(text, now: .now, local: { $0.readHere })
 }
 
 /// Values of then, by name.

@@ -12,7 +12,8 @@ let bindSyntax = Syntax(
   ],
   details: """
     EXPR is path op path [| transformer]…; op is ~> (left to right), <~ (right to left), <> (both),
-    or !~> <~! <!>, which assign nothing at first.
+    or !~> <~! <!>, which assign nothing at first. 'bindctl help transformers' lists the transformers.
+    A value that a transformer or a source refuses is reported on stderr; the binding stays.
     """,
   examples: [
     "bindctl bind --daemon --name warm 'cells/c ~> cells/f | celsiusToFahrenheit | round(1)'"
@@ -24,7 +25,12 @@ var bindCommand: Command {
     params["binding"] = context.invocation.value("name").map { .string($0) }
     let isKept = context.invocation.has("daemon")
     if isKept { params["scope"] = .string("daemon") }
-    let result = try context.client.call("bind", params).object
+    let connection = try context.client.connected()
+    connection.onNotification = { method, params in
+      guard method == "fail", case .object(let error)? = params.object["error"] else { return }
+      note("the binding has refused a value: \(error["message"]?.bare ?? "")")
+    }
+    let result = try connection.call("bind", params).object
     let handle = result["binding"]?.bare ?? ""
     context.output.result(
       result, bare: result["binding"],
@@ -32,7 +38,7 @@ var bindCommand: Command {
     // The binding lives as long as the connection: a call now and then notices its end.
     while !isKept {
       sleep(1)
-      _ = try context.client.call("ping")
+      _ = try connection.call("ping")
     }
     return .done
   }

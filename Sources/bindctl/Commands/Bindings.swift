@@ -16,7 +16,7 @@ var bindingsCommand: Command {
       if let file = binding["file"], let line = binding["line"] {
         columns.append("\(file.bare):\(line.bare)")
       }
-      columns += (binding["failure"]?.bare).map { [$0] } ?? []
+      columns += [binding["failure"], binding["failed_at"]].compactMap { $0?.bare }
       context.output.result(
         binding, bare: binding["expr"], human: columns.joined(separator: "\t"))
     }

@@ -2,16 +2,12 @@ import BinderClient
 import Console
 import JSON
 
-let timeoutOption = Option(
-  "timeout", letter: "t", value: "TIME", "gives up after it, with exit 124")
-
 let callSyntax = Syntax(
   "call", "Calls a method and prints what it returns.",
   operands: [Operand("METHOD"), Operand("ARG", .any)],
   options: [
     Option("cmd", value: "ID", "the same ID again is not run again: it returns the first result"),
     Option("expect", value: "STREAM=N", "only when the stream has N events; may stand repeatedly"),
-    timeoutOption,
   ],
   details: """
     ARG is name=text, name:=json, or all of them as one {…} or […]. 'bindctl describe METHOD' says
@@ -24,10 +20,9 @@ let callSyntax = Syntax(
 
 var callCommand: Command {
   Command(callSyntax) { context in
-    let deadline = try context.deadline()
-    let connection = try context.client.connected(until: deadline)
+    let connection = try context.client.connected()
     let id = try connection.send(context.operand(0), parameters(context))
-    let result = try connection.answer(to: id, until: deadline).object
+    let result = try connection.answer(to: id).object
     let shown = result["value"] ?? .object(result)
     context.output.result(result, bare: shown, human: context.output.style.value(shown.text.text))
     return .done

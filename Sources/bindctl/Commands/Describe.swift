@@ -21,7 +21,13 @@ var describeCommand: Command {
     let answer = try context.client.call(
       "describe", path.map { ["path": .string($0)] } ?? [:]
     ).object
-    context.output.result(answer, bare: nil, human: Description(context.output).text(answer))
+    var text = Description(context.output).text(answer)
+    if answer["method"] == .string("bind"), context.output.form == .human {
+      let transformers = Transformers(try context.client.call("describe").object)
+      text += "\n\n" + context.output.style.bold("transformers") + "\n"
+      text += transformers.text(width: context.output.width)
+    }
+    context.output.result(answer, bare: nil, human: text)
     return .done
   }
 }
@@ -77,11 +83,12 @@ private struct Description {
   private func method(_ name: String, _ answer: JSONObject) -> String {
     var text = head(name, answer)
     text += "\n\n  $ " + (["bindctl call", name] + parameters(answer)).joined(separator: " ")
-    let rows = answer.array("params").map { parameter in
-      (
-        (parameter.object.string("name") ?? "") + "  " + (parameter.object.string("type") ?? ""),
-        parameter.object.string("doc") ?? ""
-      )
+    let named = answer.array("params").map(\.object)
+    let width = named.map { $0.string("name")?.count ?? 0 }.max() ?? 0
+    let rows = named.map { parameter in
+      let name = parameter.string("name") ?? ""
+      let space = String(repeating: " ", count: width - name.count + 2)
+      return (name + space + (parameter.string("type") ?? ""), parameter.string("doc") ?? "")
     }
     if !rows.isEmpty { text += "\n\n" + style.bold("parameters") + "\n" + list(rows) }
     var rest = [("returns", answer.string("result") ?? "")]

@@ -15,20 +15,42 @@ let eventsSyntax = Syntax(
     Option("until", value: "WHEN", "those up to a seq or a time"),
     Option(
       "durable", value: "NAME",
-      "as a reader whose position the daemon keeps: goes on behind what it has printed"),
-    Option("steal", "takes the reader from who holds it"),
+      "what the durable reader NAME has not acknowledged yet; acknowledges nothing by itself"),
+    Option(
+      "exec", value: "CMD",
+      "with --durable: run CMD for each event, acknowledge it when CMD exits with 0"),
+    Option("max-retries", value: "N", "with --exec: park an event after N retries; 5 without it"),
+    Option(
+      "retry-delay", value: "TIME",
+      "with --exec: pause before the first retry, doubled for each; 1s"),
+    Option("steal", "with --exec: take the reader over from its current holder"),
     Option("type", value: "TYPE", "only those of a type, as 'cells.*'; may stand repeatedly"),
     noReconnectOption,
   ],
   details: """
     PATTERN is the stream, or streams, they belong to: cells/lamp, 'cells/**'. With -f no event is
     left out and none comes twice, also when the daemon is restarted meanwhile.
-    With --durable it goes on like -f, the next time behind what was printed the last time; --since
-    says where a new reader begins (now). What was printed last may come again after a crash.
-    'bindctl call readers.forget name=NAME' forgets it.
+
+    A durable reader has a position that the daemon keeps; --since says where a new one begins (now).
+    --durable alone shows the events behind that position, the oldest N of them with -n, and changes
+    nothing: 'bindctl ack NAME SEQ' acknowledges those up to SEQ, and they do not come again. So
+    'events --durable' into a pipe loses nothing: what was not acknowledged comes with the next run.
+
+    With --exec it goes on like -f. CMD is run by sh, one event after the other, with the event as a line
+    of JSON on stdin and BINDER_SEQ, BINDER_TYPE, BINDER_STREAM, BINDER_TIME, BINDER_VERSION,
+    BINDER_ATTEMPT and BINDER_READER in its environment. When it exits with 0 the event is
+    acknowledged. When it fails it is run again, after 1 s, 2 s, 4 s, up to a minute; after the last
+    retry the event is parked: appended to the list lists/NAME.parked with the reason, then
+    acknowledged. After a crash the event in work comes again, so CMD should bear that. A first SIGINT
+    or SIGTERM lets CMD come to its end. When CMD cannot be run (126, 127) nothing is acknowledged.
+
+      bindctl get lists/NAME.parked                             shows what is parked
+      bindctl call lists.remove name=NAME.parked at:=0 -r       takes the first out
+      bindctl call readers.forget name=NAME                     forgets the reader
     """,
   examples: [
     "bindctl events -n 5", "bindctl events 'cells/**' -f", "bindctl events --since -1h -j",
+    "bindctl events lists/jobs --durable worker --exec ./work.sh",
   ])
 
 var eventsCommand: Command {
@@ -36,8 +58,9 @@ var eventsCommand: Command {
     if let name = context.invocation.value("durable") {
       return try readDurably(name, context)
     }
-    if context.invocation.has("steal") {
-      throw UsageError("--steal is for --durable", command: "events")
+    for option in ["exec", "max-retries", "retry-delay", "steal"]
+    where context.invocation.has(option) || context.invocation.value(option) != nil {
+      throw UsageError("--\(option) is for --durable", command: "events")
     }
     let follows = context.invocation.has("follow")
     if follows, context.invocation.has("until") {
@@ -49,16 +72,23 @@ var eventsCommand: Command {
       try context.client.connected().events(of: range) { writer.write($0) }
       return .done
     }
-    let from = JSONValue.object(["after": .number(JSONNumber(range.after))])
-    let follower = try context.client.follow(
-      [Topic(eventsFrom: from, filter: range.filter)],
-      reconnects: !context.invocation.has("no-reconnect"))
-    while true {
-      let update = try follower.next()
-      noteMissed(update)
-      guard case .event(let seq, let event) = update else { continue }
-      writer.write(JournalItem(seq: seq, event: event.object))
-    }
+    try followEvents(range.filter, after: range.after, context) { writer.write($0) }
+  }
+}
+
+/// Writes events as they happen, after a position.
+func followEvents(
+  _ filter: JSONObject, after seq: UInt64, _ context: Context, _ take: (JournalItem) -> Void
+) throws -> Never {
+  let from = JSONValue.object(["after": .number(JSONNumber(seq))])
+  let follower = try context.client.follow(
+    [Topic(eventsFrom: from, filter: filter)],
+    reconnects: !context.invocation.has("no-reconnect"))
+  while true {
+    let update = try follower.next()
+    noteMissed(update)
+    guard case .event(let seq, let event) = update else { continue }
+    take(JournalItem(seq: seq, event: event.object))
   }
 }
 
@@ -71,36 +101,8 @@ func noteMissed(_ update: Update) {
       ? "event \(first) is not kept any more" : "events \(first) to \(last) are not kept any more")
 }
 
-/// Writes the events of a durable reader, and acknowledges what is written.
-private func readDurably(_ name: String, _ context: Context) throws -> ExitCode {
-  for option in ["count", "until"]
-  where context.invocation.has(option) || context.invocation.value(option) != nil {
-    throw UsageError("--\(option) and --durable exclude each other", command: "events")
-  }
-  var writer = EventWriter(context.output)
-  let reader = DurableReader(name, steals: context.invocation.has("steal"))
-  let topic = Topic(
-    eventsFrom: try context.moment("since")?.beginning, filter: filter(context), durable: reader)
-  let follower = try context.client.follow(
-    [topic], reconnects: !context.invocation.has("no-reconnect"))
-  var (last, unacknowledged): (UInt64, Int) = (0, 0)
-  while true {
-    let update = try follower.next()
-    noteMissed(update)
-    if case .event(let seq, let event) = update {
-      writer.write(JournalItem(seq: seq, event: event.object))
-      last = seq
-      unacknowledged += 1
-    }
-    // Each acknowledgement waits for the disk: one for what has come together.
-    guard unacknowledged > 0, !follower.hasMore || unacknowledged == 100 else { continue }
-    try follower.acknowledge(0, upTo: last)
-    unacknowledged = 0
-  }
-}
-
 /// Which events are wanted.
-private func filter(_ context: Context) -> JSONObject {
+func eventFilter(_ context: Context) -> JSONObject {
   var filter = JSONObject()
   if let pattern = context.invocation.operands.first {
     filter["streams"] = .array([.string(pattern)])
@@ -113,7 +115,7 @@ private func filter(_ context: Context) -> JSONObject {
 /// The part of the journal that is wanted.
 private func range(_ context: Context) throws -> JournalRange {
   let connection = try context.client.connected()
-  let filter = filter(context)
+  let filter = eventFilter(context)
   let since = try context.moment("since")
   let until = try context.moment("until")
   let range = JournalRange(
@@ -127,7 +129,7 @@ private func range(_ context: Context) throws -> JournalRange {
 }
 
 /// Writes events, one a line.
-private struct EventWriter {
+struct EventWriter {
   private let output: Output
   private var columns: Columns
 
@@ -141,7 +143,7 @@ private struct EventWriter {
     let time = event.string("time") ?? ""
     let style = output.style
     output.result(
-      ["seq": .number(JSONNumber(item.seq)), "event": .object(event)],
+      item.document,
       bare: event["data"] ?? .null,
       human: columns.line([
         "\(item.seq)", output.isTerminal ? Timestamp(time)?.shownHere ?? time : time,

@@ -6,9 +6,9 @@ let isSyntax = Syntax(
   "is", "Says by its exit code whether a source has a value.",
   operands: [Operand("SRC"), Operand("VALUE", .optional)], options: [stringOption],
   details: """
-    Exits 0 when it has, 1 when it has another one or none, 4 when there can be no such source.
-    Without VALUE it is true that is asked for. SRC may be a whole condition: 'a/b > 20', with
-    == != < <= > >=.
+    Exits with 0 if it has, 1 if it has another value or none, 4 if such a source cannot exist.
+    Without VALUE, tests for true. SRC may be a whole condition: 'a/b > 20', with == != < <= > >=, or
+    'a/b exists', 'a/b !exists'. While a source is not set, != holds for it, whatever the value.
     """,
   examples: [
     "bindctl is cells/lamp && echo on", "bindctl is cells/mode night",
@@ -19,9 +19,15 @@ var isCommand: Command {
   Command(isSyntax) { context in
     let condition = try condition(context)
     // A subscription tells a cell that is not set from a source that cannot be.
-    let answer = try context.client.call("subscribe", ["source": .string(condition.source)]).object
-    let value = answer["gone"] == nil ? answer["value"]?.text : nil
-    return condition.holds(for: value) ? .done : .no
+    let follower = try context.client.follow([Topic(condition.source)], reconnects: false)
+    var present: JSONText?
+    while true {
+      switch try follower.next() {
+      case .value(let value): present = value.value
+      case .caughtUp: return condition.holds(for: present) ? .done : .no
+      case .event, .missed, .completed: break
+      }
+    }
   }
 }
 
@@ -34,7 +40,8 @@ func condition(_ context: Context) throws -> Condition {
       throw UsageError("after the condition '\(source)' there is no VALUE", command: command)
     }
     guard !condition.source.isEmpty, condition.isWhole else {
-      throw UsageError("'\(source)' is no condition, as 'a/b > 20' is", command: command)
+      throw UsageError(
+        "'\(source)' is not a condition; for example: 'a/b > 20'", command: command)
     }
     return condition
   }

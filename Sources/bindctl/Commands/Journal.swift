@@ -5,7 +5,8 @@ import JSON
 import Wire
 
 let journalSyntax = Syntax(
-  "journal", "Cares for a journal: looks, copies, brings back, makes it smaller.",
+  "journal",
+  "Maintains the journal: info, verify, backup, restore, export, import, compact.",
   operands: [
     Operand(
       "WORK",
@@ -13,24 +14,29 @@ let journalSyntax = Syntax(
     Operand("FILE", .optional),
   ],
   options: [
-    Option("file", value: "JOURNAL", "this journal, also without a daemon"),
-    Option("before", value: "WHEN", "compact: all events before a seq or a time go"),
-    Option("force", "replaces a file that is there; compact: believes the clock"),
+    Option("file", value: "JOURNAL", "this journal, whatever daemon answers"),
+    Option("before", value: "WHEN", "compact: remove all events before a position or a time"),
+    Option(
+      "force", "replace a file that exists; compact: trust the system clock although it has jumped"),
     Option("progress", value: "FORM", "bar, lines, json or none; what fits when left out"),
   ],
   details: """
-    What it does, WORK and then FILE where one is needed:
-    'info' counts positions, streams, types, snapshots and bytes; 'verify' reads
-    every event, says what is damaged, and exits 1 if anything is.
-    'backup FILE' makes a copy that is checked, and is there whole or not at all;
-    'restore FILE' makes a journal of one, with a new epoch.
-    'export [FILE]' writes lines of JSON; 'import FILE' makes a journal of such
-    lines, with a new epoch, or says which one is wrong.
-    'compact' removes what the retention does not keep; values stay.
+      info           counts positions, streams, types, snapshots and bytes
+      verify         reads every event, lists the damaged ones; exits with 1 if any
+      backup FILE    makes a copy, checked, whole or not there at all
+      restore FILE   makes the journal of a backup, with a new epoch
+      export [FILE]  writes lines of JSON, to stdout without FILE; import FILE
+                     makes the journal of such lines, or names the wrong one
+      compact        removes what the retention does not keep; values stay
 
-    All but restore and import work beside a running daemon. Without --file the
-    journal is that of the daemon that answers, else the one that binderd would
-    open. With --force an old journal is kept as JOURNAL.old, or JOURNAL.old.2.
+    While a daemon answers, the journal is that daemon's and never another one: its epoch is
+    compared, and a role that may not ask for it (journal.info) is refused. Without a daemon it is the
+    journal that binderd would open. --file names another one.
+
+    restore and import need the daemon to be stopped, a service with its socket, which would start it
+    again: systemctl stop binderd.socket binderd.service. The new journal gets the owner and the mode
+    of the old one, or those of the directory. With --force the old one is kept as JOURNAL.old, or
+    JOURNAL.old.2.
     """,
   examples: [
     "bindctl journal info", "bindctl journal backup /var/backups/binder.db",
@@ -44,30 +50,22 @@ var journalCommand: Command {
     switch (context.operand(0), operand) {
     case ("info", nil): return try showInfo(file, context)
     case ("compact", nil): return try compact(file, context)
-    case ("verify", nil): return try work(["--verify"], file, context)
-    case ("export", _): return try work(["--export", operand ?? "-"], file, context)
+    case ("verify", nil): return try work(["--verify"], context)
+    case ("export", _): return try work(["--export", operand ?? "-"], context)
     case ("restore", let origin?), ("import", let origin?):
-      return try work(["--\(context.operand(0))", origin], file, context)
-    case ("backup", let target?): return try work(["--backup", target], file, context)
-    case (let name, nil): throw UsageError("\(name) needs a FILE", command: "journal")
-    case (let name, _): throw UsageError("\(name) takes no FILE", command: "journal")
+      return try work(["--\(context.operand(0))", origin], context)
+    case ("backup", let target?): return try work(["--backup", target], context)
+    case (_, nil): throw UsageError("missing argument FILE", command: "journal")
+    case (_, let word?):
+      throw UsageError("unexpected argument '\(word)'", command: "journal")
     }
   }
 }
 
-/// The journal that is meant: the one that was named, else that of the daemon that answers; `nil` for
-/// the one that binderd would open.
-private func path(_ file: String?, _ context: Context) -> String? {
-  if let file { return file }
-  return try? context.client.call("journal.info").object.figures.string("path")
-}
-
 /// Lets a binderd of our own work on a journal, which belongs to binderd: only it knows how.
-private func work(
-  _ words: [String], _ file: String?, _ context: Context
-) throws -> ExitCode {
-  var words = [binderd] + words
-  if let path = path(file, context) { words += ["--journal", path] }
+private func work(_ words: [String], _ context: Context) throws -> ExitCode {
+  let makesJournal = words[0] == "--restore" || words[0] == "--import"
+  var words = [binderd] + words + (try JournalChoice(context, isRead: !makesJournal).words)
   if context.invocation.has("force") { words.append("--force") }
   if let form = context.invocation.value("progress") { words += ["--progress", form] }
   let code = try Child(words).wait()
@@ -82,7 +80,8 @@ private func showInfo(_ file: String?, _ context: Context) throws -> ExitCode {
   if let file {
     let (code, text) = try Child.output(of: [binderd, "--info", "--journal", file])
     guard code == 0 else { return .no }
-    figures = (try? JSONText(parsing: text))?.object ?? JSONObject()
+    figures =
+      (try? JSONText(parsing: text, maxMembers: JSONLimits.anyMembers))?.object ?? JSONObject()
   } else {
     figures = try context.client.call("journal.info").object.figures
   }
@@ -120,6 +119,9 @@ private func describe(_ figures: JSONObject) -> String {
   }
   if let ahead = figures.uint("clock_ahead_s") {
     lines.append("the clock is \(ahead) s ahead of what is believed; see compact --force")
+  }
+  if let behind = figures.uint("clock_behind_s") {
+    lines.append("the clock is \(behind) s behind the time of the last event; see the daemon's log")
   }
   return lines.joined(separator: "\n")
 }

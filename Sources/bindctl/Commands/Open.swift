@@ -9,8 +9,8 @@ let openSyntax = Syntax(
     ARG is name=text or name:=json; 'bindctl views' says which there are. In a terminal an intent has
     the key that stands before its name, arrows choose a row, enter asks what fits the row, space
     shows it whole, escape goes back, ? says all keys, q ends; what takes something away asks before,
-    and a text that is pasted is text. When the daemon is restarted the view
-    is opened anew. With -j, and where stdout or stdin is no terminal, both ways are lines of
+    and a text that is pasted is text. When the daemon is restarted the
+    login is repeated and the view in front is opened again; what was being typed stays. With -j, and where stdout or stdin is no terminal, both ways are lines of
     JSON: out come the view, then {"next":…}, {"opened":…}, {"closed":…} and {"answer":…}; {"lost":{"reason":…,"unanswered":[…]}}
     says that the daemon has gone, and then comes the view anew; in go
     {"intent":NAME,"args":{…},"view":HANDLE} and {"close":HANDLE}, where VIEW is the first view when it

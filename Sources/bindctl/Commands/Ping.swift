@@ -3,15 +3,14 @@ import Console
 import JSON
 
 let pingSyntax = Syntax(
-  "ping", "Says whether the daemon answers, and how soon.", options: [timeoutOption])
+  "ping", "Says whether the daemon answers, and how soon.")
 
 var pingCommand: Command {
   Command(pingSyntax) { context in
-    let deadline = try context.deadline()
-    let connection = try context.client.connected(until: deadline)
+    let connection = try context.client.connected()
     let clock = ContinuousClock()
     let start = clock.now
-    let answer = try connection.call("ping", until: deadline).object
+    let answer = try connection.call("ping").object
     let microseconds = Int((clock.now - start) / .microseconds(1))
     context.output.result(
       answer, bare: .number(JSONNumber(microseconds)),

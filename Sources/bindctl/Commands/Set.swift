@@ -9,13 +9,13 @@ let setSyntax = Syntax(
   operands: [Operand("SRC"), Operand("VALUE", .optional)],
   options: [
     stringOption,
-    Option("if-version", value: "N", "only when N events have made it what it is, or 'none'"),
-    Option("if", value: "VALUE", "only when it has this value; 'null' for none (cells only)"),
+    Option("if-version", value: "N", "only if the version is N, or 'none' if it was never set"),
+    Option("if", value: "VALUE", "only if it has this value; 'null' for none (cells only)"),
   ],
   details: """
     VALUE is JSON if it parses, else a string; - reads stdin, @FILE a file. When it returns, the
-    value is on disk. Exits 5 when --if or --if-version does not hold. In place of SRC and VALUE -
-    reads lines 'SRC VALUE' from stdin, as get prints them: all are set in one commit, or none.
+    value is on disk. Exits with 5 if the --if or --if-version condition is not met. In place of SRC
+    and VALUE - reads lines 'SRC VALUE' from stdin, as get prints them: all are set in one commit, or none.
     """,
   examples: [
     "bindctl set cells/lamp true", "bindctl set cells/name 'Kim'",
@@ -27,7 +27,7 @@ var setCommand: Command {
   Command(setSyntax) { context in
     let source = context.operand(0)
     guard context.invocation.operands.count > 1 else {
-      guard source == "-" else { throw UsageError("set needs its VALUE", command: "set") }
+      guard source == "-" else { throw UsageError("missing argument VALUE", command: "set") }
       for option in ["if", "if-version"] where context.invocation.value(option) != nil {
         throw UsageError("--\(option) is for one source", command: "set")
       }

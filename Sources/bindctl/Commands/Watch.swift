@@ -68,6 +68,10 @@ private struct Watcher {
   private var topicsToCatchUp: Int
   private var columns: Columns
 
+  /// The values that are there already, held back until all of them are known, so that they stand under
+  /// each other.
+  private var present: [SourceValue] = []
+
   init(_ context: Context) throws {
     output = context.output
     isChangesOnly = context.invocation.has("changes-only")
@@ -83,14 +87,27 @@ private struct Watcher {
     switch update {
     case .value(let value):
       guard !isDone, !(value.isPresent && isChangesOnly) else { return }
+      guard !value.isPresent else {
+        present.append(value)
+        return
+      }
+      showPresent()
       show(value)
-      if !value.isPresent { left? -= 1 }
+      left? -= 1
     case .missed: noteMissed(update)
     case .caughtUp(_, let seq):
       topicsToCatchUp -= 1
-      if topicsToCatchUp == 0, !isChangesOnly { mark(seq) }
+      guard topicsToCatchUp == 0 else { return }
+      showPresent()
+      if !isChangesOnly { mark(seq) }
     case .event, .completed: break
     }
+  }
+
+  private mutating func showPresent() {
+    for value in present { columns.widen(for: [value.source]) }
+    for value in present { show(value) }
+    present = []
   }
 
   private mutating func show(_ value: SourceValue) {

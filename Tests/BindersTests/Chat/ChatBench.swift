@@ -11,18 +11,30 @@ import Wire
 final class ChatBench {
   let bench: Bench
   let time: ManualTime
-  private(set) var sessions: [Session] = []
+  let secrets: CountedSecrets
+  var sessions: [Session] { made.entries.compactMap(\.session) }
+  private let made: Made
+
+  /// Sessions are their clients', and end with them.
+  private final class Made {
+    struct Entry {
+      weak var session: Session?
+    }
+
+    var entries: [Entry] = []
+  }
 
   /// - Parameter hits: What every search finds.
   init(finding hits: [SearchHit] = []) throws {
-    let time = ManualTime()
+    let (time, secrets) = (ManualTime(), CountedSecrets())
+    self.secrets = secrets
     self.time = time
-    var made: [Session] = []
-    var note: (Session) -> Void = { made.append($0) }
+    let made = Made()
+    self.made = made
     bench = try Bench(
       time: time,
       services: { host in
-        let users = UsersService(in: host, secrets: CountedSecrets())
+        let users = UsersService(in: host, secrets: secrets)
         let presence = PresenceService()
         let chat = ChatService(in: host)
         let threads = ThreadsService(in: host)
@@ -32,7 +44,7 @@ final class ChatBench {
         return { interface in
           interface.commons.makeSession = {
             let session = sessions.session(of: $0)
-            note(session)
+            made.entries.append(.init(session: session))
             return session
           }
           bindUsers(interface, to: users)
@@ -44,8 +56,6 @@ final class ChatBench {
           }
         }
       })
-    note = { [unowned self] in sessions.append($0) }
-    sessions += made
   }
 
   /// A client that is logged in.
@@ -79,7 +89,7 @@ func error(_ client: TestClient, _ method: String, _ params: String) -> WireErro
 }
 
 /// A backend that finds the same whatever is looked for.
-private final class FixedBackend: SearchBackend {
+final class FixedBackend: SearchBackend {
   let name = "fixed"
   let doc = "What a test says."
   private let hits: [SearchHit]
@@ -90,15 +100,40 @@ private final class FixedBackend: SearchBackend {
 }
 
 /// Secrets that one can guess: 1, 2, 3.
-private final class CountedSecrets: Secrets {
+final class CountedSecrets: Secrets {
   private var count = 0
 
-  func make() -> (secret: String, hash: String)? {
-    count += 1
-    return ("secret-\(count)", "hash of secret-\(count)")
+  /// Whether the results wait for ``work()``.
+  var isSlow = false
+  private var waiting: [() -> Void] = []
+
+  func make() -> SafeSignal<NewSecret?> {
+    later { [self] in
+      count += 1
+      return NewSecret("secret-\(count)", hash: "hash of secret-\(count)")
+    }
   }
 
-  func matches(_ secret: String, hash: String) -> Bool { hash == "hash of " + secret }
+  func isSecret(_ text: String) -> Bool { text.hasPrefix("secret-") }
+
+  func matches(_ secret: String, hash: String) -> SafeSignal<Bool> {
+    later { hash == "hash of " + secret }
+  }
+
+  /// Emits what waits, in order.
+  func work() {
+    let waiting = waiting
+    self.waiting = []
+    for step in waiting { step() }
+  }
+
+  private func later<Value>(_ make: @escaping () -> Value) -> SafeSignal<Value> {
+    Signal { [self] observer in
+      let step = { observer.receive(lastElement: make()) }
+      if isSlow { waiting.append(step) } else { step() }
+      return NonDisposable.instance
+    }
+  }
 }
 
 extension TestClient {

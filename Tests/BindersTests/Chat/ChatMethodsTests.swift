@@ -1,12 +1,15 @@
 import Configuration
 import Connections
+import Facts
 import JSON
 import Journal
 import Services
+import TestSupport
 import Testing
 import Wire
 
 /// What scripts do with users and rooms, without a view.
+@Suite(.leavesNothing)
 struct ChatMethodsTests {
   private let chat: ChatBench
   private var bench: Bench { chat.bench }
@@ -247,5 +250,115 @@ struct ChatMethodsTests {
       else { continue }
       for case .object(let parameter) in params { #expect(parameter["doc"] != nil, "\(method)") }
     }
+  }
+
+  // MARK: What is not told
+
+  private func rules(_ patterns: String..., but denied: String...) -> Rules {
+    Rules(
+      allow: patterns.compactMap { Pattern($0).map { Rule($0) } },
+      deny: denied.compactMap { Pattern($0).map { Rule($0) } })
+  }
+
+  @Test
+  func `a room of which one may know nothing cannot be asked for by removing it`() throws {
+    let kim = chat.client("kim")
+    chat.makeRoom("lobby", by: kim)
+    let deaf = bench.connect(
+      as: Role(
+        name: "deaf", methods: rules("**"), read: rules("cells/**"), write: rules("users/*")))
+    for room in [#""lobby""#, "1", "2"] {
+      let told = error(deaf, "chat.remove", #"{"room":\#(room),"as":"kim"}"#)?.message
+      #expect(told == "there is no room '\(room.replacing("\"", with: ""))'")
+    }
+  }
+
+  @Test
+  func `a user of whom one may know nothing is as one who is not there`() throws {
+    _ = chat.client("hida", uid: 1)
+    _ = chat.client("kim", uid: 7)
+    let role = Role(
+      name: "deaf", methods: rules("**"), read: rules("users/kim"), write: rules("users/kim"))
+    let deaf = bench.connect(uid: 7, as: role)
+    for (method, params) in [
+      ("users.login", #"{"name":"NAME"}"#), ("users.addFriend", #"{"name":"NAME","as":"kim"}"#),
+      ("users.removeFriend", #"{"name":"NAME","as":"kim"}"#),
+      ("users.edit", #"{"about":"x","as":"NAME"}"#), ("users.token", #"{"as":"NAME"}"#),
+      ("chat.unread", #"{"as":"NAME"}"#), ("open", #"{"binder":"profile","args":{"as":"NAME"}}"#),
+    ] {
+      func told(_ name: String) -> String {
+        call(deaf, method, params.replacing("NAME", with: name)).replacing("hidb", with: "hida")
+      }
+      #expect(told("hida") == told("hidb"), "\(method)")
+    }
+    #expect(
+      bench.connect().call(#"{"id":1,"method":"get","params":["users/hidb"]}"#).contains(
+        "not_found"))
+  }
+
+  // MARK: Secrets take their time
+
+  @Test
+  func `a token is compared away from the loop, and what is asked behind it waits`() throws {
+    let kim = chat.client("kim", uid: 1)
+    let good = try token(of: kim)
+    let (guest, other) = (bench.connect(uid: 2), bench.connect(uid: 3))
+    chat.secrets.isSlow = true
+    guest.send(
+      #"{"id":1,"method":"users.login","params":{"token":"\#(good)"}}"#,
+      #"{"id":2,"method":"users.whoami"}"#)
+    #expect(guest.settle() == [])
+    #expect(other.call(#"{"id":1,"method":"users.whoami"}"#).contains(#""id":1,"result""#))
+    chat.secrets.work()
+    let answers = guest.settle()
+    #expect(
+      answers.map { $0.contains(#""value":"kim""#) || $0.contains(#""user":"kim""#) } == [
+        true, true,
+      ])
+
+    other.send(
+      #"[{"id":1,"method":"users.login","params":{"token":"1.secret-9"}},{"id":2,"method":"ping"}]"#
+    )
+    #expect(other.settle() == [])
+    chat.secrets.work()
+    let batch = other.settle().first ?? ""
+    #expect(batch.contains("bad_token") && batch.contains(#""id":2,"result""#))
+    #expect(
+      error(other, "users.login", #"{"token":"1.x"}"#)?.data["reason"] == .string("bad_token"),
+      "what has not the form of a token is refused at once")
+    #expect(
+      error(other, "users.login", #"{"token":"9.secret-1"}"#)?.data["reason"]
+        == .string("bad_token"))
+  }
+
+  @Test
+  func `a token is made away from the loop, by a call and in a view`() throws {
+    let kim = chat.client("kim")
+    chat.secrets.isSlow = true
+    let last = bench.host.last
+    kim.send(#"{"id":1,"method":"users.token"}"#)
+    #expect(kim.settle() == [])
+    #expect(bench.host.last == last)
+    chat.secrets.work()
+    #expect(kim.settle().first?.contains(#""value":"1.secret-1""#) == true)
+
+    _ = kim.open("profile", "p")
+    let opened = kim.ask("p", "token").joined()
+    let view = try #require(opened.firstMatch(of: /"opened":"?([0-9.a-z]+)/)?.output.1)
+    #expect(kim.ask(String(view), "make") == [])
+    chat.secrets.work()
+    #expect(kim.settle().joined().contains("2.secret-2"))
+  }
+
+  @Test
+  func `a client that leaves while its token is compared leaves nothing behind`() throws {
+    let kim = chat.client("kim", uid: 1)
+    let good = try token(of: kim)
+    let guest = bench.connect(uid: 2)
+    chat.secrets.isSlow = true
+    guest.send(#"{"method":"users.login","params":{"token":"\#(good)"}}"#)
+    guest.connection.end()
+    chat.secrets.work()
+    #expect(kim.call(#"{"id":1,"method":"ping"}"#).contains("result"))
   }
 }

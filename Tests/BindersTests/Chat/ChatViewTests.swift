@@ -2,10 +2,12 @@ import Connections
 import JSON
 import Services
 import Signals
+import TestSupport
 import Testing
 import Wire
 
 /// The views of the chat, as a client sees them.
+@Suite(.leavesNothing)
 struct ChatViewTests {
   private let chat: ChatBench
   private var bench: Bench { chat.bench }
@@ -214,5 +216,22 @@ struct ChatViewTests {
       #expect(nodes.counts == before)
       #expect(kim.connection.views.isEmpty)
     }
+  }
+
+  @Test
+  func `choosing a name that nobody has claimed registers nobody`() throws {
+    let (kim, other) = (chat.client("kim", uid: 7), bench.connect(uid: 8))
+    _ = other.open("chat", "c")
+    let last = bench.host.last
+    for name in ["kimkim", "kim", ""] {
+      let told = other.ask("c.1", "choose", #"{"id":"\#(name)"}"#).joined()
+      #expect(told.contains(#""name":"not_found""#), "\(name)")
+    }
+    #expect(bench.host.last == last)
+    _ = kim.open("chat", "c")
+    kim.send(#"{"id":9,"method":"users.logout"}"#)
+    _ = kim.settle()
+    let view = try #require(kim.connection.views.last?.handle.description)
+    #expect(kim.ask(view, "choose", #"{"id":"kim"}"#).joined().contains(#""value":"kim""#))
   }
 }

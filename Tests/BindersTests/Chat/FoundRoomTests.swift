@@ -1,13 +1,16 @@
 import Binders
 import Configuration
 import Connections
+import Facts
 import JSON
 import Journal
 import Services
+import TestSupport
 import Testing
 import Wire
 
 /// What was said in a room, found and selected.
+@Suite(.leavesNothing)
 struct FoundRoomTests {
   private let chat: ChatBench
   private var bench: Bench { chat.bench }

@@ -1,10 +1,13 @@
 import Configuration
 import Connections
+import Facts
 import JSON
+import TestSupport
 import Testing
 import Wire
 
 /// Threads and posts belong to who is named as their author.
+@Suite(.leavesNothing)
 struct NamedPostsTests {
   private let chat: ChatBench
   private let kim: TestClient

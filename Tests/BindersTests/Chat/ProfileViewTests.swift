@@ -1,7 +1,9 @@
 import Connections
+import TestSupport
 import Testing
 
 /// The Binder Architecture's own example: a profile and its friends.
+@Suite(.leavesNothing)
 struct ProfileViewTests {
   private let chat: ChatBench
   private let kim: TestClient

@@ -1,8 +1,10 @@
 import Connections
 import Journal
+import TestSupport
 import Testing
 
 /// What is noted of what a user has read in the view of a room.
+@Suite(.leavesNothing)
 struct ReadingTests {
   private let chat: ChatBench
   private let kim: TestClient

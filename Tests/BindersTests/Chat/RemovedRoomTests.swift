@@ -1,10 +1,12 @@
 import Configuration
 import Connections
 import JSON
+import TestSupport
 import Testing
 import Wire
 
 /// Rooms that are removed, and how many one may make.
+@Suite(.leavesNothing)
 struct RemovedRoomTests {
   private let chat: ChatBench
   private var bench: Bench { chat.bench }

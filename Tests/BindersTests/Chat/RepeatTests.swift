@@ -1,7 +1,9 @@
 import JSON
+import TestSupport
 import Testing
 
 /// Commands that have done nothing and returned nothing, asked for again.
+@Suite(.leavesNothing)
 struct RepeatTests {
   private let chat: ChatBench
 

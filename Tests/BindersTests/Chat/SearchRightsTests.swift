@@ -1,12 +1,15 @@
 import Binders
 import Configuration
 import Connections
+import Facts
 import JSON
 import Services
+import TestSupport
 import Testing
 import Wire
 
 /// What the rules of a role leave of a search.
+@Suite(.leavesNothing)
 struct SearchRightsTests {
   private let chat: ChatBench
 

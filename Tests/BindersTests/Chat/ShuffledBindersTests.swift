@@ -1,20 +1,18 @@
 import Connections
 import Journal
 import Services
+import TestSupport
 import Testing
 
 /// Binders are declarations: whatever the order of their lines, clients see the same.
+@Suite(.leavesNothing)
 struct ShuffledBindersTests {
   /// All that two clients see while they log in, look around, talk, rename, befriend and leave.
   private func script(seed: Int) throws -> [String] {
     let chat = try ChatBench(finding: [
       SearchHit(id: "chat/1/1", title: "lobby, lee", text: "hello", source: "chat/rooms/1/messages")
     ])
-    chat.bench.hub.lineOrder = { lines in
-      var lines = lines
-      for i in lines.indices.reversed() { lines.swapAt(i, (seed * 7 + i * 3) % (i + 1)) }
-      return lines
-    }
+    chat.bench.hub.lineOrder = LineOrder.order(seed)
     let (kim, lee) = (chat.bench.connect(), chat.client("lee", uid: 1001))
     var seen = kim.open("cell", "l", #"{"name":"lamp"}"#) + kim.open("system", "s")
     seen += kim.ask("l", "toggle") + kim.ask("l", "set", #"{"value":2}"#)
@@ -51,6 +49,54 @@ struct ShuffledBindersTests {
     #expect(!written.contains { $0.contains(#""error":{"code":-"#) }, "the script fits the views")
     for seed in 1..<12 {
       let shuffled = try script(seed: seed)
+      #expect(shuffled == written)
+    }
+  }
+
+  /// The same of people, threads and feeds, seen by one client and changed by another.
+  private func otherScript(seed: Int) throws -> [String] {
+    let whole = try WholeBench(lineOrder: LineOrder.order(seed))
+    let (kim, lee) = (whole.bench.connect(), whole.bench.connect(uid: 1001))
+    var seen = kim.open("people", "p") + kim.open("threads", "t") + kim.open("feeds", "f")
+    func change(_ method: String, _ params: String) {
+      _ = lee.call(#"{"id":3,"method":"\#(method)","params":\#(params)}"#)
+      seen += kim.settle()
+    }
+    for name in ["Kim", "Lee", "Ann"] { change("people.create", #"["\#(name)"]"#) }
+    change("people.rename", #"[2,"Leo"]"#)
+    seen += kim.ask("p", "open", #"{"id":2}"#) + kim.ask("p.1", "rename", #"{"name":"Lea"}"#)
+    change("people.remove", "[1]")
+    change("threads.start", #"["Tea"]"#)
+    seen += kim.ask("t", "open", #"{"id":1}"#) + kim.ask("t.1", "post", #"{"body":"green"}"#)
+    change("threads.post", #"[1,"black"]"#)
+    change("threads.like", "[1,1]")
+    change("threads.edit", #"[1,2,"white"]"#)
+    change("threads.delete", "[1,2]")
+    change("feeds.subscribe", #"["http://a.example/","a"]"#)
+    whole.web.answer("Title\nb Two\na One")
+    seen += kim.settle() + kim.ask("f", "open", #"{"id":"a","newest":1}"#)
+    change("feeds.markPlayed", #"{"id":"a"}"#)
+    change("feeds.unsubscribe", #"["a"]"#)
+    change("threads.remove", "[1]")
+    return seen
+  }
+
+  @Test
+  func `those of people, threads and feeds as well`() throws {
+    let written = try otherScript(seed: 0)
+    #expect(!written.contains { $0.contains(#""error":{"code":-"#) }, "the script fits the views")
+    for part in [
+      #"{"op":"merge","at":1,"value":{"name":"Leo"}}"#, #"{"op":"remove","at":0}"#,
+      #""threads":{"changes":[{"op":"insert","at":0,"value":{"id":1,"name":"Tea","posts":0}}]}"#,
+      #"{"op":"merge","at":0,"value":{"posts":2}}"#,
+      #"{"op":"merge","at":0,"value":{"likes":"1 like"}}"#,
+      #"{"op":"merge","at":1,"value":{"body":"white"}}"#,
+      #""episodes":{"kind":"list","value":[{"id":2,"#,
+      #"{"played":true}"#, #""unplayed":0"#, #""closed","params":{"view":"f.1""#,
+      #""closed","params":{"view":"t.1""#,
+    ] { #expect(written.contains { $0.contains(part) }, "\(part) \(written)") }
+    for seed in 1..<12 {
+      let shuffled = try otherScript(seed: seed)
       #expect(shuffled == written)
     }
   }

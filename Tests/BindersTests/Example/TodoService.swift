@@ -1,4 +1,5 @@
 import Services
+import Signals
 
 /// Why the list is not changed.
 enum TodoError: ServiceError {
@@ -26,6 +27,15 @@ final class TodoService {
 
   init(in host: ServiceHost) {
     ledger = Ledger("todo", in: host)
+  }
+
+  /// What is to be done, by id: a list for views, of which an event changes one row.
+  var all: RowList<Int, String> {
+    ledger.rows(of: \.titles) { event, _ in
+      switch event {
+      case .added(let id, _), .done(let id): [id]
+      }
+    }
   }
 
   /// Adds something to do and returns its id.

@@ -4,16 +4,17 @@ import Signals
 
 /// Shows what is to be done; new things come in, what is done goes.
 func bindTodos(_ view: View, to todos: TodoService) {
-  todos.ledger.shown.map(rows).bind(to: view["todos"])
+  todos.all.bind(to: view["todos"], as: TodoRow.self)
   view.intent("add", AddTodo.self).calls { try todos.add(title: $0.title) }
   view.intent("finish", FinishTodo.self).calls { try todos.finish($0.id) }
 }
 
-private func rows(_ todos: Todos) -> [TodoRow] {
-  todos.titles.sorted { $0.key < $1.key }.map { TodoRow(id: $0.key, title: $0.value) }
-}
-
-private struct TodoRow: Encodable {
+/// Something to do as a row of a list, which all views share.
+private struct TodoRow: ListRow, Encodable {
   let id: Int
   let title: String
+
+  init(_ id: Int, _ title: String) {
+    (self.id, self.title) = (id, title)
+  }
 }

@@ -52,12 +52,7 @@ struct SocketPathTests {
     chmod(open, 0o1777)
     let sticky = try DaemonProcess(
       ["--socket", open + "/s", "--journal", home.path + "/j"], waits: false)
-    var isThere = false
-    for _ in 0..<2_000 where !isThere {
-      isThere = (try? TestSocket(open + "/s")) != nil
-      usleep(5_000)
-    }
-    #expect(isThere)
+    #expect(sticky.waitUntilListening(at: open + "/s"))
     #expect(sticky.end() == 0)
   }
 
@@ -70,6 +65,33 @@ struct SocketPathTests {
       var status = stat()
       #expect(lstat(daemon.directory + "/" + name, &status) == 0)
       #expect(status.st_mode & 0o077 == 0, "\(name)")
+    }
+  }
+
+  @Test
+  func `22: a directory that another group may write is not used`() throws {
+    guard getuid() == 0 else { return }  // only root gives directories away
+    let home = try TemporaryDirectory()
+    let shared = home.path + "/shared"
+    mkdir(shared, 0o770)
+    chmod(shared, 0o770)
+    chown(shared, 0, 4_900)
+    #expect(
+      try refusal(shared + "/s", home.path).contains(
+        "\(shared) is writable for group 4900; take that away (chmod g-w)"))
+    chown(shared, 0, getgid())
+    let ours = try DaemonProcess(
+      ["--socket", shared + "/s", "--journal", home.path + "/j"], waits: false)
+    #expect(ours.waitUntilListening(at: shared + "/s"))
+    #expect(ours.end() == 0)
+  }
+
+  @Test
+  func `22: a path without a name is refused`() throws {
+    for option in ["--socket", "--journal", "--bind-dir", "--config"] {
+      let daemon = try DaemonProcess([option, ""], waits: false)
+      #expect(daemon.waitForEnd() == 64)
+      #expect(daemon.log.contains("\(option) needs a path, not an empty one"), "\(daemon.log)")
     }
   }
 }

@@ -58,10 +58,35 @@ final class ChatBench {
 final class CountedSecrets: Secrets {
   private var count = 0
 
-  func make() -> (secret: String, hash: String)? {
-    count += 1
-    return ("secret-\(count)", "hash of secret-\(count)")
+  /// Whether the results wait for ``work()``.
+  var isSlow = false
+  private var waiting: [() -> Void] = []
+
+  func make() -> SafeSignal<NewSecret?> {
+    later { [self] in
+      count += 1
+      return NewSecret("secret-\(count)", hash: "hash of secret-\(count)")
+    }
   }
 
-  func matches(_ secret: String, hash: String) -> Bool { hash == "hash of " + secret }
+  func isSecret(_ text: String) -> Bool { text.hasPrefix("secret-") }
+
+  func matches(_ secret: String, hash: String) -> SafeSignal<Bool> {
+    later { hash == "hash of " + secret }
+  }
+
+  /// Emits what waits, in order.
+  func work() {
+    let waiting = waiting
+    self.waiting = []
+    for step in waiting { step() }
+  }
+
+  private func later<Value>(_ make: @escaping () -> Value) -> SafeSignal<Value> {
+    Signal { [self] observer in
+      let step = { observer.receive(lastElement: make()) }
+      if isSlow { waiting.append(step) } else { step() }
+      return NonDisposable.instance
+    }
+  }
 }

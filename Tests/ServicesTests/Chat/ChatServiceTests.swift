@@ -2,9 +2,11 @@ import JSON
 import Journal
 import Services
 import Signals
+import TestSupport
 import Testing
 
 /// Rooms, and what is said in them.
+@Suite(.leavesNothing)
 struct ChatServiceTests {
   private let bench: ChatBench
   private var chat: ChatService { bench.chat }
@@ -24,7 +26,7 @@ struct ChatServiceTests {
   }
 
   private func unread(_ name: String) -> Int {
-    chat.ledger.shown.value.unread(by: name, in: 1)
+    chat.ledger.shown.unread(by: name, in: 1)
   }
 
   @Test
@@ -54,11 +56,11 @@ struct ChatServiceTests {
     }
     try bench.run { try chat.edit(1, in: lobby, to: "ours", by: "lee") }
     bench.store.commit()
-    #expect(chat.ledger.shown.value.message(1, in: 1)?.text == "ours")
-    #expect(chat.ledger.shown.value.message(1, in: 1)?.isEdited == true)
+    #expect(chat.ledger.shown.message(1, in: 1)?.text == "ours")
+    #expect(chat.ledger.shown.message(1, in: 1)?.isEdited == true)
     try bench.run { try chat.delete(1, in: lobby, by: "kim") }
     bench.store.commit()
-    #expect(chat.ledger.shown.value.message(1, in: 1)?.text == "")
+    #expect(chat.ledger.shown.message(1, in: 1)?.text == "")
     #expect(throws: ChatError.isDeleted(id: 1)) {
       try bench.run { try chat.edit(1, in: lobby, to: "back", by: "lee") }
     }
@@ -180,8 +182,8 @@ struct ChatServiceTests {
     try bench.run { try chat.edit(2, in: lobby, to: "hi", by: "lee") }
     let before = bench.chat.ledger.newest
     for after in [try bench.restarted(), try snapshotted()] {
-      #expect(after.chat.ledger.shown.value.allRooms == before.allRooms)
-      #expect(after.chat.ledger.shown.value.messages(in: 1) == before.messages(in: 1))
+      #expect(after.chat.ledger.shown.allRooms == before.allRooms)
+      #expect(after.chat.ledger.shown.messages(in: 1) == before.messages(in: 1))
     }
   }
 

@@ -2,9 +2,11 @@ import JSON
 import Journal
 import Services
 import Signals
+import TestSupport
 import Testing
 
 /// Who is logged in, and who may be.
+@Suite(.leavesNothing)
 struct SessionTests {
   private let bench: ChatBench
 
@@ -28,6 +30,23 @@ struct SessionTests {
     #expect(throws: UsersError.notLoggedIn) { try session.actor() }
     #expect(!session.logOut())
     bag.dispose()
+  }
+
+  @Test
+  func `however often somebody logs in, one observer waits for what becomes of them`() throws {
+    let nodes = try #require(LiveNodes.counter)
+    let session = bench.session()
+    let before = nodes.counts
+    var once: [String: Int]?
+    for i in 0..<1000 {
+      try bench.run { _ = try session.logIn(name: i % 2 == 0 ? "kim" : "lee") }
+      bench.store.commit()
+      if i == 1 { once = nodes.counts }
+    }
+    #expect(session.user.value?.name == "lee")
+    #expect(nodes.counts == once)
+    session.logOut()
+    #expect(nodes.counts == before, "nobody is logged in")
   }
 
   @Test
@@ -165,5 +184,20 @@ struct SessionTests {
     session.end()
     #expect(bench.presence.online.value == [])
     #expect(user == nil, "nothing holds what there was for them")
+  }
+
+  @Test
+  func `the name of an account is claimed by its user and nobody else`() throws {
+    let host = ServiceHost(store: MemoryStore())
+    let users = UsersService(
+      in: host, secrets: CountedSecrets(), account: { ["root": 0, "kim": 7][$0] })
+    try host.start()
+    for name in ["root", "kim"] {
+      #expect(throws: UsersError.taken(name: name)) {
+        try host.run { try users.claim(name, by: 8) }
+      }
+    }
+    #expect(try host.run { try users.claim("kim", by: 7) }.uid == 7)
+    #expect(try host.run { try users.claim("lee", by: 8) }.uid == 8)
   }
 }

@@ -2,9 +2,11 @@ import JSON
 import Journal
 import Services
 import Signals
+import TestSupport
 import Testing
 
 /// Profiles and friends.
+@Suite(.leavesNothing)
 struct UserServiceTests {
   private let bench: ChatBench
   private let kim: UserSession

@@ -1,6 +1,8 @@
 import Signals
+import TestSupport
 import Testing
 
+@Suite(.leavesNothing)
 struct BindExpressionTests {
   @Test(arguments: BindOperator.allCases)
   func `white space between the parts means nothing`(sign: BindOperator) throws {

@@ -1,4 +1,5 @@
 import Signals
+import TestSupport
 import Testing
 
 /// The words of BIND, as its tests and its README use them.

@@ -1,10 +1,11 @@
 import Signals
+import TestSupport
 import Testing
 
 typealias ListDiff = OrderedCollectionDiff<Int>
 typealias ListOperation = OrderedCollectionOperation<Int, Int>
 
-@Suite
+@Suite(.leavesNothing)
 struct ListConversionTests {
   @Test
   func `a patch made of the diff of a patch leads to the same list`() {

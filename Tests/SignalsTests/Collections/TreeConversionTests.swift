@@ -1,7 +1,8 @@
 import Signals
+import TestSupport
 import Testing
 
-@Suite
+@Suite(.leavesNothing)
 struct TreeConversionTests {
   @Test
   func `a patch made of the diff of a patch leads to the same tree`() {

@@ -1,4 +1,5 @@
 import Signals
+import TestSupport
 import Testing
 
 @Suite(.leavesNothing)
@@ -103,5 +104,54 @@ struct TreeMutatorTests {
     child.append(ObjectTreeNode(3))
     #expect(tree.asTreeArray == TreeArray([TreeNode(1, [TreeNode(2), TreeNode(3)])]))
     #expect(tree.depthFirst.map(\.value) == [1, 2, 3])
+  }
+
+  /// A tree that counts whose children are asked for.
+  private struct CountedTree: TreeProtocol {
+    final class Count {
+      var visits: Set<Int> = []
+    }
+
+    let value: Int
+    let depth: Int
+    let count: Count
+
+    var children: [CountedTree] {
+      count.visits.insert(value)
+      guard depth > 0 else { return [] }
+      return (1...10).map { CountedTree(value: value * 10 + $0, depth: depth - 1, count: count) }
+    }
+  }
+
+  @Test
+  func `a search that ends early has not visited the rest`() {
+    let count = CountedTree.Count()
+    let root = CountedTree(value: 0, depth: 4, count: count)
+    func visits(_ search: (CountedTree) -> Bool) -> Int {
+      count.visits = []
+      #expect(search(root))
+      return count.visits.count
+    }
+    // Of 11,111 nodes: the first path down, and the row of each.
+    #expect(visits { $0.depthFirst.contains { $0.value == 1112 } } < 10)
+    #expect(visits { $0.depthFirst.firstIndex { $0.value == 1112 } != nil } < 10)
+    #expect(visits { $0.breadthFirst.first { $0.value == 12 } != nil } < 15)
+    #expect(visits { $0.breadthFirst.firstIndex { $0.value == 12 } != nil } < 15)
+    #expect(visits { $0.depthFirst.count == 11_111 } == 11_111)
+    #expect(visits { $0.breadthFirst.last?.depth == 0 } == 11_111)
+  }
+
+  @Test
+  func `indices and iteration show the same nodes`() {
+    let root = TreeNode(0, [TreeNode(1, [TreeNode(2), TreeNode(4)]), TreeNode(3, [TreeNode(5)])])
+    for view in [root.depthFirst, root.breadthFirst] {
+      #expect(view.indices.map { view[$0].value } == view.map(\.value))
+      #expect(view.indices.map(\.indexPath) == view.indexPaths)
+      #expect(view.reversed().map(\.value) == view.map(\.value).reversed())
+      #expect(view.endIndex.indexPath == [2])
+    }
+    let empty = TreeArray<Int>([])
+    #expect(
+      empty.depthFirst.isEmpty && empty.breadthFirst.startIndex == empty.breadthFirst.endIndex)
   }
 }

@@ -6,6 +6,9 @@ struct Frames {
   /// The last position that each subscription was told; `nil` where there is none.
   private var subscriptions: [String: Int64?] = [:]
   private var endedSubscriptions: Set<String> = []
+
+  /// The sources of a pattern that were told at the last position.
+  private var told: [String: Set<JSONText>] = [:]
   private var bindings: Set<String> = []
 
   /// The parent of each open view, or none, and the last position that it was told.
@@ -119,10 +122,16 @@ struct Frames {
     guard let seq = params["seq"]?.number?.int64 else { return nil }
     let isRight =
       switch method {
-      case "next": params["part"] == nil ? seq > last ?? -1 : seq == last ?? seq
+      case "next" where params["part"] != nil: seq == last ?? seq
+      // An event changes several sources of a pattern at its one position, each once.
+      case "next":
+        seq > last ?? -1
+          || seq == last && params["source"].map { !told[sub, default: []].contains($0) } == true
       default: seq >= last ?? -1
       }
     guard isRight else { return "\(sub) is told of \(seq) behind \(last ?? -1)" }
+    if seq != last { told[sub] = nil }
+    if let source = params["source"] { told[sub, default: []].insert(source) }
     if let fault = items(params, behind: last ?? -1) { return "\(sub): \(fault)" }
     if subscriptions[sub] != nil { subscriptions[sub] = .some(seq) }
     return nil

@@ -75,7 +75,7 @@ package struct OrderRecorder {
     let fault: String?
     if frames.isClosed {
       fault = "a line comes after closing"
-    } else if let frame = try? JSONText(parsing: line) {
+    } else if let frame = try? JSONText(parsing: line, maxMembers: JSONLimits.anyMembers) {
       if let members = frame.members {
         fault =
           members["method"] != nil ? frames.take(members) : replies.take(members, &frames)

@@ -64,7 +64,10 @@ struct Replies {
   // MARK: Answers
 
   mutating func take(_ reply: [String: JSONText], _ frames: inout Frames) -> String? {
-    guard let i = owed.firstIndex(where: { !$0.isBatch && $0.requests[0].isAnswered(by: reply) })
+    guard
+      let i = owed.firstIndex(where: { owed in
+        owed.isBatch ? isBatchRefusal(reply) : owed.requests[0].isAnswered(by: reply)
+      })
     else { return "nobody has asked for this" }
     let request = owed[i].requests[0]
     let isReplay = reply["result"]?.members?["replayed"] != nil
@@ -76,6 +79,12 @@ struct Replies {
       return fault
     }
     return frames.take(reply: reply, to: request.method)
+  }
+
+  /// Whether a batch is refused as a whole.
+  private func isBatchRefusal(_ reply: [String: JSONText]) -> Bool {
+    reply["error"]?.members?["data"]?.members?["name"]?.string == "batch_too_large"
+      && reply["id"]?.text == "null"
   }
 
   mutating func take(batch: [JSONText], _ frames: inout Frames) -> String? {

@@ -5,14 +5,16 @@ internal import Signals
 /// Lets somebody in: under a name of theirs or a new one, or with a token.
 func bindLogin(_ view: View, _ session: Session) {
   view.assign("welcome", "take a name, yours from then on, or choose one that you have")
-  session.names.map { $0.map(NameRow.init) }.bind(to: view["names"])
+  session.names.bind(to: view["names"], as: NameRow.self)
   view.intent("login", NewName.self).calls { _ = try session.logIn(name: $0.name) }.unkept()
-  view.intent("choose", NameRow.self).calls { _ = try session.logIn(name: $0.id) }.unkept()
+  view.intent("choose", NameRow.self).calls { _ = try session.logIn(known: $0.id) }.unkept()
   view.intent("token", GivenToken.self).calls { _ = try session.logIn(token: $0.token) }.unkept()
 }
 
-private struct NameRow: Codable, Equatable {
+private struct NameRow: Codable, ListRow {
   let id: String
+
+  init(_ name: String, _: String) { id = name }
 }
 
 private struct NewName: Decodable {

@@ -4,6 +4,6 @@ internal import Signals
 
 /// What there is for who is logged in, beside each other: the rooms, and the profile.
 func bindMain(_ view: View, _ session: UserSession) {
-  session.presence.online.bind(to: view["here"])
+  session.presence.rows.bind(to: view["here"])
   view.tabs(("rooms", { bindRooms($0, session) }), ("profile", { bindProfile($0, session) }))
 }

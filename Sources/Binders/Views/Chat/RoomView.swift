@@ -15,8 +15,7 @@ func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int
   if let message { view.assign("chosen", message) }
   messages.info.map(\.name).bind(to: view["name"])
   messages.info.map(\.topic).bind(to: view["topic"])
-  messages.info.combineLatest(with: session.presence.online.toSignal(), combine: members)
-    .bind(to: view["members"])
+  messages.members.bind(to: view["members"], as: MembersLine.self)
   window.messages.mapCollection(MessageRow.init).bind(to: view["messages"])
   window.beyond.map(\.before).bind(to: view["before"])
   window.beyond.map(\.after).bind(to: view["after"])
@@ -39,8 +38,14 @@ func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int
 }
 
 /// Who is in a room; those who are here have a mark.
-private func members(_ room: Room, _ online: [String]) -> String {
-  room.members.keys.sorted().map { online.contains($0) ? $0 + "*" : $0 }.joined(separator: " ")
+private struct MembersLine: Rendering, Encodable {
+  let text: String
+
+  init(_ members: [MessagesService.Member]) {
+    text = members.map { $0.isHere ? $0.name + "*" : $0.name }.joined(separator: " ")
+  }
+
+  func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }
 }
 
 private struct MessageRow: Encodable {

@@ -4,8 +4,8 @@ internal import Signals
 
 /// Shows the rooms, and what of them has not been read; from here one enters them.
 func bindRooms(_ view: View, _ session: UserSession) {
-  session.presence.online.map { $0.joined(separator: " ") }.bind(to: view["here"])
-  session.rooms.all.map { $0.map(RoomRow.init) }.bind(to: view["rooms"])
+  session.presence.all.bind(to: view["here"], as: NamesLine.self)
+  session.rooms.all.bind(to: view["rooms"], as: RoomRow.self)
   view.intent("create", NewRoom.self)
     .calls { try session.rooms.create($0.name, topic: $0.topic ?? "") }
   view.intent("leave", RoomRow.ID.self).calls { try session.rooms.leave($0.id) }.destructive()
@@ -13,7 +13,16 @@ func bindRooms(_ view: View, _ session: UserSession) {
     .opens("room") { view, room in bindRoom(view, session, room.id) }
 }
 
-private struct RoomRow: Encodable, Equatable {
+/// Names in one line.
+private struct NamesLine: Rendering, Encodable {
+  let text: String
+
+  init(_ names: [String]) { text = names.joined(separator: " ") }
+
+  func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }
+}
+
+private struct RoomRow: Encodable, ListRow {
   let id: Int
   let name: String
   let unread: Int
@@ -21,8 +30,8 @@ private struct RoomRow: Encodable, Equatable {
   let joined: Bool
   let topic: String
 
-  init(_ entry: RoomsService.Entry) {
-    (id, name, topic) = (entry.room.id, entry.room.name, entry.room.topic)
+  init(_ id: Int, _ entry: RoomsService.Entry) {
+    (self.id, name, topic) = (id, entry.room.name, entry.room.topic)
     (unread, members, joined) = (entry.unread, entry.room.members.count, entry.isJoined)
   }
 

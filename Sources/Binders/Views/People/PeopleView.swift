@@ -4,10 +4,7 @@ internal import Signals
 
 /// Shows all people; each can be opened.
 package func bindPeople(_ view: View, _ session: Session, to people: PeopleService) {
-  people.ledger.shown.map { state in
-    state.people.values.sorted { $0.id < $1.id }
-  }
-  .bind(to: view["people"])
+  people.rows.bind(to: view["people"])
   view.intent("create", CreatePerson.self).calls {
     try people.create(name: $0.name, color: $0.color)
   }

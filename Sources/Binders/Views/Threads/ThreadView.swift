@@ -12,7 +12,7 @@ package func bindThread(
   let (id, user) = (thread.id, session.caller.uid)
   view.assign("id", try threads.thread(id).id)
   threads.name(of: id).bind(to: view["name"])
-  threads.posts(of: id).mapCollection(PostCell.init).bind(to: view["posts"])
+  threads.posts(of: id).bind(to: view["posts"], as: PostCell.self)
   threads.removal(of: id).bind(to: view) { view, _ in view.dismiss() }
   view.intent("rename", ThreadName.self)
     .calls {
@@ -38,7 +38,7 @@ package struct ThreadArguments: Decodable {
 }
 
 /// A post as a cell of a list shows it.
-private struct PostCell: Encodable {
+private struct PostCell: Encodable, ListRow {
   let id: Int
 
   /// The name of who was logged in, else the number of the user.
@@ -46,8 +46,8 @@ private struct PostCell: Encodable {
   let body: String
   let likes: String
 
-  init(_ post: Post) {
-    (id, author, body) = (post.id, post.name ?? "\(post.author)", post.body)
+  init(_ id: Int, _ post: Post) {
+    (self.id, author, body) = (id, post.name ?? "\(post.author)", post.body)
     likes = post.likes == 1 ? "1 like" : "\(post.likes) likes"
   }
 }

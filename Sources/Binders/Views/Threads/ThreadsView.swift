@@ -8,7 +8,7 @@ internal import Signals
 package func bindThreads(
   _ view: View, _ session: Session, to threads: ThreadsService, isAnyAllowed: Bool = false
 ) {
-  threads.ledger.shown.map(rows).bind(to: view["threads"])
+  threads.rows.bind(to: view["threads"], as: ThreadRow.self)
   view.intent("start", ThreadName.self)
     .calls { try threads.start(name: $0.name, by: session.caller.uid, as: session.name) }
   view.intent("open", ThreadArguments.self).calls { _ = try threads.thread($0.id) }
@@ -24,15 +24,13 @@ package func bindThreads(
     .destructive()
 }
 
-private func rows(_ threads: Threads) -> [ThreadRow] {
-  threads.threads.values.sorted { $0.id < $1.id }.map {
-    ThreadRow(id: $0.id, name: $0.name, posts: $0.posts.count)
-  }
-}
-
 /// A thread as a row of a list shows it.
-struct ThreadRow: Codable {
+struct ThreadRow: Codable, ListRow {
   let id: Int
   let name: String
   let posts: Int
+
+  init(_ id: Int, _ thread: DiscussionThread) {
+    (self.id, name, posts) = (id, thread.name, thread.posts.count)
+  }
 }

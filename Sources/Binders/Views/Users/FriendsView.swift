@@ -4,8 +4,7 @@ internal import Signals
 
 /// Shows the friends of who is logged in, and who of them is here.
 func bindFriends(_ view: View, _ session: UserSession) {
-  session.users.friends.value().combineLatest(with: session.presence.online, combine: rows)
-    .bind(to: view["friends"])
+  session.users.friendsHere.bind(to: view["friends"], as: FriendRow.self)
   view.intent("add", NewFriend.self).flatMapLatest { session.users.addFriend($0.name) }
     .consumeLoadingState(by: view["added"].loadedWhenAsked()).bind(to: view["added"])
   view.intent("remove", FriendRow.ID.self).calls { try session.users.removeFriend($0.id) }
@@ -13,16 +12,14 @@ func bindFriends(_ view: View, _ session: UserSession) {
     .opens("user") { view, friend in bindUser(view, session, friend.id) }
 }
 
-private func rows(_ friends: [User], _ online: [String]) -> [FriendRow] {
-  friends.map {
-    FriendRow(id: $0.name, fullName: $0.fullName, isHere: online.contains($0.name))
-  }
-}
-
-private struct FriendRow: Encodable, Equatable {
+private struct FriendRow: Encodable, Rendering {
   let id: String
   let fullName: String
   let isHere: Bool
+
+  init(_ friend: UserService.Friend) {
+    (id, fullName, isHere) = (friend.user.name, friend.user.fullName, friend.isHere)
+  }
 
   struct ID: Decodable {
     let id: String

@@ -7,5 +7,5 @@ func bindUser(_ view: View, _ session: UserSession, _ name: String) {
   view.assign("name", name)
   session.users.profile(of: name).map(\.fullName).bind(to: view["fullName"])
   session.users.profile(of: name).map(\.about).bind(to: view["about"])
-  session.presence.online.map { $0.contains(name) }.bind(to: view["isHere"])
+  session.presence.presence(of: name).bind(to: view["isHere"])
 }

@@ -23,6 +23,8 @@ final class BindFlow<Source, Target> {
   var didRefuse: () -> Void = {}
   /// Called when a value was written.
   var didWrite: () -> Void = {}
+  /// Called when the target has what was made of a value: it was written, or was there already.
+  var didPass: () -> Void = {}
   /// Called with what prevented a value from being written.
   var didFail: (any Error) -> Void = { _ in }
 
@@ -74,7 +76,8 @@ final class BindFlow<Source, Target> {
     return areSame(present, value) == false
   }
 
-  private func pass(_ value: Source) {
+  /// Passes a value on, whatever the source has.
+  func pass(_ value: Source) {
     newest += 1
     switch step {
     case .now(let transform):
@@ -99,11 +102,12 @@ final class BindFlow<Source, Target> {
     guard let write = target.write else { return }
     if target.isGone() { return }
     let value = try transform?(output) ?? output
-    if let present = target.read(), areSame(present, value) == true { return }
+    if let present = target.read(), areSame(present, value) == true { return didPass() }
     willWrite(value)
     do {
       try write(value)
       didWrite()
+      didPass()
     } catch {
       didRefuse()
       if !(error is BindEndIsMissing) { throw error }

@@ -39,6 +39,7 @@ package final class EndBinding<Left, Right>: Disposable {
   private let assignsAtOnce: Bool
   private var isStarted = false
   private let problems = PassthroughSubject<any Error, Never>()
+  private let successes = PassthroughSubject<Void, Never>()
   private let live = LiveNode("EndBinding")
 
   /// How many values were written.
@@ -82,20 +83,33 @@ package final class EndBinding<Left, Right>: Disposable {
   /// What prevented values from being written; they were left out and the binding stays.
   package var failures: SafeSignal<any Error> { problems.toSignal() }
 
+  /// Emits after each value that has arrived: the other end has what was made of it.
+  package var passed: SafeSignal<Void> { successes.toSignal() }
+
   /// Binds: from now on the ends follow.
+  ///
+  /// - Parameter assigns: Whether the value that is there goes to the other end at once; left out,
+  ///   the operator says so.
   @discardableResult
-  package func start() -> Self {
+  package func start(assigning assigns: Bool? = nil) -> Self {
     isStarted = true
+    let assigns = assigns ?? assignsAtOnce
     // First who is assigned to, so that it is not taken for news what is assigned.
     let ended: () -> Void = { [self] in dispose() }
     if let toRight {
       toLeft?.start(assignsAtOnce: false, ended: ended)
-      toRight.start(assignsAtOnce: assignsAtOnce, ended: ended)
+      toRight.start(assignsAtOnce: assigns, ended: ended)
     } else {
-      toLeft?.start(assignsAtOnce: assignsAtOnce, ended: ended)
+      toLeft?.start(assignsAtOnce: assigns, ended: ended)
     }
     return self
   }
+
+  /// Passes a value to the right as if the left end had told it now.
+  package func pass(left: Left) { toRight?.pass(left) }
+
+  /// Passes a value to the left as if the right end had told it now.
+  package func pass(right: Right) { toLeft?.pass(right) }
 
   package func dispose() {
     guard !isDisposed else { return }
@@ -116,6 +130,7 @@ package final class EndBinding<Left, Right>: Disposable {
     flow?.willWrite = { [weak back] in back?.echoes.expect($0) }
     flow?.didRefuse = { [weak back] in back?.echoes.takeBack() }
     flow?.didWrite = { [weak self] in self?.transferred += 1 }
+    flow?.didPass = { [successes] in successes.send(()) }
     flow?.didFail = { [problems] in problems.send($0) }
   }
 

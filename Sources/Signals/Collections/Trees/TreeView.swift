@@ -1,7 +1,12 @@
 /// The nodes of a tree in an order, each at its path.
+///
+/// Nodes are visited as they are asked for: a search that ends early has not looked at the rest.
 package struct TreeView<Tree: TreeProtocol>: BidirectionalCollection {
+  package typealias Element = Tree.Children.Element
+
   /// Where a node is, among those in the order.
   package struct Index: Comparable {
+    /// `Int.max` for the end.
     fileprivate let position: Int
     /// The path of the node; of the end, the one after the last child of the root.
     package let indexPath: IndexPath
@@ -11,76 +16,163 @@ package struct TreeView<Tree: TreeProtocol>: BidirectionalCollection {
     package static func < (a: Index, b: Index) -> Bool { a.position < b.position }
   }
 
-  private let nodes: [(path: IndexPath, node: Tree.Children.Element)]
+  /// The nodes, one after another.
+  package struct Iterator: IteratorProtocol {
+    fileprivate var walk: TreeWalk<Element>
+
+    package mutating func next() -> Element? { walk.next()?.node }
+  }
+
+  private let visited: VisitedNodes<Element>
   private let end: IndexPath
 
-  fileprivate init(_ nodes: [(path: IndexPath, node: Tree.Children.Element)], end: IndexPath) {
-    self.nodes = nodes
+  fileprivate init(_ walk: TreeWalk<Element>, end: IndexPath) {
+    visited = VisitedNodes(walk)
     self.end = end
   }
 
+  package func makeIterator() -> Iterator { Iterator(walk: visited.start) }
+
   package var startIndex: Index { index(0) }
-  package var endIndex: Index { index(nodes.count) }
+  package var endIndex: Index { Index(position: .max, indexPath: end) }
   package func index(after index: Index) -> Index { self.index(index.position + 1) }
-  package func index(before index: Index) -> Index { self.index(index.position - 1) }
-  package subscript(index: Index) -> Tree.Children.Element { nodes[index.position].node }
+  package subscript(index: Index) -> Element {
+    guard let found = visited[index.position] else { preconditionFailure("no node is at the end") }
+    return found.node
+  }
+
+  package func index(before index: Index) -> Index {
+    self.index(Swift.min(index.position, visited.count) - 1)
+  }
 
   /// The paths of the nodes, in the order.
-  package var indexPaths: [IndexPath] { nodes.map(\.path) }
+  package var indexPaths: [IndexPath] {
+    var (walk, paths) = (visited.start, [IndexPath]())
+    while let next = walk.next() { paths.append(next.path) }
+    return paths
+  }
 
   private func index(_ position: Int) -> Index {
-    Index(position: position, indexPath: position < nodes.count ? nodes[position].path : end)
+    visited[position].map { Index(position: position, indexPath: $0.path) } ?? endIndex
   }
 }
 
 extension TreeProtocol {
-  /// All nodes but the root, each before what is below it; O(n).
+  /// All nodes but the root, each before what is below it.
   package var depthFirst: TreeView<Self> {
-    TreeView(walk(children.enumerated().map { (IndexPath(index: $0), $1) }), end: [children.count])
+    TreeView(TreeWalk(below: IndexPath(), children, isDeep: true), end: [children.count])
   }
 
-  /// All nodes but the root, level by level; O(n).
+  /// All nodes but the root, level by level.
   package var breadthFirst: TreeView<Self> {
-    TreeView(
-      levels(children.enumerated().map { (IndexPath(index: $0), $1) }), end: [children.count])
+    TreeView(TreeWalk(below: IndexPath(), children, isDeep: false), end: [children.count])
   }
 }
 
 extension TreeProtocol where Children.Element == Self {
-  /// All nodes, each before what is below it, the root at the empty path; O(n).
+  /// All nodes, each before what is below it, the root at the empty path.
   package var depthFirst: TreeView<Self> {
-    TreeView(walk([(IndexPath(), self)]), end: [children.count])
+    TreeView(TreeWalk(from: self, isDeep: true), end: [children.count])
   }
 
-  /// All nodes, level by level, the root at the empty path; O(n).
+  /// All nodes, level by level, the root at the empty path.
   package var breadthFirst: TreeView<Self> {
-    TreeView(levels([(IndexPath(), self)]), end: [children.count])
+    TreeView(TreeWalk(from: self, isDeep: false), end: [children.count])
   }
 }
 
-/// Nodes with all that is below them, each before what is below it.
-private func walk<Node: TreeProtocol>(
-  _ roots: [(path: IndexPath, node: Node)]
-) -> [(path: IndexPath, node: Node)] where Node.Children.Element == Node {
-  var (nodes, waiting) = ([(path: IndexPath, node: Node)](), Array(roots.reversed()))
-  while let next = waiting.popLast() {
-    nodes.append(next)
-    for (i, child) in next.node.children.enumerated().reversed() {
-      waiting.append((next.path.appending(i), child))
+/// A way through a tree: what was visited is behind it, and of the rest it knows where to go on.
+private struct TreeWalk<Node: TreeProtocol> where Node.Children.Element == Node {
+  /// Siblings of which some were visited.
+  private struct Row {
+    let parent: IndexPath
+    let siblings: Node.Children
+    var at: Node.Children.Index
+    var next = 0
+  }
+
+  /// Whether what is below a node comes before its siblings.
+  private let isDeep: Bool
+  private var root: Node?
+
+  /// Those to go on with: deep, the last one first; else the first one.
+  private var rows: [Row] = []
+  private var first = 0
+
+  init(from root: Node, isDeep: Bool) {
+    self.root = root
+    self.isDeep = isDeep
+  }
+
+  init(below path: IndexPath, _ children: Node.Children, isDeep: Bool) {
+    self.isDeep = isDeep
+    add(children, below: path)
+  }
+
+  private mutating func add(_ children: Node.Children, below path: IndexPath) {
+    if !children.isEmpty {
+      rows.append(Row(parent: path, siblings: children, at: children.startIndex))
     }
   }
-  return nodes
+
+  mutating func next() -> (path: IndexPath, node: Node)? {
+    if let root {
+      self.root = nil
+      add(root.children, below: IndexPath())
+      return (IndexPath(), root)
+    }
+    while first < rows.count {
+      let current = isDeep ? rows.count - 1 : first
+      let (siblings, at) = (rows[current].siblings, rows[current].at)
+      guard at < siblings.endIndex else {
+        leave(current)
+        continue
+      }
+      let node = siblings[at]
+      rows[current].at = siblings.index(after: at)
+      let path = rows[current].parent.appending(rows[current].next)
+      rows[current].next += 1
+      add(node.children, below: path)
+      return (path, node)
+    }
+    return nil
+  }
+
+  /// Forgets siblings that were all visited.
+  private mutating func leave(_ row: Int) {
+    guard !isDeep else {
+      rows.removeLast()
+      return
+    }
+    first += 1
+    if first > 64, first > rows.count / 2 {
+      rows.removeFirst(first)
+      first = 0
+    }
+  }
 }
 
-/// Nodes with all that is below them, level by level.
-private func levels<Node: TreeProtocol>(
-  _ roots: [(path: IndexPath, node: Node)]
-) -> [(path: IndexPath, node: Node)] where Node.Children.Element == Node {
-  var (nodes, next) = (roots, 0)
-  while next < nodes.count {
-    let (path, node) = nodes[next]
-    next += 1
-    for (i, child) in node.children.enumerated() { nodes.append((path.appending(i), child)) }
+/// The nodes that were visited by their positions; it goes on when one is asked for behind them.
+private final class VisitedNodes<Node: TreeProtocol> where Node.Children.Element == Node {
+  /// The walk before its first step.
+  let start: TreeWalk<Node>
+  private var walk: TreeWalk<Node>
+  private var nodes: [(path: IndexPath, node: Node)] = []
+
+  init(_ walk: TreeWalk<Node>) {
+    start = walk
+    self.walk = walk
   }
-  return nodes
+
+  /// The node at a position; `nil` behind the last.
+  subscript(position: Int) -> (path: IndexPath, node: Node)? {
+    while nodes.count <= position, let next = walk.next() { nodes.append(next) }
+    return position < nodes.count ? nodes[position] : nil
+  }
+
+  /// How many there are, all of which are visited then.
+  var count: Int {
+    while let next = walk.next() { nodes.append(next) }
+    return nodes.count
+  }
 }

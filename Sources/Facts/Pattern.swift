@@ -10,7 +10,16 @@ public struct Pattern: Hashable, Sendable {
   private static let maxBytes = 200
 
   private let separator: UInt8
-  private let isOpen: Bool
+
+  /// Whether it ends with `**`.
+  let isOpen: Bool
+
+  /// `**`: the pattern that means every name.
+  public static let everything = Pattern(everyName: ())
+
+  private init(everyName: Void) {
+    (text, isLiteral, separator, isOpen) = ("**", false, UInt8(ascii: "/"), true)
+  }
 
   /// A pattern; `nil` when it is too long, a segment is empty, a `*` stands beside others, or a `**`
   /// before the end.
@@ -67,7 +76,29 @@ public struct Pattern: Hashable, Sendable {
     return true
   }
 
-  private var segments: [Substring] {
+  /// What is meant by both patterns; `nil` when nothing is.
+  public func intersection(with other: Pattern) -> Pattern? {
+    let (own, others) = (segments, other.segments)
+    var common: [Substring] = []
+    while true {
+      let i = common.count
+      guard i < own.count, i < others.count else {
+        return own.count == others.count ? Pattern(common, separator: separator) : nil
+      }
+      if own[i] == "**" { return Pattern(common + others[i...], separator: separator) }
+      if others[i] == "**" { return Pattern(common + own[i...], separator: separator) }
+      guard own[i] == others[i] || own[i] == "*" || others[i] == "*" else { return nil }
+      common.append(own[i] == "*" ? others[i] : own[i])
+    }
+  }
+
+  private init?(_ segments: [Substring], separator: UInt8) {
+    let separator = Unicode.Scalar(separator)
+    self.init(segments.joined(separator: String(Character(separator))), separator: separator)
+  }
+
+  /// What stands between the separators.
+  var segments: [Substring] {
     text.split(separator: Character(Unicode.Scalar(separator)), omittingEmptySubsequences: false)
   }
 

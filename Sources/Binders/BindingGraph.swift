@@ -1,0 +1,138 @@
+internal import Facts
+internal import Signals
+
+/// Which source gives its value to which, to find out whether a binding would close a circle.
+///
+/// A source and a part of it (`people/1`, `people/1/name`) are one in a circle: what changes the one
+/// changes the other.
+struct BindingGraph {
+  /// How many bindings there are from one source to another, and how many of them are ending.
+  private struct Flows {
+    var count = 0
+    var ending = 0
+  }
+
+  /// The flows of one direction: from a source to those that are one step further.
+  private struct Side {
+    private var flows: [String: [String: Flows]] = [:]
+    private var names = NameIndex()
+
+    /// Changes how many bindings there are between two sources.
+    mutating func change(_ from: String, _ to: String, count: Int, ending: Int) {
+      if flows[from] == nil { names.insert(from) }
+      var changed = flows[from, default: [:]][to] ?? Flows()
+      changed.count += count
+      changed.ending += ending
+      flows[from, default: [:]][to] = changed.count > 0 ? changed : nil
+      guard flows[from]?.isEmpty == true else { return }
+      flows[from] = nil
+      names.remove(from)
+    }
+
+    /// The sources that are one step from a source, or from one that is one with it.
+    func next(of source: String, withoutEnding: Bool) -> [String] {
+      var found: [String] = []
+      func add(_ name: String) {
+        for (to, flows) in flows[name] ?? [:] where !withoutEnding || flows.count > flows.ending {
+          found.append(to)
+        }
+      }
+      add(source)
+      for (i, byte) in source.utf8.enumerated() where byte == UInt8(ascii: "/") {
+        add(String(source.prefix(i)))  // a name is ASCII
+      }
+      names.search(withPrefix: source + "/") { name in
+        add(name)
+        return true
+      }
+      return found
+    }
+  }
+
+  /// A search in one direction, one source after the other.
+  private struct Search {
+    private let end: String
+    private var open: [String]
+
+    /// From where each source was reached.
+    private var origins: [String: String?]
+
+    init(from start: String, to end: String) {
+      (open, origins, self.end) = ([start], [start: nil], end)
+    }
+
+    enum Step {
+      case found(path: [String])
+      case more
+      case nothing
+    }
+
+    mutating func step(_ side: Side, withoutEnding: Bool) -> Step {
+      guard let source = open.popLast() else { return .nothing }
+      if BindingGraph.areOne(source, end) { return .found(path: path(to: source)) }
+      for next in side.next(of: source, withoutEnding: withoutEnding) where origins[next] == nil {
+        origins[next] = source
+        open.append(next)
+      }
+      return .more
+    }
+
+    private func path(to source: String) -> [String] {
+      var path = [source]
+      while let last = path.last, let origin = origins[last] ?? nil { path.append(origin) }
+      return path.reversed()
+    }
+  }
+
+  private var forward = Side()
+  private var backward = Side()
+
+  /// Takes in an expression, with `count` 1, or takes it away, with -1.
+  mutating func change(_ expression: BindExpression, count: Int, ending: Int = 0) {
+    for (from, to) in expression.flows {
+      forward.change(from, to, count: count, ending: ending)
+      backward.change(to, from, count: count, ending: ending)
+    }
+  }
+
+  /// The sources through which a value would come back to where it was, from there to there, if an
+  /// expression was there as well; `nil` when it would not.
+  ///
+  /// - Parameter withoutEnding: Whether bindings that are ending count as if they had ended.
+  /// - Complexity: O(*n*) in the sources that can be reached in the direction in which that are fewer.
+  func circle(with expression: BindExpression, withoutEnding: Bool = false) -> [String]? {
+    for (from, to) in expression.flows {
+      var (ahead, back) = (Search(from: to, to: from), Search(from: from, to: to))
+      search: while true {
+        switch ahead.step(forward, withoutEnding: withoutEnding) {
+        case .found(let path): return [from] + path
+        case .nothing: break search
+        case .more: break
+        }
+        switch back.step(backward, withoutEnding: withoutEnding) {
+        case .found(let path): return [from] + path.reversed()
+        case .nothing: break search
+        case .more: break
+        }
+      }
+    }
+    return nil
+  }
+
+  /// Whether two names are of one datum: the one is a part of the other, as `people/1/name` is of
+  /// `people/1`, and becomes something else when that does.
+  fileprivate static func areOne(_ one: String, _ other: String) -> Bool {
+    guard one != other else { return true }
+    let (short, long) = one.utf8.count < other.utf8.count ? (one, other) : (other, one)
+    return long.utf8.starts(with: short.utf8)
+      && long.utf8.dropFirst(short.utf8.count).first == UInt8(ascii: "/")
+  }
+}
+
+extension BindExpression {
+  /// Which source gives to which.
+  var flows: [(from: String, to: String)] {
+    (self.operator.goesRight ? [(left, right)] : [])
+      + (self.operator.goesLeft ? [(right, left)] : [])
+  }
+}

@@ -1,0 +1,38 @@
+package import Configuration
+package import Services
+
+/// The bindings of the journal whose makers have lost a right that they need: each goes on, with the
+/// rights of its maker at the time it was made, until somebody ends it.
+///
+/// - Parameters:
+///   - interface: That of the owner.
+///   - role: The role of a user now; `nil` when they may not connect.
+/// - Returns: A warning for each.
+package func warnings(
+  of service: BindingsService, for interface: Interface, _ role: (_ uid: UInt32) -> Role?
+) -> [ConfigurationFault] {
+  let bindings = service.ledger.newest
+  return bindings.expressions.sorted { $0.key < $1.key }.compactMap { source, text in
+    guard let uid = bindings.maker(of: source),
+      let expression = try? interface.readBinding(text).expression
+    else { return nil }
+    let lost: String
+    if let role = role(uid) {
+      let needs = expression.flows.flatMap { flow in
+        [
+          role.mayRead(flow.from) ? nil : "read \(flow.from)",
+          role.mayWrite(flow.to) ? nil : "write \(flow.to)",
+        ]
+      }
+      guard let need = needs.compactMap(\.self).first else { return nil }
+      lost = "may not \(need)"
+    } else {
+      lost = "has no role"
+    }
+    let name = source.dropFirst("bindings/".count)
+    return ConfigurationFault(
+      file: source,
+      message: "user \(uid) has made this binding and \(lost) any more; it goes on until"
+        + " 'bindctl unbind \(name)'")
+  }
+}

@@ -1,0 +1,157 @@
+internal import JSON
+internal import Wire
+
+/// The methods as an OpenRPC document: <https://spec.open-rpc.org/>, version 1.2.6.
+///
+/// The document fits into a line as clients take it when they have not asked for longer ones: so what
+/// stands in it several times is said once, and what is the default is left out.
+extension Interface {
+  func openRPC(version: String) -> JSONValue {
+    var shared = SharedParts()
+    for method in methods.methods {
+      shared.count(schemasOf: method.result.schema)
+      for parameter in method.parameters {
+        shared.count(descriptor: Self.descriptor(parameter, isOpen: method.takesUnknown))
+      }
+    }
+    let described = methods.methods.map { method -> JSONValue in
+      let parameters = method.parameters.map { parameter in
+        shared.descriptor(
+          Self.descriptor(parameter, isOpen: method.takesUnknown), named: parameter.name)
+      }
+      let options: JSONValue = .object(["$ref": .string("#/components/contentDescriptors/_meta")])
+      var object: JSONObject = [
+        "name": .string(method.name), "summary": .string(method.doc),
+        "params": .array(parameters + [options]),
+        "result": .object([
+          "name": .string("result"), "schema": shared.schema(method.result.schema),
+        ]),
+      ]
+      let errors = Self.errors(of: method)
+      if !errors.isEmpty { object["errors"] = .array(errors) }
+      return .object(object)
+    }
+    return .object([
+      "openrpc": .string("1.2.6"),
+      "info": .object(["title": .string("binderd"), "version": .string(version)]),
+      "methods": .array(described),
+      "components": .object(shared.components(besides: ["_meta": Self.options])),
+    ])
+  }
+
+  private static func descriptor(_ parameter: Method.Parameter, isOpen: Bool) -> JSONValue {
+    var described: JSONObject = ["name": .string(parameter.name)]
+    if let doc = parameter.doc { described["description"] = .string(doc) }
+    if !parameter.isOptional { described["required"] = .bool(true) }
+    described["schema"] = parameter.shape.schema(isOpen: isOpen)
+    return .object(described)
+  }
+
+  /// The options that every call takes, by name only.
+  private static let options: JSONValue = {
+    let stream = Shape.either([.natural, .words(["none", "exists", "any"])])
+    let shape = Shape.object([
+      .optional("cmd", .string), .optional("expect", .map(stream)),
+      .optional("wait", .words(["disk", "policy"])), .optional("timeout_ms", .natural),
+    ])
+    return .object([
+      "name": .string("_meta"),
+      "description": .string(
+        "Options of the call: cmd makes a command run once, expect says where streams must be, wait"
+          + " for what the answer waits, timeout_ms how long. By name only, never by position."),
+      "required": .bool(false), "schema": shape.schema(isOpen: true),
+    ])
+  }()
+
+  /// What the service of a method may say no with: one error, because a code stands once.
+  private static func errors(of method: Method) -> [JSONValue] {
+    guard !method.errors.isEmpty else { return [] }
+    return [
+      .object([
+        "code": .number(JSONNumber(ErrorName.rejected.code)),
+        "message": .string(ErrorName.rejected.rawValue),
+        "data": .object(["reason": .array(method.errors.map { .string($0) })]),
+      ])
+    ]
+  }
+}
+
+extension JSONObject {
+  /// Whether it is a schema, and not the members of one, which have names of their own.
+  fileprivate var isSchema: Bool {
+    switch (self["type"], self["anyOf"], self["enum"]) {
+    case (.string?, _, _), (_, .array?, _), (_, _, .array?): true
+    default: false
+    }
+  }
+}
+
+/// Parts of a document that stand in it several times and are worth a reference.
+private struct SharedParts {
+  /// Bytes of a part from which on a reference is shorter.
+  private static let minBytes = 50
+
+  private var counts: [String: Int] = [:]
+  private var schemas = JSONObject()
+  private var descriptors = JSONObject()
+  private var names: [String: String] = [:]
+
+  mutating func count(schemasOf value: JSONValue) {
+    switch value {
+    case .object(let object):
+      counts[value.text.text, default: 0] += 1
+      for member in object.members { count(schemasOf: member.value) }
+    case .array(let elements): for element in elements { count(schemasOf: element) }
+    default: break
+    }
+  }
+
+  mutating func count(descriptor value: JSONValue) { counts[value.text.text, default: 0] += 1 }
+
+  private func isShared(_ text: String) -> Bool {
+    text.utf8.count >= Self.minBytes && counts[text, default: 0] > 1
+  }
+
+  /// A schema with references to what it shares with others.
+  mutating func schema(_ value: JSONValue) -> JSONValue {
+    switch value {
+    case .object(let object):
+      let text = value.text.text
+      guard object.isSchema, isShared(text) else { return .object(parts(of: object)) }
+      if names[text] == nil {
+        let name = "s\(names.count + 1)"
+        names[text] = name
+        schemas[name] = .object(parts(of: object))
+      }
+      return .object(["$ref": .string("#/components/schemas/\(names[text] ?? "")")])
+    case .array(let elements): return .array(elements.map { schema($0) })
+    default: return value
+    }
+  }
+
+  private mutating func parts(of object: JSONObject) -> JSONObject {
+    var parts = JSONObject()
+    for member in object.members { parts[member.name] = schema(member.value) }
+    return parts
+  }
+
+  /// A parameter, or a reference to it.
+  mutating func descriptor(_ value: JSONValue, named name: String) -> JSONValue {
+    let text = value.text.text
+    guard isShared(text) else { return value }
+    if names[text] == nil {
+      var free = name
+      while descriptors[free] != nil { free += "_" }
+      names[text] = free
+      descriptors[free] = value
+    }
+    return .object(["$ref": .string("#/components/contentDescriptors/\(names[text] ?? "")")])
+  }
+
+  /// What the references mean.
+  func components(besides others: JSONObject) -> JSONObject {
+    var descriptors = descriptors
+    for other in others.members { descriptors[other.name] = other.value }
+    return ["schemas": .object(schemas), "contentDescriptors": .object(descriptors)]
+  }
+}

@@ -1,0 +1,131 @@
+internal import JSON
+
+// The types of results that have several forms.
+extension Shape {
+  private static var journaled: [Member] { [.init("epoch", .string), .init("seq", .natural)] }
+
+  // MARK: get, wait
+
+  /// What a source shows now.
+  static var present: [Shape] {
+    let head: [Member] = [
+      .init("source", .string), .init("kind", .words(["state", "list", "map", "events"])),
+      .optional("seq", .natural),
+    ]
+    let loading: [Member] = [.init("source", .string), .init("kind", .words(["loading"]))]
+    return showing(head) + [.loading(loading), .object(loading + [.init("gone", .bool)])]
+  }
+
+  /// What the sources of a pattern show now.
+  static var presentPattern: Shape {
+    .object([
+      .init("source", .string), .init("kind", .words(["state"])), .init("seq", .natural),
+      .init("values", .map(.any)),
+    ])
+  }
+
+  // MARK: subscribe
+
+  /// What a subscription begins with.
+  static var subscriptions: [Shape] {
+    let head: [Member] = [.init("sub", .handle), .init("source", .string)]
+    let kinds: [Member] = [.init("kind", .words(["state", "list", "map"]))]
+    let loading: [Member] = [.init("kind", .words(["loading"]))]
+    return showing(head + kinds + journaled, [.optional("more", .bool)])
+      + showing(head + [.init("kind", .words(["state"]))])
+      + [
+        .loading(head + loading), .object(head + loading + [.init("gone", .bool)]),
+        .object(
+          head + [.init("kind", .words(["state"]))] + journaled + [.init("values", .map(.any))]),
+        .object(head + kinds + journaled + [.init("after", .natural)]),
+        .object([
+          .init("sub", .handle), .init("source", .words(["events"])),
+          .init("kind", .words(["events"])), .init("epoch", .string), .init("first", .natural),
+          .init("last", .natural), .init("after", .natural), .optional("durable", .string),
+          .optional("new", .bool),
+        ]),
+      ]
+  }
+
+  // MARK: history
+
+  /// What there was, or what has happened.
+  static var pasts: [Shape] {
+    let source: [Member] = [.init("source", .string)]
+    let event = Shape.object([
+      .init("type", .string), .init("stream", .string), .init("version", .natural),
+      .init("time", .string), .init("data", .any), .optional("cmd", .string),
+    ])
+    return showing(
+      source + [.init("kind", .words(["state", "list", "map"])), .init("seq", .natural)],
+      [.optional("time", .string)])
+      + [
+        .object(
+          source + [
+            .init("seq", .natural), .init("values", .map(.any)), .optional("more", .bool),
+            .optional("time", .string),
+          ]),
+        .object([
+          .init("items", .array(.object([.init("seq", .natural), .init("event", event)]))),
+          .init("after", .natural), .init("more", .bool), .init("first", .natural),
+          .init("last", .natural),
+        ]),
+      ]
+  }
+
+  // MARK: open
+
+  /// A property of a view.
+  static var property: Shape {
+    .object([
+      .init("kind", .words(["state", "list", "loading"])), .optional("value", .any),
+      .optional("gone", .bool),
+      .optional("state", .words(["loading", "loaded", "reloading", "failed"])),
+      .optional("error", .error),
+    ])
+  }
+
+  /// An intent of a view.
+  static var intent: Shape {
+    .object([
+      .init("params", .map(.string)), .optional("opens", .string), .optional("live", .bool),
+      .optional("destructive", .bool),
+    ])
+  }
+
+  // MARK: describe
+
+  /// What is said of everything, of a service, of a method, of a source.
+  static var descriptions: [Shape] {
+    let parameter = Shape.object([
+      .init("name", .string), .init("type", .string), .init("optional", .bool),
+      .optional("doc", .string),
+    ])
+    let method: [Member] = [
+      .init("doc", .string), .init("params", .array(parameter)), .init("result", .string),
+      .init("members", .array(parameter)), .init("async", .bool),
+      .init("writes", .array(.string)), .init("errors", .array(.string)),
+    ]
+    let source: [Member] = [
+      .init("doc", .string), .init("kind", .words(["state", "list", "map", "loading", "events"])),
+      .init("type", .string), .init("writable", .bool), .init("journaled", .bool),
+    ]
+    let transformer = Shape.object([
+      .init("name", .string), .init("params", .array(.string)), .init("reversible", .bool),
+    ])
+    let view = Shape.object([
+      .init("name", .string), .init("doc", .string), .init("args", .array(parameter)),
+    ])
+    return [
+      .object([
+        .init("services", .map(.string)), .init("methods", .map(.string)),
+        .init("transformers", .array(transformer)), .init("views", .array(view)),
+      ]),
+      .object([
+        .init("service", .string), .init("doc", .string), .init("signals", .map(.object(source))),
+        .init("methods", .map(.object(method))), .init("events", .array(.string)),
+      ]),
+      .object([.init("method", .string)] + method), .object([.init("source", .string)] + source),
+    ]
+  }
+}

@@ -1,0 +1,41 @@
+internal import Facts
+internal import Wire
+
+extension Configuration {
+  /// Takes sources that tell of others away from roles that may not read all of those, and warns of
+  /// it.
+  ///
+  /// - Parameters:
+  ///   - summaries: Each such source, and the pattern of those that it tells of.
+  ///   - file: The configuration file, for the warnings.
+  package mutating func hideSummaries(_ summaries: [String: String], file: String) {
+    for (source, pattern) in summaries.sorted(by: { $0.key < $1.key }) {
+      guard let summary = Pattern(source), let all = Pattern(pattern) else { continue }
+      roles = Roles(
+        roles.entries.map { entry in
+          let role = entry.role
+          guard role.mayRead(source), let line = role.read.lineOfGap(in: all, entry) else {
+            return entry
+          }
+          warnings.append(
+            ConfigurationFault(
+              file: file, line: line, column: 1,
+              message: "role '\(role.name)' may not read all of \(pattern), and so not \(source),"
+                + " which tells of all of them"))
+          var read = role.read
+          read.deny.append(Rule(summary, line: line))
+          let narrowed = Role(
+            name: role.name, methods: role.methods, read: read, write: role.write)
+          return Roles.Entry(narrowed, entry.members, line: entry.line)
+        })
+    }
+  }
+}
+
+extension Rules {
+  /// The line that says that not all names of a pattern are allowed; `nil` when they are.
+  fileprivate func lineOfGap(in pattern: Pattern, _ entry: Roles.Entry) -> Int? {
+    if let rule = deny.first(where: { $0.pattern.overlaps(pattern) }) { return rule.line }
+    return allow.contains { $0.pattern.covers(pattern) } ? nil : entry.line
+  }
+}

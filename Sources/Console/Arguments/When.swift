@@ -1,0 +1,115 @@
+package import Wire
+
+/// What the clocks of this machine show.
+package struct LocalClock {
+  /// The present moment.
+  package let now: Timestamp
+
+  /// What clocks here show at a moment, written as a time in UTC.
+  let shown: (Timestamp) -> Timestamp
+
+  /// The moment at which clocks here show that; the contrary of ``shown``.
+  let moment: (Timestamp) -> Timestamp
+
+  package init(
+    now: Timestamp, shown: @escaping (Timestamp) -> Timestamp,
+    moment: @escaping (Timestamp) -> Timestamp
+  ) {
+    (self.now, self.shown, self.moment) = (now, shown, moment)
+  }
+}
+
+/// A moment as people type it.
+package enum When: Equatable {
+  case seq(UInt64)
+  case time(Timestamp)
+  case start
+  case now
+
+  /// Understands a position (`81234`), `start`, `now`, or a time.
+  ///
+  /// Times are as in systemd.time(7): `-5m`, `5 min ago`, `08:30` (today), `yesterday`,
+  /// `today 9:00`, `2026-11-20`, `2026-11-20T20:00` (local; with `Z` or `+01:00` of a zone),
+  /// `@1795313984` (Unix).
+  ///
+  /// - Throws: ``UsageError`` that names the help topic `when`.
+  package init(_ text: String, _ clock: LocalClock) throws(UsageError) {
+    switch text {
+    case "start": self = .start
+    case "now": self = .now
+    default:
+      if let seq = UInt64(text) {
+        self = .seq(seq)
+      } else if let time = clock.time(text) {
+        self = .time(time)
+      } else {
+        throw UsageError(
+          "'\(text)' is not a time; for example: 81234 (a position), -5m, 08:30, yesterday",
+          command: "when")
+      }
+    }
+  }
+}
+
+extension LocalClock {
+  private static let day: Int64 = 86_400_000_000
+
+  fileprivate func time(_ text: String) -> Timestamp? {
+    if text.hasPrefix("@") { return Self.unix(text.dropFirst()) }
+    return ago(text) ?? Timestamp(text) ?? onDay(text)
+      ?? (Timestamp(text + "Z") ?? Timestamp(text + "T00:00Z")).map(moment)
+  }
+
+  /// `-5m`, `5m ago`, `1 day 2 hours ago`.
+  private func ago(_ text: String) -> Timestamp? {
+    let span: String
+    if text.hasPrefix("-") {
+      guard let ago = Duration.milliseconds(String(text.dropFirst())) else { return nil }
+      return Timestamp(microseconds: now.microseconds - Int64(ago) * 1000)
+    } else {
+      let words = text.split(separator: " ")
+      guard words.count > 1, words.last?.lowercased() == "ago" else { return nil }
+      span = words.dropLast().joined().lowercased()
+    }
+    guard let ago = Duration.milliseconds(withUnits: span) else { return nil }
+    return Timestamp(microseconds: now.microseconds - Int64(ago) * 1000)
+  }
+
+  /// `08:30`, `today`, `yesterday 18:00`, `tomorrow`.
+  private func onDay(_ text: String) -> Timestamp? {
+    var words = text.split(separator: " ")[...]
+    var days: Int64 = 0
+    switch words.first?.lowercased() {
+    case "today": words.removeFirst()
+    case "yesterday":
+      words.removeFirst()
+      days = -1
+    case "tomorrow":
+      words.removeFirst()
+      days = 1
+    default: guard words.count == 1 else { return nil }
+    }
+    let today = shown(now)
+    // A day at the clocks of here: it may be longer or shorter than others.
+    let date = Timestamp(microseconds: today.microseconds + days * Self.day).text.prefix(10)
+    guard let time = words.popFirst() else { return Timestamp(date + "T00:00Z").map(moment) }
+    guard words.isEmpty, time.contains(":") else { return nil }
+    let hour = time.prefix { $0 != ":" }.count == 1 ? "0" + time : String(time)
+    return Timestamp(date + "T" + hour + "Z").map(moment)
+  }
+
+  /// Seconds since 1970, with or without a fraction.
+  private static func unix(_ text: Substring) -> Timestamp? {
+    let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let seconds = UInt32(parts[0]), parts[0].allSatisfy(\.isNumber) else { return nil }
+    var microseconds = Int64(seconds) * 1_000_000
+    if parts.count == 2 {
+      let digits = parts[1].prefix(6)
+      guard !digits.isEmpty, parts[1].allSatisfy(\.isNumber), let value = Int64(digits) else {
+        return nil
+      }
+      microseconds += (digits.count..<6).reduce(value) { value, _ in value * 10 }
+    }
+    return Timestamp(microseconds: microseconds)
+  }
+}

@@ -1,0 +1,84 @@
+internal import Glibc
+internal import Journal
+
+/// The write-ahead log beside a journal, looked at without SQLite.
+///
+/// <https://www.sqlite.org/fileformat2.html#the_write_ahead_log>
+struct JournalLog {
+  let path: String
+
+  init(of journal: String) {
+    path = journal + "-wal"
+  }
+
+  /// Its bytes; 0 when there is none.
+  var size: Int { Self.size(of: path) }
+
+  /// The bytes of a file; 0 when there is none.
+  static func size(of path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  /// The first bytes of the newest first page of the journal that it holds; `nil` when it holds none.
+  func firstPage(_ count: Int) -> [UInt8]? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { _ = close(file) }
+    func bytes(at offset: Int, _ count: Int) -> [UInt8]? {
+      var bytes = [UInt8](repeating: 0, count: count)
+      return pread(file, &bytes, count, off_t(offset)) == count ? bytes : nil
+    }
+    func integer(_ bytes: [UInt8], _ offset: Int) -> Int {
+      bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+    }
+    guard let head = bytes(at: 0, 32), [0x377F_0682, 0x377F_0683].contains(integer(head, 0)) else {
+      return nil
+    }
+    let pageSize = integer(head, 8)
+    guard 512...65_536 ~= pageSize else { return nil }
+    var (offset, newest): (Int, Int?) = (32, nil)
+    var waiting: Int?
+    while let frame = bytes(at: offset, 24), frame[8..<16] == head[16..<24] {
+      if integer(frame, 0) == 1 { waiting = offset + 24 }
+      // The last frame of a commit says how long the journal is.
+      if integer(frame, 4) > 0 { newest = waiting ?? newest }
+      offset += 24 + pageSize
+    }
+    return newest.flatMap { bytes(at: $0, count) }
+  }
+
+  /// Copies it to where SQLite does not write over it.
+  ///
+  /// - Returns: The copy; `nil` when there is nothing to copy.
+  func keep() throws(JournalError) -> String? {
+    guard size > 0 else { return nil }
+    var (copy, number) = (path + ".lost", 1)
+    while access(copy, F_OK) == 0 {
+      number += 1
+      copy = "\(path).lost.\(number)"
+    }
+    let source = open(path, O_RDONLY | O_CLOEXEC)
+    guard source >= 0 else { throw failure(path, errno) }
+    defer { _ = close(source) }
+    let target = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard target >= 0 else { throw failure(copy, errno) }
+    defer { _ = close(target) }
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while case let count = read(source, &chunk, chunk.count), count != 0 {
+      guard count > 0, write(target, chunk, count) == count else {
+        let code = errno
+        unlink(copy)
+        throw failure(copy, code)
+      }
+    }
+    guard fsync(target) == 0 else { throw failure(copy, errno) }
+    return copy
+  }
+
+  private func failure(_ path: String, _ code: CInt) -> JournalError {
+    code == ENOSPC || code == EDQUOT
+      ? .readOnly(reason: code == ENOSPC ? "ENOSPC" : "EDQUOT", outcome: .none)
+      : .unavailable(detail: "\(path): \(String(cString: strerror(code)))")
+  }
+}

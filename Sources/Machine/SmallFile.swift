@@ -1,0 +1,22 @@
+internal import Glibc
+
+/// Files of the system that are read whole.
+enum SmallFile {
+  /// What is longer is cut.
+  private static let maxBytes = 256 * 1024
+
+  /// The text of a file; empty when it cannot be read.
+  static func text(_ path: String) -> String {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return "" }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    while bytes.count < maxBytes {
+      let count = read(file, &chunk, chunk.count)
+      guard count > 0 else { break }
+      bytes += chunk[..<count]
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,75 @@
+import JournalSQLite
+import Server
+import EventLoop
+import Services
+import Signals
+import Wire
+
+/// Writes down what an operator should know of the disk under a journal: that it takes nothing, and
+/// that it does again.
+final class JournalWatch {
+  private var refused = 0
+
+  /// Whether the refusals of now are written down.
+  private var isTold = false
+
+  /// When the last line was written, in milliseconds.
+  private var toldAt: UInt64?
+
+  /// When a warning of the quota was written last, in milliseconds.
+  private var warnedAt: UInt64?
+  private let bag = DisposeBag()
+
+  /// Says which quotas are mostly used up; for the start.
+  let checkQuota: () -> Void
+
+  /// Lines of a disk that is full now and then come so many milliseconds apart.
+  private static let pause: UInt64 = 60_000
+
+  init(_ host: ServiceHost, _ store: SQLiteStore, _ log: Log, now: @escaping () -> UInt64) {
+    checkQuota = {
+      for filling in host.fillings { log.write(.warning, filling.warning) }
+    }
+    host.rejected.observeNext { [unowned self] fault in
+      refused += 1
+      guard refused == 1, toldAt.map({ now() - $0 >= Self.pause }) ?? true else { return }
+      (isTold, toldAt) = (true, now())
+      log.write(.warning, "\(fault): commands are refused until it does, all else goes on")
+    }
+    .dispose(in: bag)
+    host.progress.observeNext { [unowned self] _ in
+      guard refused > 0 else { return }
+      if isTold { log.write(.notice, "the journal takes writes again; \(refused) were refused") }
+      (refused, isTold) = (0, false)
+    }
+    .dispose(in: bag)
+    host.filling.observeNext { [unowned self] filling in
+      let time = now()
+      guard warnedAt.map({ time - $0 >= Self.pause }) ?? true else { return }
+      warnedAt = time
+      log.write(.warning, filling.warning)
+    }
+    .dispose(in: bag)
+    store.onLogNotice = { notice in
+      switch notice {
+      case .held(let bytes, let path):
+        log.write(
+          .warning,
+          "the write-ahead log of the journal has \(bytes >> 20) MiB and grows, because another "
+            + "process reads the journal in one transaction; see 'fuser -v \(path)'")
+      case .released: log.write(.notice, "the write-ahead log of the journal gets shorter again")
+      }
+    }
+  }
+}
+
+extension StateFilling {
+  /// A line for the log.
+  var warning: String {
+    let limit: LimitName = user == nil ? .state : .statePerUser
+    let whose = user.map { "of user \($0) " } ?? ""
+    return "the state \(whose)has \(bytes >> 20) MiB of the \(max >> 20) MiB that "
+      + "'\(limit.rawValue)' allows; beyond it what makes the state larger is refused with "
+      + "limit_reached: remove some values, or raise the limit"
+  }
+}

@@ -1,0 +1,78 @@
+import EventLoop
+import Facts
+import Glibc
+import JournalSQLite
+import Services
+
+/// Removes values of one service, whoever has made them.
+struct Remover {
+  /// The command as which it is recorded, for example `"cells.unset"`.
+  let method: String
+
+  /// The names of what can be removed, for example `"cells/lamp"`.
+  let names: () -> [String]
+
+  /// Removes one of them, within a command.
+  let remove: (String) throws -> Void
+}
+
+extension Remover {
+  /// For a service whose sources are called as what is removed.
+  ///
+  /// - Parameter depth: How many segments the names have; `nil` for any number.
+  init<State: ServiceState>(
+    _ method: String, _ ledger: Ledger<State>, depth: Int? = nil,
+    _ remove: @escaping (Substring) throws -> Void
+  ) {
+    self.init(
+      method: method,
+      names: {
+        ledger.shown.sources.filter { source in
+          depth.map { source.split(separator: "/").count == $0 } ?? true
+        }
+      },
+      remove: { try remove($0[$0.index(after: $0.firstIndex(of: "/") ?? $0.startIndex)...]) })
+  }
+}
+
+/// Removes the values that a pattern means from a journal that no daemon has: also from one that has
+/// grown so large that a daemon cannot start on it.
+///
+/// - Returns: The exit code.
+func remove(
+  _ pattern: Pattern, _ options: Options, _ log: Log, _ manager: ServiceManager
+) throws -> CInt {
+  let settings = try Settings(reading: options)
+  try JournalFile(path: settings.journalPath).checkKind()
+  let daemon = try Daemon(settings, ConfigurationFile(options), log, manager)
+  defer { daemon.abandon() }
+  try daemon.host.start()
+  let caller = Caller(uid: Process.user, pid: Process.id)
+  let before = daemon.host.stateBytes
+  var count = 0
+  for remover in daemon.removers {
+    for name in remover.names() where pattern.matches(name) {
+      _ = try daemon.host.perform(Command(method: remover.method, caller: caller)) {
+        try remover.remove(name)
+        return nil
+      }
+      count += 1
+      if daemon.host.isBehind { try reachDisk(daemon) }
+    }
+  }
+  try reachDisk(daemon)
+  // The next start is to load no more than what is left.
+  daemon.host.saveSnapshots()
+  let freed = max(0, before - daemon.host.stateBytes)
+  print("\(count) values removed, \(freed) bytes of state; what they were stays in the history")
+  return count > 0 ? EXIT_SUCCESS : EXIT_FAILURE
+}
+
+/// Waits until all is durable that was recorded.
+private func reachDisk(_ daemon: Daemon) throws(JournalFault) {
+  daemon.store.submit()
+  while daemon.host.durable < daemon.host.last, daemon.host.refusal == nil {
+    daemon.loop.runOnce()
+  }
+  if let refusal = daemon.host.refusal { throw refusal }
+}

@@ -1,0 +1,188 @@
+import Binders
+import JSON
+import Journal
+import Services
+import TestSupport
+import Testing
+import Wire
+
+/// Bindings whose values do not arrive at once.
+@Suite(.leavesNothing)
+struct BindingFailureTests {
+  private let store = MemoryStore()
+  private let time = ManualTime()
+  private let bench: Bench
+  private static let full = JournalError.readOnly(reason: "ENOSPC", outcome: .none)
+
+  init() throws {
+    bench = try Bench(store, time: time) { interface, host in
+      bindBindings(interface, to: BindingsService(in: host))
+    }
+  }
+
+  private func bind(_ expression: String, scope: String = "daemon") -> TestClient {
+    let client = bench.connect()
+    _ = client.call(
+      #"{"id":1,"method":"bind","params":{"expr":"\#(expression)","binding":"k","scope":"\#(scope)"}}"#
+    )
+    return client
+  }
+
+  /// Sets a cell durably; what bindings write of it is not durable yet.
+  private func set(_ cell: String, _ value: Int) throws {
+    let command = Command(method: "test", caller: Caller(uid: 1, pid: 2))
+    _ = try bench.host.perform(command) {
+      _ = try bench.cells.set(cell, to: JSONText(value))
+      return nil
+    }
+    store.commit()
+  }
+
+  private func value(_ cell: String) -> String? {
+    bench.cells.ledger.value(of: "cells/\(cell)")?.text
+  }
+
+  /// What `bindings.list` says of the one that there is, without making anything durable.
+  private func shown(_ client: TestClient) -> JSONObject? {
+    client.send(#"{"id":9,"method":"bindings.list"}"#)
+    guard let line = client.received().first,
+      case .object(let answer)? = try? JSONValue(parsing: line),
+      case .object(let result)? = answer["result"], case .array(let all)? = result["value"],
+      case .object(let binding)? = all.first
+    else { return nil }
+    return binding
+  }
+
+  @Test(arguments: ["daemon", "connection"])
+  func `what the journal has refused is passed on with the next commit`(scope: String) throws {
+    let client = bind("cells/a ~> cells/b", scope: scope)
+    try set("a", 2)
+    #expect(store.last == store.durable + 1, "what the binding writes")
+    store.reject(Self.full)
+    #expect(value("b") == nil)
+    if scope == "connection" {
+      let fail = client.received().first { $0.contains(#""method":"fail""#) }
+      #expect(fail?.contains(#""name":"read_only""#) == true, "\(fail ?? "")")
+      #expect(fail?.contains(#""binding":"k""#) == true)
+    } else {
+      let failed = shown(client)
+      #expect(
+        failed?["failure"]
+          == .string(
+            "the journal takes no writes: ENOSPC; it is passed on when the journal takes writes again"
+          ))
+      #expect(failed?["failed_at"] != nil)
+      #expect(failed?["transferred"] == .number(JSONNumber(0)))
+    }
+    try set("x", 1)
+    store.commit()
+    #expect(value("b") == "2")
+    if scope == "daemon" {
+      let mended = shown(client)
+      #expect(mended?["failure"] == nil)
+      #expect(mended?["failed_at"] == nil)
+      #expect(mended?["transferred"] == .number(JSONNumber(1)))
+    }
+  }
+
+  @Test
+  func `when nobody writes it is tried again after a while, ever later`() throws {
+    let client = bind("cells/a ~> cells/b")
+    try set("a", 2)
+    store.reject(Self.full)
+    time.advance(999)
+    #expect(store.last == store.durable)
+    time.advance(1)
+    #expect(store.last == store.durable + 1)
+    store.reject(Self.full)
+    // It was tried and refused: it waits, whatever others commit, not to take their writes with it.
+    try set("x", 1)
+    #expect(store.last == store.durable)
+    time.advance(1_999)
+    #expect(store.last == store.durable)
+    #expect(shown(client)?["failure"] != nil)
+    time.advance(1)
+    store.commit()
+    #expect(value("b") == "2")
+    #expect(shown(client)?["failure"] == nil)
+    // From the beginning again.
+    try set("a", 3)
+    store.reject(Self.full)
+    time.advance(1_000)
+    store.commit()
+    #expect(value("b") == "3")
+    #expect(time.count == 0 || store.last == store.durable)
+  }
+
+  @Test
+  func `a newer value counts, and what has gone is null`() throws {
+    _ = bind("cells/a ~> cells/b")
+    try set("a", 2)
+    store.reject(Self.full)
+    try set("a", 3)
+    store.commit()
+    #expect(value("b") == "3")
+    _ = try bench.host.perform(Command(method: "test", caller: Caller(uid: 1, pid: 2))) {
+      _ = try bench.cells.unset("a")
+      return nil
+    }
+    store.commit()
+    store.reject(Self.full)
+    #expect(value("b") == "3")
+    try set("x", 1)
+    store.commit()
+    #expect(value("b") == "null")
+  }
+
+  @Test
+  func `both ways the last one counts`() throws {
+    _ = bind("cells/a <> cells/b")
+    try set("b", 1)
+    store.commit()
+    try set("b", 2)
+    store.reject(Self.full)
+    #expect(value("a") == "1")
+    try set("x", 1)
+    store.commit()
+    #expect(value("a") == "2")
+    #expect(value("b") == "2")
+  }
+
+  @Test
+  func `one that was ended is not tried again`() throws {
+    let client = bind("cells/a ~> cells/b", scope: "connection")
+    try set("a", 2)
+    store.reject(Self.full)
+    _ = client.call(#"{"id":2,"method":"unbind","params":["k"]}"#)
+    time.advance(120_000)
+    try set("x", 1)
+    store.commit()
+    #expect(value("b") == nil)
+  }
+
+  @Test
+  func `a failure is shown with its time until a value has arrived`() throws {
+    let client = bind("cells/a ~> cells/b | not")
+    try set("a", 2)
+    let failed = shown(client)
+    #expect(failed?["failure"]?.text.text.contains("not") == true)
+    #expect(failed?["failed_at"] != nil)
+    _ = client.call(#"{"id":2,"method":"cells.set","params":["a",true]}"#)
+    #expect(value("b") == "false")
+    #expect(shown(client)?["failure"] == nil)
+    #expect(shown(client)?["failed_at"] == nil)
+    // Also one that was there already.
+    try set("a", 2)
+    #expect(shown(client)?["failure"] != nil)
+    _ = client.call(#"{"id":3,"method":"cells.set","params":["a",true]}"#)
+    #expect(shown(client)?["failure"] == nil)
+  }
+
+  @Test
+  func `unbind says where it stands`() {
+    let client = bind("cells/a ~> cells/b")
+    let ended = client.result(#"{"id":2,"method":"unbind","params":["k"]}"#)
+    #expect(ended?["was"] == .string("active"))
+    #expect(ended?["seq"] == .number(JSONNumber(store.last)))
+  }
+}

@@ -1,0 +1,98 @@
+import Binders
+import JSON
+import Services
+import TestSupport
+import Testing
+
+/// The binders of services are declarations, as those of views are: the order of their lines means
+/// nothing.
+@Suite(.leavesNothing)
+struct ShuffledServicesTests {
+  /// What clients are told of all that is offered, and what they see of it when they use it.
+  private func told(seed: Int) throws -> [String] {
+    let whole = try WholeBench(lineOrder: LineOrder.order(seed))
+    let client = whole.bench.connect()
+    var told = [
+      client.call(#"{"id":1,"method":"describe"}"#),
+      client.call(#"{"id":1,"method":"rpc.discover"}"#),
+      client.call(#"{"id":1,"method":"whoami"}"#),
+    ]
+    guard
+      case .object(let services)? = client.result(#"{"id":1,"method":"describe"}"#)?["services"]
+    else { return [] }
+    for service in services.members.map(\.name) {
+      told.append(client.call(#"{"id":1,"method":"describe","params":["\#(service)"]}"#))
+    }
+    for source in [
+      "cells/**", "lists/l", "people/1", "system/load", "presence/online", "daemon/journal",
+    ] {
+      told.append(client.call(#"{"id":2,"method":"subscribe","params":["\#(source)"]}"#))
+    }
+    for (method, params) in [
+      ("cells.set", #"["lamp",1]"#), ("set", #"["cells/lamp",2]"#), ("lists.append", #"["l",1]"#),
+      ("maps.put", #"["m","k",1]"#), ("people.create", #"["Kim"]"#),
+      ("set", #"["people/1/name","Lee"]"#), ("threads.start", #"["Tea"]"#),
+      ("threads.post", #"[1,"hello"]"#), ("users.login", #"{"name":"kim"}"#),
+      ("chat.create", #"{"name":"lobby"}"#), ("chat.send", #"{"room":1,"text":"hello"}"#),
+      ("feeds.subscribe", #"["http://a.example/","a"]"#), ("search.find", #"["hello"]"#),
+      ("bind", #"{"expr":"cells/lamp ~> cells/copy","scope":"daemon","binding":"b"}"#),
+      ("get", #"["**"]"#),
+    ] {
+      told.append(client.call(#"{"id":3,"method":"\#(method)","params":\#(params)}"#))
+    }
+    return told
+  }
+
+  @Test
+  func `the lines of the binders of all services may be shuffled`() throws {
+    let written = try told(seed: 0)
+    #expect(!written.contains { $0.contains(#""error":{"code":-"#) }, "\(written)")
+    #expect(written.contains { $0.contains(#""chat/rooms/1/messages""#) }, "\(written.suffix(1))")
+    for seed in 1..<12 {
+      let shuffled = try told(seed: seed)
+      #expect(shuffled == written)
+    }
+  }
+
+  @Test
+  func `every binder of a service takes part`() throws {
+    let root = #filePath.replacing("/Tests/BindersTests/ShuffledServicesTests.swift", with: "")
+    let bench = ["Support", "WholeBench"].map {
+      Files.text(of: "\(root)/Tests/BindersTests/\($0).swift")
+    }.joined()
+    var count = 0
+    for file in Files.names(in: "\(root)/Sources/Binders") where file.hasSuffix("Binder.swift") {
+      let text = Files.text(of: "\(root)/Sources/Binders/\(file)")
+      for match in text.matches(of: /package func (bind\w+)\(\s*_ interface: Interface/) {
+        #expect(bench.contains("\(match.1)(interface"), "\(match.1)")
+        count += 1
+      }
+    }
+    #expect(count > 15)
+  }
+
+  @Test
+  func `sources, methods and values of a service that nobody offers are a mistake that is told`()
+    async
+  {
+    await #expect(processExitsWith: .failure) {
+      _ = try Bench { interface, host in
+        interface.offerSources(of: TodoService(in: host).ledger, [], exists: { _ in true })
+      }
+    }
+    await #expect(processExitsWith: .failure) {
+      _ = try Bench { interface, host in
+        let todos = TodoService(in: host)
+        interface.command("todo.finish", "Finishes.", FinishTodo.self, writes: []) {
+          (todo: FinishTodo) throws(TodoError) in try todos.finish(todo.id)
+        }
+      }
+    }
+    await #expect(processExitsWith: .failure) {
+      _ = try Bench { interface, host in
+        interface.offerSource(
+          "todo/load", "Load.", SystemService(FixedProbe(), on: ManualTime()).load)
+      }
+    }
+  }
+}

@@ -1,0 +1,328 @@
+import Connections
+import JSON
+import Signals
+import TestSupport
+import Testing
+import Wire
+
+/// Views that show the same share the work: what is made is counted here, and not how long it takes.
+@Suite(.leavesNothing)
+struct SharedViewTests {
+  private let bench = Bench()
+  private let model = Model()
+
+  /// A list whose rows count how often they are made.
+  private final class Model {
+    var names: [Int: String] = [:]
+    let changes = PassthroughSubject<RowList<Int, Row>.Change, Never>()
+    private(set) var made: [Int] = []
+
+    func set(_ key: Int, _ name: String?) {
+      names[key] = name
+      changes.send(.rows([key]))
+    }
+
+    /// The rows that were made since this was asked last.
+    func count() -> [Int] {
+      defer { made = [] }
+      return made
+    }
+
+    var list: RowList<Int, Row> {
+      RowList(
+        Identity(self), keys: { [self] in Array(names.keys) },
+        row: { [self] key in
+          made.append(key)
+          return names[key].map { Row(id: key, name: $0) }
+        }, changes: changes.toSignal())
+    }
+
+    var texts: [JSONText] {
+      names.sorted { $0.key < $1.key }.map { JSONText(kept: Row.text($0.key, $0.value)) }
+    }
+  }
+
+  private struct Row: Encodable {
+    let id: Int
+    let name: String
+
+    static func text(_ id: Int, _ name: String) -> String { #"{"id":\#(id),"name":"\#(name)"}"# }
+  }
+
+  @discardableResult
+  private func open(
+    _ name: String, on connection: Connection? = nil, _ bind: (View) -> Void
+  ) throws -> (view: View, answer: String) {
+    let view = try (connection ?? bench.connection).open("test", as: Handle(name: name)) {
+      bind($0)
+    }
+    var answer = ByteBuffer()
+    view.writeAnswer(&answer, size: 60_000)
+    return (view, answer.string)
+  }
+
+  @Test
+  func `of ten thousand rows in 64 views, one that changes is made once`() throws {
+    for i in 1...10_000 { model.names[i] = "name \(i)" }
+    for i in 0..<64 { try open("v\(i)") { model.list.bind(to: $0["list"]) } }
+    #expect(model.count().count == 10_000, "all of them once, for all views")
+    while !bench.lines().isEmpty {}
+    for i in 0..<10 { model.set(5000, "new \(i)") }
+    #expect(model.count() == [], "nothing is made before it is told")
+    let lines = bench.lines()
+    #expect(model.count() == [5000])
+    #expect(lines.count == 64)
+    #expect(
+      lines.allSatisfy {
+        $0.hasSuffix(
+          #""list":{"changes":[{"op":"merge","at":4999,"value":{"name":"new 9"}}]}}}}"#)
+      })
+  }
+
+  @Test
+  func `what has come and gone, or is as it was, is not told`() throws {
+    model.names = [1: "a", 2: "b"]
+    try open("v") { model.list.bind(to: $0["list"]) }
+    model.set(3, "c")
+    model.set(3, nil)
+    model.set(1, "x")
+    model.set(1, "a")
+    #expect(bench.lines() == [])
+    model.changes.send(.all)
+    #expect(bench.lines() == [])
+  }
+
+  @Test
+  func `rows come, change and go where their keys stand`() throws {
+    model.names = [2: "b", 4: "d"]
+    let (_, answer) = try open("v") { model.list.bind(to: $0["list"]) }
+    #expect(
+      answer.contains(
+        #""list":{"kind":"list","value":[{"id":2,"name":"b"},{"id":4,"name":"d"}]}"#))
+    model.set(3, "c")
+    model.set(2, nil)
+    model.set(5, "e")
+    model.set(4, "D")
+    #expect(
+      bench.lines().first?.contains(
+        #"[{"op":"remove","at":0},{"op":"insert","at":0,"value":{"id":3,"name":"c"}},"#
+          + #"{"op":"merge","at":1,"value":{"name":"D"}},"#
+          + #"{"op":"insert","at":2,"value":{"id":5,"name":"e"}}]"#) == true)
+  }
+
+  @Test
+  func `a view that comes later, or goes, changes nothing for the others`() throws {
+    model.names = [1: "a"]
+    let (first, _) = try open("v1") { model.list.bind(to: $0["list"]) }
+    model.set(2, "b")
+    let (_, answer) = try open("v2") { model.list.bind(to: $0["list"]) }
+    #expect(answer.contains(#""value":[{"id":1,"name":"a"},{"id":2,"name":"b"}]"#))
+    let lines = bench.lines()
+    #expect(lines.count == 1)
+    #expect(lines.first?.contains(#""view":"v1","#) == true)
+    _ = bench.connection.close(first)
+    model.set(1, nil)
+    #expect(bench.lines().map { $0.contains(#""view":"v2","#) } == [true])
+    #expect(model.count().count == 3)
+  }
+
+  @Test
+  func `nobody is observed when the last view has closed`() throws {
+    let views = try (0..<3).map { i in try open("v\(i)") { model.list.bind(to: $0["list"]) }.view }
+    for view in [views[1], views[0], views[2]] {
+      #expect(model.changes.hasObservers)
+      _ = bench.connection.close(view)
+    }
+    #expect(!model.changes.hasObservers)
+    let again = try open("v") { model.list.bind(to: $0["list"]) }
+    bench.connection.end()
+    #expect(again.view.isClosed)
+    #expect(!model.changes.hasObservers)
+  }
+
+  @Test
+  func `a binding that is disposed shows what it has shown`() throws {
+    model.names = [1: "a"]
+    var binding: (any Disposable)?
+    let (view, _) = try open("v") { view in
+      binding = model.list.bind(to: view["list"])
+      view.assign("name", "kim")
+    }
+    try open("w") { model.list.bind(to: $0["list"]) }
+    binding?.dispose()
+    model.set(1, "b")
+    view["name"].set("lee")
+    let lines = bench.lines()
+    #expect(lines.count == 2)
+    #expect(lines.first { $0.contains(#""view":"v""#) }?.contains("list") == false)
+  }
+
+  @Test
+  func `lists of other identities, or other forms, share nothing`() throws {
+    struct Short: ListRow, Encodable {
+      let name: String
+      init(_ key: Int, _ value: Row) { name = value.name }
+    }
+    model.names = [1: "a"]
+    let other = Model()
+    other.names = [1: "z"]
+    let (_, answer) = try open("v") { view in
+      model.list.bind(to: view["a"])
+      model.list.bind(to: view["b"], as: Short.self)
+      other.list.bind(to: view["c"])
+    }
+    #expect(
+      answer.contains(
+        #""a":{"kind":"list","value":[{"id":1,"name":"a"}]},"b":{"kind":"list","value":[{"name":"a"}]},"#
+          + #""c":{"kind":"list","value":[{"id":1,"name":"z"}]}"#))
+  }
+
+  @Test
+  func `a value that many views show is computed once a turn, and when it is told`() throws {
+    let count = Property(1)
+    var computed = 0
+    func double() -> Computed<Int> {
+      Computed(Identity(count), changes: count.toSignal().dropFirst(1).map { _ in }) {
+        computed += 1
+        return count.value * 2
+      }
+    }
+    for i in 0..<8 {
+      let (_, answer) = try open("v\(i)") { double().bind(to: $0["double"]) }
+      #expect(answer.contains(#""double":{"kind":"state","value":2}"#))
+    }
+    #expect(computed == 1)
+    for i in 2...50 { count.value = i }
+    #expect(computed == 1)
+    #expect(bench.lines().filter { $0.contains(#""double":{"value":100}"#) }.count == 8)
+    #expect(computed == 2)
+    count.value = 1
+    count.value = 50
+    #expect(bench.lines() == [], "it is as the client was told")
+  }
+
+  @Test
+  func `a list that is computed as a whole is told by what is different`() throws {
+    let names = Property(["a", "b", "c"])
+    var computed = 0
+    for i in 0..<4 {
+      try open("v\(i)") { view in
+        Computed(Identity(names), changes: names.toSignal().dropFirst(1).map { _ in }) {
+          computed += 1
+          return names.value
+        }
+        .bind(to: view["list"])
+      }
+    }
+    names.value.remove(at: 1)
+    let lines = bench.lines()
+    #expect(lines.count == 4)
+    #expect(lines.allSatisfy { $0.contains(#""changes":[{"op":"remove","at":1}]"#) })
+    #expect(computed == 2)
+  }
+
+  @Test
+  func `an element that a signal brings is encoded when it is told, and no other`() throws {
+    final class Counter {
+      var count = 0
+    }
+    struct Counted: Encodable {
+      let value: Int
+      let counter: Counter
+      func encode(to encoder: any Encoder) throws {
+        counter.count += 1
+        try value.encode(to: encoder)
+      }
+    }
+    let counter = Counter()
+    let (value, list) = (
+      Property(Counted(value: 0, counter: counter)), Property([Counted(value: 0, counter: counter)])
+    )
+    try open("v") { view in
+      value.bind(to: view["value"])
+      list.bind(to: view["list"])
+    }
+    #expect(counter.count == 2)
+    for i in 1...100 {
+      value.value = Counted(value: i, counter: counter)
+      list.value = [Counted(value: i, counter: counter)]
+    }
+    #expect(counter.count == 2)
+    #expect(
+      bench.lines().first?.contains(
+        #""list":{"changes":[{"op":"remove","at":0},{"op":"insert","at":0,"value":100}]},"#
+          + #""value":{"value":100}"#) == true)
+    #expect(counter.count == 4)
+  }
+
+  @Test(arguments: 0..<40)
+  func `whatever changes while rows are told, every client ends with all of them`(
+    seed: Int
+  ) throws {
+    var random = SeededRandom(seed: UInt64(seed))
+    bench.hub.limits.lineOut = 1024
+    let connections =
+      [bench.connection]
+      + (0..<2).map { _ in
+        bench.hub.connect(PeerIdentity(uid: 1, gid: 2, pid: 3))
+      }
+    let transports = [bench.transport] + (0..<2).map { _ in FakeTransport() }
+    for i in 1..<3 { connections[i].start(transports[i]) }
+    for connection in connections { connection.lineOut = 1024 }
+    var shown: [ShownList] = []
+    func name() -> String {
+      String(repeating: "n", count: .random(in: 1...200, using: &random)) + "\(random.next())"
+    }
+    for _ in 0..<Int.random(in: 0...60, using: &random) {
+      model.names[.random(in: 1...100, using: &random)] = name()
+    }
+    func openAll() throws {
+      for (connection, transport) in zip(connections, transports) {
+        for line in transport.lines() { _ = line }
+        let view = try connection.open("test", as: Handle(name: "v1")) {
+          model.list.bind(to: $0["list"])
+        }
+        var answer = ByteBuffer()
+        view.writeAnswer(&answer, size: 1000)
+        shown.append(ShownList("v1"))
+        try shown[shown.count - 1].take(#"{"result":\#(answer.string)}"#)
+      }
+    }
+    try openAll()
+    func flush(_ rooms: [Int]) throws {
+      bench.hub.flush()
+      for (i, transport) in transports.enumerated() {
+        transport.room = rooms.randomElement(using: &random) ?? 0
+        connections[i].becameWritable()
+        bench.hub.flush()
+        for line in transport.lines() {
+          #expect(line.utf8.count < 1024)
+          try shown[i].take(line)
+        }
+      }
+    }
+    for _ in 0..<60 {
+      for _ in 0..<Int.random(in: 0...6, using: &random) {
+        let key = Int.random(in: 1...100, using: &random)
+        switch Int.random(in: 0...19, using: &random) {
+        case 0...8: model.set(key, name())
+        case 9...15: model.set(key, nil)
+        case 16:
+          for key in 1...Int.random(in: 1...60, using: &random) { model.set(key, name()) }
+        case 17: for key in key...(key + 40) { model.set(key, nil) }
+        case 18:
+          model.names[key] = name()
+          model.names[key + 1] = nil
+          model.changes.send(.all)
+        default: model.set(key, model.names[key])
+        }
+      }
+      try flush([0, 700, 2000, .max])
+    }
+    for _ in 0..<20 { try flush([.max]) }
+    for shown in shown {
+      #expect(shown.elements == model.texts)
+      #expect(!shown.isMore)
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import Connections
+import JSON
+import TestSupport
+import Testing
+import Wire
+
+/// The time of a turn: who is interrupted, and who goes on.
+@Suite(.leavesNothing)
+struct TurnTimeTests {
+  private let bench = Bench()
+
+  /// How often each client was answered by ``slow``.
+  private final class Runs {
+    var byClient: [UInt64: Int] = [:]
+  }
+
+  private let runs = Runs()
+
+  init() {
+    bench.methods["slow"] = { [time = bench.time, runs] call in
+      time.work(nanoseconds: 1_000_000)
+      runs.byClient[call.connection.id, default: 0] += 1
+      call.answer { $0.append("{}") }
+      return .done
+    }
+  }
+
+  /// Another client, of a user.
+  private func connect(uid: UInt32) -> (connection: Connection, transport: FakeTransport) {
+    let connection = bench.hub.connect(PeerIdentity(uid: uid, gid: 2, pid: 3))
+    let transport = FakeTransport()
+    connection.onRequest = bench.connection.onRequest
+    connection.start(transport)
+    return (connection, transport)
+  }
+
+  private func send(_ text: String, to client: (connection: Connection, transport: FakeTransport)) {
+    client.transport.recorder.sent(Array(text.utf8))
+    client.connection.receive(Array(text.utf8).span)
+  }
+
+  private func slow(_ count: Int) -> String {
+    (1...count).map { request($0, "slow") }.joined()
+  }
+
+  @Test
+  func `a client that asks for much is interrupted, and goes on in later turns in its order`() {
+    bench.receive(slow(10))
+    #expect(runs.byClient[1] == 2)
+    #expect(bench.hub.flush())
+    #expect(runs.byClient[1] == 4)
+    #expect(bench.hub.flush())
+    #expect(runs.byClient[1] == 8)
+    #expect(!bench.hub.flush())
+    #expect(bench.lines() == (1...10).map { result($0) })
+  }
+
+  @Test
+  func `a client is read no more while it is interrupted`() {
+    bench.receive(slow(3))
+    #expect(!bench.transport.isReading)
+    bench.hub.flush()
+    #expect(bench.transport.isReading)
+  }
+
+  @Test
+  func `a batch is interrupted between two of its requests, and answered as one`() {
+    let requests = (1...5).map { #"{"id":\#($0),"method":"slow"}"# }
+    bench.receive("[" + requests.joined(separator: ",") + "]\n")
+    #expect(runs.byClient[1] == 2)
+    bench.hub.flush()
+    #expect(runs.byClient[1] == 4)
+    bench.hub.flush()
+    #expect(bench.lines() == ["[" + (1...5).map { result($0) }.joined(separator: ",") + "]"])
+  }
+
+  @Test
+  func `a request is run whole, however long it takes`() {
+    bench.methods["slower"] = { [time = bench.time] call in
+      time.work(nanoseconds: 100_000_000)
+      call.answer { $0.append("{}") }
+      return .done
+    }
+    bench.receive(request(1, "slower") + request(2, "slower"))
+    #expect(bench.lines() == [result(1)])
+    #expect(bench.lines() == [result(2)])
+  }
+
+  @Test
+  func `the clients of one user have no more of a turn together than one of them`() {
+    let others = (0..<5).map { _ in connect(uid: 1) }
+    bench.receive(slow(4))
+    for other in others { send(slow(4), to: other) }
+    #expect(runs.byClient.values.reduce(0, +) == 4)
+    bench.hub.flush()
+    #expect(runs.byClient.values.reduce(0, +) == 4)
+    // Each in its turn: the one that was interrupted first, and then those that have had none.
+    bench.hub.flush()
+    #expect(runs.byClient.values.reduce(0, +) == 8)
+    var turns = 2
+    while bench.hub.flush() { turns += 1 }
+    #expect(turns == 5)
+    #expect(runs.byClient.values.allSatisfy { $0 == 4 })
+  }
+
+  @Test
+  func `another user does not wait for clients that are interrupted`() {
+    let other = connect(uid: 2)
+    bench.receive(slow(100))
+    send(request(7), to: other)
+    #expect(other.transport.lines() == [result(7)])
+    while bench.hub.flush() {}
+    #expect(runs.byClient[1] == 100)
+  }
+
+  @Test
+  func `who leaves while it is interrupted is forgotten`() {
+    bench.receive(slow(10))
+    bench.connection.end()
+    while bench.hub.flush() {}
+    #expect(runs.byClient[1] == 2)
+  }
+
+  @Test
+  func `the end of a client's input waits for the requests before it`() {
+    bench.receive(slow(5))
+    bench.receiveEnd()
+    while bench.hub.flush() {}
+    #expect(bench.lines() == (1...5).map { result($0) })
+    #expect(bench.transport.closes == 1)
+  }
+
+  @Test
+  func `requests that cost nothing are not interrupted`() {
+    bench.receive((1...500).map { request($0) }.joined())
+    #expect(bench.lines().count == 500)
+  }
+}

@@ -1,0 +1,42 @@
+-- A journal of format 1 with snapshots of the forms journal 1 and cells 1, written by the program of commit 9de7b17.
+PRAGMA auto_vacuum = NONE;
+PRAGMA application_id = 1651401834;
+PRAGMA user_version = 1;
+PRAGMA foreign_keys=OFF;
+BEGIN TRANSACTION;
+CREATE TABLE event (
+  seq      INTEGER PRIMARY KEY,
+  time     INTEGER NOT NULL,
+  stream   TEXT NOT NULL,
+  version  INTEGER NOT NULL,
+  previous INTEGER NOT NULL,
+  type     TEXT NOT NULL,
+  data     TEXT NOT NULL,
+  command  TEXT,
+  meta     TEXT,
+  crc      INTEGER NOT NULL
+) STRICT;
+INSERT INTO event VALUES(1,1795335527915043,'cells/lamp',1,0,'cells.set','{"value":true}','c-1','{"uid":0,"pid":547,"method":"cells.set","call":"8ae02e304ab880ce","value":true}',3120592822);
+INSERT INTO event VALUES(2,1795335527915261,'cells/count',1,0,'cells.set','{"value":5}','c-2','{"uid":0,"pid":547,"method":"cells.add","call":"ab04ad2dd7f60025","value":5}',2102068088);
+INSERT INTO event VALUES(3,1795335527915359,'cells/text',1,0,'cells.set','{"value":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}','c-3','{"uid":0,"pid":547,"method":"cells.set","call":"b5e3ef0116eb6501","value":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}',2574590468);
+INSERT INTO event VALUES(4,1795335527915393,'cells/gone',1,0,'cells.set','{"value":1}',NULL,'{"uid":0,"pid":547,"method":"cells.set"}',3879314802);
+INSERT INTO event VALUES(5,1795335527915422,'cells/gone',2,4,'cells.unset','{}',NULL,'{"uid":0,"pid":547,"method":"cells.unset"}',333364128);
+INSERT INTO event VALUES(6,1795335527915447,'cells/lamp',2,1,'cells.set','{"value":false}',NULL,'{"uid":0,"pid":547,"method":"cells.set"}',1512077003);
+CREATE TABLE snapshot (
+  service TEXT NOT NULL,
+  seq     INTEGER NOT NULL,
+  part    INTEGER NOT NULL,
+  parts   INTEGER NOT NULL,
+  schema  INTEGER NOT NULL,
+  data    TEXT NOT NULL,
+  crc     INTEGER NOT NULL,
+  PRIMARY KEY (service, seq, part)
+) STRICT, WITHOUT ROWID;
+INSERT INTO snapshot VALUES('cells',6,0,1,1,'{"values":{"cells/text":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx","cells/lamp":false,"cells/count":5}}',2459657142);
+INSERT INTO snapshot VALUES('journal',6,0,1,1,'{"heads":{"cells/lamp":[6,2],"cells/gone":[5,2],"cells/text":[3,1],"cells/count":[2,1]},"window":{"entries":{"c-3":{"seq":3,"version":1,"time":1795335527915359,"call":"b5e3ef0116eb6501","value":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"},"c-1":{"seq":1,"version":1,"time":1795335527915043,"call":"8ae02e304ab880ce","value":true},"c-2":{"seq":2,"version":1,"time":1795335527915261,"call":"ab04ad2dd7f60025","value":5}},"order":["c-1","c-2","c-3"],"oldest":0}}',3118336398);
+CREATE TABLE journal (
+  key   TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO journal VALUES('epoch','ecfdd61c');
+COMMIT;

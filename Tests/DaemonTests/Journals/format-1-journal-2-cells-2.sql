@@ -1,0 +1,45 @@
+-- A journal of format 1 with snapshots of the forms journal 2 and cells 2, written by the program of commit 048cbca.
+PRAGMA auto_vacuum = NONE;
+PRAGMA application_id = 1651401834;
+PRAGMA user_version = 1;
+PRAGMA foreign_keys=OFF;
+BEGIN TRANSACTION;
+CREATE TABLE event (
+  seq      INTEGER PRIMARY KEY,
+  time     INTEGER NOT NULL,
+  stream   TEXT NOT NULL,
+  version  INTEGER NOT NULL,
+  previous INTEGER NOT NULL,
+  type     TEXT NOT NULL,
+  data     TEXT NOT NULL,
+  command  TEXT,
+  meta     TEXT,
+  crc      INTEGER NOT NULL
+) STRICT;
+INSERT INTO event VALUES(1,1795335557184083,'cells/lamp',1,0,'cells.set','{"value":true}','c-1','{"uid":0,"pid":864,"method":"cells.set","call":"8ae02e304ab880ce","value":true}',2814171409);
+INSERT INTO event VALUES(2,1795335557184374,'cells/count',1,0,'cells.set','{"value":5}','c-2','{"uid":0,"pid":864,"method":"cells.add","call":"5365e60cca254341","value":5}',2526753129);
+INSERT INTO event VALUES(3,1795335557184587,'cells/text',1,0,'cells.set','{"value":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}','c-3','{"uid":0,"pid":864,"method":"cells.set","call":"b5e3ef0116eb6501","value":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}',2232922849);
+INSERT INTO event VALUES(4,1795335557184645,'cells/gone',1,0,'cells.set','{"value":1}',NULL,'{"uid":0,"pid":864,"method":"cells.set"}',403848372);
+INSERT INTO event VALUES(5,1795335557184683,'cells/gone',2,4,'cells.unset','{}',NULL,'{"uid":0,"pid":864,"method":"cells.unset"}',3213907019);
+INSERT INTO event VALUES(6,1795335557184719,'cells/lamp',2,1,'cells.set','{"value":false}',NULL,'{"uid":0,"pid":864,"method":"cells.set"}',3957777367);
+CREATE TABLE snapshot (
+  service TEXT NOT NULL,
+  seq     INTEGER NOT NULL,
+  part    INTEGER NOT NULL,
+  parts   INTEGER NOT NULL,
+  schema  INTEGER NOT NULL,
+  data    TEXT NOT NULL,
+  crc     INTEGER NOT NULL,
+  PRIMARY KEY (service, seq, part)
+) STRICT, WITHOUT ROWID;
+INSERT INTO snapshot VALUES('bindings',6,0,1,1,'{"expressions":{}}',532406436);
+INSERT INTO snapshot VALUES('cells',6,0,1,2,'{"cells/lamp":false,"cells/count":5,"cells/text":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}',3693848830);
+INSERT INTO snapshot VALUES('journal',6,0,1,2,'{"heads":{"cells/lamp":[6,2],"cells/count":[2,1],"cells/text":[3,1],"cells/gone":[5,2]},"window":{"entries":{"c-2":{"seq":2,"version":1,"time":1795335557184374,"call":"5365e60cca254341","value":5,"isInJournal":false},"c-1":{"seq":1,"version":1,"time":1795335557184083,"call":"8ae02e304ab880ce","value":true,"isInJournal":false},"c-3":{"seq":3,"version":1,"time":1795335557184587,"call":"b5e3ef0116eb6501","isInJournal":true}},"order":["c-1","c-2","c-3"],"oldest":0}}',2928261366);
+INSERT INTO snapshot VALUES('lists',6,0,1,1,'{"lists":{}}',2015400635);
+INSERT INTO snapshot VALUES('maps',6,0,1,1,'{"maps":{}}',3625238735);
+CREATE TABLE journal (
+  key   TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO journal VALUES('epoch','d07d021c');
+COMMIT;

@@ -1,0 +1,72 @@
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+/// Journals as older versions of this program wrote them; each form that there was has a file.
+struct OldJournalTests {
+  private static let directory = #filePath.replacing("OldJournalTests.swift", with: "Journals")
+
+  private static let journals = Files.names(in: directory).filter { $0.hasSuffix(".sql") }
+
+  /// A daemon on a journal that is made of a text.
+  private func start(_ name: String) throws -> DaemonProcess {
+    let daemon = try DaemonProcess()
+    daemon.end()
+    for end in ["", "-wal", "-shm"] { unlink(daemon.journal + end) }
+    _ = try daemon.sqlite(".read \(Self.directory)/\(name)")
+    _ = try daemon.sqlite("PRAGMA journal_mode = WAL")
+    try daemon.start()
+    return daemon
+  }
+
+  private func value(_ source: String, _ client: TestSocket) throws -> String? {
+    try client.result(#"{"id":1,"method":"get","params":["\#(source)"]}"#)["value"]?.text.text
+  }
+
+  @Test
+  func `there is a journal of each form`() {
+    #expect(Self.journals.count == 5)
+  }
+
+  @Test(arguments: journals)
+  func `24: a journal of an old form starts with all that it holds`(name: String) throws {
+    let daemon = try start(name)
+    let client = try TestSocket(daemon.socket)
+    #expect(try value("cells/lamp", client) == "false")
+    #expect(try value("cells/count", client) == "5")
+    #expect(try value("cells/gone", client) == nil)
+    #expect(!daemon.log.contains("warning"), "\(daemon.log)")
+    // A command of then is known, and not run again.
+    let again = try client.call(
+      #"{"id":2,"method":"cells.set","params":{"name":"lamp","value":true,"_meta":{"cmd":"c-1"}}}"#)
+    #expect(again.contains(#""seq":1,"version":1,"replayed":true"#), "\(again)")
+    #expect(try value("cells/lamp", client) == "false")
+    // Versions go on where they were.
+    let next = try client.call(#"{"id":3,"method":"cells.set","params":["lamp",1]}"#)
+    #expect(next.contains(#""version":3"#), "\(next)")
+    client.close()
+    #expect(daemon.end() == 0)
+    _ = try daemon.verify()
+    try daemon.start()
+    #expect(try value("cells/lamp", TestSocket(daemon.socket)) == "1")
+  }
+
+  @Test(arguments: journals.filter { $0.hasPrefix("format-2") })
+  func `24: what a compaction has left in snapshots alone is there`(name: String) throws {
+    let daemon = try start(name)
+    let client = try TestSocket(daemon.socket)
+    #expect(try daemon.sqlite("SELECT count(*) FROM event WHERE seq BETWEEN 4 AND 15") == "0\n")
+    #expect(try value("lists/todo", client) == #"["milk","tea"]"#)
+    #expect(try value("maps/hosts", client) == #"{"a":1}"#)
+    #expect(try value("people/1/name", client) == #""Kim""#)
+    #expect(try value("threads/1/posts", client)?.contains(#""body":"green","likes":1"#) == true)
+    #expect(try value("bindings/k", client) == #""cells/lamp ~> cells/copy""#)
+    #expect(try value("cells/copy", client) == "false")
+    #expect(try value("readers/mailer", client) == #"{"seq":0}"#)
+    if name.contains("journal-3") {
+      #expect(try value("users/kim", client)?.contains("Kim K") == true)
+      #expect(try value("chat/rooms/1/messages", client)?.contains("hello") == true)
+    }
+  }
+}

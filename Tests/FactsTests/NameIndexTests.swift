@@ -1,0 +1,120 @@
+import Facts
+import TestSupport
+import Testing
+
+struct NameIndexTests {
+  private let segments = ["a", "b", "c", "a-b", "a0", "ab"]
+
+  private func someName(_ random: inout SeededRandom) -> String {
+    (0..<Int.random(in: 1...4, using: &random)).map { _ in
+      segments.randomElement(using: &random) ?? "a"
+    }
+    .joined(separator: "/")
+  }
+
+  private func somePattern(_ random: inout SeededRandom) -> Pattern? {
+    var parts = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+      Bool.random(using: &random) ? "*" : segments.randomElement(using: &random) ?? "a"
+    }
+    if Bool.random(using: &random) { parts.append("**") }
+    return Pattern(parts.joined(separator: "/"))
+  }
+
+  private func found(_ index: NameIndex, _ pattern: Pattern, without: [Pattern] = []) throws
+    -> [String]
+  {
+    var found: [String] = []
+    try index.search(pattern, without: without) { name in
+      found.append(name)
+      return true
+    }
+    return found
+  }
+
+  @Test(arguments: 1...20)
+  func `a search finds each name that a pattern means once, and no other`(seed: Int) throws {
+    var random = SeededRandom(seed: UInt64(seed))
+    var (names, index) = (Set<String>(), NameIndex())
+    for _ in 0..<400 {
+      let name = someName(&random)
+      if Int.random(in: 0..<4, using: &random) == 0 {
+        names.remove(name)
+        index.remove(name)
+      } else {
+        names.insert(name)
+        index.insert(name)
+      }
+    }
+    #expect(index.count == names.count)
+    for _ in 0..<100 {
+      let wanted = try #require(somePattern(&random))
+      let excluded = (0..<Int.random(in: 0...2, using: &random)).compactMap { _ in
+        somePattern(&random)
+      }
+      let expected = names.filter { name in
+        wanted.matches(name) && !excluded.contains { $0.matches(name) }
+      }
+      #expect(try found(index, wanted, without: excluded).sorted() == expected.sorted())
+    }
+    #expect(try found(NameIndex(names), try #require(Pattern("**"))).sorted() == names.sorted())
+  }
+
+  @Test
+  func `a search below segments that are named looks at nothing else`() throws {
+    let names = (0..<100_000).map { "cells/n\($0)" } + ["cells/room/one", "cells/room/two"]
+    let index = NameIndex(names)
+    #expect(try found(index, try #require(Pattern("cells/room/*"))).count == 2)
+    #expect(try found(index, try #require(Pattern("cells/*/two"))) == ["cells/room/two"])
+  }
+
+  @Test
+  func `what is passed over as a whole costs one look`() throws {
+    let names = (0..<100_000).map { "cells/private/n\($0)" } + ["cells/lamp"]
+    let index = NameIndex(names)
+    let found = try found(
+      index, try #require(Pattern("**")), without: [try #require(Pattern("cells/private/**"))])
+    #expect(found == ["cells/lamp"])
+  }
+
+  @Test
+  func `a search that finds nothing among very many has an end`() throws {
+    let index = NameIndex((0...NameIndex.maxVain).map { "cells/n\($0)/temperature" })
+    #expect(throws: NameIndex.TooVain.self) {
+      try found(index, try #require(Pattern("cells/*/humidity")))
+    }
+  }
+
+  @Test
+  func `a search ends when it is told to`() throws {
+    let index = NameIndex((0..<1000).map { "cells/n\($0)" })
+    var looks = 0
+    try index.search(try #require(Pattern("cells/*"))) { _ in
+      looks += 1
+      return looks < 3
+    }
+    #expect(looks == 3)
+  }
+
+  @Test
+  func `names are found by how they begin, also within a segment`() {
+    let index = NameIndex(["cells/se", "cells/sea", "cells/sea/deep", "cells/sf", "cells/s"])
+    var found: [String] = []
+    index.search(withPrefix: "cells/se") { name in
+      found.append(name)
+      return true
+    }
+    #expect(found == ["cells/se", "cells/sea", "cells/sea/deep"])
+  }
+
+  @Test
+  func `neighbours stand before and behind a place, whether there is such a name or not`() {
+    let index = NameIndex((10..<99).map { "cells/n\($0)" })
+    #expect(
+      Set(index.neighbours(of: "cells/n505", count: 2)) == [
+        "cells/n49", "cells/n50", "cells/n51", "cells/n52",
+      ])
+    #expect(index.neighbours(of: "cells/n10", count: 1) == ["cells/n10"])
+    #expect(index.neighbours(of: "cells/z", count: 1) == ["cells/n98"])
+    #expect(NameIndex().neighbours(of: "cells/a", count: 3).isEmpty)
+  }
+}

@@ -1,0 +1,216 @@
+import JSON
+import Journal
+import Services
+import Signals
+import TestSupport
+import Testing
+
+/// How many bytes the services may keep, in all and of each user.
+@Suite(.leavesNothing)
+struct StateQuotaTests {
+  /// Everything that clients can fill.
+  private final class House {
+    let store: MemoryStore
+    let host: ServiceHost
+    let cells: CellsService
+    let lists: ListsService
+    let maps: MapsService
+    let threads: ThreadsService
+    let chat: ChatService
+    let people: PeopleService
+
+    init(_ store: MemoryStore = MemoryStore()) throws {
+      self.store = store
+      host = ServiceHost(store: store)
+      cells = CellsService(in: host)
+      lists = ListsService(in: host)
+      maps = MapsService(in: host)
+      threads = ThreadsService(in: host)
+      chat = ChatService(in: host)
+      people = PeopleService(in: host)
+      try host.start()
+    }
+
+    func run(by uid: UInt32 = 7, _ body: () throws -> Void) throws(Refusal) {
+      _ = try host.perform(Command(method: "m", caller: Caller(uid: uid, pid: 1))) {
+        try body()
+        return nil
+      }
+    }
+
+    /// The quota that breaks when a value of so many bytes is set.
+    func refusal(by uid: UInt32 = 7, _ cell: String, _ bytes: Int) throws -> StateQuota.Scope? {
+      do throws(Refusal) {
+        try run(by: uid) { _ = try cells.set(cell, to: text(bytes)) }
+        return nil
+      } catch {
+        guard case .full(let scope, _) = error else { throw error }
+        return scope
+      }
+    }
+  }
+
+  @Test
+  func `what would make the state too large is refused and leaves nothing behind`() throws {
+    let house = try House()
+    house.host.quota = StateQuota(total: 10_000, ofUser: 10_000)
+    #expect(try house.refusal("a", 8_000) == nil)
+    let usage = house.host.stateBytes
+    #expect(try house.refusal("b", 3_000) == .total)
+    #expect(house.host.stateBytes == usage)
+    #expect(house.cells.ledger.newest["cells/b"] == nil)
+    // A shorter value, none, and one in place of another are let through, beyond the quota as well.
+    house.host.quota = StateQuota(total: 5_000, ofUser: 5_000)
+    #expect(try house.refusal("a", 7_000) == nil)
+    #expect(try house.refusal("a", 7_001) == .total)
+    try house.run { _ = try house.cells.unset("a") }
+    #expect(try house.refusal("b", 3_000) == nil)
+  }
+
+  @Test
+  func `one user fills no more than a share, and who administers the daemon has no share`() throws {
+    let house = try House()
+    house.host.quota = StateQuota(total: 30_000, ofUser: 10_000)
+    house.host.owners = [0]
+    #expect(try house.refusal(by: 7, "a", 9_000) == nil)
+    #expect(try house.refusal(by: 7, "b", 1_000) == .ofUser)
+    #expect(try house.refusal(by: 8, "b", 1_000) == nil)
+    #expect(try house.refusal(by: 0, "c", 15_000) == nil)
+    #expect(try house.refusal(by: 8, "d", 8_000) == .total)
+    // Who writes a name last has it: 8 takes over what was charged to 7.
+    #expect(try house.refusal(by: 8, "a", 8_900) == .ofUser)
+    #expect(try house.refusal(by: 8, "a", 100) == nil)
+    #expect(house.host.stateBytes(of: 7) == 0)
+    #expect(try house.refusal(by: 7, "e", 4_000) == nil)
+  }
+
+  @Test
+  func `names cost as well, also those that have no value any more`() throws {
+    let house = try House()
+    house.host.quota = StateQuota(total: 100_000, ofUser: 100_000)
+    var count = 0
+    #expect(throws: Refusal.self) {
+      for i in 0..<10_000 {
+        try house.run { _ = try house.cells.set("n\(i)", to: JSONText(1)) }
+        try house.run { _ = try house.cells.unset("n\(i)") }
+        count += 1
+      }
+    }
+    #expect(500..<1_000 ~= count)
+  }
+
+  @Test
+  func `who gets near a quota is told of, once for each time`() throws {
+    let house = try House()
+    house.host.quota = StateQuota(total: 20_000, ofUser: 10_000)
+    house.host.owners = [0]
+    var told: [StateFilling] = []
+    let observation = house.host.filling.observeNext { told.append($0) }
+    #expect(try house.refusal("a", 7_000) == nil)
+    #expect(told.isEmpty)
+    #expect(try house.refusal("b", 1_500) == nil)
+    #expect(try house.refusal("c", 10) == nil)
+    #expect(told.map(\.user) == [7])
+    #expect(try house.refusal(by: 0, "d", 8_000) == nil)
+    #expect(told.map(\.user) == [7, nil])
+    #expect(house.host.fillings.map(\.user) == [nil, 7])
+    observation.dispose()
+  }
+
+  /// Whatever is done, what is charged is what a start finds, and what is taken back was not charged.
+  @Test(arguments: 0..<12)
+  func `what is charged is what there is`(seed: UInt64) throws {
+    var random = SeededRandom(seed: seed)
+    let house = try House()
+    for step in 0..<400 {
+      let uid = UInt32.random(in: 1...3, using: &random)
+      let fails = Int.random(in: 0..<5, using: &random) == 0
+      let before = (house.host.stateBytes, house.host.stateBytes(of: uid), kept(house))
+      let isDone: Bool
+      do throws(Refusal) {
+        try house.run(by: uid) {
+          for _ in 0..<Int.random(in: 1...3, using: &random) {
+            try? change(house, uid, step, &random)
+          }
+          if fails { throw Stop() }
+        }
+        isDone = true
+      } catch {
+        isDone = false
+      }
+      #expect(isDone == !fails)
+      if fails {
+        let after = (house.host.stateBytes, house.host.stateBytes(of: uid), kept(house))
+        #expect(before == after)
+      }
+      if Int.random(in: 0..<3, using: &random) == 0 { house.store.commit() }
+    }
+    house.store.commit()
+    if seed % 2 == 0 {
+      house.host.saveSnapshots()
+      house.store.commit()
+    }
+    let again = try House(house.store)
+    #expect(again.host.stateBytes == house.host.stateBytes)
+    for uid in 1...3 {
+      #expect(again.host.stateBytes(of: UInt32(uid)) == house.host.stateBytes(of: UInt32(uid)))
+    }
+    #expect(house.host.stateBytes > 1_000)
+  }
+
+  private struct Stop: ServiceError {
+    var kind: ServiceErrorKind { .rejected(reason: "stop") }
+    var description: String { "stop" }
+  }
+
+  /// The newest values of what is undone event by event.
+  private func kept(_ house: House) -> [String] {
+    let cells = house.cells.ledger.newest
+    let lists = house.lists.ledger.newest
+    let maps = house.maps.ledger.newest
+    return (0..<4).flatMap { i in
+      [
+        cells["cells/c\(i)"]?.text ?? "-",
+        lists["lists/c\(i)"].map(\.text).joined(separator: ","),
+        maps["maps/c\(i)"].sorted { $0.key < $1.key }.map { $0.key + $0.value.text }
+          .joined(separator: ","),
+      ]
+    }
+  }
+
+  private func change(
+    _ house: House, _ uid: UInt32, _ step: Int, _ random: inout SeededRandom
+  ) throws {
+    let name = "c\(Int.random(in: 0..<4, using: &random))"
+    let value = text(Int.random(in: 3..<60, using: &random))
+    let index = Int.random(in: 0..<4, using: &random)
+    let words = String(repeating: "x", count: Int.random(in: 1..<40, using: &random))
+    switch Int.random(in: 0..<25, using: &random) {
+    case 0...2: _ = try house.cells.set(name, to: value)
+    case 3: _ = try house.cells.unset(name)
+    case 4...6: _ = try house.lists.insert(value, at: 0, in: name)
+    case 7: _ = try house.lists.update(value, at: index, in: name)
+    case 8: _ = try house.lists.remove(at: index, from: name)
+    case 9: _ = try house.lists.move(from: 0, to: index, in: name)
+    case 10: _ = try house.lists.clear(name)
+    case 11: _ = try house.lists.replace(with: [value, value], in: name)
+    case 12, 13: _ = try house.maps.put(value, for: "k\(index)", in: name)
+    case 14: _ = try house.maps.delete("k\(index)", from: name)
+    case 15: _ = try house.maps.replace(with: ["a": value], in: name)
+    case 16: _ = try house.maps.clear(name)
+    case 17: _ = try house.threads.start(name: words, by: uid)
+    case 18: _ = try house.threads.post(words, to: index, by: uid)
+    case 19: _ = try house.threads.like(1, of: index, by: uid)
+    case 20: _ = try house.threads.remove(index, isAnyAllowed: true)
+    case 21: _ = try house.chat.create("room\(step)", topic: words, by: "anna")
+    case 22: _ = try house.chat.send(words, to: RoomKey(index), by: "anna")
+    case 23: _ = try house.chat.remove(RoomKey(index), by: "anna", isAnyAllowed: true)
+    default: _ = try house.people.create(name: words)
+    }
+  }
+}
+
+/// A text of so many bytes, as JSON.
+private func text(_ bytes: Int) -> JSONText {
+  JSONText(string: String(repeating: "v", count: max(0, bytes - 2)))
+}
