@@ -88,10 +88,11 @@ int cposix_bind(int fd, const char *path, mode_t mode) {
   struct sockaddr_un address;
   int status = unix_address(path, &address);
   if (status != 0) return status;
-  mode_t before = umask(0777 & ~mode);
-  status = bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ? -errno : 0;
-  umask(before);
-  return status;
+  // The file gets the mode of the socket, less the umask, which belongs to all threads and stays as
+  // it is. So the file never has more rights than mode, and nobody can connect before listen().
+  if (fchmod(fd, mode) != 0) return -errno;
+  if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0) return -errno;
+  return chmod(path, mode) != 0 ? -errno : 0;
 }
 
 int cposix_connect(int fd, const char *path) {

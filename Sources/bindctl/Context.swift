@@ -2,11 +2,10 @@ import BinderClient
 import Console
 import Glibc
 import JSON
+import Wire
 
 /// What a command is run with.
 final class Context {
-  static let version = "0.1.0"
-
   let invocation: Invocation
   let output: Output
   let client: BinderClient
@@ -15,7 +14,7 @@ final class Context {
     self.invocation = invocation
     output = try Output(invocation)
     client = BinderClient(
-      socket: invocation.value("socket"), name: "bindctl", version: Self.version)
+      socket: invocation.value("socket"), name: "bindctl", version: Release.version)
     // A pipe whose reader goes away ends a command that waits for something to write.
     if output.isPipe { client.output = STDOUT_FILENO }
     client.onNote = { note($0.forPeople) }

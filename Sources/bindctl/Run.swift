@@ -1,6 +1,7 @@
 import BinderClient
 import Console
 import JSON
+import Wire
 
 /// Runs a command line; says what is wrong on stderr.
 func run(_ words: [String]) -> ExitCode {
@@ -10,7 +11,7 @@ func run(_ words: [String]) -> ExitCode {
     let context = try Context(invocation)
     running = context
     if invocation.has("version") {
-      context.output.line("bindctl \(Context.version)")
+      context.output.line("bindctl \(Release.version)")
       return .done
     }
     guard let name = invocation.command else {

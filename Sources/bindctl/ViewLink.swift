@@ -62,7 +62,7 @@ final class ViewLink {
     send(
       "hello",
       [
-        "client": .object(["name": .string("bindctl"), "version": .string(Context.version)]),
+        "client": .object(["name": .string("bindctl"), "version": .string(Release.version)]),
         "limits": .object(["line": .number(JSONNumber(Self.lineLimit))]),
       ])
     opening = send("open", open)

@@ -14,8 +14,6 @@ import Wire
 
 /// The house: every part is made here, and only here, and handed to whom it serves.
 final class Daemon {
-  static let version = "0.1.0"
-
   let loop: Loop
   let store: SQLiteStore
   let host: ServiceHost
@@ -87,7 +85,7 @@ final class Daemon {
     let machine = LinuxProbe()
     let system = SystemService(machine, on: scheduler)
     let web = CurlClient(
-      on: loop, agent: "binderd/\(Self.version)", allowsLocal: configuration.web.allowsLocal)
+      on: loop, agent: "binderd/\(Release.version)", allowsLocal: configuration.web.allowsLocal)
     let feedReader = FeedWorker(on: loop)
     let feeds = FeedsService(
       in: host, web: web, reader: feedReader, on: scheduler,

@@ -4,6 +4,7 @@ import EventLoop
 import JournalSQLite
 import Machine
 import Services
+import Wire
 
 /// Measures the daemon for whoever asks how it is.
 final class DaemonMeasures {
@@ -36,7 +37,7 @@ final class DaemonMeasures {
 
   var server: ServerInfo {
     ServerInfo(
-      version: Daemon.version, now: { Process.now },
+      version: Release.version, now: { Process.now },
       uptime: { [loop, started] in loop.milliseconds - started },
       userName: Process.name(ofUser:))
   }

@@ -6,6 +6,7 @@ import Journal
 import Server
 import Services
 import Signals
+import Wire
 
 /// Makes the daemon and runs it until it is told to end.
 ///
@@ -92,7 +93,7 @@ private func serve(
   }
   log.write(
     .notice,
-    "binderd \(Daemon.version) serves \(daemon.server.path), journal at \(daemon.host.durable)")
+    "binderd \(Release.version) serves \(daemon.server.path), journal at \(daemon.host.durable)")
   manager.notify("READY=1", "STATUS=serving")
   loop.run()
   shutdown.finish()
@@ -109,7 +110,7 @@ func start() -> CInt {
     let options = try Options(arguments())
     switch options.request {
     case .help: print(Options.help, terminator: "")
-    case .version: print("binderd \(Daemon.version)")
+    case .version: print("binderd \(Release.version)")
     case .work(let kind):
       guard
         let form = ProgressMeter.Form(options.progress, isTerminal: isatty(STDERR_FILENO) == 1)

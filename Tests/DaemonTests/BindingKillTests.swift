@@ -17,7 +17,7 @@ struct BindingKillTests {
   ]
 
   @Test(
-    .enabled(if: isThere("strace")),
+    .needs("strace"),
     arguments: [("cells/p", "cells/q"), ("people/1/name", "cells/kim")])
   func `15: what was answered is not written over by a binding after a kill`(
     left: String, right: String

@@ -53,9 +53,8 @@ struct ClockTests {
     ]
   }
 
-  @Test
+  @Test(.needs("gcc"))
   func `21: order is that of positions, times never go back, and timers go on`() throws {
-    guard isThere("gcc") else { return }
     let daemon = try DaemonProcess(wrapper: makeClock())
     let client = try TestSocket(daemon.socket)
     let watcher = try TestSocket(daemon.socket)
@@ -103,11 +102,10 @@ struct ClockTests {
         "the last event has the time \(times[3]), 87599 hours ahead of the clock"), "\(daemon.log)")
   }
 
-  @Test
+  @Test(.needs("gcc"))
   func `21: a leap of ten years makes nothing old, also after a restart, unless it is forced`()
     throws
   {
-    guard isThere("gcc") else { return }
     let configuration = directory.path + "/binder.conf"
     write(
       #"{"retention": [{"streams": "cells/**", "max_age": "30d"}]}"#, to: configuration)

@@ -32,11 +32,10 @@ struct CompactionFaultTests {
     #"{"id":9,"method":"journal.compact","params":{"before":{"seq":\#(seq)}}}"#
   }
 
-  @Test
+  @Test(.needs("strace"))
   func `15: a journal that is killed within a compaction is whole, and the next one ends it`()
     throws
   {
-    guard isThere("strace") else { return }
     let daemon = try DaemonProcess()
     let rounds = 100
     try fill(daemon, rounds)
@@ -50,7 +49,7 @@ struct CompactionFaultTests {
     for writes in [20, 80, 120, 160, 240] {
       let wrapper = Disturbance.wrapper(
         "pwrite64:signal=KILL:when=\(writes)", onlyOn: daemon.journal + "-wal")
-      let killed = try DaemonProcess(wrapper: wrapper ?? [], in: daemon.directory)
+      let killed = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
       let client = try TestSocket(killed.socket)
       try client.send(compact(before: 3_900))
       let answer = try? client.line()
@@ -75,9 +74,9 @@ struct CompactionFaultTests {
     #expect(try daemon.verify().contains("damaged") == false)
   }
 
-  @Test
+  @Test(.needs("strace"))
   func `25: a compaction that is ended leaves what it has done, and the next one ends it`() throws {
-    guard let wrapper = Disturbance.slowDisk(milliseconds: 50) else { return }
+    let wrapper = Disturbance.slowDisk(milliseconds: 50)
     let daemon = try DaemonProcess()
     try fill(daemon, 50)
     #expect(daemon.end() == 0)
@@ -160,17 +159,16 @@ struct CompactionFaultTests {
     #expect(try daemon.verify().contains("damaged") == false)
   }
 
-  @Test(arguments: ["ENOSPC", "EDQUOT", "EFBIG"])
+  @Test(.needs("strace"), arguments: ["ENOSPC", "EDQUOT", "EFBIG"])
   func `18: a checkpoint, a snapshot and a compaction without room lose nothing`(error: String)
     throws
   {
-    guard isThere("strace") else { return }
     let daemon = try DaemonProcess()
     daemon.end()
     // The file itself takes nothing any more, its log does: that is what a checkpoint meets.
     let wrapper = Disturbance.wrapper(
       "pwrite64:error=\(error)", onlyOn: daemon.journal)
-    let full = try DaemonProcess(wrapper: wrapper ?? [], in: daemon.directory)
+    let full = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
     try fill(full, 60)
     let client = try TestSocket(full.socket)
     #expect(try client.call(compact(before: 1_000)).contains(#""first":1000"#))
@@ -183,27 +181,25 @@ struct CompactionFaultTests {
     #expect(try daemon.verify().contains("damaged") == false)
   }
 
-  @Test
+  @Test(.needs("strace"))
   func `18: a start that finds no room says so, to be tried again`() throws {
-    guard isThere("strace") else { return }
     let daemon = try DaemonProcess()
     try fill(daemon, 1)
     #expect(daemon.end() == 0)
     let wrapper = Disturbance.wrapper("pwrite64:error=ENOSPC", onlyOn: daemon.journal + "-shm")
-    let full = try DaemonProcess(wrapper: wrapper ?? [], in: daemon.directory, waits: false)
+    let full = try DaemonProcess(wrapper: wrapper, in: daemon.directory, waits: false)
     for _ in 0..<2_000 where !full.log.contains("No space left") { usleep(10_000) }
     #expect(full.end(SIGKILL) == 74, "\(full.log)")
     try daemon.start()
     try check(daemon, 1)
   }
 
-  @Test
+  @Test(.needs("strace"))
   func `19: a checkpoint whose fsync fails is the end, and nothing answered is lost`() throws {
-    guard isThere("strace") else { return }
     let daemon = try DaemonProcess()
     daemon.end()
     let wrapper = Disturbance.wrapper("fdatasync:error=EIO", onlyOn: daemon.journal)
-    let broken = try DaemonProcess(wrapper: wrapper ?? [], in: daemon.directory)
+    let broken = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
     let client = try TestSocket(broken.socket)
     var answered = 0
     let filler = String(repeating: "x", count: 2_000)

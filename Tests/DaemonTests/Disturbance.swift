@@ -3,12 +3,13 @@ import TestSupport
 
 /// What strace does to the system calls of a daemon.
 enum Disturbance {
-  /// What starts a daemon whose system calls are disturbed; `nil` when strace is not there.
+  /// Returns what starts a daemon whose system calls are disturbed.
+  ///
+  /// The test `needs("strace")`.
   ///
   /// - Parameter injections: As in `strace -e inject=…`.
   /// - Parameter path: Only calls on this file are disturbed; `nil` for all.
-  static func wrapper(_ injections: String..., onlyOn path: String? = nil) -> [String]? {
-    guard isThere("strace") else { return nil }
+  static func wrapper(_ injections: String..., onlyOn path: String? = nil) -> [String] {
     let calls = injections.map { $0.prefix { $0 != ":" } }.joined(separator: ",")
     // -D: the daemon stays our child. The leak sanitizer cannot look into what is traced.
     return [
@@ -18,7 +19,7 @@ enum Disturbance {
   }
 
   /// A disk that takes a while to have what it is given.
-  static func slowDisk(milliseconds: Int) -> [String]? {
+  static func slowDisk(milliseconds: Int) -> [String] {
     wrapper("fdatasync:delay_enter=\(milliseconds * 1000)")
   }
 }

@@ -71,9 +71,8 @@ struct JournalDiskTests {
 
   // MARK: 19: a write that cannot be trusted
 
-  @Test
+  @Test(.needs("strace"))
   func `who waits for the disk is answered when it has it, where others need not wait`() throws {
-    guard isThere("strace") else { return }
     let place = try TemporaryDirectory()
     let trace = place.path + "/trace"
     let daemon = try DaemonProcess(
@@ -100,11 +99,10 @@ struct JournalDiskTests {
 
   /// Where the room is shared, as on NFS, only the fsync says that there is none; what was written may
   /// be found all the same.
-  @Test(arguments: ["EIO", "ENOSPC", "EDQUOT"])
+  @Test(.needs("strace"), arguments: ["EIO", "ENOSPC", "EDQUOT"])
   func `19: after a failed fsync nothing is answered as if it were durable, and the daemon ends`(
     errno: String
   ) throws {
-    guard isThere("strace") else { return }
     let daemon = try DaemonProcess(
       wrapper: [
         // The leak sanitizer cannot look into what is traced.

@@ -1,5 +1,6 @@
 import Glibc
 import TestSupport
+import Testing
 
 /// Runs a program and returns what it prints.
 ///
@@ -82,5 +83,12 @@ final class TemporaryMount {
 
   deinit {
     if isMounted { _ = try? run(["umount", "-l", path]) }
+  }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Skips a test, visibly, where a program is not installed.
+  static func needs(_ program: String) -> Self {
+    .enabled(if: isThere(program), "\(program) is not installed")
   }
 }

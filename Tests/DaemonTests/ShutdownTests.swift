@@ -21,9 +21,9 @@ struct ShutdownTests {
     Issue.record("it does not come to that")
   }
 
-  @Test
+  @Test(.needs("strace"))
   func `what was asked before the end is answered, however slow the disk is`() throws {
-    guard let wrapper = Disturbance.slowDisk(milliseconds: 3_000) else { return }
+    let wrapper = Disturbance.slowDisk(milliseconds: 3_000)
     let daemon = try DaemonProcess()
     daemon.end()
     let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
@@ -45,11 +45,11 @@ struct ShutdownTests {
     #expect(frames.last?.contains(#""last":3"#) == true)
   }
 
-  @Test
+  @Test(.needs("strace"))
   func `what only notifications have written is waited for, and what waits behind them is run`()
     throws
   {
-    guard let wrapper = Disturbance.slowDisk(milliseconds: 500) else { return }
+    let wrapper = Disturbance.slowDisk(milliseconds: 500)
     let daemon = try DaemonProcess()
     daemon.end()
     let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
@@ -64,9 +64,9 @@ struct ShutdownTests {
     #expect(lines.count == 2)
   }
 
-  @Test
+  @Test(.needs("strace"))
   func `25: signals that come together are one, and everything is answered first`() throws {
-    guard let wrapper = Disturbance.slowDisk(milliseconds: 2_000) else { return }
+    let wrapper = Disturbance.slowDisk(milliseconds: 2_000)
     let daemon = try DaemonProcess()
     daemon.end()
     let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
@@ -83,9 +83,9 @@ struct ShutdownTests {
     #expect(slow.waitForEnd() == 0)
   }
 
-  @Test
+  @Test(.needs("strace"))
   func `25: a second signal waits for the disk, and not for clients that do not read`() throws {
-    guard let wrapper = Disturbance.slowDisk(milliseconds: 3_000) else { return }
+    let wrapper = Disturbance.slowDisk(milliseconds: 3_000)
     let daemon = try DaemonProcess()
     daemon.end()
     let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
@@ -102,9 +102,9 @@ struct ShutdownTests {
     #expect(slow.waitForEnd() == 0)
   }
 
-  @Test
+  @Test(.needs("strace"))
   func `25: a third signal ends it at once`() throws {
-    guard let wrapper = Disturbance.slowDisk(milliseconds: 8_000) else { return }
+    let wrapper = Disturbance.slowDisk(milliseconds: 8_000)
     let daemon = try DaemonProcess()
     daemon.end()
     let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
@@ -123,8 +123,8 @@ struct ShutdownTests {
   // MARK: 25: signals at bad times
 
   /// A journal that takes a while to replay, and what starts a daemon on it.
-  private func longReplay(_ manager: ServiceManagerSocket) throws -> (DaemonProcess, [String])? {
-    guard let wrapper = Disturbance.wrapper("pread64:delay_enter=30000") else { return nil }
+  private func longReplay(_ manager: ServiceManagerSocket) throws -> (DaemonProcess, [String]) {
+    let wrapper = Disturbance.wrapper("pread64:delay_enter=30000")
     let daemon = try DaemonProcess()
     let client = try TestSocket(daemon.socket)
     let text = String(repeating: "x", count: 3_000)
@@ -137,10 +137,10 @@ struct ShutdownTests {
     return (daemon, manager.wrapper + wrapper)
   }
 
-  @Test
+  @Test(.needs("strace"))
   func `25: a signal to read the configuration again does not end a replay`() throws {
     let manager = try ServiceManagerSocket()
-    guard let (daemon, wrapper) = try longReplay(manager) else { return }
+    let (daemon, wrapper) = try longReplay(manager)
     let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory, waits: false)
     #expect(manager.wait(for: "STATUS=replaying 0/100"))
     kill(slow.pid, SIGHUP)
@@ -149,10 +149,10 @@ struct ShutdownTests {
     #expect(try client.call(#"{"id":1,"method":"ping"}"#).contains(#""last":100"#))
   }
 
-  @Test
+  @Test(.needs("strace"))
   func `25: a replay that is ended can be begun again`() throws {
     let manager = try ServiceManagerSocket()
-    guard let (daemon, wrapper) = try longReplay(manager) else { return }
+    let (daemon, wrapper) = try longReplay(manager)
     for _ in 0..<2 {
       let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory, waits: false)
       #expect(manager.wait(for: "STATUS=replaying 0/100"))

@@ -3,10 +3,10 @@ import Testing
 
 /// Fault 20: system calls that take long, do half of what they should, or are interrupted.
 struct SlowDiskTests {
-  @Test
+  @Test(.needs("strace"))
   func `20: while the disk is slow answers come late, and everybody else is served`() throws {
     let manager = try ServiceManagerSocket()
-    guard let wrapper = Disturbance.slowDisk(milliseconds: 2_000) else { return }
+    let wrapper = Disturbance.slowDisk(milliseconds: 2_000)
     let daemon = try DaemonProcess()
     daemon.end()
     let slow = try DaemonProcess(
@@ -33,9 +33,9 @@ struct SlowDiskTests {
       try other.call(#"{"id":1,"method":"get","params":["cells/a"]}"#).contains(#""value":1"#))
   }
 
-  @Test
+  @Test(.needs("strace"))
   func `20: the commands that come while the disk is busy are one more write`() throws {
-    guard let wrapper = Disturbance.slowDisk(milliseconds: 300) else { return }
+    let wrapper = Disturbance.slowDisk(milliseconds: 300)
     let daemon = try DaemonProcess()
     daemon.end()
     let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory)
@@ -52,13 +52,12 @@ struct SlowDiskTests {
     #expect(milliseconds() - start < 20 * 300)
   }
 
-  @Test
+  @Test(.needs("strace"))
   func `20: interrupted calls are made again, and a full socket is waited for`() throws {
     let wrapper = Disturbance.wrapper(
       "pread64:error=EINTR:when=3+3", "pwrite64:error=EINTR:when=2+2",
       "recvfrom:error=EINTR:when=2+2", "sendto:error=EAGAIN:when=3+3",
       "accept4:error=EINTR:when=1+2", "epoll_pwait:error=EINTR:when=5+5")
-    guard let wrapper else { return }
     let daemon = try DaemonProcess(wrapper: wrapper)
     let client = try TestSocket(daemon.socket)
     let watcher = try TestSocket(daemon.socket)

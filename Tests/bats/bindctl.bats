@@ -352,8 +352,9 @@ END
     bindctl set cells/n end
     eventually has out end
     is "$(tr '\n' ' ' < "$directory/out")" "$(seq -s ' ' 0 40) end "
-    is "$(head -2 "$directory/err")" 'bindctl: the connection is lost; waiting for the daemon
-bindctl: connected again; going on after 11'
+    is "$(head -1 "$directory/err")" 'bindctl: the connection is lost; waiting for the daemon'
+    # The last value may not have arrived before the kill.
+    [[ $(sed -n 2p "$directory/err") =~ ^'bindctl: connected again; going on after '1[01]$ ]]
 }
 
 @test "events -f goes on after kill -9 and a restart, without gap or repeat" {

@@ -1,13 +1,14 @@
 import BinderClient
 import Console
 import JSON
+import Wire
 
 let versionSyntax = Syntax("version", "Says which version this is, and which the daemon is.")
 
 var versionCommand: Command {
   Command(versionSyntax) { context in
-    var document: JSONObject = ["bindctl": .string(Context.version)]
-    var text = "bindctl \(Context.version)"
+    var document: JSONObject = ["bindctl": .string(Release.version)]
+    var text = "bindctl \(Release.version)"
     do throws(ClientError) {
       let connection = try context.client.connected(until: Deadline(inMilliseconds: 2000))
       document["binderd"] = .string(connection.greeting.server.version)
@@ -15,7 +16,7 @@ var versionCommand: Command {
     } catch {
       // Without a daemon there is this version alone.
     }
-    context.output.result(document, bare: .string(Context.version), human: text)
+    context.output.result(document, bare: .string(Release.version), human: text)
     return .done
   }
 }
