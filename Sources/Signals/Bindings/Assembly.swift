@@ -1,14 +1,14 @@
-/// Collects the lines of a binder and takes them in a fixed order: assign, bind, observe, connect.
+/// Collects the lines of a binder and runs them by phase: assign, bind, observe, connect.
 ///
-/// So the order in which they were written means nothing, even where a source tells something at
-/// once: who observes is there before what is connected starts.
+/// The order in which they were written does not matter, even if a source emits at once. All
+/// observers are in place before a connected source starts.
 package final class Assembly {
-  /// A line of a binder.
+  /// A line of a binder: one assignment, binding, observation or connection.
   package struct Line {
     fileprivate let phase: Int
     fileprivate let run: () -> Void
 
-    /// - Parameter phase: The lines of a lower phase are taken before it.
+    /// - Parameter phase: Lines of lower phases run first.
     package init(phase: Int, run: @escaping () -> Void) {
       (self.phase, self.run) = (phase, run)
     }
@@ -16,9 +16,9 @@ package final class Assembly {
 
   private var lines: [Line] = []
 
-  /// Takes the lines that `binder` gives.
+  /// Runs the lines that `binder` adds, by phase.
   ///
-  /// - Parameter order: The order in which they are written: a test shuffles them.
+  /// - Parameter order: Rearranges the lines before they run by phase. Tests shuffle them.
   package static func take(
     order: ([Line]) -> [Line] = { $0 }, _ binder: (Assembly) -> Void
   ) {
@@ -27,7 +27,7 @@ package final class Assembly {
     take(order(assembly.lines))
   }
 
-  /// Takes lines by their phases, those of one phase in the order that is given.
+  /// Runs lines by phase, and those of one phase in the given order.
   package static func take(_ lines: [Line]) {
     guard let last = lines.map(\.phase).max() else { return }
     for phase in 0...last {
@@ -35,16 +35,16 @@ package final class Assembly {
     }
   }
 
-  /// A line that assigns what is there.
+  /// Adds a line that assigns a present value.
   package func assign(_ line: @escaping () -> Void) { add(0, line) }
 
-  /// A line that binds what comes.
+  /// Adds a line that binds future values.
   package func bind(_ line: @escaping () -> Void) { add(1, line) }
 
-  /// A line that observes what the user does.
+  /// Adds a line that observes user input.
   package func observe(_ line: @escaping () -> Void) { add(2, line) }
 
-  /// A line that starts a source.
+  /// Adds a line that starts a source.
   package func connect(_ line: @escaping () -> Void) { add(3, line) }
 
   private func add(_ phase: Int, _ line: @escaping () -> Void) {

@@ -1,8 +1,8 @@
 extension BindableProtocol where Self: SignalProtocol, Error == Never {
-  /// Keeps two values the same: this one goes first, then whichever changes sets the other.
+  /// Keeps two values equal: `other` takes this value first, then each side updates the other.
   ///
-  /// It is at rest when both have told the same value. What an observer of one makes of a value
-  /// reaches the other too. The other side holds this one.
+  /// Updates stop when both sides have sent the same value. A value that an observer sets on one
+  /// side in response also reaches the other. `other` retains this side.
   @discardableResult
   package func bidirectionalBind<Other: BindableProtocol & SignalProtocol>(
     to other: Other
@@ -11,20 +11,20 @@ extension BindableProtocol where Self: SignalProtocol, Error == Never {
     bidirectionalBind(to: other, areEqual: ==)
   }
 
-  /// Keeps two values the same: this one goes first, then whichever changes sets the other.
+  /// Keeps two values equal: `other` takes this value first, then each side updates the other.
   ///
-  /// - Parameter areEqual: Whether both tell the same value, so that there is nothing to do.
+  /// - Parameter areEqual: Returns whether two values are equal, so that no side must be set.
   @discardableResult
   package func bidirectionalBind<Other: BindableProtocol & SignalProtocol>(
     to other: Other, areEqual: @escaping (Element, Element) -> Bool
   ) -> any Disposable where Other.Element == Element, Other.Error == Never {
     let agreement = Agreement(areEqual)
     let there = toSignal().filter(agreement.isNews).bind(to: other)
-    // Through a relay, so that this side does not hold the other that holds it.
+    // A relay, so that this side does not retain `other`, which retains this side.
     let relay = PassthroughSubject<Element, Never>()
     let back = relay.bind(to: self)
     let echo = other.observe { event in
-      // The values that the other had before are overruled.
+      // Ignore the values that `other` had before the binding.
       if let element = event.element, !agreement.isNewsFromOther(element) { return }
       relay.on(event)
     }
@@ -33,11 +33,11 @@ extension BindableProtocol where Self: SignalProtocol, Error == Never {
   }
 }
 
-/// The value that two sides have agreed on.
+/// The value that both sides have agreed on.
 private final class Agreement<Element> {
   private let areEqual: (Element, Element) -> Bool
   private var value: Element?
-  /// Whether what the other side tells is from before the binding.
+  /// Whether values from the other side predate the binding.
   var isStarting = true
   private let live = LiveNode("Agreement")
 
@@ -45,14 +45,16 @@ private final class Agreement<Element> {
     self.areEqual = areEqual
   }
 
-  /// Whether a value differs from the one agreed on; then it is the one.
+  /// Returns whether a value differs from the agreed one, and makes it the agreed one.
   func isNews(_ element: Element) -> Bool {
     if let value, areEqual(value, element) { return false }
     value = element
     return true
   }
 
-  /// The same for what the other side tells.
+  /// Returns whether a value from the other side differs from the agreed one.
+  ///
+  /// While the binding starts, it returns `false` if this side has already sent a value.
   func isNewsFromOther(_ element: Element) -> Bool {
     if isStarting, value != nil { return false }
     return isNews(element)

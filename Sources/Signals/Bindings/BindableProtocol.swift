@@ -1,16 +1,16 @@
-/// What a signal can be bound to.
+/// A target that a signal can be bound to.
 package protocol BindableProtocol<Element> {
   associatedtype Element
 
-  /// Takes what the signal emits, until it ends or the target does.
+  /// Sets the target to each element of `signal`, until the signal or the target ends.
   func bind(signal: SafeSignal<Element>) -> any Disposable
 }
 
-/// The same by its other name.
+/// A shorter name for ``BindableProtocol``.
 package typealias Bindable = BindableProtocol
 
 extension SignalProtocol where Error == Never {
-  /// Sets the target to each element, for as long as the target lives.
+  /// Sets the target to each element while the target lives.
   @discardableResult
   package func bind<Target: BindableProtocol>(
     to bindable: Target
@@ -18,7 +18,7 @@ extension SignalProtocol where Error == Never {
     bindable.bind(signal: toSignal())
   }
 
-  /// Sets the target, which takes optionals, to each element, for as long as the target lives.
+  /// Sets the target, which takes optionals, to each element while the target lives.
   @_disfavoredOverload
   @discardableResult
   package func bind<Target: BindableProtocol>(

@@ -1,6 +1,7 @@
-/// A binding: it holds what it observes, not what it sets.
+/// A binding that retains its source, but not its target.
 ///
-/// Its owner is the target, directly or through a bag; so the source lives as long as the target.
+/// The target owns the binding, directly or through a bag. The source therefore lives as long as
+/// the target.
 private final class Binding: Disposable {
   private var source: Any?
   private let run = SerialDisposable(otherDisposable: nil)
@@ -20,13 +21,13 @@ private final class Binding: Disposable {
     let source = source
     self.source = nil
     run.dispose()
-    // Last, because the source may end with it and come back here.
+    // Release the source last: it may be deallocated here and call back.
     withExtendedLifetime(source) {}
   }
 }
 
 extension Deallocatable {
-  /// Holds a disposable until the object goes, and disposes it then.
+  /// Retains a disposable until the object is deallocated, and then disposes it.
   fileprivate func keep(_ disposable: any Disposable) {
     if let provider = self as? any DisposeBagProvider {
       provider.bag.add(disposable: disposable)
@@ -37,7 +38,8 @@ extension Deallocatable {
 }
 
 extension SignalProtocol where Error == Never {
-  /// Calls `setter` with the target and each element, until either ends; `keep` takes the binding.
+  /// Calls `setter` with the target and each element until either ends; passes the binding to
+  /// `keep`.
   private func bind<Target: AnyObject>(
     weakly target: Target, context: ExecutionContext?, keep: (any Disposable) -> Void,
     setter: @escaping (Target, Element) -> Void
@@ -60,7 +62,7 @@ extension SignalProtocol where Error == Never {
     return binding
   }
 
-  /// Calls `setter` with the subject and each element, for as long as the subject lives.
+  /// Calls `setter` with the subject and each element while the subject lives.
   func bind<Value, Failure>(
     to subject: Subject<Value, Failure>,
     setter: @escaping (Subject<Value, Failure>, Element) -> Void
@@ -69,11 +71,11 @@ extension SignalProtocol where Error == Never {
       weakly: subject, context: nil, keep: subject.disposeBag.add(disposable:), setter: setter)
   }
 
-  /// Calls `setter` with the target and each element, for as long as the target lives.
+  /// Calls `setter` with the target and each element while the target lives.
   ///
-  /// The target is not retained, so binding an object to itself makes no cycle; that is why
-  /// `setter` is given the target instead of capturing it. The signal is retained by the target's
-  /// bag, so a service lives as long as what is bound to it.
+  /// The target is not retained, so binding an object to itself makes no cycle. For this reason
+  /// `setter` receives the target instead of capturing it. The target's bag retains the signal, so
+  /// a service lives as long as its bound objects.
   @discardableResult
   package func bind<Target: Deallocatable>(
     to target: Target, context: ExecutionContext? = nil,
@@ -82,7 +84,7 @@ extension SignalProtocol where Error == Never {
     bind(weakly: target, context: context, keep: target.keep, setter: setter)
   }
 
-  /// Sets a property of the target to each element, for as long as the target lives.
+  /// Sets a property of the target to each element while the target lives.
   @discardableResult
   package func bind<Target: Deallocatable>(
     to target: Target, keyPath: ReferenceWritableKeyPath<Target, Element>,
@@ -93,7 +95,7 @@ extension SignalProtocol where Error == Never {
 }
 
 extension SignalProtocol where Error == Never, Element == Void {
-  /// Calls `setter` with the target each time, for as long as the target lives.
+  /// Calls `setter` with the target for each element while the target lives.
   @discardableResult
   package func bind<Target: Deallocatable>(
     to target: Target, context: ExecutionContext? = nil, setter: @escaping (Target) -> Void

@@ -1,16 +1,16 @@
-/// What a signal can be bound to: something that is done with each element.
+/// A binding target that runs a closure for each element.
 ///
-/// It is done to an object, which is not retained, for as long as that lives; or, when it is made of
-/// a listener only, for as long as the bond itself lives. The first is ReactiveKit's bond, the second
-/// the first Bond's.
+/// A bond with a target object does not retain it and works while that object lives, as in
+/// ReactiveKit. A bond with only a listener works while the bond itself lives, as in the first
+/// Bond.
 package class Bond<Element>: BindableProtocol, DisposeBagProvider {
   private let start: ((SafeSignal<Element>) -> any Disposable)?
-  /// What is done with each element; `nil` for a bond with a target.
+  /// The closure that runs for each element; `nil` for a bond with a target.
   package var listener: ((Element) -> Void)?
-  /// What is bound to a bond without a target.
+  /// The bindings to a bond without a target.
   package private(set) lazy var bag = DisposeBag(isReusable: true)
 
-  /// - Parameter setter: Called with the target and each element, for as long as the target lives.
+  /// - Parameter setter: Called with the target and each element while the target lives.
   package init<Target: Deallocatable>(
     target: Target, context: ExecutionContext? = nil,
     setter: @escaping (Target, Element) -> Void
@@ -21,7 +21,7 @@ package class Bond<Element>: BindableProtocol, DisposeBagProvider {
     }
   }
 
-  /// - Parameter listener: Called with each element, for as long as the bond lives.
+  /// - Parameter listener: Called with each element while the bond lives.
   package init(_ listener: @escaping (Element) -> Void) {
     start = nil
     self.listener = listener
@@ -33,7 +33,7 @@ package class Bond<Element>: BindableProtocol, DisposeBagProvider {
 }
 
 extension ReactiveExtensions where Base: Deallocatable {
-  /// What is done to the object with each element that is bound to it.
+  /// Returns a bond that calls `setter` with the object and each element.
   package func bond<Element>(
     context: ExecutionContext? = nil, setter: @escaping (Base, Element) -> Void
   ) -> Bond<Element> {

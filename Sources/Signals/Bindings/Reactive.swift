@@ -1,8 +1,8 @@
-/// Where reactive extensions of a type are found: `object.reactive.…`.
+/// A namespace for the reactive extensions of a type: `object.reactive.…`.
 package protocol ReactiveExtensions<Base> {
   associatedtype Base
 
-  /// What is extended.
+  /// The extended value.
   var base: Base { get }
 }
 
@@ -15,7 +15,7 @@ package struct Reactive<Base>: ReactiveExtensions {
   }
 }
 
-/// What has reactive extensions.
+/// An object with reactive extensions.
 package protocol ReactiveExtensionsProvider: AnyObject {}
 
 extension ReactiveExtensionsProvider {
@@ -30,6 +30,6 @@ extension ReactiveExtensions where Base: DisposeBagProvider {
   /// The bag of the object.
   package var bag: DisposeBag { base.bag }
 
-  /// Completes when the object goes.
+  /// Completes when the object is deallocated.
   package var deallocated: SafeSignal<Void> { base.deallocated }
 }

@@ -1,14 +1,14 @@
 extension Subscribers {
-  /// A subscriber that keeps what it is told.
+  /// A subscriber that keeps all elements and the completion.
   package final class Accumulator<Input, Failure: Error>: Subscriber, Cancellable {
-    /// The elements.
+    /// The elements received so far.
     package private(set) var values: [Input] = []
     private var seat = SubscriberSeat<Failure>()
     private let live = LiveNode("Accumulator")
 
     package init() {}
 
-    /// Whether the run is complete.
+    /// Whether the run has completed without an error.
     package var isFinished: Bool {
       if case .finished = seat.completion { true } else { false }
     }
@@ -16,7 +16,7 @@ extension Subscribers {
     /// Whether the run has failed.
     package var isFailure: Bool { error != nil }
 
-    /// The failure, if there was one.
+    /// The error of the run, or `nil` if it has not failed.
     package var error: Failure? {
       if case .failure(let error) = seat.completion { error } else { nil }
     }

@@ -1,9 +1,9 @@
 extension Subscribers {
-  /// A subscriber by two closures.
+  /// A subscriber made of two closures.
   package final class Sink<Input, Failure: Error>: Subscriber, Cancellable {
     /// Called with each element.
     package let receiveValue: (Input) -> Void
-    /// Called with the end.
+    /// Called with the completion.
     package let receiveCompletion: (Completion<Failure>) -> Void
     private var seat = SubscriberSeat<Failure>()
     private let live = LiveNode("Sink")
@@ -36,14 +36,14 @@ extension Subscribers {
   }
 }
 
-/// The one subscription of a subscriber.
+/// The single subscription of a subscriber.
 struct SubscriberSeat<Failure: Error> {
   private var subscription: (any Subscription)?
   private var isTaken = false
-  /// How the run ended, if it did so by itself.
+  /// The completion of the run, or `nil` if it was cancelled or is still active.
   private(set) var completion: Subscribers.Completion<Failure>?
 
-  /// Takes a subscription; one that comes second is cancelled.
+  /// Takes a subscription and returns `true`; cancels a second one and returns `false`.
   mutating func take(_ subscription: any Subscription) -> Bool {
     guard !isTaken else {
       subscription.cancel()
@@ -67,7 +67,8 @@ struct SubscriberSeat<Failure: Error> {
 }
 
 extension SignalProtocol {
-  /// Calls closures with each element and with the end, until what is returned is let go.
+  /// Calls the closures with each element and the completion, until the returned object is
+  /// released.
   package func sink(
     receiveCompletion: @escaping (Subscribers.Completion<Error>) -> Void,
     receiveValue: @escaping (Element) -> Void
@@ -84,12 +85,12 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Error == Never {
-  /// Calls a closure with each element, until what is returned is let go.
+  /// Calls a closure with each element, until the returned object is released.
   package func sink(receiveValue: @escaping (Element) -> Void) -> AnyCancellable {
     AnyCancellable(observeNext(with: receiveValue))
   }
 
-  /// Sets a property of an object to each element, until what is returned is let go.
+  /// Sets a property of an object to each element, until the returned object is released.
   package func assign<Root: AnyObject>(
     to keyPath: ReferenceWritableKeyPath<Root, Element>, on object: Root
   ) -> AnyCancellable {

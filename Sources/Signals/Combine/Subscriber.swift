@@ -1,44 +1,44 @@
-/// Who is told of the events of one run, in the words of Combine.
+/// A receiver of the events of one run, as in Combine.
 package protocol Subscriber<Input, Failure> {
   associatedtype Input
   associatedtype Failure: Error
 
-  /// Tells that the run has started; nothing comes before elements are requested.
+  /// Receives the subscription at the start; no element arrives before one is requested.
   func receive(subscription: any Subscription)
 
-  /// Tells an element; returns how many more are wanted.
+  /// Receives an element, and returns the number of further elements wanted.
   func receive(_ input: Input) -> Subscribers.Demand
 
-  /// Tells the end.
+  /// Receives the completion.
   func receive(completion: Subscribers.Completion<Failure>)
 }
 
 extension Subscriber where Input == Void {
-  /// Tells that it happened.
+  /// Receives an element without a value.
   package func receive() -> Subscribers.Demand {
     receive(())
   }
 }
 
-/// One run, as a subscriber holds it.
+/// One run, as seen by its subscriber.
 package protocol Subscription: Cancellable {
-  /// Wants elements.
+  /// Requests elements.
   func request(_ demand: Subscribers.Demand)
 }
 
 extension Subscribers {
-  /// How many elements are wanted: all, since everything within the loop is synchronous.
+  /// The number of elements wanted: always unlimited, because delivery is synchronous.
   package struct Demand: Equatable, Hashable, Sendable {
-    /// How many.
+    /// The number of elements.
     package let value: Int
 
-    /// All.
+    /// All elements.
     package static let unlimited = Demand(value: .max)
   }
 }
 
 extension SignalProtocol {
-  /// Starts a run that tells a subscriber, when it has requested elements.
+  /// Starts a run for a subscriber when it first requests elements.
   package func subscribe<Downstream: Subscriber>(
     _ subscriber: Downstream
   ) where Downstream.Input == Element, Downstream.Failure == Error {

@@ -1,7 +1,7 @@
-/// A namespace for what goes with a ``Subscriber``.
+/// A namespace for types related to ``Subscriber``.
 @usableFromInline
 package enum Subscribers {
-  /// How a run ended.
+  /// The end of a run.
   @usableFromInline
   package enum Completion<Failure: Error> {
     case finished
@@ -12,7 +12,7 @@ package enum Subscribers {
 extension Subscribers.Completion: Equatable where Failure: Equatable {}
 
 extension Signal.Event {
-  /// The terminal event of an end.
+  /// Creates the terminal event for a completion.
   @inlinable
   package init(_ completion: Subscribers.Completion<Error>) {
     switch completion {

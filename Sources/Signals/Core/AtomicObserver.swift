@@ -1,6 +1,7 @@
-/// One run of a signal, as its producer sees it: it holds the grammar, so that no operator has to.
+/// The observer of one run, as the producer of a signal sees it.
 ///
-/// After the terminal event or the disposal it tells nothing more and holds nothing more.
+/// It enforces the event grammar, so that operators need not. After the terminal event or the
+/// disposal it sends nothing and retains nothing.
 @usableFromInline
 package final class AtomicObserver<Element, Error: Swift.Error>: ObserverProtocol, Disposable {
   @usableFromInline
@@ -19,9 +20,9 @@ package final class AtomicObserver<Element, Error: Swift.Error>: ObserverProtoco
   @inlinable
   package var isDisposed: Bool { observer == nil }
 
-  /// Tells an event.
+  /// Sends an event to the observer.
   ///
-  /// At the terminal event the upstream is disposed first, then the observer is told.
+  /// At the terminal event it disposes the upstream first, then calls the observer.
   @inlinable
   package func on(_ event: Signal<Element, Error>.Event) {
     guard let observer else { return }
@@ -29,31 +30,35 @@ package final class AtomicObserver<Element, Error: Swift.Error>: ObserverProtoco
     observer(event)
   }
 
-  /// Tells an element.
+  /// Sends an element.
   @inlinable
   package func receive(_ element: Element) {
     observer?(.next(element))
   }
 
-  /// Tells that the run is complete.
+  /// Completes the run.
   @inlinable
   package func complete() {
     on(.completed)
   }
 
-  /// Tells that the run has failed.
+  /// Fails the run.
   @inlinable
   package func fail(_ error: Error) {
     on(.failed(error))
   }
 
-  /// Runs the producer and takes what ends its work; a run that has ended already ends it at once.
+  /// Runs the producer and keeps the disposable that it returns.
+  ///
+  /// If the run has already ended, it disposes it at once.
   @inlinable
   package func attach(_ producer: Signal<Element, Error>.Producer) {
     attach(producer(self))
   }
 
-  /// Takes what ends the work; a run that has ended already disposes it at once.
+  /// Keeps the disposable of the upstream.
+  ///
+  /// If the run has already ended, it disposes it at once.
   @inlinable
   func attach(_ disposable: any Disposable) {
     if isDisposed { disposable.dispose() } else { upstream = disposable }
@@ -65,7 +70,7 @@ package final class AtomicObserver<Element, Error: Swift.Error>: ObserverProtoco
     self.observer = nil
     self.upstream = nil  // before the call, so that a nested dispose is a no-op
     upstream?.dispose()
-    // Last, because what the observer held may end with it and come back here.
+    // Release the observer last: objects that it retained may be deallocated here and call back.
     withExtendedLifetime(observer) {}
   }
 }

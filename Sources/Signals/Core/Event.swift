@@ -1,5 +1,5 @@
 extension Signal {
-  /// What a run consists of.
+  /// An event of a run.
   @usableFromInline
   package enum Event {
     case next(Element)
@@ -9,37 +9,37 @@ extension Signal {
 }
 
 extension Signal.Event {
-  /// Whether it carries an element.
+  /// Whether the event carries an element.
   @inlinable
   package var isNext: Bool {
     if case .next = self { true } else { false }
   }
 
-  /// Whether the run fails with this event.
+  /// Whether the event is a failure.
   @inlinable
   package var isFailed: Bool {
     if case .failed = self { true } else { false }
   }
 
-  /// Whether the run completes with this event.
+  /// Whether the event is a completion.
   @inlinable
   package var isCompleted: Bool {
     if case .completed = self { true } else { false }
   }
 
-  /// Whether the run ends with this event.
+  /// Whether the event ends the run.
   @inlinable
   package var isTerminal: Bool {
     if case .next = self { false } else { true }
   }
 
-  /// The element of a `next`.
+  /// The element of a `next` event, otherwise `nil`.
   @inlinable
   package var element: Element? {
     if case .next(let element) = self { element } else { nil }
   }
 
-  /// The error of a `failed`.
+  /// The error of a `failed` event, otherwise `nil`.
   @inlinable
   package var error: Error? {
     if case .failed(let error) = self { error } else { nil }

@@ -1,14 +1,13 @@
-/// Counts the nodes of signals that live, and what clients have, by kind, so that a test can say that
-/// none is left.
+/// Counts live signal nodes and client objects by kind, so that a test can check for leaks.
 ///
-/// Only debug builds count, and only what is made in the scope of a counter.
-// `@unchecked Sendable` because a task-local value has to be Sendable: signals are confined to one
-// thread, and so is the test that counts its own.
+/// Counts only in debug builds, and only the objects created while ``counter`` is set.
+// `@unchecked Sendable` because a task-local value has to be Sendable. Signals are confined to one
+// thread, and so is the test that counts them.
 package final class LiveNodes: @unchecked Sendable {
-  /// The counter of the present task.
+  /// The counter of the current task.
   @TaskLocal package static var counter: LiveNodes?
 
-  /// How many of each kind live; kinds of which none is left are not in it.
+  /// The number of live objects of each kind, without kinds that have none.
   package private(set) var counts: [String: Int] = [:]
 
   package init() {}
@@ -20,7 +19,7 @@ package final class LiveNodes: @unchecked Sendable {
   }
 }
 
-/// What an object holds to be counted while it lives; nothing at all in a release build.
+/// A member that counts its owner while it lives; it does nothing in a release build.
 @usableFromInline
 package struct LiveNode: ~Copyable {
   #if DEBUG

@@ -1,42 +1,42 @@
-/// Who is told of the events of one run.
+/// A callback that receives the events of one run.
 @usableFromInline
 package typealias Observer<Element, Error: Swift.Error> = (Signal<Element, Error>.Event) -> Void
 
-/// Who is told of the events of one run that cannot fail.
+/// A callback that receives the events of one run that cannot fail.
 @usableFromInline
 package typealias SafeObserver<Element> = Observer<Element, Never>
 
-/// Whatever can be told of events.
+/// A type that receives events.
 @usableFromInline
 package protocol ObserverProtocol<Element, Error> {
   associatedtype Element
   associatedtype Error: Swift.Error
 
-  /// Tells an event.
+  /// Receives an event.
   func on(_ event: Signal<Element, Error>.Event)
 }
 
 extension ObserverProtocol {
-  /// Tells an element.
+  /// Receives an element.
   @inlinable
   package func receive(_ element: Element) {
     on(.next(element))
   }
 
-  /// Tells the end.
+  /// Receives the terminal event.
   @inlinable
   package func receive(completion: Subscribers.Completion<Error>) {
     on(.init(completion))
   }
 
-  /// Tells an element and that it was the last.
+  /// Receives the last element, then completes.
   @inlinable
   package func receive(lastElement element: Element) {
     on(.next(element))
     on(.completed)
   }
 
-  /// The same as a closure.
+  /// Returns this observer as a closure.
   @inlinable
   package func toObserver() -> Observer<Element, Error> {
     on
@@ -44,17 +44,17 @@ extension ObserverProtocol {
 }
 
 extension ObserverProtocol where Element == Void {
-  /// Tells that it happened.
+  /// Receives an element without a value.
   @inlinable
   package func receive() {
     on(.next(()))
   }
 }
 
-/// A closure as an observer.
+/// An observer made of a closure.
 @usableFromInline
 package struct AnyObserver<Element, Error: Swift.Error>: ObserverProtocol {
-  /// The closure.
+  /// The closure that receives each event.
   @usableFromInline
   package let observer: Observer<Element, Error>
 

@@ -1,4 +1,6 @@
-/// First in, first out, both O(1) on average; the newest may be taken back.
+/// A FIFO queue whose `append` and `popFirst` are amortized O(1).
+///
+/// The newest element can be removed too.
 @usableFromInline
 package struct Queue<Element> {
   @usableFromInline
@@ -15,11 +17,11 @@ package struct Queue<Element> {
   @inlinable
   package var isEmpty: Bool { head == items.count }
 
-  /// The oldest.
+  /// The oldest element, or `nil` if the queue is empty.
   @inlinable
   package var first: Element? { isEmpty ? nil : items[head] }
 
-  /// The newest.
+  /// The newest element, or `nil` if the queue is empty.
   @inlinable
   package var last: Element? { isEmpty ? nil : items[items.count - 1] }
 
@@ -44,14 +46,14 @@ package struct Queue<Element> {
     return first
   }
 
-  /// Takes the newest back.
+  /// Removes and returns the newest element, or `nil` if the queue is empty.
   @inlinable
   package mutating func popLast() -> Element? {
     guard !isEmpty else { return nil }
     return items.removeLast()
   }
 
-  /// All, the oldest first.
+  /// All elements, the oldest first.
   @inlinable
   package var elements: some Sequence<Element> { items[head...].lazy.compactMap(\.self) }
 }

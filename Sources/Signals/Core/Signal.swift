@@ -1,25 +1,25 @@
 /// A sequence of elements over time, described but not started.
 ///
-/// Observing a signal starts a run; each observer has a run of its own. A run is
-/// `next* (completed | failed)?` and nothing follows the terminal event or the disposal.
+/// Each observer starts a separate run. A run is `next* (completed | failed)?`. Nothing follows the
+/// terminal event or the disposal.
 ///
-/// A signal is confined: it is not `Sendable`, takes no lock, and calls its observers
+/// A signal is confined to one thread. It is not `Sendable`, takes no lock, and calls its observers
 /// synchronously on the thread that sends.
 @usableFromInline
 package struct Signal<Element, Error: Swift.Error>: SignalProtocol {
-  /// Runs the work of one observer.
+  /// Does the work of one run.
   ///
-  /// It is given whom to tell and returns what ends the work early.
+  /// It receives the observer and returns a disposable that stops the work early.
   @usableFromInline
   package typealias Producer = (AtomicObserver<Element, Error>) -> any Disposable
 
   @usableFromInline
   let run: (@escaping Observer<Element, Error>) -> any Disposable
 
-  /// A signal by its producer.
+  /// Creates a signal from a producer.
   ///
-  /// - Parameter producer: Called for each run with whom to tell; returns what ends the work early.
-  ///   It is disposed when the run ends, in whatever way.
+  /// - Parameter producer: Called once for each run with its observer. Returns a disposable that
+  ///   stops the work early; it is disposed whenever the run ends.
   @inlinable
   package init(_ producer: @escaping Producer) {
     run = { observer in
@@ -34,10 +34,10 @@ package struct Signal<Element, Error: Swift.Error>: SignalProtocol {
     self.run = run
   }
 
-  /// A signal by what observes another signal, one event for one event or fewer.
+  /// Creates a signal that passes on events of another signal, at most one for each event.
   ///
-  /// For operators that end only when their source does: the source keeps the grammar for them, so
-  /// that a run costs one closure.
+  /// It suits operators that end only with their source. The source enforces the grammar for them,
+  /// so that a run costs one closure.
   @inlinable
   static func passing(
     _ run: @escaping (@escaping Observer<Element, Error>) -> any Disposable

@@ -1,4 +1,4 @@
-/// Whatever can be observed: signals, subjects, properties.
+/// A type that can be observed: a signal, a subject or a property.
 @usableFromInline
 package protocol SignalProtocol<Element, Error> {
   associatedtype Element
@@ -8,13 +8,13 @@ package protocol SignalProtocol<Element, Error> {
   ///
   /// An implementation keeps the grammar `next* (completed | failed)?` and is silent once disposed.
   ///
-  /// - Returns: What ends the run early. Dropping it does not: a run lives until it ends or is
-  ///   disposed, so put it into a ``DisposeBag``.
+  /// - Returns: A disposable that ends the run early. Releasing it does not end the run, so put it
+  ///   into a ``DisposeBag``.
   func observe(with observer: @escaping Observer<Element, Error>) -> any Disposable
 }
 
 extension SignalProtocol {
-  /// Starts a run that tells `observer`.
+  /// Starts a run that sends its events to `observer`.
   @inlinable
   package func observe(with observer: some ObserverProtocol<Element, Error>) -> any Disposable {
     observe(with: observer.on)
@@ -28,7 +28,7 @@ extension SignalProtocol {
     }
   }
 
-  /// Calls `observer` when the run fails.
+  /// Calls `observer` with the error if the run fails.
   @inlinable
   package func observeFailed(with observer: @escaping (Error) -> Void) -> any Disposable {
     observe { event in
@@ -36,7 +36,7 @@ extension SignalProtocol {
     }
   }
 
-  /// Calls `observer` when the run is complete.
+  /// Calls `observer` when the run completes.
   @inlinable
   package func observeCompleted(with observer: @escaping () -> Void) -> any Disposable {
     observe { event in
@@ -44,7 +44,7 @@ extension SignalProtocol {
     }
   }
 
-  /// The same as a ``Signal``.
+  /// Returns this as a ``Signal``.
   @inlinable
   package func toSignal() -> Signal<Element, Error> {
     (self as? Signal<Element, Error>) ?? Signal.passing(observe(with:))

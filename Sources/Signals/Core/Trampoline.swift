@@ -1,10 +1,11 @@
-/// Takes a step again as often as it is asked to, in a loop: a step that asks for the next one,
-/// while it runs, costs no stack.
+/// Turns recursion into a loop: a step that requests the next step while it runs uses no stack.
 final class Trampoline {
   private var isRunning = false
   private var isAsked = false
 
-  /// Takes `step`, after the one that is being taken if one is.
+  /// Runs `step` in a loop until no further step was requested.
+  ///
+  /// A call from within a step only requests one more round of the outermost `step`.
   func bounce(_ step: () -> Void) {
     isAsked = true
     guard !isRunning else { return }

@@ -1,9 +1,9 @@
-/// Makes the signal to run for each observer, when it comes.
+/// A signal that creates its source separately for each observer.
 package struct Deferred<DeferredSignal: SignalProtocol>: SignalProtocol {
   package typealias Element = DeferredSignal.Element
   package typealias Error = DeferredSignal.Error
 
-  /// Makes the signal.
+  /// Creates the source of one run.
   package let signalFactory: () -> DeferredSignal
 
   package init(signalFactory: @escaping () -> DeferredSignal) {

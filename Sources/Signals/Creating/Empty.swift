@@ -1,13 +1,13 @@
-/// Emits nothing; completes at once, or never.
+/// A signal without elements that completes at once or never.
 package struct Empty<Element, Error: Swift.Error>: SignalProtocol, Equatable {
-  /// Whether it completes at once.
+  /// Whether the signal completes at once; otherwise it never ends.
   package let completeImmediately: Bool
 
   package init(completeImmediately: Bool = true) {
     self.completeImmediately = completeImmediately
   }
 
-  /// The same, with its types as arguments.
+  /// Creates the signal with its types as arguments.
   package init(
     completeImmediately: Bool = true, outputType: Element.Type, failureType: Error.Type
   ) {

@@ -1,11 +1,11 @@
 extension Signal {
-  /// Emits one element and completes.
+  /// Creates a signal that emits one element and completes.
   @inlinable
   package init(just element: Element) {
     self.init(performing: { element })
   }
 
-  /// Emits what `body` returns and completes; each run calls it.
+  /// Creates a signal that emits the result of `body` and completes; each run calls `body`.
   @inlinable
   package init(performing body: @escaping () -> Element) {
     self.init { observer in
@@ -14,13 +14,13 @@ extension Signal {
     }
   }
 
-  /// Emits a success and completes, or fails.
+  /// Creates a signal that emits the success of a result and completes, or fails with its error.
   @inlinable
   package init(result: Result<Element, Error>) {
     self.init(evaluating: { result })
   }
 
-  /// Emits the success that `body` returns and completes, or fails; each run calls it.
+  /// Creates a signal that emits the success of `body` or fails; each run calls `body`.
   @inlinable
   package init(evaluating body: @escaping () -> Result<Element, Error>) {
     self.init { observer in
@@ -32,7 +32,7 @@ extension Signal {
     }
   }
 
-  /// Emits each element of a sequence and completes.
+  /// Creates a signal that emits each element of a sequence and completes.
   @inlinable
   package init<Elements: Sequence<Element>>(sequence: Elements) {
     self.init { observer in
@@ -47,7 +47,9 @@ extension Signal {
 }
 
 extension Signal where Error == any Swift.Error {
-  /// Emits what `body` returns and completes, or fails with what it throws; each run calls it.
+  /// Creates a signal that emits the result of `body`, or fails with its error.
+  ///
+  /// Each run calls `body`.
   @inlinable
   package init(catching body: @escaping () throws -> Element) {
     self.init(evaluating: { Result(catching: body) })

@@ -1,5 +1,5 @@
 extension Signal {
-  /// Completes at once.
+  /// Returns a signal that completes at once.
   @inlinable
   package static func completed() -> Signal {
     Signal { observer in
@@ -8,7 +8,7 @@ extension Signal {
     }
   }
 
-  /// Fails at once.
+  /// Returns a signal that fails at once.
   @inlinable
   package static func failed(_ error: Error) -> Signal {
     Signal { observer in
@@ -17,7 +17,7 @@ extension Signal {
     }
   }
 
-  /// Emits nothing and never ends.
+  /// Returns a signal that emits nothing and never ends.
   @inlinable
   package static func never() -> Signal {
     Signal { _ in NonDisposable.instance }

@@ -1,19 +1,19 @@
 extension Signal {
-  /// Runs the signal that `makeSignal` returns; each run makes its own.
+  /// Creates a signal that runs the signal returned by `makeSignal`; each run calls `makeSignal`.
   package init<Other: SignalProtocol>(
     deferring makeSignal: @escaping () -> Other
   ) where Other.Element == Element, Other.Error == Error {
     self = .passing { makeSignal().observe(with: $0) }
   }
 
-  /// Runs another signal.
+  /// Creates a signal that runs another signal.
   package init<Other: SignalProtocol>(
     takingOver other: Other
   ) where Other.Element == Element, Other.Error == Error {
     self = other.toSignal()
   }
 
-  /// Runs another signal, which cannot fail.
+  /// Creates a signal that runs another signal, which cannot fail.
   @_disfavoredOverload
   package init<Other: SignalProtocol>(
     takingOver other: Other
@@ -21,7 +21,7 @@ extension Signal {
     self = other.castError()
   }
 
-  /// Emits the elements of many signals; it fails with the first that fails.
+  /// Creates a signal that flattens a sequence of signals; it fails with the first failure.
   package init<Signals: Sequence>(
     flattening signals: Signals, strategy: FlattenStrategy
   )
@@ -32,9 +32,9 @@ extension Signal {
     self = Signal<Signals.Element, Error>(sequence: signals).flatten(strategy)
   }
 
-  /// Emits what `combine` makes of the newest elements of all signals, when each has emitted one.
+  /// Creates a signal that combines the newest elements of all signals, once each has emitted one.
   ///
-  /// - Parameter combine: Is given as many elements as there are signals, in their order.
+  /// - Parameter combine: Receives one element for each signal, in the order of the signals.
   package init<Signals: Collection>(
     combiningLatest signals: Signals,
     combine: @escaping (_ elements: [Signals.Element.Element]) -> Element
@@ -67,7 +67,7 @@ extension Signal {
     }
   }
 
-  /// A signal and who tells its observers.
+  /// Returns a signal and an observer that sends events to it.
   package static func withObserver() -> (Signal, AnyObserver<Element, Error>) {
     let subject = PassthroughSubject<Element, Error>()
     return (subject.toSignal(), AnyObserver(observer: subject.on))

@@ -1,4 +1,4 @@
-/// Runs a closure once, when it is cancelled or released.
+/// Runs a closure once, when it is cancelled or deallocated.
 package final class AnyCancellable: Disposable, Hashable {
   private var handler: (() -> Void)?
   private let live = LiveNode("AnyCancellable")
@@ -33,12 +33,12 @@ package final class AnyCancellable: Disposable, Hashable {
     hasher.combine(ObjectIdentifier(self))
   }
 
-  /// Keeps itself, and no wrapper, in a collection that cancels it when it goes.
+  /// Stores this object, without a wrapper, in a collection.
   package func store<C: RangeReplaceableCollection<AnyCancellable>>(in collection: inout C) {
     collection.append(self)
   }
 
-  /// Keeps itself, and no wrapper, in a set that cancels it when it goes.
+  /// Stores this object, without a wrapper, in a set.
   package func store(in set: inout Set<AnyCancellable>) {
     set.insert(self)
   }

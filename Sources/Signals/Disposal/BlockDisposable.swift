@@ -1,4 +1,4 @@
-/// Runs a closure once.
+/// A disposable that runs a closure once.
 @usableFromInline
 package final class BlockDisposable: Disposable {
   private var handler: (() -> Void)?

@@ -1,6 +1,7 @@
-/// Disposes many, in the order in which they came; one that comes after is disposed at once.
+/// Disposes several disposables in the order of addition.
 ///
-/// Those that have ended by themselves are let go.
+/// One added after the disposal is disposed at once. Disposables that have already ended are
+/// pruned.
 @usableFromInline
 package final class CompositeDisposable: Disposable {
   private var disposables = DisposableList()
@@ -16,17 +17,17 @@ package final class CompositeDisposable: Disposable {
     for disposable in disposables { self.disposables.append(disposable) }
   }
 
-  /// How many are held: those that have ended are among them for a while.
+  /// The number of disposables held, including ended ones that are not pruned yet.
   package var count: Int { disposables.count }
 
-  /// Adds one.
+  /// Adds a disposable.
   @usableFromInline
   package func add(disposable: any Disposable) {
     guard !isDisposed else { return disposable.dispose() }
     disposables.append(disposable)
   }
 
-  /// Adds one.
+  /// Adds a disposable.
   package static func += (composite: CompositeDisposable, disposable: any Disposable) {
     composite.add(disposable: disposable)
   }

@@ -1,12 +1,12 @@
-/// What tells of its own end, so that it can be bound to.
+/// An object that signals its deallocation, so that it can be the target of a binding.
 package protocol Deallocatable: AnyObject {
-  /// Completes when the object goes.
+  /// Completes when the object is deallocated.
   var deallocated: SafeSignal<Void> { get }
 }
 
-/// What holds disposables until it goes.
+/// An object that holds disposables until it is deallocated.
 package protocol DisposeBagProvider: Deallocatable {
-  /// Disposed when the object goes.
+  /// A bag that is disposed when the object is deallocated.
   var bag: DisposeBag { get }
 }
 

@@ -1,6 +1,6 @@
-/// Disposes another when it is released.
+/// Disposes another disposable when it is deallocated.
 package final class DeinitDisposable: Disposable {
-  /// The other; `nil` when it was disposed.
+  /// The other disposable, or `nil` once it is disposed.
   package var otherDisposable: (any Disposable)?
   private let live = LiveNode("DeinitDisposable")
 

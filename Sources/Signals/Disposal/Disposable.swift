@@ -1,17 +1,17 @@
-/// Ends an observation, once; disposing twice is the same as disposing once.
+/// A handle that ends an observation; disposing it twice has no further effect.
 @usableFromInline
 package protocol Disposable: Cancellable {
-  /// Whether it has ended.
+  /// Whether the observation has ended or was disposed.
   var isDisposed: Bool { get }
 
-  /// Ends it.
+  /// Ends the observation.
   func dispose()
 }
 
-/// Whatever can be cancelled.
+/// A type that can be cancelled.
 @usableFromInline
 package protocol Cancellable {
-  /// Ends it.
+  /// Cancels the activity.
   func cancel()
 }
 
@@ -21,22 +21,22 @@ extension Disposable {
     dispose()
   }
 
-  /// Lets a bag dispose it.
+  /// Adds this disposable to a bag.
   package func dispose(in bag: some DisposeBagProtocol) {
     bag.add(disposable: self)
   }
 
-  /// Lets a bag dispose it.
+  /// Adds this disposable to a bag.
   package func store(in bag: some DisposeBagProtocol) {
     bag.add(disposable: self)
   }
 
-  /// Keeps it in a collection that disposes it when it goes.
+  /// Stores this disposable in a collection, which disposes it when it is deallocated.
   package func store<C: RangeReplaceableCollection<AnyCancellable>>(in collection: inout C) {
     collection.append(AnyCancellable(self))
   }
 
-  /// Keeps it in a set that disposes it when it goes.
+  /// Stores this disposable in a set, which disposes it when it is deallocated.
   package func store(in set: inout Set<AnyCancellable>) {
     set.insert(AnyCancellable(self))
   }

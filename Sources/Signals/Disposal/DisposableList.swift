@@ -1,13 +1,13 @@
-/// Disposables in the order in which they came, without those that have ended.
+/// A list of disposables in the order of addition, without those that have ended.
 ///
-/// Adding is O(1) on average: the ended ones are dropped each time the list has doubled.
+/// Appending is amortized O(1): ended disposables are pruned each time the list has doubled.
 struct DisposableList {
   private var items: [any Disposable] = []
   private var nextPruning = 16
 
   var isEmpty: Bool { items.isEmpty }
 
-  /// How many are held, ended ones included.
+  /// The number of disposables held, including ended ones.
   var count: Int { items.count }
 
   mutating func append(_ disposable: any Disposable) {
@@ -18,12 +18,12 @@ struct DisposableList {
     items.append(disposable)
   }
 
-  /// Takes the newest away.
+  /// Removes and returns the newest disposable.
   mutating func popLast() -> (any Disposable)? {
     items.popLast()
   }
 
-  /// Takes all away.
+  /// Removes and returns all disposables.
   mutating func takeAll() -> [any Disposable] {
     let all = items
     items = []

@@ -1,15 +1,15 @@
-/// Takes disposables to dispose them later.
+/// A collection of disposables that are disposed later.
 @usableFromInline
 package protocol DisposeBagProtocol: Disposable {
-  /// Adds one.
+  /// Adds a disposable.
   func add(disposable: any Disposable)
 }
 
-/// Holds disposables and disposes them, newest first, when it is disposed or released.
+/// Holds disposables and disposes them, newest first, when it is disposed or deallocated.
 ///
-/// A bag is disposed once: what is added later is disposed at once. A reusable one keeps the rule
-/// of ReactiveKit instead, for views that are bound again and again: `dispose` empties it in the
-/// order in which things came, it counts as disposed while it is empty, and it takes new ones.
+/// A bag can be disposed once. Disposables added after that are disposed at once. A reusable bag
+/// follows ReactiveKit's rule, for views that are bound repeatedly. Its `dispose` empties it in the
+/// order of addition, it counts as disposed while empty, and it accepts new disposables.
 @usableFromInline
 package final class DisposeBag: DisposeBagProtocol {
   private let isReusable: Bool
@@ -23,7 +23,7 @@ package final class DisposeBag: DisposeBagProtocol {
     isReusable = false
   }
 
-  /// A bag that can be reusable.
+  /// Creates a bag that is optionally reusable.
   package init(isReusable: Bool) {
     self.isReusable = isReusable
   }
@@ -33,21 +33,21 @@ package final class DisposeBag: DisposeBagProtocol {
     deallocation?.on(.completed)
   }
 
-  /// Whether it was disposed; of a reusable bag, whether it is empty.
+  /// Whether the bag was disposed; for a reusable bag, whether it is empty.
   @usableFromInline
   package var isDisposed: Bool { isReusable ? disposables.isEmpty : wasDisposed }
 
-  /// How many are held: those that have ended are among them for a while.
+  /// The number of disposables held, including ended ones that are not pruned yet.
   package var count: Int { disposables.count }
 
-  /// Adds a disposable; a bag that was disposed disposes it at once, if it is not reusable.
+  /// Adds a disposable; a non-reusable bag that was disposed disposes it at once.
   @usableFromInline
   package func add(disposable: any Disposable) {
     guard !wasDisposed else { return disposable.dispose() }
     disposables.append(disposable)
   }
 
-  /// Adds disposables.
+  /// Adds several disposables.
   package func add(disposables: [any Disposable]) {
     for disposable in disposables { add(disposable: disposable) }
   }
@@ -57,7 +57,7 @@ package final class DisposeBag: DisposeBagProtocol {
     bag.add(disposable: disposable)
   }
 
-  /// Adds disposables.
+  /// Adds several disposables.
   package static func += (bag: DisposeBag, disposables: [any Disposable]) {
     bag.add(disposables: disposables)
   }
@@ -69,7 +69,7 @@ package final class DisposeBag: DisposeBagProtocol {
     while let last = disposables.popLast() { last.dispose() }
   }
 
-  /// Completes when the bag goes.
+  /// Completes when the bag is deallocated.
   package var deallocated: SafeSignal<Void> {
     let subject = deallocation ?? ReplayOneSubject()
     deallocation = subject

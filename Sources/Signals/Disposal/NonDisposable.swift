@@ -1,7 +1,7 @@
-/// Ends nothing.
+/// A disposable that does nothing.
 @usableFromInline
 package struct NonDisposable: Disposable, Sendable {
-  /// The only one there needs to be.
+  /// The shared instance.
   @usableFromInline
   package static let instance = NonDisposable()
 
@@ -12,7 +12,7 @@ package struct NonDisposable: Disposable, Sendable {
   package func dispose() {}
 }
 
-/// What has ended already.
+/// A disposable of an observation that has already ended.
 @usableFromInline
 struct EndedDisposable: Disposable {
   @inlinable

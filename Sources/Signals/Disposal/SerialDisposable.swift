@@ -1,13 +1,13 @@
-/// Disposes the one it holds at that time.
+/// Disposes the disposable that it currently holds.
 ///
-/// Setting another does not dispose the one before: whoever sets it decides about that.
+/// Replacing the disposable does not dispose the previous one; the caller decides about it.
 @usableFromInline
 package final class SerialDisposable: Disposable {
   @usableFromInline
   package private(set) var isDisposed = false
   private let live = LiveNode("SerialDisposable")
 
-  /// The one to dispose; set after the disposal, it is disposed at once.
+  /// The disposable to dispose; set after the disposal, it is disposed at once.
   @usableFromInline
   package var otherDisposable: (any Disposable)? {
     didSet { if isDisposed { disposeOther() } }

@@ -1,4 +1,4 @@
-/// A flag: disposed or not.
+/// A flag that records the disposal.
 package final class SimpleDisposable: Disposable {
   @usableFromInline
   package var isDisposed: Bool

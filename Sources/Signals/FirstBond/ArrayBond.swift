@@ -1,21 +1,21 @@
 /// A bond that follows an array element by element.
 package final class ArrayBond<Element>: Bond<[Element]> {
-  /// Told where elements were inserted.
+  /// Called with the indices of inserted elements.
   package var insertListener: (([Int]) -> Void)?
-  /// Told where elements were, and which, that were removed.
+  /// Called with the former indices of removed elements, and the elements.
   package var removeListener: (([Int], [Element]) -> Void)?
-  /// Told where elements were set.
+  /// Called with the indices of replaced elements.
   package var updateListener: (([Int]) -> Void)?
-  /// Told that all of it may be another.
+  /// Called with the new array when all of it may have changed.
   package var resetListener: (([Element]) -> Void)?
 
   package init() {
     super.init { _ in }
   }
 
-  /// Follows an array, for as long as the bond lives; it holds the array.
+  /// Follows an array while the bond lives; the bond retains the array.
   ///
-  /// - Parameter fire: Whether the present array counts, as one that was set.
+  /// - Parameter fire: Whether to report the current array as a reset.
   package func bind(_ array: DynamicArray<Element>, fire: Bool = true) {
     if fire { resetListener?(array.value) }
     super.bind(array, fire: fire)
@@ -32,12 +32,12 @@ package final class ArrayBond<Element>: Bond<[Element]> {
   }
 }
 
-/// The bond follows, from the present array on.
+/// Makes the bond follow the array, starting with its current elements.
 package func ->> <Element>(left: DynamicArray<Element>, right: ArrayBond<Element>) {
   right.bind(left)
 }
 
-/// The bond follows, from the next change on.
+/// Makes the bond follow the array, starting with the next change.
 package func ->| <Element>(left: DynamicArray<Element>, right: ArrayBond<Element>) {
   right.bind(left, fire: false)
 }

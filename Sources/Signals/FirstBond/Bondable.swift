@@ -1,15 +1,15 @@
-/// What has one bond that is meant when none is said: the text of a label.
+/// An object with a default bond, for example the text of a label.
 package protocol Bondable {
   associatedtype BondType
 
-  /// The bond.
+  /// The default bond.
   var designatedBond: Bond<BondType> { get }
 }
 
-/// What has one value that is meant when none is said: the text of a field.
+/// An object with a default value to follow, for example the text of a field.
 package protocol Dynamical {
   associatedtype DynamicType
 
-  /// The value.
+  /// The default value.
   var designatedDynamic: Dynamic<DynamicType> { get }
 }

@@ -4,13 +4,13 @@ package class Dynamic<Value>: ValueNode<Value> {
     super.init(value)
   }
 
-  /// The value; setting it tells all bonds, also while they are being told.
+  /// The current value; setting it notifies all bonds, even during a delivery.
   package final var value: Value {
     get { stored }
     set { on(.next(newValue)) }
   }
 
-  /// What is always `transform` of this one; it holds this one.
+  /// Returns a value that is always `transform` of this one; it retains this one.
   package final func map<Output>(_ transform: @escaping (Value) -> Output) -> Dynamic<Output> {
     let derived = Dynamic<Output>(transform(value))
     dropFirst(1).map(transform).bind(to: derived)
@@ -18,7 +18,7 @@ package class Dynamic<Value>: ValueNode<Value> {
   }
 }
 
-/// What is always `transform` of a value.
+/// Returns a value that is always `transform` of another.
 package func map<Value, Output>(
   _ dynamic: Dynamic<Value>, _ transform: @escaping (Value) -> Output
 ) -> Dynamic<Output> {
@@ -26,10 +26,10 @@ package func map<Value, Output>(
 }
 
 extension Bond {
-  /// Follows a value, for as long as the bond lives.
+  /// Follows a value while the bond lives.
   ///
-  /// - Parameter fire: Whether the present value counts.
-  /// - Parameter strongly: Whether the bond holds what it follows.
+  /// - Parameter fire: Whether to deliver the current value too.
+  /// - Parameter strongly: Whether the bond retains the value.
   package func bind(_ dynamic: Dynamic<Element>, fire: Bool = true, strongly: Bool = true) {
     let values = fire ? dynamic.toSignal() : dynamic.dropFirst(1)
     guard !strongly else { return _ = bind(signal: values) }
@@ -37,7 +37,7 @@ extension Bond {
     bag.add(disposable: run)
   }
 
-  /// Follows nothing more.
+  /// Removes all bindings to this bond.
   package func unbindAll() {
     bag.dispose()
   }

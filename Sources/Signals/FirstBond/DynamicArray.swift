@@ -1,26 +1,25 @@
-/// What has changed in an array: the places are those after the change, of what was removed those
-/// before it.
+/// A change of an array: removals carry indices before the change, other cases those after it.
 package enum DynamicArrayChange<Element> {
   case inserted([Int], [Element])
   case removed([Int], [Element])
   case updated([Int], [Element])
-  /// All of it may be another.
+  /// All elements may have changed.
   case reset([Element])
 }
 
-/// An array that bonds follow, element by element if they like.
+/// An array that bonds can follow element by element.
 package final class DynamicArray<Element>: Dynamic<[Element]> {
   private let changed = PassthroughSubject<DynamicArrayChange<Element>, Never>()
-  /// Whether what is told as a whole was told as a change already.
+  /// Whether the array that is about to be sent was already reported as a change.
   private var isTold = false
-  /// Holds what it is made from.
+  /// The array that this one is derived from.
   private var source: AnyObject?
 
   package override init(_ array: [Element] = []) {
     super.init(array)
   }
 
-  /// Each change, after it was made.
+  /// Emits each change after it was made.
   package var changes: SafeSignal<DynamicArrayChange<Element>> { changed.toSignal() }
 
   package var count: Int { stored.count }
@@ -33,22 +32,22 @@ package final class DynamicArray<Element>: Dynamic<[Element]> {
     set { change(.updated([index], [newValue])) { $0[index] = newValue } }
   }
 
-  /// Adds an element as the last.
+  /// Appends an element.
   package func append(_ element: Element) {
     insert(element, atIndex: count)
   }
 
-  /// Adds elements as the last.
+  /// Appends several elements.
   package func append(_ elements: [Element]) {
     splice(elements, atIndex: count)
   }
 
-  /// Puts an element in front of the one at a place.
+  /// Inserts an element at an index.
   package func insert(_ element: Element, atIndex index: Int) {
     change(.inserted([index], [element])) { $0.insert(element, at: index) }
   }
 
-  /// Puts elements in front of the one at a place.
+  /// Inserts several elements at an index.
   package func splice(_ elements: [Element], atIndex index: Int) {
     guard !elements.isEmpty else { return }
     change(.inserted(Array(index..<index + elements.count), elements)) {
@@ -56,7 +55,7 @@ package final class DynamicArray<Element>: Dynamic<[Element]> {
     }
   }
 
-  /// Takes an element away.
+  /// Removes and returns the element at an index.
   @discardableResult
   package func removeAtIndex(_ index: Int) -> Element {
     let element = stored[index]
@@ -64,13 +63,13 @@ package final class DynamicArray<Element>: Dynamic<[Element]> {
     return element
   }
 
-  /// Takes the last element away; there has to be one.
+  /// Removes and returns the last element; the array must not be empty.
   @discardableResult
   package func removeLast() -> Element {
     removeAtIndex(count - 1)
   }
 
-  /// Takes all elements away.
+  /// Removes all elements.
   package func removeAll(_ keepCapacity: Bool = false) {
     guard !isEmpty else { return }
     change(.removed(Array(stored.indices), stored)) {
@@ -78,9 +77,9 @@ package final class DynamicArray<Element>: Dynamic<[Element]> {
     }
   }
 
-  /// The array whose elements are always `transform` of those of this one; it holds this one.
+  /// Returns an array whose elements are always `transform` of this one's; it retains this one.
   ///
-  /// `transform` is called once for each element that comes.
+  /// It calls `transform` once for each new element.
   package func map<Output>(_ transform: @escaping (Element) -> Output) -> DynamicArray<Output> {
     let derived = DynamicArray<Output>(stored.map(transform))
     derived.source = self
@@ -97,7 +96,7 @@ package final class DynamicArray<Element>: Dynamic<[Element]> {
         for (i, element) in Swift.zip(indices, elements) { array.insert(element, at: i) }
       }
     case .removed(let indices, _):
-      // What was made of them, not what would be made of them now.
+      // Report the stored elements; `transform` might return others now.
       self.change(.removed(indices, indices.map { stored[$0] })) { array in
         for i in indices.reversed() { array.remove(at: i) }
       }
@@ -126,7 +125,9 @@ package final class DynamicArray<Element>: Dynamic<[Element]> {
 }
 
 extension DynamicArrayChange {
-  /// The same change of what is made of each element; of removed ones only the places are kept.
+  /// Returns the change with `transform` applied to its elements.
+  ///
+  /// A removal keeps only the indices.
   fileprivate func map<Output>(
     _ transform: (Element) -> Output
   ) -> DynamicArrayChange<Output> {

@@ -1,7 +1,9 @@
 extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
-  /// Emits the states as they are seen: loading again is reloading, and told once.
+  /// Emits observed states: loading after a value becomes `reloading`, and repeated loading is
+  /// dropped.
   ///
-  /// - Parameter loadsAgainOnFailure: Whether loading after a failure is loading, not reloading.
+  /// - Parameter loadsAgainOnFailure: Whether loading after a failure is `loading` instead of
+  ///   `reloading`.
   package func deriveObservedLoadingState(
     loadsAgainOnFailure: Bool = true
   ) -> SafeSignal<ObservedLoadingState<LoadingValue, LoadingError>> {

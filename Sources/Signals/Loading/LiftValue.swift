@@ -1,14 +1,14 @@
 extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
-  /// Has operators work on the loaded values and makes loading states of what comes out.
+  /// Applies operators to the loaded values and turns their output into loading states.
   package func liftValue<NewValue>(
     _ transform: @escaping (Signal<LoadingValue, LoadingError>) -> Signal<NewValue, LoadingError>
   ) -> LoadingSignal<NewValue, LoadingError> {
     liftValue { transform($0).toLoadingSignal() }
   }
 
-  /// Has operators work on the loaded values and tells the states that come out.
+  /// Applies operators to the loaded values and emits the resulting states.
   ///
-  /// That it is loading, or that loading failed, passes by.
+  /// `loading` and `failed` states bypass the operators.
   package func liftValue<NewValue>(
     _ transform:
       @escaping (Signal<LoadingValue, LoadingError>) -> LoadingSignal<NewValue, LoadingError>
@@ -31,7 +31,7 @@ extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
     }
   }
 
-  /// Loads what `transform` makes of each loaded value.
+  /// Flattens the loading signals that `transform` returns for each loaded value.
   package func flatMapValue<NewValue>(
     _ strategy: FlattenStrategy = .latest,
     transform: @escaping (LoadingValue) -> LoadingSignal<NewValue, LoadingError>
@@ -45,7 +45,7 @@ extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
     }
   }
 
-  /// Loads what `transform` makes of each loaded value.
+  /// Flattens the loading signals that `transform` returns for each loaded value.
   package func flatMapValue<NewValue>(
     _ strategy: FlattenStrategy = .latest,
     transform: @escaping (LoadingValue) -> Signal<NewValue, LoadingError>

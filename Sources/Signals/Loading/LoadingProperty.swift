@@ -1,4 +1,4 @@
-/// A value that is loaded when somebody observes it for the first time, and kept.
+/// A value that is loaded when the first observer subscribes, and then kept.
 package final class LoadingProperty<LoadingValue, LoadingError: Error>: PropertyProtocol,
   SignalProtocol, DisposeBagProvider
 {
@@ -9,7 +9,7 @@ package final class LoadingProperty<LoadingValue, LoadingError: Error>: Property
   private let state = Property<Element>(.loading)
   private var loading: (any Disposable)?
 
-  /// - Parameter signalProducer: Called when the value is to be loaded.
+  /// - Parameter signalProducer: Returns the signal that loads the value. Called for each load.
   package init(_ signalProducer: @escaping () -> LoadingSignal<LoadingValue, LoadingError>) {
     load = signalProducer
   }
@@ -20,10 +20,10 @@ package final class LoadingProperty<LoadingValue, LoadingError: Error>: Property
 
   package var bag: DisposeBag { state.bag }
 
-  /// What loading has come to: before the first observer, loading.
+  /// The current loading state; `loading` before the first observer.
   package var loadingState: Element { state.value }
 
-  /// The value, when it is loaded; set to `nil`, it counts as loading.
+  /// The loaded value, or `nil` if there is none; setting `nil` sets the state to `loading`.
   package var value: LoadingValue? {
     get { loadingState.value }
     set { state.value = newValue.map { .loaded($0) } ?? .loading }
@@ -43,9 +43,9 @@ package final class LoadingProperty<LoadingValue, LoadingError: Error>: Property
     return state.observe(with: observer)
   }
 
-  /// Loads anew in each run, and emits the states of that.
+  /// Returns a signal that reloads the value in each run and emits the states.
   ///
-  /// The property takes the values, and the other states too if not `silently`.
+  /// - Parameter silently: Whether the property takes only loaded values, and not the other states.
   package func reload(silently: Bool = true) -> LoadingSignal<LoadingValue, LoadingError> {
     LoadingSignal<LoadingValue, LoadingError> { [self] observer in
       if !silently { state.value = .loading }
@@ -63,7 +63,7 @@ package final class LoadingProperty<LoadingValue, LoadingError: Error>: Property
 }
 
 extension SignalProtocol {
-  /// Emits each element when a property has been loaded anew for it; fails when that does.
+  /// Emits each element after reloading a property for it; fails if reloading fails.
   package func reloading<LoadingValue>(
     _ property: LoadingProperty<LoadingValue, Error>
   ) -> Signal<Element, Error> {
@@ -74,7 +74,7 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
-  /// Emits each value when a property has been loaded anew for it.
+  /// Emits each value after reloading a property for it.
   package func reloading<Value>(
     _ property: LoadingProperty<Value, LoadingError>, strategy: FlattenStrategy = .latest
   ) -> LoadingSignal<LoadingValue, LoadingError> {

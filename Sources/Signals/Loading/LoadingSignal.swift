@@ -1,4 +1,4 @@
-/// A signal of what loading something has come to; failing to load does not end it.
+/// A signal of loading states; a loading failure does not end it.
 package typealias LoadingSignal<LoadingValue, LoadingError: Error> =
   SafeSignal<LoadingState<LoadingValue, LoadingError>>
 
@@ -6,27 +6,27 @@ extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
   package typealias LoadingValue = Element.LoadingValue
   package typealias LoadingError = Element.LoadingError
 
-  /// Emits that it is loading and completes.
+  /// Returns a signal that emits `loading` and completes.
   package static func loading() -> LoadingSignal<LoadingValue, LoadingError> {
     Signal(just: .loading)
   }
 
-  /// Emits a loaded value and completes.
+  /// Returns a signal that emits a loaded value and completes.
   package static func loaded(_ value: LoadingValue) -> LoadingSignal<LoadingValue, LoadingError> {
     Signal(just: .loaded(value))
   }
 
-  /// Emits that loading failed and completes.
+  /// Returns a signal that emits a loading failure and completes.
   package static func failed(_ error: LoadingError) -> LoadingSignal<LoadingValue, LoadingError> {
     Signal(just: .failed(error))
   }
 
-  /// Emits the loaded values only.
+  /// Emits only the loaded values.
   package func value() -> SafeSignal<LoadingValue> {
     compactMap(\.value)
   }
 
-  /// Emits the states with what `transform` makes of each value.
+  /// Emits the states with `transform` applied to each value.
   package func mapValue<NewValue>(
     _ transform: @escaping (LoadingValue) -> NewValue
   ) -> LoadingSignal<NewValue, LoadingError> {
@@ -39,7 +39,7 @@ extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
     }
   }
 
-  /// Emits the states with what `transform` makes of each error.
+  /// Emits the states with `transform` applied to each error.
   package func mapLoadingError<NewError>(
     _ transform: @escaping (LoadingError) -> NewError
   ) -> LoadingSignal<LoadingValue, NewError> {
@@ -52,7 +52,7 @@ extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
     }
   }
 
-  /// Emits the loaded values, and fails when loading does.
+  /// Emits the loaded values; fails with the first loading failure.
   package func dematerializeLoadingState() -> Signal<LoadingValue, LoadingError> {
     Signal<LoadingValue, LoadingError> { observer in
       observe { event in
@@ -71,7 +71,7 @@ extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
 }
 
 extension SignalProtocol {
-  /// Emits that it is loading, then each element as loaded, and a failure as the last state.
+  /// Emits `loading`, then each element as `loaded`, and a failure as the last state.
   package func toLoadingSignal() -> LoadingSignal<Element, Error> {
     LoadingSignal<Element, Error> { observer in
       observer.receive(.loading)

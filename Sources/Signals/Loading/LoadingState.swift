@@ -3,28 +3,28 @@ package protocol LoadingStateProtocol<LoadingValue, LoadingError> {
   associatedtype LoadingValue
   associatedtype LoadingError: Error
 
-  /// The state, without whether it was loaded before.
+  /// The state, without the distinction between loading and reloading.
   var asLoadingState: LoadingState<LoadingValue, LoadingError> { get }
 }
 
 extension LoadingStateProtocol {
-  /// Whether it is being loaded.
+  /// Whether the value is being loaded or reloaded.
   package var isLoading: Bool {
     if case .loading = asLoadingState { true } else { false }
   }
 
-  /// The value, when it is loaded.
+  /// The value if it is loaded, otherwise `nil`.
   package var value: LoadingValue? {
     if case .loaded(let value) = asLoadingState { value } else { nil }
   }
 
-  /// The error, when loading failed.
+  /// The error if loading failed, otherwise `nil`.
   package var error: LoadingError? {
     if case .failed(let error) = asLoadingState { error } else { nil }
   }
 }
 
-/// What loading something has come to.
+/// The state of loading a value.
 package enum LoadingState<LoadingValue, LoadingError: Error>: LoadingStateProtocol {
   case loading
   case loaded(LoadingValue)
@@ -32,7 +32,7 @@ package enum LoadingState<LoadingValue, LoadingError: Error>: LoadingStateProtoc
 
   package var asLoadingState: LoadingState { self }
 
-  /// Whether the other is the same case, whatever its value or error.
+  /// Returns whether the other state is the same case, regardless of value and error.
   package func isSameStateAs<OtherValue, OtherError>(
     _ other: LoadingState<OtherValue, OtherError>
   ) -> Bool {

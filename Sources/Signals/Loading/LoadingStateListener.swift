@@ -1,10 +1,10 @@
-/// Who shows what loading something has come to, for example a view with a spinner.
+/// An object that presents loading states, for example a view with a spinner.
 package protocol LoadingStateListener: AnyObject {
-  /// Shows a state.
+  /// Presents a state.
   func setLoadingState<LoadingValue, LoadingError>(
     _ state: ObservedLoadingState<LoadingValue, LoadingError>)
 
-  /// Whether it is told for as long as it lives, and not kept alive to be told.
+  /// Whether runs keep only a weak reference to the listener; `true` by default.
   var loadingStateListenerNeedsWeakReference: Bool { get }
 }
 
@@ -13,7 +13,7 @@ extension LoadingStateListener {
 }
 
 extension SignalProtocol where Element: ObservedLoadingStateProtocol, Error == Never {
-  /// Has a listener show each state before it is emitted.
+  /// Passes each state to a listener, then emits it.
   package func updateLoadingState(
     of listener: any LoadingStateListener, context: ExecutionContext = .immediate
   ) -> SafeSignal<ObservedLoadingState<LoadingValue, LoadingError>> {
@@ -33,7 +33,7 @@ extension SignalProtocol where Element: ObservedLoadingStateProtocol, Error == N
     }
   }
 
-  /// Has a listener show each state, and emits the values only.
+  /// Passes each state to a listener, and emits only the values.
   package func consumeLoadingState(
     by listener: any LoadingStateListener, context: ExecutionContext = .immediate
   ) -> SafeSignal<LoadingValue> {
@@ -42,7 +42,7 @@ extension SignalProtocol where Element: ObservedLoadingStateProtocol, Error == N
 }
 
 extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
-  /// Has a listener show each state, as it is seen, before it is emitted.
+  /// Derives the observed states, passes each to a listener, then emits it.
   @_disfavoredOverload
   package func updateLoadingState(
     of listener: any LoadingStateListener, context: ExecutionContext = .immediate
@@ -51,7 +51,7 @@ extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
       .map(\.asLoadingState)
   }
 
-  /// Has a listener show each state, as it is seen, and emits the values only.
+  /// Derives the observed states, passes each to a listener, and emits only the values.
   @_disfavoredOverload
   package func consumeLoadingState(
     by listener: any LoadingStateListener, context: ExecutionContext = .immediate

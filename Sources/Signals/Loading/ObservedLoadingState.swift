@@ -1,17 +1,17 @@
-/// A state of something that is loaded, as one sees it who has seen the states before.
+/// A loading state that depends on the states before it.
 package protocol ObservedLoadingStateProtocol<LoadingValue, LoadingError>: LoadingStateProtocol {
-  /// The state, with whether it was loaded before.
+  /// The state, with the distinction between loading and reloading.
   var asObservedLoadingState: ObservedLoadingState<LoadingValue, LoadingError> { get }
 }
 
 extension ObservedLoadingStateProtocol {
-  /// Whether it is being loaded again.
+  /// Whether the value is being reloaded.
   package var isReloading: Bool {
     if case .reloading = asObservedLoadingState { true } else { false }
   }
 }
 
-/// What loading something has come to, and whether it is loaded again.
+/// The state of loading a value, with the distinction between loading and reloading.
 package enum ObservedLoadingState<LoadingValue, LoadingError: Error>: ObservedLoadingStateProtocol {
   case loading
   case reloading

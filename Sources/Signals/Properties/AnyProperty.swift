@@ -1,27 +1,27 @@
-/// A value that can be read and observed: a property seen from outside, or one made from others.
+/// A read-only property: a view of a ``Property``, or a value derived from other properties.
 ///
-/// It holds what it is made from. A derived one is computed once for each change, however many
-/// observe it, and its observers never see it made from a mixture of old and new.
+/// It retains its sources. A derived value is computed once for each change, however many observers
+/// it has. Its observers never see a mixture of old and new sources.
 @usableFromInline
 package final class AnyProperty<Value>: PropertyProtocol, DerivableProperty {
   @usableFromInline
   package let node: ValueNode<Value>
   private let sources: [AnyObject]
 
-  /// A property, to be read and observed only.
+  /// Creates a read-only view of a property.
   package init(property: Property<Value>) {
     node = property
     sources = []
   }
 
-  /// A derived value and what it is derived from.
+  /// Creates a property from a node and the sources to retain.
   @usableFromInline
   init(_ node: ValueNode<Value>, from sources: [AnyObject]) {
     self.node = node
     self.sources = sources
   }
 
-  /// The value; of a derived property the one of the present, even while changes are on their way.
+  /// The current value; a derived one is up to date even while changes are propagating.
   @usableFromInline
   package var value: Value {
     node.refresh()

@@ -1,4 +1,4 @@
-/// The property that is always made of the values of two.
+/// Returns a property that combines the current values of two properties.
 @inlinable
 package func combineLatest<A: DerivableProperty, B: DerivableProperty, Output>(
   _ a: A, _ b: B, combine: @escaping (A.Element, B.Element) -> Output
@@ -6,7 +6,7 @@ package func combineLatest<A: DerivableProperty, B: DerivableProperty, Output>(
   a.combineLatest(with: b, combine: combine)
 }
 
-/// The property that is always the values of two.
+/// Returns a property with the current values of two properties.
 @inlinable
 package func combineLatest<A: DerivableProperty, B: DerivableProperty>(
   _ a: A, _ b: B
@@ -14,7 +14,7 @@ package func combineLatest<A: DerivableProperty, B: DerivableProperty>(
   a.combineLatest(with: b)
 }
 
-/// The property that is always made of the values of three.
+/// Returns a property that combines the current values of three properties.
 @inlinable
 package func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, Output
@@ -24,7 +24,7 @@ package func combineLatest<
   derived(a, b, c, combine: combine)
 }
 
-/// The property that is always the values of three.
+/// Returns a property with the current values of three properties.
 @inlinable
 package func combineLatest<A: DerivableProperty, B: DerivableProperty, C: DerivableProperty>(
   _ a: A, _ b: B, _ c: C
@@ -32,7 +32,7 @@ package func combineLatest<A: DerivableProperty, B: DerivableProperty, C: Deriva
   derived(a, b, c) { ($0, $1, $2) }
 }
 
-/// The property that is always made of the values of four.
+/// Returns a property that combines the current values of four properties.
 @inlinable
 package func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty, Output
@@ -43,7 +43,7 @@ package func combineLatest<
   derived(a, b, c, d, combine: combine)
 }
 
-/// The property that is always the values of four.
+/// Returns a property with the current values of four properties.
 @inlinable
 package func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty
@@ -53,7 +53,7 @@ package func combineLatest<
   derived(a, b, c, d) { ($0, $1, $2, $3) }
 }
 
-/// The property that is always made of the values of five.
+/// Returns a property that combines the current values of five properties.
 @inlinable
 package func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty,
@@ -65,7 +65,7 @@ package func combineLatest<
   derived(a, b, c, d, e, combine: combine)
 }
 
-/// The property that is always the values of five.
+/// Returns a property with the current values of five properties.
 @inlinable
 package func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty,
@@ -76,7 +76,7 @@ package func combineLatest<
   derived(a, b, c, d, e) { ($0, $1, $2, $3, $4) }
 }
 
-/// The property that is always made of the values of six.
+/// Returns a property that combines the current values of six properties.
 @inlinable
 package func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty,
@@ -88,7 +88,7 @@ package func combineLatest<
   derived(a, b, c, d, e, f, combine: combine)
 }
 
-/// The property that is always the values of six.
+/// Returns a property with the current values of six properties.
 @inlinable
 package func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty,

@@ -1,25 +1,25 @@
-/// A value that is computed when somebody wants to know it, and not whenever it changes.
+/// A value that is computed on demand instead of on every change.
 ///
-/// It describes and keeps nothing. Who shows it computes it after changes, once for all of them, and
-/// those who show values of the same identity share that.
+/// It is a description and stores no value. A reader recomputes the value after changes, once for
+/// several changes. Readers of values with equal identities share the computation.
 package struct Computed<Value> {
-  /// Values of the same identity are equal.
+  /// The identity of the value; values with equal identities are equal.
   package let identity: Identity
 
-  /// Computes the value as it is now.
+  /// Computes the current value.
   package let value: () -> Value
 
-  /// Tells from now on that the value may be another.
+  /// Emits when the value may have changed since the run started.
   package let changes: SafeSignal<Void>
 
-  /// - Parameter identity: Says all that the value depends on.
+  /// - Parameter identity: Covers everything that the value depends on.
   package init(
     _ identity: Identity, changes: SafeSignal<Void>, value: @escaping () -> Value
   ) {
     (self.identity, self.changes, self.value) = (identity, changes, value)
   }
 
-  /// The same value in another form.
+  /// Returns the value converted to `type`.
   package func value<Shown: Rendering>(
     as type: Shown.Type
   ) -> Computed<Shown> where Shown.Value == Value {
@@ -27,15 +27,14 @@ package struct Computed<Value> {
   }
 }
 
-/// A value as it is shown: it follows from the value, and from nothing else, so that all who show it
-/// share it.
+/// A presentation that depends only on the value, so that all readers can share it.
 package protocol Rendering {
   associatedtype Value
 
   init(_ value: Value)
 }
 
-/// What is the same of two descriptions that describe the same.
+/// The identity of a description: equal for descriptions of the same value.
 package struct Identity: Hashable {
   private let parts: [AnyHashable]
 
@@ -44,13 +43,13 @@ package struct Identity: Hashable {
   }
 
   /// - Parameters:
-  ///   - owner: Whose it is; what describes it holds the owner.
-  ///   - parts: Which it is, of those of the owner.
+  ///   - owner: The object that the value belongs to. The description must retain it.
+  ///   - parts: The values that identify the description among those of the owner.
   package init(_ owner: AnyObject, _ parts: AnyHashable...) {
     self.parts = [ObjectIdentifier(owner)] + parts
   }
 
-  /// That of the same in the form of a type.
+  /// Returns the identity of the same value presented as `type`.
   package func shown<Shown>(as type: Shown.Type) -> Identity {
     Identity(parts: parts + [ObjectIdentifier(type)])
   }

@@ -1,22 +1,22 @@
-/// A value that others can be derived from, in any depth.
+/// A property that others can be derived from, at any depth.
 ///
-/// What is derived changes once for each change of what it depends on, or once for several that are
-/// made together with ``inOneTurn(_:change:)``.
+/// A derived property changes once for each change of a source, or once for several changes made in
+/// ``inOneTurn(_:change:)``.
 @usableFromInline
 package protocol DerivableProperty<Element>: AnyObject, SignalProtocol where Error == Never {
-  /// Where the value is, with who depends on it.
+  /// The node that stores the value and the links of its dependents.
   var node: ValueNode<Element> { get }
 }
 
 extension DerivableProperty {
-  /// The property that is always `transform` of this one.
+  /// Returns a property whose value is `transform` applied to this one's.
   @inlinable
   package func map<Output>(_ transform: @escaping (Element) -> Output) -> AnyProperty<Output> {
     let input = DerivedInput(node)
     return AnyProperty(DerivedNode([input]) { transform(input.value) }, from: [self])
   }
 
-  /// The property that is always made of the values of two.
+  /// Returns a property that combines the current values of this property and another.
   @inlinable
   package func combineLatest<Other: DerivableProperty, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
@@ -26,7 +26,7 @@ extension DerivableProperty {
     return AnyProperty(derived, from: [self, other])
   }
 
-  /// The property that is always the values of two.
+  /// Returns a property with the current values of this property and another.
   @inlinable
   package func combineLatest<Other: DerivableProperty>(
     with other: Other
@@ -35,7 +35,7 @@ extension DerivableProperty {
   }
 }
 
-/// The property that is made of any number of others.
+/// Returns a property derived from any number of others.
 @inlinable
 func derived<each Source: DerivableProperty, Output>(
   _ source: repeat each Source, combine: @escaping (repeat (each Source).Element) -> Output

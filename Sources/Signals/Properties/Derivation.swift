@@ -1,20 +1,20 @@
-/// How a derived value hangs on others: only while it is observed itself.
+/// Connects a derived value to its sources while the derived value is observed.
 ///
-/// What is read otherwise is computed when what it depends on has another version.
+/// A value that is read without being observed is recomputed if a source has a new version.
 @usableFromInline
 final class Derivation {
   private let links: [DerivedLink]
-  /// The derived value, which holds this.
+  /// The derived value, which owns this object.
   private unowned let node: ObservedSource
-  /// The same while it hangs on others: they hold it then.
+  /// A strong reference to the derived value while it is linked: the sources retain it then.
   private var kept: ObservedSource?
-  /// Made where the type of the value was known, and capturing nothing.
+  /// Created where the type of the value is known, and capturing nothing.
   private let compute: (ObservedSource) -> Void
   private let tell: (ObservedSource) -> Void
   private let complete: (ObservedSource) -> Void
-  /// How many of the values it depends on have not settled.
+  /// The number of sources that have not settled.
   private var pending = 0
-  /// The version that the observers know.
+  /// The version last sent to the observers.
   private var told = 0
 
   @usableFromInline
@@ -56,13 +56,13 @@ final class Derivation {
     sourceEnded()
   }
 
-  /// A value it depends on may change: told once before ``sourceSettled()``.
+  /// Notes that a source may change; called once before ``sourceSettled()``.
   func sourceMayChange() {
     pending += 1
     if pending == 1 { node.mark() }
   }
 
-  /// Computes and tells the value, if it has changed and nothing else that it depends on may change.
+  /// Computes the value and sends it if it has changed and all sources have settled.
   func tellChange() {
     guard pending == 0 else { return }
     refresh()
@@ -71,9 +71,9 @@ final class Derivation {
     tell(node)
   }
 
-  /// That value is now what it will be.
+  /// Notes that a source has settled; computes the value when all sources have.
   func sourceSettled() {
-    guard pending > 0 else { return }  // it came back during the turn
+    guard pending > 0 else { return }  // linked again during the turn
     pending -= 1
     guard pending == 0 else { return }
     refresh()
@@ -85,7 +85,7 @@ final class Derivation {
     }
   }
 
-  /// A value it depends on will not change any more.
+  /// Completes the derived value if all sources have ended.
   func sourceEnded() {
     guard links.allSatisfy(\.isEnded) else { return }
     complete(node)

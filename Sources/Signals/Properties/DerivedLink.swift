@@ -1,15 +1,16 @@
-/// One of the values that a derived value is made of, without its type.
+/// A link from a derived value to one of its sources, without the type of the value.
 @usableFromInline
 class DerivedLink {
-  /// `nil` after its end.
+  /// The source, or `nil` after it has ended.
   ///
-  /// Whoever reads this holds the source, or is told when it goes.
+  /// Each reader of this property either retains the source or is notified before it is
+  /// deallocated.
   @usableFromInline
   final unowned var source: ObservedSource?
-  /// Who hangs on it, while it is observed.
+  /// The derivation that depends on the source, while it is observed.
   @usableFromInline
   final var dependent: Derivation?
-  /// The version that the derived value is made of.
+  /// The version of the source that the derived value was computed from.
   private final var seen = -1
   private final let live = LiveNode("DerivedLink")
 
@@ -18,10 +19,10 @@ class DerivedLink {
     self.source = source
   }
 
-  /// Whether the value will not change any more.
+  /// Whether the source will not change any more.
   final var isEnded: Bool { source == nil }
 
-  /// Whether the value has changed since this was asked last.
+  /// Returns whether the source has changed since the last call.
   final func takeChange() -> Bool {
     guard let source else { return false }
     source.refresh()
@@ -30,7 +31,7 @@ class DerivedLink {
     return true
   }
 
-  /// Has `dependent` told of changes.
+  /// Notifies `dependent` of changes from now on.
   final func link(to dependent: Derivation) {
     guard let source else { return }
     self.dependent = dependent
@@ -38,7 +39,7 @@ class DerivedLink {
     source.observersChanged()
   }
 
-  /// Has nobody told.
+  /// Stops the notifications.
   final func unlink() {
     guard dependent != nil else { return }
     dependent = nil
@@ -47,7 +48,7 @@ class DerivedLink {
     source.observersChanged()
   }
 
-  /// Says that the source has ended or goes.
+  /// Notes that the source has ended or is being deallocated.
   final func end() {
     source = nil
     let dependent = dependent
@@ -56,7 +57,7 @@ class DerivedLink {
   }
 }
 
-/// One of the values that a derived value is made of.
+/// A typed link from a derived value to one of its sources.
 @usableFromInline
 final class DerivedInput<Value>: DerivedLink {
   @usableFromInline
@@ -70,7 +71,7 @@ final class DerivedInput<Value>: DerivedLink {
     super.init(node)
   }
 
-  /// The value, of the present if the source is; after the end the last one.
+  /// The stored value of the source, or its last value after it has ended.
   @inlinable
   var value: Value {
     if let node { return node.stored }
@@ -78,7 +79,7 @@ final class DerivedInput<Value>: DerivedLink {
     return last
   }
 
-  /// Keeps the last value, since the source ends or goes.
+  /// Keeps the last value, because the source has ended or is being deallocated.
   func keep(_ value: Value) {
     last = value
     node = nil

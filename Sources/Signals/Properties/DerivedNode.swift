@@ -1,4 +1,4 @@
-/// A value that is computed from others.
+/// A node whose value is computed from others.
 @usableFromInline
 final class DerivedNode<Value>: ValueNode<Value> {
   @usableFromInline

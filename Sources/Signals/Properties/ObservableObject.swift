@@ -1,6 +1,6 @@
-/// An object that tells before it changes.
+/// An object that emits before it changes.
 ///
-/// Unless it says otherwise, it does so before each change of its ``Published`` properties.
+/// By default it emits before each change of its ``Published`` properties.
 package protocol ObservableObject: AnyObject {
   associatedtype ObjectWillChangeSignal: SignalProtocol = SafeSignal<Void>
   where ObjectWillChangeSignal.Error == Never

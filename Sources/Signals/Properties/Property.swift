@@ -1,8 +1,8 @@
-/// A value that can be read now and observed from now on.
+/// A value that can be read and observed.
 ///
-/// An observer is told the present value at once, then every later one, and of the end when the
-/// property goes. A value set while another is being told waits its turn: every observer ends with
-/// the newest, while ``value`` is the newest at once.
+/// An observer receives the current value at once, then each new value. It receives the completion
+/// when the property is deallocated. A value set during a delivery is sent after that delivery, so
+/// every observer ends with the newest value. ``value`` changes at once.
 @usableFromInline
 package final class Property<Value>: ValueNode<Value>, PropertyProtocol, DerivableProperty,
   DisposeBagProvider
@@ -12,16 +12,16 @@ package final class Property<Value>: ValueNode<Value>, PropertyProtocol, Derivab
     super.init(value)
   }
 
-  /// The value; whoever is told of a new one reads the new one.
+  /// The current value; during a delivery it is the newest one.
   @inlinable
   package var value: Value {
     get { stored }
     set { if isTerminated { stored = newValue } else { on(.next(newValue)) } }
   }
 
-  /// Changes the value in place and tells of it once.
+  /// Changes the value in place and notifies the observers once.
   ///
-  /// A large value is not copied, as it is by `value = …`.
+  /// It avoids the copy of a large value that `value = …` makes.
   @inlinable
   package func update<Result>(_ body: (inout Value) -> Result) -> Result {
     let result = body(&stored)
@@ -29,13 +29,13 @@ package final class Property<Value>: ValueNode<Value>, PropertyProtocol, Derivab
     return result
   }
 
-  /// Changes the value and tells nobody.
+  /// Changes the value without notifying the observers.
   package func silentUpdate(value: Value) {
     stored = value
     version &+= 1
   }
 
-  /// The same, to be read and observed only.
+  /// A read-only view of this property.
   package var readOnlyView: AnyProperty<Value> { AnyProperty(property: self) }
 
   package var bag: DisposeBag { disposeBag }

@@ -1,9 +1,9 @@
-/// A state that can be read.
-// The spelling of the associated type is ReactiveKit's.
+/// A type with a readable value.
+// The misspelled associated type is ReactiveKit's.
 @usableFromInline
 package protocol PropertyProtocol {
   associatedtype ProperyElement
 
-  /// The state.
+  /// The current value.
   var value: ProperyElement { get }
 }

@@ -1,4 +1,4 @@
-/// A property of an object that tells before and after it changes.
+/// A property of an object that emits before and after it changes.
 @propertyWrapper
 package struct Published<Value> {
   private let property: Property<Value>
@@ -16,10 +16,10 @@ package struct Published<Value> {
     }
   }
 
-  /// The value as a signal: the present one, then each after it was set.
+  /// A signal of the current value, then of each new value.
   package var projectedValue: Publisher { Publisher(property: property) }
 
-  /// The value of a ``Published`` property as a signal.
+  /// The signal of a ``Published`` property.
   package struct Publisher: SignalProtocol {
     package typealias Element = Value
     package typealias Error = Never
@@ -32,7 +32,7 @@ package struct Published<Value> {
   }
 }
 
-/// A ``Published`` property, without its type.
+/// A ``Published`` property without its type.
 protocol PublishedProtocol {
   /// Emits before each change.
   var willChange: SafeSignal<Void> { get }

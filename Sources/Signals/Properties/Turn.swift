@@ -1,6 +1,6 @@
-/// Changes several properties as one: whoever depends on them is told when all have changed.
+/// Changes several properties at once; derived properties change after all of them.
 ///
-/// Each property still tells its own observers of each of its values, after `change`.
+/// Each property sends all its new values to its observers after `change` returns.
 package func inOneTurn<each Property: DerivableProperty>(
   _ property: repeat each Property, change: () -> Void
 ) {
@@ -11,12 +11,12 @@ package func inOneTurn<each Property: DerivableProperty>(
   for turn in held { turn.release() }
 }
 
-/// What can wait with its changes.
+/// A node that can defer its changes.
 private protocol TurnTaking {
-  /// Keeps what is sent from now on; `false` when it does already.
+  /// Defers all events sent from now on; returns `false` if they are deferred already.
   func hold() -> Bool
 
-  /// Tells its observers what was kept, and what hangs on it that it has settled.
+  /// Sends the deferred events to the observers, and settles the dependents.
   func release()
 }
 

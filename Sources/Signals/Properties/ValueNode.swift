@@ -1,4 +1,4 @@
-/// A value with its observers and with the properties that are derived from it.
+/// A value with its observers and its derived properties.
 @usableFromInline
 package class ValueNode<Value>: Subject<Value, Never> {
   @usableFromInline
@@ -16,7 +16,7 @@ package class ValueNode<Value>: Subject<Value, Never> {
     completeInDeinit()
   }
 
-  /// Whether a change interests anybody.
+  /// Whether the value has observers or dependents.
   @inlinable
   final var isObserved: Bool { !links.isEmpty || hasObservers }
 
@@ -35,7 +35,7 @@ package class ValueNode<Value>: Subject<Value, Never> {
     if isTerminated { endDerived() }
   }
 
-  /// Leaves its last value to what is derived from it.
+  /// Hands its last value to its dependents.
   @usableFromInline
   final func endDerived() {
     for link in links { (link as? DerivedInput<Value>)?.keep(stored) }

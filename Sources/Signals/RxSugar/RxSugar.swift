@@ -6,7 +6,7 @@ precedencegroup DisposalPrecedence {
 
 infix operator ++ : DisposalPrecedence
 
-/// The observer is told what the observable emits.
+/// Binds the observable to the observer.
 @_disfavoredOverload
 @discardableResult
 package func <~ <Observer: BindableProtocol, Observable: SignalProtocol>(
@@ -15,7 +15,7 @@ package func <~ <Observer: BindableProtocol, Observable: SignalProtocol>(
   observable.bind(to: observer)
 }
 
-/// The observer, which takes optionals, is told what the observable emits.
+/// Binds the observable to the observer, which takes optionals.
 @_disfavoredOverload
 @discardableResult
 package func <~ <Observer: BindableProtocol, Observable: SignalProtocol>(
@@ -24,7 +24,7 @@ package func <~ <Observer: BindableProtocol, Observable: SignalProtocol>(
   observable.bind(to: observer)
 }
 
-/// The closure is called with what the observable emits, for as long as that is not disposed.
+/// Calls the closure with each element, until the returned disposable is disposed.
 @discardableResult
 package func <~ <Observable: SignalProtocol>(
   observer: @escaping (Observable.Element) -> Void, observable: Observable
@@ -32,7 +32,7 @@ package func <~ <Observable: SignalProtocol>(
   observable.observeNext(with: observer)
 }
 
-/// The observer is told what the observable emits.
+/// Binds the observable to the observer.
 @_disfavoredOverload
 @discardableResult
 package func ~> <Observable: SignalProtocol, Observer: BindableProtocol>(
@@ -41,7 +41,7 @@ package func ~> <Observable: SignalProtocol, Observer: BindableProtocol>(
   observable.bind(to: observer)
 }
 
-/// The observer, which takes optionals, is told what the observable emits.
+/// Binds the observable to the observer, which takes optionals.
 @_disfavoredOverload
 @discardableResult
 package func ~> <Observable: SignalProtocol, Observer: BindableProtocol>(
@@ -50,7 +50,7 @@ package func ~> <Observable: SignalProtocol, Observer: BindableProtocol>(
   observable.bind(to: observer)
 }
 
-/// The closure is called with what the observable emits, for as long as that is not disposed.
+/// Calls the closure with each element, until the returned disposable is disposed.
 @discardableResult
 package func ~> <Observable: SignalProtocol>(
   observable: Observable, observer: @escaping (Observable.Element) -> Void
@@ -58,14 +58,14 @@ package func ~> <Observable: SignalProtocol>(
   observable.observeNext(with: observer)
 }
 
-/// Adds a disposable to a bag.
+/// Adds a disposable to a bag, and returns the bag.
 @discardableResult
 package func ++ <Bag: DisposeBagProtocol>(bag: Bag, disposable: any Disposable) -> Bag {
   bag.add(disposable: disposable)
   return bag
 }
 
-/// Adds a disposable to others.
+/// Adds a disposable to a composite, and returns the composite.
 @discardableResult
 package func ++ (
   composite: CompositeDisposable, disposable: any Disposable

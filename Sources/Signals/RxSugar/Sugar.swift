@@ -1,4 +1,4 @@
-/// What RxSugar adds to an object: `view.rxs.disposeBag`.
+/// The RxSugar members of an object: `view.rxs.disposeBag`.
 package struct Sugar<Host: DisposeBagProvider> {
   /// The object.
   package let host: Host
@@ -6,16 +6,16 @@ package struct Sugar<Host: DisposeBagProvider> {
   /// The bag of the object.
   package var disposeBag: DisposeBag { host.bag }
 
-  /// Emits once and completes when the object goes.
+  /// Emits once and completes when the object is deallocated.
   package var onDeinit: SafeSignal<Void> { host.deallocated.append(()) }
 
-  /// What sets something of the object, which is not held.
+  /// Returns a bond that calls `setter` with the object, which is not retained.
   package func valueSetter<Value>(_ setter: @escaping (Host, Value) -> Void) -> Bond<Value> {
     Bond(target: host, setter: setter)
   }
 }
 
 extension DisposeBagProvider {
-  /// What RxSugar adds to the object.
+  /// The RxSugar members of the object.
   package var rxs: Sugar<Self> { Sugar(host: self) }
 }

@@ -1,5 +1,6 @@
-/// Elements for those who observe a key: one costs what the observers of its key cost, however many
-/// keys are observed.
+/// A subject with a separate set of observers for each key.
+///
+/// Sending an element costs only the observers of its key, however many keys are observed.
 package final class KeyedSubject<Key: Hashable, Element> {
   private typealias Elements = PassthroughSubject<Element, Never>
 
@@ -7,16 +8,16 @@ package final class KeyedSubject<Key: Hashable, Element> {
 
   package init() {}
 
-  /// Whether no key is observed.
+  /// Whether no key has observers.
   package var isEmpty: Bool { subjects.isEmpty }
 
-  /// The keys that are observed, in any order.
+  /// The keys that have observers, in no particular order.
   package var keys: some Collection<Key> { subjects.keys }
 
-  /// Tells the observers of a key.
+  /// Sends an element to the observers of `key`.
   package func send(_ element: Element, to key: Key) { subjects[key]?.send(element) }
 
-  /// The elements of a key from now on.
+  /// Returns a signal of the elements sent to `key` after a run has started.
   package func elements(of key: Key) -> SafeSignal<Element> {
     SafeSignal { [self] observer in
       let subject = subjects[key] ?? Elements()

@@ -1,15 +1,15 @@
-/// What ends one observation of a subject.
+/// The disposable of one observation of a subject.
 ///
-/// It is not generic, so that ending one through `any Disposable` runs code made for the type of
-/// the subject: `leave` was made where that type was known, and captures nothing.
+/// It is not generic, so that disposing it through `any Disposable` runs code specialized for the
+/// subject. `leave` is created where that type is known, and captures nothing.
 @usableFromInline
 final class Observation: Disposable {
-  /// `nil` after the end.
+  /// The subject, or `nil` after the end.
   ///
-  /// A subject takes itself away before it goes.
+  /// A subject clears this before it is deallocated.
   @usableFromInline
   unowned var source: ObservedSource?
-  /// Where the subject has its observer.
+  /// The index of the observer in the subject's entries.
   @usableFromInline
   var index: Int
   @usableFromInline
@@ -40,7 +40,7 @@ final class Observation: Disposable {
     leave(source, index)
   }
 
-  /// Says that the subject has ended or goes.
+  /// Marks the observation as ended, because the subject has ended or is being deallocated.
   @usableFromInline
   func end() {
     isLive = false

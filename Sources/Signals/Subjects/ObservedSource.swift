@@ -1,35 +1,36 @@
-/// What can be observed, without its type: what a change means for what is derived.
+/// The untyped base of a subject: it propagates changes to derived values.
 ///
-/// A change goes in two steps, so that nothing derived is computed twice or from a mixture of old
-/// and new: first all that hangs on the value is marked, then each is computed when all it depends
-/// on has settled. Who reads a marked one meanwhile has it computed at once. Where one value hangs
-/// on it alone, ways part further on, if at all: it is told at once.
+/// A change propagates in two steps, so that no derived value is computed twice or from a mixture
+/// of old and new. First all dependents are marked. Then each is computed once all its sources have
+/// settled. Reading a marked value computes it at once. A value with a single dependent notifies it
+/// at once, because paths can diverge only below that.
 ///
-/// It is not generic, so that a turn runs no generic code besides what is computed and told.
+/// It is not generic, so that propagation runs no generic code except computing and delivering
+/// values.
 @usableFromInline
 package class ObservedSource {
-  /// Grows with each change of a value, so that what is derived knows whether it is of the present.
+  /// A number that increases with each change, so that derived values can detect stale inputs.
   @usableFromInline
   final var version = 0
-  /// The links of derived values that are observed.
+  /// The links from observed derived values to this one.
   @usableFromInline
   final var links: ContiguousArray<DerivedLink> = []
-  /// Those that were told that the value may change, and not yet that it has settled.
+  /// The marked links: a change was announced to them and has not settled.
   @usableFromInline
   final var marked: ContiguousArray<DerivedLink> = []
 
   @inlinable
   init() {}
 
-  /// Makes the value one of the present, if it is derived.
+  /// Brings the value up to date, if it is derived.
   @usableFromInline
   func refresh() {}
 
-  /// Called when an observer or a link came or left.
+  /// Called when an observer or a link was added or removed.
   @usableFromInline
   func observersChanged() {}
 
-  /// Tells all that hangs on the value that it may change.
+  /// Announces to all dependents that the value may change.
   @usableFromInline
   final func mark() {
     guard marked.isEmpty else { return }
@@ -37,19 +38,19 @@ package class ObservedSource {
     for link in marked { link.dependent?.sourceMayChange() }
   }
 
-  /// Tells those that were marked, or else the only one, that the value has settled.
+  /// Notifies the marked dependents, or the only dependent, that the value has settled.
   @usableFromInline
   final func settle() {
     if marked.isEmpty {
       guard links.count > 1 else { return links.first?.dependent?.tellChange() ?? () }
-      mark()  // another came during the delivery
+      mark()  // a dependent was added during the delivery
     }
     let settled = marked
     marked = []
     for link in settled { link.dependent?.sourceSettled() }
   }
 
-  /// Tells all that hangs on the value that it will not change any more.
+  /// Notifies all dependents that the value will not change any more.
   @usableFromInline
   final func endLinks() {
     let ended = links

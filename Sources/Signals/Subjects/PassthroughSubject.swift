@@ -1,4 +1,4 @@
-/// A subject that keeps nothing for those who come later, except the end.
+/// A subject that replays nothing to later observers, except the terminal event.
 @usableFromInline
 package final class PassthroughSubject<Element, Error: Swift.Error>: Subject<Element, Error> {
   @inlinable

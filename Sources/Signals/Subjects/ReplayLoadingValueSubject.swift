@@ -1,15 +1,15 @@
-/// A subject of loading states that tells a newcomer the last values or the failure, and the end.
+/// A subject of loading states that replays the last values or the failure, and the terminal event.
 ///
-/// Until the first of them it tells that it is loading, if it is.
+/// Before the first value or failure it replays `loading`, if that was sent.
 package final class ReplayLoadingValueSubject<Value, LoadingError: Error, Failure: Error>:
   Subject<LoadingState<Value, LoadingError>, Failure>
 {
-  /// How many values are told at most.
+  /// The maximum number of values to replay.
   package let bufferSize: Int
   private var isLoading = false
   private var last: [Element] = []
 
-  /// A subject that keeps so many values; ``Swift/Int/unbounded`` for all.
+  /// Creates a subject that replays up to `bufferSize` values; ``Swift/Int/unbounded`` replays all.
   package init(bufferSize: Int = 1) {
     self.bufferSize = bufferSize
     super.init()

@@ -1,4 +1,4 @@
-/// A subject that tells a newcomer the last element, and the end.
+/// A subject that replays the last element and the terminal event to each new observer.
 @usableFromInline
 package final class ReplayOneSubject<Element, Error: Swift.Error>: Subject<Element, Error> {
   private var last: Element?

@@ -1,12 +1,13 @@
-/// A subject that tells a newcomer the last elements, and the end.
+/// A subject that replays the last elements and the terminal event to each new observer.
 package final class ReplaySubject<Element, Error: Swift.Error>: Subject<Element, Error> {
-  /// How many elements are told at most.
+  /// The maximum number of elements to replay.
   package let bufferSize: Int
   private var last: ContiguousArray<Element> = []
-  /// Where the oldest is, when the buffer is full and goes round.
+  /// The index of the oldest element once the ring buffer is full.
   private var head = 0
 
-  /// A subject that keeps so many elements; ``Swift/Int/unbounded`` for all.
+  /// Creates a subject that replays up to `bufferSize` elements; ``Swift/Int/unbounded`` replays
+  /// all.
   package init(bufferSize: Int = 1) {
     self.bufferSize = max(0, bufferSize)
     super.init()
@@ -31,6 +32,6 @@ package final class ReplaySubject<Element, Error: Swift.Error>: Subject<Element,
 }
 
 extension Int {
-  /// No limit, where one is asked for.
+  /// A buffer size without a limit.
   package static var unbounded: Int { .max }
 }

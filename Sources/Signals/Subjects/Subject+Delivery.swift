@@ -3,13 +3,13 @@ extension Subject {
   func deliver(_ event: Event, to audience: Int) {
     var i = 0
     while i < audience {
-      // Each time anew: the array may grow during the call, and whoever left is `nil`.
+      // Read the entry each time: a call may grow the array or set observers to `nil`.
       if let observer = entries[i].observer { observer(event) }
       i += 1
     }
   }
 
-  /// Delivers what was sent meanwhile, and takes away the entries of those who left.
+  /// Delivers the events sent in the meantime, and removes the entries of disposed observers.
   @inlinable
   func endDelivery() {
     if !waiting.isEmpty { deliverWaiting() }
@@ -27,7 +27,7 @@ extension Subject {
     }
   }
 
-  /// Tells of the end in a `deinit`, where nobody may come back to the subject.
+  /// Completes the observers from `deinit`, when no observer may call back to the subject.
   @usableFromInline
   func completeInDeinit() {
     guard !isTerminated else { return }
@@ -50,11 +50,11 @@ extension Subject {
     gaps += 1
     if !isDelivering { closeGaps() }
     observersChanged()
-    // Last, because what the observer held may end with it and come back here.
+    // Release the observer last: objects that it retained may be deallocated here and call back.
     withExtendedLifetime(observer) {}
   }
 
-  /// Whoever was observed to the end lets go of what it held.
+  /// Releases all observers after the terminal event.
   @usableFromInline
   func removeAll() {
     guard !entries.isEmpty else { return }
@@ -65,7 +65,9 @@ extension Subject {
     observersChanged()
   }
 
-  /// Gaps at the end go at once, the others when they are the half: so leaving is O(1) on average.
+  /// Removes gaps at the end at once, and the others when they make up half of the entries.
+  ///
+  /// Disposal is therefore amortized O(1).
   @inlinable
   func closeGaps() {
     while let last = entries.last, last.observer == nil {

@@ -1,15 +1,15 @@
-/// A hot source: sends each event to whoever observes at that moment.
+/// A hot source: it sends each event to its current observers.
 ///
-/// Observers are told in the order in which they came. An event sent while another is being
-/// delivered waits its turn, so every observer sees the same events in the same order. An observer
-/// that comes during a delivery hears what is sent after it came, one that is disposed hears
-/// nothing more, one that comes after the end is told of the end.
+/// Observers are called in the order of subscription. An event sent during a delivery waits until
+/// that delivery is done, so that all observers see the same order. An observer added during a
+/// delivery receives only events sent after it was added. A disposed observer receives nothing
+/// more. An observer added after the end receives the terminal event.
 @usableFromInline
 package class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProtocol {
   @usableFromInline
   package typealias Event = Signal<Element, Error>.Event
 
-  /// An observer, `nil` when it has left.
+  /// An observer, `nil` once it is disposed, with its observation.
   @usableFromInline
   struct Entry {
     @usableFromInline
@@ -24,16 +24,16 @@ package class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProto
     }
   }
 
-  /// In the order in which they came; the closures are here so that a delivery touches no other
-  /// object.
+  /// The observers in the order of subscription; the closures are inline so that a delivery touches
+  /// no other object.
   @usableFromInline
   final var entries: ContiguousArray<Entry> = []
-  /// Entries whose observer has left; an index stays valid during a delivery.
+  /// The number of entries whose observer is disposed; they stay to keep indices valid.
   @usableFromInline
   final var gaps = 0
   @usableFromInline
   final var isDelivering = false
-  /// Sent during a delivery, each with the number of entries it is for.
+  /// The events sent during a delivery, each with the number of entries that it is for.
   @usableFromInline
   final var waiting = Queue<(event: Event, audience: Int)>()
   @usableFromInline
@@ -41,10 +41,10 @@ package class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProto
   @usableFromInline
   final let live = LiveNode("Subject")
 
-  /// Disposed when the subject goes: for what lives as long as it.
+  /// A bag that is disposed when the subject is deallocated.
   package private(set) final lazy var disposeBag = DisposeBag()
 
-  /// Whether the end was sent.
+  /// Whether the terminal event was sent.
   @usableFromInline
   package internal(set) final var isTerminated = false
 
@@ -58,7 +58,7 @@ package class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProto
     for entry in entries { entry.observation.end() }
   }
 
-  /// Whether anybody observes.
+  /// Whether the subject has observers.
   @inlinable
   package final var hasObservers: Bool { entries.count > gaps }
 
@@ -90,7 +90,7 @@ package class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProto
     }
     entries.append(Entry(observer: observer, observation: observation))
     observersChanged()
-    // A delivery like others: what is sent meanwhile comes after.
+    // Replaying counts as a delivery: events sent in the meantime come after it.
     let isOutermost = !isDelivering
     isDelivering = true
     replay(to: observer)
@@ -98,15 +98,15 @@ package class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProto
     return observation
   }
 
-  /// Called with each event when it is sent, before anybody is told.
+  /// Called with each event when it is sent, before any observer is called.
   @usableFromInline
   func willSend(_ event: Event) {}
 
-  /// Called when an event, and what was sent meanwhile, is delivered.
+  /// Called after an event, and all events sent in the meantime, were delivered.
   @usableFromInline
   func didSend() {}
 
-  /// Tells a new observer what it missed, without the terminal event.
+  /// Sends past elements to a new observer, without the terminal event.
   @usableFromInline
   func replay(to observer: Observer<Element, Error>) {}
 }

@@ -1,4 +1,4 @@
-/// A signal that is told what to send.
+/// A signal whose events are sent from outside.
 @usableFromInline
 package protocol SubjectProtocol<Element, Error>: SignalProtocol, ObserverProtocol {}
 
@@ -9,13 +9,13 @@ extension SubjectProtocol {
     on(.next(element))
   }
 
-  /// Sends the end.
+  /// Sends the terminal event.
   @inlinable
   package func send(completion: Subscribers.Completion<Error>) {
     on(.init(completion))
   }
 
-  /// Sends an element and that it was the last.
+  /// Sends the last element, then completes.
   @inlinable
   package func send(lastElement element: Element) {
     on(.next(element))
@@ -24,7 +24,7 @@ extension SubjectProtocol {
 }
 
 extension SubjectProtocol where Element == Void {
-  /// Sends that it happened.
+  /// Sends an element without a value.
   @inlinable
   package func send() {
     on(.next(()))

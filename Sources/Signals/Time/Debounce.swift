@@ -1,5 +1,7 @@
 extension SignalProtocol {
-  /// Emits an element when none has come after it for so many seconds; the last one at the end.
+  /// Emits an element once no other follows it for `seconds`.
+  ///
+  /// At completion it emits the pending element.
   package func debounce(for seconds: Double, queue scheduler: any Scheduler)
     -> Signal<Element, Error>
   {
@@ -8,7 +10,7 @@ extension SignalProtocol {
       var held: Element?
       func release() {
         guard let element = held else { return }
-        held = nil  // before the call, which may come back here
+        held = nil  // before the call, which may re-enter
         observer.receive(element)
       }
       let run = observe { event in

@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Tells each event so many seconds later, the terminal one too.
+  /// Emits each event, including the terminal one, `interval` seconds later.
   package func delay(interval: Double, on scheduler: any Scheduler) -> Signal<Element, Error> {
     Signal { observer in
       let events = TimedEvents(observer, on: scheduler)
@@ -8,12 +8,12 @@ extension SignalProtocol {
     }
   }
 
-  /// Tells each event, the terminal one too, in a call of its own of the scheduler.
+  /// Emits each event, including the terminal one, in a separate call from the scheduler.
   package func receive(on scheduler: any Scheduler) -> Signal<Element, Error> {
     delay(interval: 0, on: scheduler)
   }
 
-  /// Starts each run in a call of the scheduler.
+  /// Starts each run in a call from the scheduler.
   package func subscribe(on scheduler: any Scheduler) -> Signal<Element, Error> {
     Signal { observer in
       let current = SerialDisposable(otherDisposable: nil)

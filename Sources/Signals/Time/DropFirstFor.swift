@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Drops the elements of the first so many seconds of a run.
+  /// Drops the elements that arrive within `seconds` of the start of a run.
   package func dropFirst(for seconds: Double, on scheduler: any Scheduler)
     -> Signal<Element, Error>
   {

@@ -1,11 +1,12 @@
 extension Signal {
-  /// Emits an element after so many seconds and completes.
+  /// Creates a signal that emits an element after `interval` seconds and completes.
   package init(just element: Element, after interval: Double, queue scheduler: any Scheduler) {
     self = Signal(just: element).delay(interval: interval, on: scheduler)
   }
 
-  /// Emits the next element of a sequence every so many seconds and completes in place of the one
-  /// after the last.
+  /// Creates a signal that emits the next element of a sequence every `interval` seconds.
+  ///
+  /// It completes one interval after the last element.
   package init<Elements: Sequence<Element>>(
     sequence: Elements, interval: Double, queue scheduler: any Scheduler
   ) {
@@ -26,7 +27,7 @@ extension Signal {
 }
 
 extension Signal where Element == Int {
-  /// Emits 0, 1, 2 and so on, one every so many seconds.
+  /// Returns a signal that emits 0, 1, 2 and so on, one every given number of seconds.
   package static func interval(_ seconds: Double, queue scheduler: any Scheduler) -> Signal {
     Signal(sequence: 0..., interval: seconds, queue: scheduler)
   }

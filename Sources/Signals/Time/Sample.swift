@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits every so many seconds the newest element, if there is one since the time before.
+  /// Emits the newest element every `interval` seconds, if one has arrived since the last time.
   package func sample(interval: Double, on scheduler: any Scheduler) -> Signal<Element, Error> {
     Signal { observer in
       let timer = SerialDisposable(otherDisposable: nil)

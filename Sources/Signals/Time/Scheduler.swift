@@ -1,24 +1,24 @@
-/// Calls back later: the one way in which signals know time.
+/// A source of delayed calls, and the only clock of signals.
 package protocol Scheduler: AnyObject {
   /// Calls `action` once, on the thread of the signals.
   ///
-  /// Actions that are due at the same moment are called in the order in which they came.
+  /// Actions that are due at the same moment run in the order in which they were scheduled.
   ///
-  /// - Parameter seconds: From now, by a monotonic clock.
-  /// - Returns: What prevents the call.
+  /// - Parameter seconds: The delay from now, by a monotonic clock.
+  /// - Returns: A disposable that cancels the call.
   func schedule(after seconds: Double, _ action: @escaping () -> Void) -> any Disposable
 }
 
 extension Scheduler {
-  /// Calls `action` as soon as what runs now is done.
+  /// Calls `action` after the code that is currently running.
   @discardableResult
   package func schedule(_ action: @escaping () -> Void) -> any Disposable {
     schedule(after: 0, action)
   }
 }
 
-/// A scheduler that somebody else does not run: whoever waits for it runs it.
+/// A scheduler that its caller runs step by step.
 package protocol RunnableScheduler: Scheduler {
-  /// Waits for what is due next and calls it; `false` when nothing will ever be.
+  /// Waits for the next action and runs it; returns `false` if no action is scheduled.
   func runNext() -> Bool
 }

@@ -1,8 +1,9 @@
 extension SignalProtocol {
-  /// Emits at most one element in so many seconds: the first, and then the newest of each interval.
+  /// Emits at most one element per interval of `seconds`: the first, then the newest of each
+  /// interval.
   ///
-  /// - Parameter latest: Whether the newest of an interval is emitted at its end, or at the end of
-  ///   the signal; otherwise what comes in an interval is dropped.
+  /// - Parameter latest: Whether the newest element of an interval is emitted at its end or at
+  ///   completion. If `false`, elements within an interval are dropped.
   package func throttle(
     for seconds: Double, queue scheduler: any Scheduler, latest: Bool = true
   ) -> Signal<Element, Error> {

@@ -1,4 +1,4 @@
-/// Events that are told later, in the order in which they came; disposed, none is told any more.
+/// A queue of events to send later, in the order of arrival; disposing it discards them.
 final class TimedEvents<Element, Error: Swift.Error>: Disposable {
   private let observer: AtomicObserver<Element, Error>
   private let scheduler: any Scheduler
@@ -11,13 +11,13 @@ final class TimedEvents<Element, Error: Swift.Error>: Disposable {
     self.scheduler = scheduler
   }
 
-  /// Tells an event after so many seconds.
+  /// Sends an event after the given number of seconds.
   func add(_ event: Signal<Element, Error>.Event, after seconds: Double) {
     guard !isDisposed else { return }
     let timer = SerialDisposable(otherDisposable: nil)
     waiting.append((event, timer))
     timer.otherDisposable = scheduler.schedule(after: seconds) { [self] in
-      // The oldest, and not the one of this timer: they are the same unless a clock misbehaves.
+      // Send the oldest event, so that the order holds even if a clock misbehaves.
       if let (event, _) = waiting.popFirst() { observer.on(event) }
     }
   }

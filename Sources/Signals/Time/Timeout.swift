@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Fails when so many seconds pass without an event.
+  /// Fails with `error` if no event arrives for `interval` seconds.
   package func timeout(
     after interval: Double, with error: Error, on scheduler: any Scheduler
   ) -> Signal<Element, Error> {

@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Runs the scheduler until the signal has ended, and returns all its events.
   ///
-  /// It returns earlier, without a terminal event, when the scheduler has nothing more to run.
+  /// Returns without a terminal event if the scheduler has nothing more to run.
   package func waitAndCollectEvents(
     on scheduler: any RunnableScheduler
   ) -> [Signal<Element, Error>.Event] {

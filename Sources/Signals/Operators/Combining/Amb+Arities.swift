@@ -1,4 +1,4 @@
-/// Emits the elements of that of two signals that does something first.
+/// Emits the elements of whichever of two signals sends an event first.
 package func amb<A: SignalProtocol, B: SignalProtocol>(
   _ a: A, _ b: B
 ) -> Signal<A.Element, A.Error>
@@ -8,7 +8,7 @@ where
   a.amb(with: b)
 }
 
-/// Emits the elements of that of three signals that does something first.
+/// Emits the elements of whichever of three signals sends an event first.
 package func amb<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol>(
   _ a: A, _ b: B, _ c: C
 ) -> Signal<A.Element, A.Error>
@@ -19,7 +19,7 @@ where
   amb(a, b).amb(with: c)
 }
 
-/// Emits the elements of that of four signals that does something first.
+/// Emits the elements of whichever of four signals sends an event first.
 package func amb<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol>(
   _ a: A, _ b: B, _ c: C, _ d: D
 ) -> Signal<A.Element, A.Error>
@@ -31,7 +31,7 @@ where
   amb(a, b, c).amb(with: d)
 }
 
-/// Emits the elements of that of five signals that does something first.
+/// Emits the elements of whichever of five signals sends an event first.
 package func amb<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol
 >(
@@ -46,7 +46,7 @@ where
   amb(a, b, c, d).amb(with: e)
 }
 
-/// Emits the elements of that of six signals that does something first.
+/// Emits the elements of whichever of six signals sends an event first.
 package func amb<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
   F: SignalProtocol

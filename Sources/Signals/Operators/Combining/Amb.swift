@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits the elements of the signal that does something first; the other is disposed then.
+  /// Emits the elements of whichever signal sends an event first; disposes the other.
   package func amb<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<Element, Error> where Other.Element == Element, Other.Error == Error {
@@ -7,7 +7,7 @@ extension SignalProtocol {
       let first = SerialDisposable(otherDisposable: nil)
       let second = SerialDisposable(otherDisposable: nil)
       first.otherDisposable = observe { event in
-        second.dispose()  // before the call: from now on there is one signal
+        second.dispose()  // before the call: this signal has won
         observer.on(event)
       }
       guard !second.isDisposed, !observer.isDisposed else { return first }
@@ -20,7 +20,7 @@ extension SignalProtocol {
     }
   }
 
-  /// Emits the elements of the signal that does something first; the other is disposed then.
+  /// Emits the elements of whichever signal sends an event first; disposes the other.
   @_disfavoredOverload
   package func amb<Other: SignalProtocol>(
     with other: Other
@@ -30,7 +30,7 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Error == Never {
-  /// Emits the elements of the signal that does something first; the other is disposed then.
+  /// Emits the elements of whichever signal sends an event first; disposes the other.
   @_disfavoredOverload
   package func amb<Other: SignalProtocol>(
     with other: Other

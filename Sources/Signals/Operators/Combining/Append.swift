@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits `element` after all others.
+  /// Emits `element` after the elements of this signal.
   @inlinable
   package func append(_ element: Element) -> Signal<Element, Error> {
     append(Signal(just: element))

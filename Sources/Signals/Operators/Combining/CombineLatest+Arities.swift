@@ -1,4 +1,4 @@
-/// Emits what `combine` makes of the newest element of each of two signals.
+/// Emits the combination of the newest elements of two signals whenever one of them emits.
 @inlinable
 package func combineLatest<
   A: SignalProtocol, B: SignalProtocol, Output
@@ -9,7 +9,7 @@ package func combineLatest<
   a.combineLatest(with: b, combine: combine)
 }
 
-/// Emits the newest element of each of two signals.
+/// Emits the newest elements of two signals whenever one of them emits.
 @inlinable
 package func combineLatest<A: SignalProtocol, B: SignalProtocol>(
   _ a: A, _ b: B
@@ -17,7 +17,7 @@ package func combineLatest<A: SignalProtocol, B: SignalProtocol>(
   a.combineLatest(with: b)
 }
 
-/// Emits what `combine` makes of the newest element of each of three signals.
+/// Emits the combination of the newest elements of three signals whenever one of them emits.
 @inlinable
 package func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, Output
@@ -28,7 +28,7 @@ package func combineLatest<
   combineLatest(a, b).combineLatest(with: c) { combine($0.0, $0.1, $1) }
 }
 
-/// Emits the newest element of each of three signals.
+/// Emits the newest elements of three signals whenever one of them emits.
 @inlinable
 package func combineLatest<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol>(
   _ a: A, _ b: B, _ c: C
@@ -37,7 +37,7 @@ where A.Error == B.Error, A.Error == C.Error {
   combineLatest(a, b).combineLatest(with: c) { ($0.0, $0.1, $1) }
 }
 
-/// Emits what `combine` makes of the newest element of each of four signals.
+/// Emits the combination of the newest elements of four signals whenever one of them emits.
 @inlinable
 package func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, Output
@@ -48,7 +48,7 @@ package func combineLatest<
   combineLatest(a, b, c).combineLatest(with: d) { combine($0.0, $0.1, $0.2, $1) }
 }
 
-/// Emits the newest element of each of four signals.
+/// Emits the newest elements of four signals whenever one of them emits.
 @inlinable
 package func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol
@@ -59,7 +59,7 @@ where A.Error == B.Error, A.Error == C.Error, A.Error == D.Error {
   combineLatest(a, b, c).combineLatest(with: d) { ($0.0, $0.1, $0.2, $1) }
 }
 
-/// Emits what `combine` makes of the newest element of each of five signals.
+/// Emits the combination of the newest elements of five signals whenever one of them emits.
 @inlinable
 package func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
@@ -72,7 +72,7 @@ where A.Error == B.Error, A.Error == C.Error, A.Error == D.Error, A.Error == E.E
   combineLatest(a, b, c, d).combineLatest(with: e) { combine($0.0, $0.1, $0.2, $0.3, $1) }
 }
 
-/// Emits the newest element of each of five signals.
+/// Emits the newest elements of five signals whenever one of them emits.
 @inlinable
 package func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol
@@ -83,7 +83,7 @@ where A.Error == B.Error, A.Error == C.Error, A.Error == D.Error, A.Error == E.E
   combineLatest(a, b, c, d).combineLatest(with: e) { ($0.0, $0.1, $0.2, $0.3, $1) }
 }
 
-/// Emits what `combine` makes of the newest element of each of six signals.
+/// Emits the combination of the newest elements of six signals whenever one of them emits.
 @inlinable
 package func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
@@ -98,7 +98,7 @@ where
   combineLatest(a, b, c, d, e).combineLatest(with: f) { combine($0.0, $0.1, $0.2, $0.3, $0.4, $1) }
 }
 
-/// Emits the newest element of each of six signals.
+/// Emits the newest elements of six signals whenever one of them emits.
 @inlinable
 package func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,

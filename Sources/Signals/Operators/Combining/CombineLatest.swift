@@ -1,7 +1,7 @@
 extension SignalProtocol {
-  /// Emits what `combine` makes of the newest element of each signal, when both have emitted one.
+  /// Emits the combination of both newest elements whenever one signal emits, once both have.
   ///
-  /// It completes when both have, or when one has that never emitted anything.
+  /// It completes when both signals have, or when one completes without an element.
   @inlinable
   package func combineLatest<Other: SignalProtocol, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
@@ -40,7 +40,7 @@ extension SignalProtocol {
     }
   }
 
-  /// Emits the newest element of each signal, when both have emitted one.
+  /// Emits both newest elements whenever one signal emits, once both have.
   @inlinable
   package func combineLatest<Other: SignalProtocol>(
     with other: Other
@@ -48,7 +48,7 @@ extension SignalProtocol {
     combineLatest(with: other) { ($0, $1) }
   }
 
-  /// Emits what `combine` makes of the newest element of each signal, when both have emitted one.
+  /// Emits the combination of both newest elements whenever one signal emits, once both have.
   @inlinable
   @_disfavoredOverload
   package func combineLatest<Other: SignalProtocol, Output>(
@@ -57,7 +57,7 @@ extension SignalProtocol {
     combineLatest(with: other.castError() as Signal<Other.Element, Error>, combine: combine)
   }
 
-  /// Emits the newest element of each signal, when both have emitted one.
+  /// Emits both newest elements whenever one signal emits, once both have.
   @inlinable
   @_disfavoredOverload
   package func combineLatest<Other: SignalProtocol>(
@@ -68,7 +68,7 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Error == Never {
-  /// Emits what `combine` makes of the newest element of each signal, when both have emitted one.
+  /// Emits the combination of both newest elements whenever one signal emits, once both have.
   @inlinable
   @_disfavoredOverload
   package func combineLatest<Other: SignalProtocol, Output>(
@@ -77,7 +77,7 @@ extension SignalProtocol where Error == Never {
     (castError() as Signal<Element, Other.Error>).combineLatest(with: other, combine: combine)
   }
 
-  /// Emits the newest element of each signal, when both have emitted one.
+  /// Emits both newest elements whenever one signal emits, once both have.
   @inlinable
   @_disfavoredOverload
   package func combineLatest<Other: SignalProtocol>(

@@ -1,4 +1,4 @@
-/// Emits the elements of two signals as they come.
+/// Emits the elements of two signals in the order of arrival.
 package func merge<A: SignalProtocol, B: SignalProtocol>(
   _ a: A, _ b: B
 ) -> Signal<A.Element, A.Error>
@@ -8,7 +8,7 @@ where
   a.merge(with: b)
 }
 
-/// Emits the elements of three signals as they come.
+/// Emits the elements of three signals in the order of arrival.
 package func merge<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol>(
   _ a: A, _ b: B, _ c: C
 ) -> Signal<A.Element, A.Error>
@@ -19,7 +19,7 @@ where
   merge(a, b).merge(with: c)
 }
 
-/// Emits the elements of four signals as they come.
+/// Emits the elements of four signals in the order of arrival.
 package func merge<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol>(
   _ a: A, _ b: B, _ c: C, _ d: D
 ) -> Signal<A.Element, A.Error>
@@ -31,7 +31,7 @@ where
   merge(a, b, c).merge(with: d)
 }
 
-/// Emits the elements of five signals as they come.
+/// Emits the elements of five signals in the order of arrival.
 package func merge<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol
 >(
@@ -46,7 +46,7 @@ where
   merge(a, b, c, d).merge(with: e)
 }
 
-/// Emits the elements of six signals as they come.
+/// Emits the elements of six signals in the order of arrival.
 package func merge<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
   F: SignalProtocol

@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits the elements of both signals as they come; fails with the first that fails.
+  /// Emits the elements of both signals in the order of arrival; fails with the first failure.
   @inlinable
   package func merge<Other: SignalProtocol>(
     with other: Other
@@ -19,7 +19,7 @@ extension SignalProtocol {
     }
   }
 
-  /// Emits the elements of both signals as they come; fails with the first that fails.
+  /// Emits the elements of both signals in the order of arrival; fails with the first failure.
   @inlinable
   @_disfavoredOverload
   package func merge<Other: SignalProtocol>(
@@ -30,7 +30,7 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Error == Never {
-  /// Emits the elements of both signals as they come; fails with the first that fails.
+  /// Emits the elements of both signals in the order of arrival; fails with the first failure.
   @inlinable
   @_disfavoredOverload
   package func merge<Other: SignalProtocol>(

@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits `element` before all others.
+  /// Emits `element` before the elements of this signal.
   @inlinable
   package func prepend(_ element: Element) -> Signal<Element, Error> {
     Signal { observer in

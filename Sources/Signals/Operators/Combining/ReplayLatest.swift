@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits each element, and the newest again whenever the other signal emits.
+  /// Emits each element, and repeats the newest whenever the other signal emits.
   package func replayLatest<Other: SignalProtocol>(
     when other: Other
   ) -> Signal<Element, Error> where Other.Error == Never {

@@ -1,7 +1,7 @@
 extension SignalProtocol {
-  /// Emits what `combine` makes of each element and the newest of the other signal.
+  /// Emits each element combined with the newest element of the other signal.
   ///
-  /// It completes with this signal only.
+  /// It drops elements until the other signal has emitted, and completes only with this signal.
   @inlinable
   package func with<Other: SignalProtocol, Output>(
     latestFrom other: Other, combine: @escaping (Element, Other.Element) -> Output
@@ -31,7 +31,7 @@ extension SignalProtocol {
     }
   }
 
-  /// Emits each element with the newest of the other signal.
+  /// Emits each element with the newest element of the other signal.
   @inlinable
   package func with<Other: SignalProtocol>(
     latestFrom other: Other
@@ -39,7 +39,7 @@ extension SignalProtocol {
     with(latestFrom: other) { ($0, $1) }
   }
 
-  /// Emits what `combine` makes of each element and the newest of the other signal.
+  /// Emits each element combined with the newest element of the other signal.
   @inlinable
   @_disfavoredOverload
   package func with<Other: SignalProtocol, Output>(
@@ -48,7 +48,7 @@ extension SignalProtocol {
     with(latestFrom: other.castError() as Signal<Other.Element, Error>, combine: combine)
   }
 
-  /// Emits each element with the newest of the other signal.
+  /// Emits each element with the newest element of the other signal.
   @inlinable
   @_disfavoredOverload
   package func with<Other: SignalProtocol>(
@@ -59,7 +59,7 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Error == Never {
-  /// Emits what `combine` makes of each element and the newest of the other signal.
+  /// Emits each element combined with the newest element of the other signal.
   @inlinable
   @_disfavoredOverload
   package func with<Other: SignalProtocol, Output>(
@@ -68,7 +68,7 @@ extension SignalProtocol where Error == Never {
     (castError() as Signal<Element, Other.Error>).with(latestFrom: other, combine: combine)
   }
 
-  /// Emits each element with the newest of the other signal.
+  /// Emits each element with the newest element of the other signal.
   @inlinable
   @_disfavoredOverload
   package func with<Other: SignalProtocol>(

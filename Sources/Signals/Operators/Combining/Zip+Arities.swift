@@ -1,4 +1,4 @@
-/// Emits what `combine` makes of the elements at the same position of two signals.
+/// Emits the combination of the elements at the same position of two signals.
 package func zip<
   A: SignalProtocol, B: SignalProtocol, Output
 >(
@@ -15,7 +15,7 @@ package func zip<A: SignalProtocol, B: SignalProtocol>(
   a.zip(with: b)
 }
 
-/// Emits what `combine` makes of the elements at the same position of three signals.
+/// Emits the combination of the elements at the same position of three signals.
 package func zip<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, Output
 >(
@@ -33,7 +33,7 @@ where A.Error == B.Error, A.Error == C.Error {
   zip(a, b).zip(with: c) { ($0.0, $0.1, $1) }
 }
 
-/// Emits what `combine` makes of the elements at the same position of four signals.
+/// Emits the combination of the elements at the same position of four signals.
 package func zip<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, Output
 >(
@@ -51,7 +51,7 @@ where A.Error == B.Error, A.Error == C.Error, A.Error == D.Error {
   zip(a, b, c).zip(with: d) { ($0.0, $0.1, $0.2, $1) }
 }
 
-/// Emits what `combine` makes of the elements at the same position of five signals.
+/// Emits the combination of the elements at the same position of five signals.
 package func zip<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
   Output
@@ -73,7 +73,7 @@ where A.Error == B.Error, A.Error == C.Error, A.Error == D.Error, A.Error == E.E
   zip(a, b, c, d).zip(with: e) { ($0.0, $0.1, $0.2, $0.3, $1) }
 }
 
-/// Emits what `combine` makes of the elements at the same position of six signals.
+/// Emits the combination of the elements at the same position of six signals.
 package func zip<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
   F: SignalProtocol, Output

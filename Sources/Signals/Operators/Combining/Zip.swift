@@ -1,7 +1,7 @@
 extension SignalProtocol {
-  /// Emits what `combine` makes of the elements at the same position.
+  /// Emits the combination of the elements at the same position of both signals.
   ///
-  /// It completes when a signal whose elements are used up has completed.
+  /// It completes when one signal has completed and all its elements are used.
   package func zip<Other: SignalProtocol, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
   ) -> Signal<Output, Error> where Other.Error == Error {
@@ -14,14 +14,14 @@ extension SignalProtocol {
     }
   }
 
-  /// Emits the elements at the same position.
+  /// Emits the elements at the same position of both signals.
   package func zip<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<(Element, Other.Element), Error> where Other.Error == Error {
     zip(with: other) { ($0, $1) }
   }
 
-  /// Emits what `combine` makes of the elements at the same position.
+  /// Emits the combination of the elements at the same position of both signals.
   @_disfavoredOverload
   package func zip<Other: SignalProtocol, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
@@ -29,7 +29,7 @@ extension SignalProtocol {
     zip(with: other.castError() as Signal<Other.Element, Error>, combine: combine)
   }
 
-  /// Emits the elements at the same position.
+  /// Emits the elements at the same position of both signals.
   @_disfavoredOverload
   package func zip<Other: SignalProtocol>(
     with other: Other
@@ -39,7 +39,7 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Error == Never {
-  /// Emits what `combine` makes of the elements at the same position.
+  /// Emits the combination of the elements at the same position of both signals.
   @_disfavoredOverload
   package func zip<Other: SignalProtocol, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
@@ -47,7 +47,7 @@ extension SignalProtocol where Error == Never {
     (castError() as Signal<Element, Other.Error>).zip(with: other, combine: combine)
   }
 
-  /// Emits the elements at the same position.
+  /// Emits the elements at the same position of both signals.
   @_disfavoredOverload
   package func zip<Other: SignalProtocol>(
     with other: Other
@@ -56,7 +56,7 @@ extension SignalProtocol where Error == Never {
   }
 }
 
-/// One run of `zip`: the elements that wait for their counterpart.
+/// One run of `zip`, with the elements that still lack a counterpart.
 private final class ZipRun<First, Second, Output, Error: Swift.Error> {
   let disposables = CompositeDisposable()
   private let observer: AtomicObserver<Output, Error>
@@ -93,7 +93,7 @@ private final class ZipRun<First, Second, Output, Error: Swift.Error> {
 
   private func emit() {
     trampoline.bounce { [self] in
-      // Both are taken before the call, which may come back here.
+      // Take both before the call, which may re-enter.
       while !first.isEmpty, !second.isEmpty, !observer.isDisposed,
         let a = first.popFirst(), let b = second.popFirst()
       {

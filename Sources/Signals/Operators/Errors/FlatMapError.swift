@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Goes on with the signal that `recover` makes of a failure.
+  /// Continues after a failure with the signal that `recover` returns for the error.
   @inlinable
   package func flatMapError<Other: SignalProtocol>(
     _ recover: @escaping (Error) -> Other
@@ -22,7 +22,7 @@ extension SignalProtocol {
     }
   }
 
-  /// Emits `element` in place of a failure and completes.
+  /// Emits `element` instead of a failure and completes.
   @inlinable
   package func replaceError(with element: Element) -> Signal<Element, Never> {
     Signal<Element, Never> { observer in

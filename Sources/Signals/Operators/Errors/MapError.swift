@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Turns a failure into another.
+  /// Replaces the error of a failure with the result of `transform`.
   @inlinable
   package func mapError<Other: Swift.Error>(
     _ transform: @escaping (Error) -> Other
@@ -17,9 +17,9 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Error == Never {
-  /// The same as a signal that could fail: the one rule by which errors join.
+  /// Returns the signal with another error type.
   ///
-  /// Operators over two signals want both to fail alike; a signal that cannot fail joins any.
+  /// Operators on two signals require equal error types. This one adapts a signal that cannot fail.
   @inlinable
   package func castError<Failure: Swift.Error>() -> Signal<Element, Failure> {
     Signal<Element, Failure>.passing { observer in

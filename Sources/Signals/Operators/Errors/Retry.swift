@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Runs the signal again when it fails, at most `times` times, while `shouldRetry` wants it.
+  /// Restarts the signal after a failure, at most `times` times, if `shouldRetry` returns `true`.
   package func retry(
     _ times: Int, if shouldRetry: @escaping (Error) -> Bool = { _ in true }
   ) -> Signal<Element, Error> {
@@ -28,9 +28,9 @@ extension SignalProtocol {
     }
   }
 
-  /// Runs the signal again, when it has failed, as soon as the other signal emits.
+  /// Restarts the signal after a failure when the other signal emits.
   ///
-  /// It fails when the other signal completes first, or when `shouldRetry` does not want it.
+  /// It fails if the other signal completes first, or if `shouldRetry` returns `false`.
   package func retry<Other: SignalProtocol>(
     when other: Other, if shouldRetry: @escaping (Error) -> Bool = { _ in true }
   ) -> Signal<Element, Error> where Other.Error == Never {

@@ -1,7 +1,7 @@
 extension SignalProtocol {
-  /// Ends where the signal fails, for observers that need not know why.
+  /// Completes instead of failing.
   ///
-  /// - Parameter logging: Whether a failure is printed, with where this was called.
+  /// - Parameter logging: Whether to print a failure with the location of this call.
   @inlinable
   package func suppressError(
     logging: Bool = false, file: String = #fileID, line: Int = #line
@@ -19,14 +19,14 @@ extension SignalProtocol {
     }
   }
 
-  /// Ends where the signal fails, and sends the failure to `listener`.
+  /// Completes instead of failing, and sends the error to `listener`.
   package func suppressAndFeedError<Listener: SubjectProtocol>(
     into listener: Listener, logging: Bool = true, file: String = #fileID, line: Int = #line
   ) -> Signal<Element, Never> where Listener.Element == Error {
     feedError(into: listener).suppressError(logging: logging, file: file, line: line)
   }
 
-  /// Emits the failure as an element and completes; drops all elements.
+  /// Emits the error of a failure as an element and completes; drops all elements.
   @inlinable
   package func toErrorSignal() -> Signal<Error, Never> {
     Signal<Error, Never> { observer in
@@ -40,13 +40,13 @@ extension SignalProtocol {
     }
   }
 
-  /// The elements and the failure as two signals over one run.
+  /// Returns the elements and the error as two signals that share one run.
   package func branchOutError() -> (Signal<Element, Never>, Signal<Error, Never>) {
     let shared = share()
     return (shared.suppressError(), shared.toErrorSignal())
   }
 
-  /// The elements and what `mapError` makes of the failure as two signals over one run.
+  /// Returns the elements and the mapped error as two signals that share one run.
   package func branchOutError<Failure>(
     _ mapError: @escaping (Error) -> Failure
   ) -> (Signal<Element, Never>, Signal<Failure, Never>) {

@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Drops the last `count` elements: each is emitted when so many have come after it.
+  /// Drops the last `count` elements; each element is delayed until `count` others have followed.
   @inlinable
   package func dropLast(_ count: Int) -> Signal<Element, Error> {
     Signal.passing { observer in

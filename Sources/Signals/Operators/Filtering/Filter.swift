@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits the elements that are wanted.
+  /// Emits the elements for which `isIncluded` returns `true`.
   @inlinable
   package func filter(_ isIncluded: @escaping (Element) -> Bool) -> Signal<Element, Error> {
     Signal.passing { observer in
@@ -10,7 +10,7 @@ extension SignalProtocol {
     }
   }
 
-  /// Emits each element for which the signal that `isIncluded` makes emits `true` first.
+  /// Emits each element if the first element of its `isIncluded` signal is `true`.
   @inlinable
   package func flatMapFilter(
     _ strategy: FlattenStrategy = .concat,

@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Never ends.
+  /// Emits the elements and never ends.
   @inlinable
   package func ignoreTerminal() -> Signal<Element, Error> {
     Signal.passing { observer in

@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Drops elements while the last element of the other signal is `false`; it starts open.
+  /// Drops elements while the last element of the other signal is `false`; starts unpaused.
   @inlinable
   package func pausable<Other: SignalProtocol>(
     by other: Other

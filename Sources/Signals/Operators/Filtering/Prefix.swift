@@ -7,7 +7,7 @@ extension SignalProtocol {
       var taken = 0
       return observe { event in
         guard case .next(let element) = event else { return observer.on(event) }
-        taken += 1  // before the call, which may come back here
+        taken += 1  // before the call, which may re-enter
         if taken < maxLength {
           observer.receive(element)
         } else if taken == maxLength {
@@ -23,15 +23,15 @@ extension SignalProtocol {
     prefix(maxLength: 1)
   }
 
-  /// Emits the element at `index`, if there are so many, and completes.
+  /// Emits the element at `index`, if there is one, and completes.
   @inlinable
   package func output(at index: Int) -> Signal<Element, Error> {
     prefix(maxLength: index + 1).dropFirst(index)
   }
 
-  /// Emits elements until one fails the test, and completes.
+  /// Emits elements until `shouldContinue` returns `false`, and completes.
   ///
-  /// - Parameter inclusive: Whether the one that fails the test is emitted too.
+  /// - Parameter inclusive: Whether to emit the element that stops the signal.
   @inlinable
   package func prefix(
     while shouldContinue: @escaping (Element) -> Bool, inclusive: Bool = false
@@ -46,7 +46,7 @@ extension SignalProtocol {
     }
   }
 
-  /// Emits elements until the other signal does anything, and completes.
+  /// Emits elements until the other signal sends any event, and completes.
   @inlinable
   package func prefix(untilOutputFrom other: some SignalProtocol) -> Signal<Element, Error> {
     Signal { observer in

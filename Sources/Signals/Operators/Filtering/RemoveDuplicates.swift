@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Drops an element that is like the one before it; the first element always passes.
+  /// Drops an element that equals the previous one by `areEqual`; always emits the first element.
   @inlinable
   package func removeDuplicates(
     by areEqual: @escaping (Element, Element) -> Bool
@@ -18,7 +18,7 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Element: Equatable {
-  /// Drops an element equal to the one before it; the first element always passes.
+  /// Drops an element that equals the previous one; always emits the first element.
   @inlinable
   package func removeDuplicates() -> Signal<Element, Error> {
     removeDuplicates(by: ==)

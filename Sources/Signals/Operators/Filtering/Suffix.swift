@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits at the end the last `maxLength` elements.
+  /// Emits the last `maxLength` elements at completion.
   @inlinable
   package func suffix(maxLength: Int) -> Signal<Element, Error> {
     Signal { observer in
@@ -18,7 +18,7 @@ extension SignalProtocol {
     }
   }
 
-  /// Emits at the end the last element.
+  /// Emits the last element at completion.
   @inlinable
   package func last() -> Signal<Element, Error> {
     suffix(maxLength: 1)

@@ -1,5 +1,5 @@
 extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
-  /// Emits the elements of one signal after the other, in the order in which they came.
+  /// Emits the elements of the inner signals, one signal after another, in the order of arrival.
   @usableFromInline
   package func concat() -> Signal<Element.Element, Error> {
     Signal { observer in
@@ -18,7 +18,7 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
 }
 
 extension SignalProtocol where Element: SignalProtocol, Error == Never {
-  /// Emits the elements of one signal after the other, in the order in which they came.
+  /// Emits the elements of the inner signals, one signal after another, in the order of arrival.
   @inlinable
   @_disfavoredOverload
   package func concat() -> Signal<Element.Element, Element.Error> {
@@ -26,7 +26,7 @@ extension SignalProtocol where Element: SignalProtocol, Error == Never {
   }
 }
 
-/// One run of `concat`: the signals that wait for their turn.
+/// One run of `concat`, with the queue of inner signals.
 private final class ConcatRun<Inner: SignalProtocol> {
   let disposables: CompositeDisposable
   private let observer: AtomicObserver<Inner.Element, Inner.Error>

@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits the elements of the signals that `transform` makes of each element.
+  /// Flattens the signals that `transform` returns for each element.
   @inlinable
   package func flatMap<Inner: SignalProtocol>(
     _ strategy: FlattenStrategy, _ transform: @escaping (Element) -> Inner
@@ -7,7 +7,7 @@ extension SignalProtocol {
     map(transform).flatten(strategy)
   }
 
-  /// Emits the elements of the signals that `transform` makes of each element, one after the other.
+  /// Flattens the signals that `transform` returns for each element, one after another.
   @inlinable
   package func flatMapConcat<Inner: SignalProtocol>(
     _ transform: @escaping (Element) -> Inner
@@ -15,7 +15,7 @@ extension SignalProtocol {
     flatMap(.concat, transform)
   }
 
-  /// Emits the elements of the signals that `transform` makes of each element, of the newest only.
+  /// Flattens the signals that `transform` returns for each element, always following the newest.
   @inlinable
   package func flatMapLatest<Inner: SignalProtocol>(
     _ transform: @escaping (Element) -> Inner
@@ -23,7 +23,7 @@ extension SignalProtocol {
     flatMap(.latest, transform)
   }
 
-  /// Emits the elements of the signals that `transform` makes of each element, all at once.
+  /// Flattens the signals that `transform` returns for each element, all at once.
   @inlinable
   package func flatMapMerge<Inner: SignalProtocol>(
     _ transform: @escaping (Element) -> Inner
@@ -33,7 +33,7 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Error == Never {
-  /// Emits the elements of the signals that `transform` makes of each element.
+  /// Flattens the signals that `transform` returns for each element.
   @inlinable
   @_disfavoredOverload
   package func flatMap<Inner: SignalProtocol>(
@@ -42,7 +42,7 @@ extension SignalProtocol where Error == Never {
     map(transform).flatten(strategy)
   }
 
-  /// Emits the elements of the signals that `transform` makes of each element, one after the other.
+  /// Flattens the signals that `transform` returns for each element, one after another.
   @inlinable
   @_disfavoredOverload
   package func flatMapConcat<Inner: SignalProtocol>(
@@ -51,7 +51,7 @@ extension SignalProtocol where Error == Never {
     flatMap(.concat, transform)
   }
 
-  /// Emits the elements of the signals that `transform` makes of each element, of the newest only.
+  /// Flattens the signals that `transform` returns for each element, always following the newest.
   @inlinable
   @_disfavoredOverload
   package func flatMapLatest<Inner: SignalProtocol>(
@@ -60,7 +60,7 @@ extension SignalProtocol where Error == Never {
     flatMap(.latest, transform)
   }
 
-  /// Emits the elements of the signals that `transform` makes of each element, all at once.
+  /// Flattens the signals that `transform` returns for each element, all at once.
   @inlinable
   @_disfavoredOverload
   package func flatMapMerge<Inner: SignalProtocol>(

@@ -1,13 +1,13 @@
-/// How a signal of signals becomes one signal.
+/// A way to turn a signal of signals into one signal.
 @usableFromInline
 package enum FlattenStrategy: Sendable {
-  /// One signal after the other, in the order in which they came.
+  /// Runs one inner signal after another, in the order of arrival.
   case concat
 
-  /// The newest signal only: the one before is disposed when another comes.
+  /// Runs only the newest inner signal, and disposes the previous one.
   case latest
 
-  /// All signals at once.
+  /// Runs all inner signals at once.
   case merge
 }
 
@@ -15,7 +15,7 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
   @usableFromInline
   package typealias InnerElement = Element.Element
 
-  /// Emits the elements of the signals that are emitted; fails with the first that fails.
+  /// Emits the elements of the inner signals; fails with the first failure.
   @inlinable
   package func flatten(_ strategy: FlattenStrategy) -> Signal<InnerElement, Error> {
     switch strategy {
@@ -27,7 +27,7 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
 }
 
 extension SignalProtocol where Element: SignalProtocol, Error == Never {
-  /// Emits the elements of the signals that are emitted; fails with the first that fails.
+  /// Emits the elements of the inner signals; fails with the first failure.
   @inlinable
   @_disfavoredOverload
   package func flatten(_ strategy: FlattenStrategy) -> Signal<Element.Element, Element.Error> {
@@ -36,7 +36,7 @@ extension SignalProtocol where Element: SignalProtocol, Error == Never {
 }
 
 extension SignalProtocol where Element: SignalProtocol, Element.Error == Never {
-  /// Emits the elements of the signals that are emitted.
+  /// Emits the elements of the inner signals, which cannot fail.
   @inlinable
   @_disfavoredOverload
   package func flatten(_ strategy: FlattenStrategy) -> Signal<Element.Element, Error> {

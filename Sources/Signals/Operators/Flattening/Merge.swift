@@ -1,10 +1,12 @@
 extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
-  /// Emits the elements of all signals as they come; the last costs what the first costs.
+  /// Emits the elements of all inner signals in the order of arrival.
+  ///
+  /// The cost of an inner signal does not depend on their number.
   @inlinable
   package func merge() -> Signal<Element.Element, Error> {
     Signal { observer in
       let runs = CompositeDisposable()
-      var open = 1  // this signal itself
+      var open = 1  // counts the outer signal too
       func completeOne() {
         open -= 1
         if open == 0 { observer.complete() }
@@ -32,7 +34,7 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
 }
 
 extension SignalProtocol where Element: SignalProtocol, Error == Never {
-  /// Emits the elements of all signals as they come.
+  /// Emits the elements of all inner signals in the order of arrival.
   @inlinable
   @_disfavoredOverload
   package func merge() -> Signal<Element.Element, Element.Error> {

@@ -1,7 +1,7 @@
 extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
-  /// Emits the elements of the newest signal; the one before is disposed when another comes.
+  /// Emits the elements of the newest inner signal, and disposes the previous one.
   ///
-  /// It completes when this signal and the newest of those have.
+  /// It completes when the outer signal and the newest inner signal have.
   @inlinable
   package func switchToLatest() -> Signal<Element.Element, Error> {
     Signal { observer in
@@ -16,7 +16,7 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
           let number = newest
           isInnerRunning = true
           current.otherDisposable?.dispose()
-          // The disposal may have come back here with a newer one.
+          // The disposal may have re-entered with a newer signal.
           guard number == newest, !observer.isDisposed else { return }
           current.otherDisposable = nil
           let run = inner.observe { event in
@@ -29,7 +29,7 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
               if isOuterComplete { observer.complete() }
             }
           }
-          // A signal that switches while it starts has been replaced already.
+          // A signal that triggers a switch while it starts has already been replaced.
           if number == newest { current.otherDisposable = run } else { run.dispose() }
         case .failed(let error): observer.fail(error)
         case .completed:
@@ -43,7 +43,7 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
 }
 
 extension SignalProtocol where Element: SignalProtocol, Error == Never {
-  /// Emits the elements of the newest signal; the one before is disposed when another comes.
+  /// Emits the elements of the newest inner signal, and disposes the previous one.
   @inlinable
   @_disfavoredOverload
   package func switchToLatest() -> Signal<Element.Element, Element.Error> {

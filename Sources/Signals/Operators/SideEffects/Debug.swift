@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Prints what happens, each line with the title or with where this was called.
+  /// Prints the events of each run, prefixed with the title or the location of this call.
   package func debug(
     _ title: String? = nil, file: String = #fileID, function: String = #function, line: Int = #line
   ) -> Signal<Element, Error> {
@@ -16,7 +16,7 @@ extension SignalProtocol {
       receiveCancel: { print("\(name) disposed") })
   }
 
-  /// Traps, for a debugger to stop there, when one of the closures returns `true`.
+  /// Traps, so that a debugger stops, when one of the closures returns `true`.
   package func breakpoint(
     receiveSubscription: (() -> Bool)? = nil,
     receiveOutput: ((Element) -> Bool)? = nil,
@@ -28,7 +28,7 @@ extension SignalProtocol {
       receiveCompletion: { precondition(receiveCompletion?($0) != true, "breakpoint") })
   }
 
-  /// Traps, for a debugger to stop there, when the signal fails.
+  /// Traps, so that a debugger stops, when the signal fails.
   package func breakpointOnError() -> Signal<Element, Error> {
     breakpoint(receiveCompletion: { if case .failure = $0 { true } else { false } })
   }

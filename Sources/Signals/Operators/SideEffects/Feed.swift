@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Sends `true` to `listener` when a run starts and `false` when it is over.
+  /// Sends `true` to `listener` when a run starts, and `false` when it ends.
   @inlinable
   package func feedActivity<Listener: SubjectProtocol>(
     into listener: Listener
@@ -8,7 +8,7 @@ extension SignalProtocol {
       receiveSubscription: { listener.send(true) }, receiveCancel: { listener.send(false) })
   }
 
-  /// Sends each element to `listener` too.
+  /// Also sends each element to `listener`.
   @inlinable
   package func feedNext<Listener: SubjectProtocol>(
     into listener: Listener
@@ -16,7 +16,7 @@ extension SignalProtocol {
     handleEvents(receiveOutput: { listener.send($0) })
   }
 
-  /// Sends what `map` makes of each wanted element to `listener` too.
+  /// Also sends `map` of each element to `listener`, if `when` returns `true` for the element.
   @inlinable
   package func feedNext<Listener: SubjectProtocol>(
     into listener: Listener, when: @escaping (Element) -> Bool = { _ in true },
@@ -25,7 +25,7 @@ extension SignalProtocol {
     handleEvents(receiveOutput: { if when($0) { listener.send(map($0)) } })
   }
 
-  /// Sends a failure to `listener` as an element too.
+  /// Also sends the error of a failure to `listener`, as an element.
   @inlinable
   package func feedError<Listener: SubjectProtocol>(
     into listener: Listener

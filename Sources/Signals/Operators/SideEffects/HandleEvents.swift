@@ -1,7 +1,7 @@
 extension SignalProtocol {
-  /// Calls closures as a run goes, before its observer is told.
+  /// Calls closures during a run, each before the observer receives the event.
   ///
-  /// - Parameter receiveCancel: Called once, when the run is over: ended or disposed.
+  /// - Parameter receiveCancel: Called once, when the run has ended or was disposed.
   @inlinable
   package func handleEvents(
     receiveSubscription: (() -> Void)? = nil,

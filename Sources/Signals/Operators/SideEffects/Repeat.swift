@@ -1,7 +1,7 @@
 extension SignalProtocol {
-  /// Runs the signal again whenever the signal that `other` makes of its newest element emits.
+  /// Restarts the signal when the signal `other(element)` emits, for the newest element.
   ///
-  /// It completes when the signal and the newest of the others have.
+  /// It completes when the signal and the newest of the other signals have.
   package func `repeat`<Other: SignalProtocol>(
     when other: @escaping (Element) -> Other
   ) -> Signal<Element, Error> where Other.Error == Never {

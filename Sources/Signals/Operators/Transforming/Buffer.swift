@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits the elements in arrays of `size`; what does not fill one at the end is dropped.
+  /// Emits the elements in arrays of `size`; drops an incomplete array at the end.
   @inlinable
   package func buffer(size: Int) -> Signal<[Element], Error> {
     precondition(size > 0, "a buffer of no elements")
@@ -11,7 +11,7 @@ extension SignalProtocol {
           elements.append(element)
           guard elements.count == size else { return }
           let full = elements
-          elements = []  // before the call, which may come back here
+          elements = []  // before the call, which may re-enter
           observer(.next(full))
         case .failed(let error): observer(.failed(error))
         case .completed: observer(.completed)
@@ -20,13 +20,13 @@ extension SignalProtocol {
     }
   }
 
-  /// Emits the elements in arrays of `size`; what does not fill one at the end is dropped.
+  /// Emits the elements in arrays of `size`; drops an incomplete array at the end.
   @inlinable
   package func buffer(ofSize size: Int) -> Signal<[Element], Error> {
     buffer(size: size)
   }
 
-  /// Emits the elements in signals of `size`; what does not fill one at the end is dropped.
+  /// Emits the elements in signals of `size`; drops an incomplete group at the end.
   @inlinable
   package func window(ofSize size: Int) -> Signal<Signal<Element, Error>, Error> {
     buffer(size: size).map { Signal(sequence: $0) }

@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits what `transform` makes of each element, and drops an element it makes nothing of.
+  /// Emits `transform` of each element, and drops `nil` results.
   @inlinable
   package func compactMap<Output>(
     _ transform: @escaping (Element) -> Output?

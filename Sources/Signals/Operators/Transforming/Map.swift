@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits what `transform` makes of each element.
+  /// Emits `transform` of each element.
   @inlinable
   package func map<Output>(
     _ transform: @escaping (Element) -> Output
@@ -15,7 +15,7 @@ extension SignalProtocol {
     }
   }
 
-  /// Emits the same element in place of each.
+  /// Emits `replacement` for each element.
   @inlinable
   package func replaceElements<Replacement>(
     with replacement: Replacement
@@ -23,7 +23,7 @@ extension SignalProtocol {
     map { _ in replacement }
   }
 
-  /// Emits that there was an element, and not which.
+  /// Emits an empty value for each element.
   @inlinable
   package func eraseType() -> Signal<Void, Error> {
     map { _ in }
@@ -31,7 +31,7 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Error == any Swift.Error {
-  /// Emits what `transform` makes of each element; fails with what it throws.
+  /// Emits `transform` of each element; fails with the error that it throws.
   @inlinable
   @_disfavoredOverload
   package func map<Output>(

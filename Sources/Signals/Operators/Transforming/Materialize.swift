@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits each event as an element, the terminal one too, and completes.
+  /// Emits each event as an element, including the terminal one, and completes.
   @inlinable
   package func materialize() -> Signal<Signal<Element, Error>.Event, Never> {
     Signal<Signal<Element, Error>.Event, Never> { observer in
@@ -10,7 +10,7 @@ extension SignalProtocol {
     }
   }
 
-  /// Emits the events that the elements are.
+  /// Turns elements that are events back into events; the inverse of ``materialize()``.
   @inlinable
   package func dematerialize<Inner>() -> Signal<Inner, Error>
   where Element == Signal<Inner, Error>.Event {
@@ -27,7 +27,7 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Error == Never {
-  /// Emits the events that the elements are.
+  /// Turns elements that are events back into events; the inverse of ``materialize()``.
   @inlinable
   @_disfavoredOverload
   package func dematerialize<Inner, Failure>() -> Signal<Inner, Failure>

@@ -1,9 +1,9 @@
-/// An optional, for extensions that need to know that something is one.
+/// A protocol that only `Optional` adopts, for constraints in extensions.
 @usableFromInline
 package protocol OptionalProtocol<Wrapped> {
   associatedtype Wrapped
 
-  /// The optional itself.
+  /// This value as an optional.
   var _unbox: Wrapped? { get }
 }
 
@@ -13,7 +13,7 @@ extension Optional: OptionalProtocol {
 }
 
 extension SignalProtocol where Element: OptionalProtocol {
-  /// Emits what `transform` makes of what is in each element.
+  /// Emits `transform` of each wrapped value; `nil` stays `nil`.
   @inlinable
   package func mapWrapped<Output>(
     _ transform: @escaping (Element.Wrapped) -> Output
@@ -21,13 +21,13 @@ extension SignalProtocol where Element: OptionalProtocol {
     map { $0._unbox.map(transform) }
   }
 
-  /// Emits `replacement` in place of `nil`.
+  /// Emits `replacement` instead of `nil`.
   @inlinable
   package func replaceNils(with replacement: Element.Wrapped) -> Signal<Element.Wrapped, Error> {
     map { $0._unbox ?? replacement }
   }
 
-  /// Drops `nil`.
+  /// Drops `nil` elements.
   @inlinable
   package func ignoreNils() -> Signal<Element.Wrapped, Error> {
     compactMap(\._unbox)

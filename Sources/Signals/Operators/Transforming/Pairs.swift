@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits each element with the one before it; the first has none.
+  /// Emits each element with the previous one, which is `nil` for the first.
   @inlinable
   package func zipPrevious() -> Signal<(Element?, Element), Error> {
     Signal.passing { observer in
@@ -17,7 +17,7 @@ extension SignalProtocol {
     }
   }
 
-  /// Emits each element with the one before it, from the second on.
+  /// Emits each element with the previous one, starting with the second element.
   @inlinable
   package func pairwise() -> Signal<(Element, Element), Error> {
     zipPrevious().compactMap { previous, element in previous.map { ($0, element) } }

@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits `element` at the end if there was none.
+  /// Emits `element` at completion if there was no other element.
   @inlinable
   package func replaceEmpty(with element: Element) -> Signal<Element, Error> {
     Signal { observer in

@@ -1,10 +1,10 @@
-/// A result, for extensions that need to know that something is one.
+/// A protocol that only `Result` adopts, for constraints in extensions.
 @usableFromInline
 package protocol _ResultProtocol<Value, Error> {
   associatedtype Value
   associatedtype Error: Swift.Error
 
-  /// The result itself.
+  /// This value as a result.
   var _unbox: Result<Value, Error> { get }
 }
 
@@ -35,7 +35,7 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Element: _ResultProtocol {
-  /// Emits what `transform` makes of each success.
+  /// Emits the results with `transform` applied to each success.
   @inlinable
   package func mapValue<Output>(
     _ transform: @escaping (Element.Value) -> Output

@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits `initial`, then what `combine` makes of what was emitted last and each element.
+  /// Emits `initial`, then the combination of the last emitted value with each element.
   @inlinable
   package func scan<Output>(
     _ initial: Output, _ combine: @escaping (Output, Element) -> Output
@@ -19,7 +19,7 @@ extension SignalProtocol {
     }
   }
 
-  /// Emits at the end what `combine` made of all elements.
+  /// Emits the combination of all elements at completion.
   @inlinable
   package func reduce<Output>(
     _ initial: Output, _ combine: @escaping (Output, Element) -> Output
@@ -36,7 +36,7 @@ extension SignalProtocol {
     }
   }
 
-  /// Emits at the end all elements as one.
+  /// Emits an array of all elements at completion.
   @inlinable
   package func collect() -> Signal<[Element], Error> {
     Signal { observer in

@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits each of the elements that `transform` makes of each element.
+  /// Emits each element of the arrays that `transform` returns.
   @inlinable
   package func flatMap<Output>(
     _ transform: @escaping (Element) -> [Output]
@@ -9,7 +9,7 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Element: Sequence {
-  /// Emits each sequence with `transform` made of each of its elements.
+  /// Emits each sequence with `transform` applied to its elements.
   @inlinable
   package func mapElement<Output>(
     _ transform: @escaping (Element.Element) -> Output

@@ -1,5 +1,5 @@
 extension SignalProtocol {
-  /// Emits the success that `transform` makes of each element; fails with the first failure.
+  /// Emits the success that `transform` returns for each element; fails with the first failure.
   @inlinable
   package func tryMap<Output>(
     _ transform: @escaping (Element) -> Result<Output, Error>
@@ -9,7 +9,7 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Error == Never {
-  /// Emits the success that `transform` makes of each element; fails with the first failure.
+  /// Emits the success that `transform` returns for each element; fails with the first failure.
   @inlinable
   @_disfavoredOverload
   package func tryMap<Output, Failure>(
