@@ -1,5 +1,6 @@
-/// A node that a diff names, or an ancestor of one, with its source, current and final positions
-/// while the moves and deletes are applied in order.
+/// A node that a diff names, or an ancestor of one, with its source, current and final positions.
+///
+/// The current position changes while the moves and deletes are applied in order.
 final class TreePlan {
   private unowned let sourceParent: TreePlan?
   private let sourceIndex: Int
