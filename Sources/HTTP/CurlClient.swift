@@ -3,20 +3,22 @@ package import EventLoop
 package import Services
 package import Signals
 
-/// The web by libcurl, on the loop: nothing waits, and no thread but that which looks up names.
+/// A web client by libcurl on the event loop.
+///
+/// It never blocks; only name lookups use a thread.
 package final class CurlClient: WebClient {
-  /// What a transfer may take.
+  /// The limits of a transfer.
   package struct Limits {
     package var connectMilliseconds = 10_000
 
-    /// From the beginning to the last byte, redirects included.
+    /// From the start to the last byte, redirects included.
     package var milliseconds = 30_000
 
-    /// Of a body, unpacked.
+    /// Maximum size of a body after decompression.
     package var bytes = 8 << 20
     package var redirects = 5
 
-    /// Transfers at a time; others wait for their turn.
+    /// Concurrent transfers; further ones wait in a queue.
     package var transfers = 32
 
     package init() {}
@@ -30,7 +32,7 @@ package final class CurlClient: WebClient {
   private let limits: Limits
   private let mayConnect: () -> Bool
 
-  /// libcurl's, made when something is got for the first time.
+  /// The handle of libcurl, created for the first transfer.
   private var multi: UnsafeMutableRawPointer?
   private var timer: Timer?
   private var watches: [curl_socket_t: DescriptorWatch] = [:]
@@ -39,8 +41,8 @@ package final class CurlClient: WebClient {
   private var isClosed = false
 
   /// - Parameters:
-  ///   - agent: How it names itself, for example `"binderd/1.0"`.
-  ///   - mayConnect: Whether the process may connect to other machines; asked before each transfer.
+  ///   - agent: The user agent, for example `"binderd/1.0"`.
+  ///   - mayConnect: Whether the process may connect to other machines; called for each transfer.
   package init(
     on loop: Loop, agent: String, allowsLocal: Bool = false, limits: Limits = Limits(),
     mayConnect: @escaping () -> Bool = { Process.mayUseNetwork }
@@ -49,7 +51,7 @@ package final class CurlClient: WebClient {
     self.mayConnect = mayConnect
   }
 
-  /// How many transfers there are, those that wait included.
+  /// The number of transfers, waiting ones included.
   package var count: Int { running.count + waiting.count }
 
   package func get(_ request: WebRequest) -> Signal<WebResponse, WebError> {
@@ -76,7 +78,7 @@ package final class CurlClient: WebClient {
     }
   }
 
-  /// Ends all transfers; nobody hears of them any more.
+  /// Ends all transfers without notifying observers.
   package func close() {
     isClosed = true
     for transfer in waiting + running.values { drop(transfer) }
@@ -123,7 +125,7 @@ package final class CurlClient: WebClient {
     }
   }
 
-  /// Ends a transfer of which nobody wants to hear.
+  /// Ends a transfer without notifying its observer.
   private func drop(_ transfer: Transfer) {
     transfer.forget()
     if running.removeValue(forKey: transfer.easy) != nil, let multi {
@@ -134,13 +136,13 @@ package final class CurlClient: WebClient {
     }
   }
 
-  /// Lets libcurl do what there is to do, and tells of what is over.
+  /// Lets libcurl act on a socket or timeout, then reports finished transfers.
   private func act(_ socket: curl_socket_t, _ events: CInt) {
     guard let multi else { return }
     ccurl_multi_act(multi, socket, events)
     var easy: UnsafeMutableRawPointer?
     var code = CURLE_OK
-    // Whoever is told may begin another, drop others, or close all.
+    // An observer may start a transfer, drop others or close the client.
     while let multi = self.multi, ccurl_multi_next(multi, &easy, &code) {
       guard let easy, let transfer = running.removeValue(forKey: easy) else { continue }
       let outcome = transfer.outcome(code, limits)
@@ -150,7 +152,7 @@ package final class CurlClient: WebClient {
     startNext()
   }
 
-  // MARK: What libcurl wants of the loop
+  // MARK: Event loop integration
 
   fileprivate func watch(_ socket: curl_socket_t, _ what: CInt) {
     guard what != CURL_POLL_REMOVE else {
@@ -165,7 +167,7 @@ package final class CurlClient: WebClient {
       if let known = watches[socket] { watch = known } else { watch = try makeWatch(socket) }
       watch.wait(for: events)
     } catch {
-      // Without it nothing comes, and the transfer runs out of time.
+      // Without the watch there are no events, so the transfer times out.
     }
   }
 
@@ -201,7 +203,7 @@ private func timerIsSet(
   return 0
 }
 
-/// The client that a callback belongs to.
+/// Returns the client of a callback.
 private func client(_ owner: UnsafeMutableRawPointer?) -> CurlClient {
   guard let owner else { preconditionFailure("a callback of libcurl without an owner") }
   return Unmanaged<CurlClient>.fromOpaque(owner).takeUnretainedValue()

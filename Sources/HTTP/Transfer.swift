@@ -2,7 +2,7 @@ internal import CCurl
 internal import Services
 internal import Signals
 
-/// One page that is being got: libcurl's handle, and what has come of it.
+/// The transfer of one page: libcurl's handle and the response so far.
 final class Transfer {
   typealias Outcome = Result<WebResponse, WebError>
 
@@ -10,21 +10,21 @@ final class Transfer {
   private(set) var response = WebResponse(status: 0)
   private let maxBytes: Int
 
-  /// Bytes of all headers, those of redirects included.
+  /// Maximum size in bytes of all headers, those of redirects included.
   private static let maxHeaderBytes = 256 << 10
   private var headerBytes = 0
   private let allowsLocal: () -> Bool
   private let headers: UnsafeMutablePointer<curl_slist>?
 
-  // What was found here and not by libcurl, which then says no more than that it was stopped.
+  // Set by our own checks; libcurl then reports only that it was stopped.
   private var isTooLarge = false
   private var isRefused = false
   private var onEnd: ((Outcome) -> Void)?
 
   /// - Parameters:
   ///   - allowsLocal: Whether addresses of this machine and its network are allowed.
-  ///   - onEnd: Told once how it has ended.
-  /// - Throws: ``WebError`` when there is no memory.
+  ///   - onEnd: Called once with the outcome.
+  /// - Throws: ``WebError`` if there is no memory.
   init(
     _ request: WebRequest, _ limits: CurlClient.Limits, agent: String,
     allowsLocal: @escaping () -> Bool, onEnd: @escaping (Outcome) -> Void
@@ -45,9 +45,9 @@ final class Transfer {
   private func setUp(_ request: WebRequest, _ limits: CurlClient.Limits, _ agent: String) {
     ccurl_set_text(easy, CURLOPT_URL, request.url)
     ccurl_set_text(easy, CURLOPT_USERAGENT, agent)
-    ccurl_set_text(easy, CURLOPT_ACCEPT_ENCODING, "")  // all that it can undo
+    ccurl_set_text(easy, CURLOPT_ACCEPT_ENCODING, "")  // all encodings that it can decode
     ccurl_set_list(easy, CURLOPT_HTTPHEADER, headers)
-    // A proxy, which an environment may name, would connect where we may not.
+    // Ignore proxies from the environment: they could connect to addresses that are refused here.
     ccurl_set_text(easy, CURLOPT_PROXY, "")
     ccurl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
     ccurl_set_text(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
@@ -60,9 +60,9 @@ final class Transfer {
     ccurl_set_long(easy, CURLOPT_SSL_VERIFYPEER, 1)
     ccurl_set_long(easy, CURLOPT_SSL_VERIFYHOST, 2)
     ccurl_set_long(easy, CURLOPT_NOSIGNAL, 1)
-    // Who leaves while a name is looked up does not wait for the thread that does.
+    // Cleanup does not wait for a pending name lookup.
     ccurl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
-    // Not retained: the client keeps it until libcurl has let go of the handle.
+    // Not retained: the client keeps the transfer until libcurl releases the handle.
     let owner = Unmanaged.passUnretained(self).toOpaque()
     for option in [
       CURLOPT_PRIVATE, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_OPENSOCKETDATA,
@@ -81,23 +81,23 @@ final class Transfer {
     ccurl_list_free(headers)
   }
 
-  /// Tells how it has ended, unless somebody was told or nobody wants to hear.
+  /// Reports the outcome once; does nothing after ``forget()``.
   func end(_ outcome: Outcome) {
     let onEnd = onEnd
     self.onEnd = nil
     onEnd?(outcome)
   }
 
-  /// Tells nobody how it ends.
+  /// Drops the callback, so that the outcome is not reported.
   func forget() {
     onEnd = nil
   }
 
-  /// How it has ended.
+  /// Returns the outcome for a result code of libcurl.
   func outcome(_ code: CURLcode, _ limits: CurlClient.Limits) -> Outcome {
     switch code {
     case CURLE_WRITE_ERROR where isTooLarge: return .failure(.tooLarge(max: limits.bytes))
-    // Of a name with several addresses each is tried; another may have been reached.
+    // libcurl tries each address of a host, so a refusal only counts if no connection was made.
     case CURLE_COULDNT_CONNECT where isRefused, CURLE_ABORTED_BY_CALLBACK where isRefused:
       return .failure(.refusedAddress)
     default: break
@@ -113,11 +113,11 @@ final class Transfer {
     return .success(response)
   }
 
-  // MARK: What libcurl asks and tells
+  // MARK: libcurl callbacks
 
-  /// - Returns: Whether it is taken.
+  /// - Returns: Whether the bytes are accepted.
   fileprivate func take(body bytes: UnsafeRawBufferPointer) -> Bool {
-    // Counted when it is unpacked, so that little cannot become much.
+    // Counted after decompression, so that a small body cannot expand without limit.
     guard response.body.count + bytes.count <= maxBytes else {
       isTooLarge = true
       return false
@@ -126,14 +126,14 @@ final class Transfer {
     return true
   }
 
-  /// - Returns: Whether it is taken.
+  /// - Returns: Whether the header is accepted.
   fileprivate func take(header bytes: UnsafeRawBufferPointer) -> Bool {
     headerBytes += bytes.count
     guard headerBytes <= Self.maxHeaderBytes else {
       isTooLarge = true
       return false
     }
-    // Those of an answer that sent on are not those of the page.
+    // A new status line: drop the headers of the redirect before it.
     if bytes.starts(with: "HTTP/".utf8) { response.headers = [:] }
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return true }
     let name = String(decoding: bytes[..<colon], as: UTF8.self).lowercased()
@@ -142,8 +142,9 @@ final class Transfer {
     return true
   }
 
-  /// Whether a connection to an address may be made: whatever its name was, this is where it would
-  /// really go.
+  /// Returns whether a connection to an address is allowed.
+  ///
+  /// It checks the resolved address, whatever the host name was.
   fileprivate func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
     if allowsLocal() { return true }
     let target = NetworkAddress { ccurl_address(address, $0) }
@@ -151,7 +152,7 @@ final class Transfer {
     return check(target, source)
   }
 
-  /// Whether a connection may be used, which may be from when others were allowed.
+  /// Re-checks a connection, which may be pooled, against the current address policy.
   fileprivate func mayAsk(_ peer: UnsafePointer<CChar>?, _ own: UnsafePointer<CChar>?) -> Bool {
     if allowsLocal() { return true }
     let target = NetworkAddress { ccurl_parse_address(peer, $0) }
@@ -160,7 +161,7 @@ final class Transfer {
   }
 
   private func check(_ target: NetworkAddress?, _ source: NetworkAddress?) -> Bool {
-    // What this machine reaches from the same address is itself.
+    // A target that equals the source address is this machine.
     if let target, target.isPublic, target != source { return true }
     isRefused = true
     return false
@@ -168,7 +169,7 @@ final class Transfer {
 }
 
 extension NetworkAddress {
-  /// An address that a C function writes and returns the length of.
+  /// Creates an address from a C function that writes the bytes and returns their count.
   fileprivate init?(_ write: (UnsafeMutablePointer<UInt8>) -> Int) {
     var bytes = [UInt8](repeating: 0, count: 16)
     let count = bytes.withUnsafeMutableBufferPointer { buffer in
@@ -220,7 +221,7 @@ private func requestIsReady(
   transfer(owner).mayAsk(peer, own) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// The transfer that a callback belongs to.
+/// Returns the transfer of a callback.
 private func transfer(_ owner: UnsafeMutableRawPointer?) -> Transfer {
   guard let owner else { preconditionFailure("a callback of a transfer without an owner") }
   return Unmanaged<Transfer>.fromOpaque(owner).takeUnretainedValue()

@@ -2,13 +2,14 @@ internal import CCurl
 internal import Services
 
 extension WebError {
-  /// What a transfer has come to: <https://curl.se/libcurl/c/libcurl-errors.html>; `nil` for an answer.
+  /// Creates an error from a result code, <https://curl.se/libcurl/c/libcurl-errors.html>; `nil`
+  /// for success.
   ///
-  /// - Parameter hasAsked: Whether a request was sent that nobody has answered yet.
+  /// - Parameter hasAsked: Whether a request was sent and has no response yet.
   init?(_ code: CURLcode, _ limits: CurlClient.Limits, hasAsked: Bool) {
     switch code {
     case CURLE_OK: return nil
-    // It says the same of an answer that is older than HTTP/1.0, or none.
+    // libcurl also uses this code for a response that is older than HTTP/1.0 or not HTTP.
     case CURLE_UNSUPPORTED_PROTOCOL: self = hasAsked ? .broken : .refusedProtocol
     case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: self = .badAddress
     case CURLE_COULDNT_RESOLVE_HOST: self = .unknownHost

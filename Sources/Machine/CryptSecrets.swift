@@ -3,15 +3,15 @@ internal import Glibc
 package import Services
 package import Signals
 
-/// Makes secrets of the kernel's randomness and keeps crypt(3) hashes of them.
+/// Creates random secrets with their crypt(3) hashes, and compares secrets with hashes.
 ///
-/// The hash is salted SHA-256 with the fewest rounds that crypt(3) has: rounds make a guess dear, and
-/// nobody guesses 128 random bits. It takes some milliseconds all the same, so a thread of its own
-/// does it, which is there from the first one on.
+/// The hash is salted SHA-256 with the fewest rounds that crypt(3) allows. Rounds slow down
+/// guessing, but 128 random bits cannot be guessed. A hash still takes some milliseconds, so a
+/// thread computes it. The thread starts with the first job.
 package final class CryptSecrets: Secrets {
   private static let setting = "$5$rounds=1000$"
 
-  /// Hexadecimal digits of a secret.
+  /// Number of hexadecimal digits in a secret.
   private static let digits = 32
 
   private enum Job: Sendable {
@@ -40,7 +40,9 @@ package final class CryptSecrets: Secrets {
     }
   }
 
-  /// Nothing else is hashed: crypt(3) ends a text at a NUL, and takes longer for a longer one.
+  /// Returns whether a text has the form of a secret.
+  ///
+  /// No other text is hashed: crypt(3) stops at a NUL, and takes longer for a longer text.
   package func isSecret(_ text: String) -> Bool {
     text.utf8.count == Self.digits
       && text.utf8.allSatisfy {
@@ -55,9 +57,9 @@ package final class CryptSecrets: Secrets {
     }
   }
 
-  // MARK: The thread
+  // MARK: Thread
 
-  /// What the thread makes of a job, each time that it is observed.
+  /// Returns a signal that posts a job for each observer and emits the result.
   private func result<Value>(
     of job: @escaping (_ id: Int) -> Job, failing failure: Value,
     _ value: @escaping (Result) -> Value
@@ -101,7 +103,9 @@ package final class CryptSecrets: Secrets {
     return worker
   }
 
-  /// Ends the thread; what it has done since is told to nobody.
+  /// Ends the thread.
+  ///
+  /// Pending results are dropped.
   package func close() {
     waiting = [:]
     mailbox?.close()
@@ -118,12 +122,12 @@ package final class CryptSecrets: Secrets {
 
   private static func isMade(of secret: String, _ hash: String) -> Bool {
     guard let made = Self.hash(secret, hash) else { return false }
-    // As long for those that differ early as for those that differ late.
+    // Compares in constant time: the time does not depend on the first difference.
     return made.utf8.count == hash.utf8.count
       && zip(made.utf8, hash.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  /// Hexadecimal digits of the kernel's randomness, 16 a word: the generator is getrandom(2).
+  /// Returns 16 random hexadecimal digits for each word, from the kernel by getrandom(2).
   private static func random(words: Int) -> String {
     var generator = SystemRandomNumberGenerator()
     return (0..<words).map { _ in
@@ -134,7 +138,7 @@ package final class CryptSecrets: Secrets {
   }
 
   private static func hash(_ secret: String, _ setting: String) -> String? {
-    // crypt(3) keeps its result for the next call: this thread is the only one that calls it.
+    // crypt(3) returns a static buffer, so only this thread calls it.
     guard let text = crypt(secret, setting) else { return nil }
     let hash = String(cString: text)
     return hash.hasPrefix(Self.setting) ? hash : nil

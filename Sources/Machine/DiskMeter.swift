@@ -1,19 +1,21 @@
 internal import EventLoop
 package import Services
 
-/// Measures file systems on a thread of its own, because one that does not answer holds whoever asks
-/// it.
+/// Measures file systems on a separate thread, because a file system that does not respond blocks
+/// its caller.
 ///
-/// Measurements come in rounds. Who asks starts a round and waits a moment for it; as long as a round
-/// does not end, everybody gets what was known before, without waiting.
+/// Measurements come in rounds. A caller starts a round and waits briefly for it. While a round is
+/// unfinished, other callers get the previous results without waiting.
 package final class DiskMeter: Sendable {
-  /// For how many milliseconds a round is waited for: disks answer in microseconds.
+  /// Maximum wait for a round, in milliseconds.
+  ///
+  /// Disks normally answer in microseconds.
   private static let patience: UInt64 = 50
 
   private struct State {
     var disks: [Disk] = []
 
-    /// Rounds that were begun, and that have ended.
+    /// Number of rounds begun and ended.
     var begun = 0
     var ended = 0
     var worker: Worker<Int>?
@@ -25,8 +27,9 @@ package final class DiskMeter: Sendable {
   private let measure: @Sendable (String) -> Disk?
 
   /// - Parameters:
-  ///   - mounts: Where file systems are mounted; called on the thread.
-  ///   - measure: Measures one of them, or `nil`; called on the thread, and may never return.
+  ///   - mounts: Returns the mount points; called on the thread.
+  ///   - measure: Measures one of them, or returns `nil`. Called on the thread, and may never
+  ///     return.
   package init(
     mounts: @escaping @Sendable () -> [String], measure: @escaping @Sendable (String) -> Disk?
   ) {
@@ -34,14 +37,14 @@ package final class DiskMeter: Sendable {
     self.measure = measure
   }
 
-  /// The file systems as they are now, or as they were when they were measured last.
+  /// Returns the file systems as measured now, or as measured last.
   package func disks() -> [Disk] {
     guard let round = begin() else { return state.withLock(\.disks) }
     return state.waitWithLock(
       atMostMilliseconds: Self.patience, until: { $0.ended >= round }, \.disks)
   }
 
-  /// Begins a round, and returns its number; `nil` when the last one has not ended.
+  /// Begins a round and returns its number; `nil` if the previous one has not ended.
   private func begin() -> Int? {
     let (state, mounts, measure) = (state, mounts, measure)
     return state.withLock { [state] current -> Int? in
@@ -64,7 +67,9 @@ package final class DiskMeter: Sendable {
     }
   }
 
-  /// Ends the thread, unless it waits for a file system: then it ends with the process.
+  /// Ends the thread.
+  ///
+  /// If a file system blocks it, it ends with the process.
   package func close() {
     let worker = state.withLock { state in
       state.isClosed = true

@@ -1,7 +1,7 @@
 internal import Glibc
 package import Services
 
-/// Measures a Linux machine by its `/proc`.
+/// Measures a Linux machine through `/proc`.
 package struct LinuxProbe: MachineProbe {
   private let meter = DiskMeter(
     mounts: { MountTable.dataFileSystems(SmallFile.text("/proc/self/mounts")) },
@@ -9,7 +9,7 @@ package struct LinuxProbe: MachineProbe {
 
   package init() {}
 
-  /// Ends what is done away from the loop.
+  /// Ends the thread that measures the disks.
   package func close() { meter.close() }
 
   package var load: Load? {
@@ -34,7 +34,8 @@ package struct LinuxProbe: MachineProbe {
   package var processorTimes: ProcessorTimes? {
     let lines = Self.lines("/proc/stat").filter { $0.hasPrefix("cpu") }
     guard let first = lines.first else { return nil }
-    // user nice system idle iowait irq softirq steal: <https://docs.kernel.org/filesystems/proc.html>
+    // user nice system idle iowait irq softirq steal:
+    // <https://docs.kernel.org/filesystems/proc.html>
     let ticks = first.split(separator: " ").dropFirst().prefix(8).compactMap { UInt64($0) }
     guard ticks.count >= 5 else { return nil }
     let total = ticks.reduce(0, +)
@@ -62,9 +63,9 @@ package struct LinuxProbe: MachineProbe {
 }
 
 extension Disk {
-  /// The file system that is mounted somewhere; `nil` when it says nothing of its size.
+  /// Measures the file system at a path; `nil` if this fails or the size is unknown.
   ///
-  /// This waits for as long as the file system does not answer.
+  /// It blocks until the file system responds.
   fileprivate init?(at path: String) {
     var status = statvfs()
     guard statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }

@@ -1,14 +1,15 @@
-/// What `/proc/self/mounts` says: see proc(5) and fstab(5).
+/// Parses `/proc/self/mounts`: see proc(5) and fstab(5).
 package enum MountTable {
-  /// File systems that ask another machine, or a program: statvfs(3) of one whose server or program
-  /// does not answer never returns.
+  /// File systems that depend on another machine or a program.
+  ///
+  /// If that does not respond, statvfs(3) never returns.
   private static let remote: Set<Substring> = [
     "9p", "afs", "autofs", "beegfs", "ceph", "cifs", "coda", "davfs", "fuse", "fuseblk", "gfs2",
     "glusterfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "smb3", "smbfs",
     "virtiofs",
   ]
 
-  /// Where the file systems of this machine are mounted that hold data: those of a device, each once.
+  /// Returns the mount points of local file systems on devices, each device once.
   package static func dataFileSystems(_ table: String) -> [String] {
     var seen: Set<Substring> = []
     return table.split(separator: "\n").compactMap { line in
@@ -20,7 +21,7 @@ package enum MountTable {
     }
   }
 
-  /// Space, tab, line feed and backslash stand as a backslash and three octal digits.
+  /// Decodes a backslash with three octal digits: an escaped space, tab, line feed or backslash.
   private static func unescaped(_ word: Substring) -> String {
     guard word.utf8.contains(UInt8(ascii: "\\")) else { return String(word) }
     var bytes: [UInt8] = []

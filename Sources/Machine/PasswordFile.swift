@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// The accounts of this machine as `/etc/passwd` lists them: see passwd(5).
+/// The accounts of this machine in `/etc/passwd`: see passwd(5).
 ///
-/// Not getpwnam(3), which may ask servers and wait for them.
+/// It does not use getpwnam(3), which can query servers and wait for them.
 package struct PasswordFile {
   private let path: String
 
@@ -10,7 +10,7 @@ package struct PasswordFile {
     self.path = path
   }
 
-  /// The user that an account belongs to; `nil` when there is no such account in the file.
+  /// Returns the user id of an account; `nil` if the file does not contain it.
   package func user(named name: String) -> UInt32? {
     for line in SmallFile.text(path).split(separator: "\n") {
       let fields = line.split(separator: ":", omittingEmptySubsequences: false)

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Files of the system that are read whole.
+/// Reads small system files as a whole.
 enum SmallFile {
-  /// What is longer is cut.
+  /// Size in bytes at which reading stops.
   private static let maxBytes = 256 * 1024
 
-  /// The text of a file; empty when it cannot be read.
+  /// Returns the text of a file; empty if it cannot be read.
   static func text(_ path: String) -> String {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return "" }

@@ -2,7 +2,7 @@ internal import EventLoop
 internal import Services
 internal import Signals
 
-/// The thread that has the table of all texts.
+/// The thread that owns the table of all texts.
 final class IndexThread {
   typealias Found = Result<[SearchText], SearchError>
 
@@ -21,7 +21,7 @@ final class IndexThread {
   private let mailbox: Mailbox<Answer>
   private let waiting: Waiting
 
-  /// - Throws: ``SystemError`` when there can be no thread.
+  /// - Throws: ``SystemError`` if the thread cannot be created.
   init(on loop: Loop) throws(SystemError) {
     let waiting = Waiting()
     self.waiting = waiting
@@ -49,7 +49,7 @@ final class IndexThread {
     worker.post(.take(changes))
   }
 
-  /// - Returns: What ends the search; the answer does not come then.
+  /// - Returns: A disposable that cancels the search; `answer` is not called then.
   func find(
     _ term: String, limit: Int, answer: @escaping (Found) -> Void
   ) -> any Disposable {
@@ -60,7 +60,9 @@ final class IndexThread {
     }
   }
 
-  /// Runs on the thread; what was cancelled before it was begun is not begun.
+  /// Runs on the thread.
+  ///
+  /// Skips searches that are cancelled in the same batch of jobs.
   private static func work(
     _ table: Result<TextTable, any Error>, _ jobs: [Job], _ slot: Mailbox<Answer>.Slot
   ) {
@@ -70,7 +72,7 @@ final class IndexThread {
       switch job {
       case .take(let changes):
         do { try table.get().take(changes) } catch {
-          // What is not in the table is not found; the searches say why when nothing works.
+          // Its texts are not found. If the table does not work at all, searches report the error.
           continue
         }
       case .find(let number, let term, let limit) where !cancelled.contains(number):
@@ -82,7 +84,7 @@ final class IndexThread {
   }
 }
 
-/// Who waits for an answer.
+/// The callbacks of pending searches, by number.
 private final class Waiting {
   private var answers: [Int: (IndexThread.Found) -> Void] = [:]
   private var last = 0
@@ -93,7 +95,7 @@ private final class Waiting {
     return last
   }
 
-  /// - Returns: Whether it still waited.
+  /// - Returns: Whether the search was still pending.
   func remove(_ number: Int) -> Bool { answers.removeValue(forKey: number) != nil }
 
   func answer(_ number: Int, _ found: IndexThread.Found) {

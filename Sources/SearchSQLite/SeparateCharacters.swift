@@ -1,7 +1,7 @@
-// Some scripts put nothing between words: there each character is a word to the table, and what is
-// looked for is found wherever its characters follow each other.
+// Some scripts have no spaces between words. For the table, each of their characters is a word, and
+// a search finds its characters wherever they follow each other.
 extension String {
-  /// Between characters and words: it has no width.
+  /// The zero-width space, put between characters and words.
   private static let separator: Character = "\u{200B}"
 
   /// The text with a separator on each side of characters of such scripts.
@@ -29,7 +29,7 @@ extension Unicode.Scalar {
     case 0x0E00..<0x0F00, 0x1000..<0x10A0, 0x1780..<0x1800: true  // Thai and Lao, Burmese, Khmer
     case 0x3040..<0x3100, 0x31F0..<0x3200, 0xFF66..<0xFFA0: true  // kana
     case 0x3005, 0x3400..<0x4DC0, 0x4E00..<0xA000, 0xF900..<0xFB00: true  // Han
-    case 0x20000..<0x32000: true  // Han that is seldom written
+    case 0x20000..<0x32000: true  // rare Han
     default: false
     }
   }

@@ -2,10 +2,9 @@ package import EventLoop
 package import Services
 package import Signals
 
-/// Full text over what this daemon holds, in memory and on a thread of its own.
+/// A full-text index of this daemon's data, in memory and on a separate thread.
 ///
-/// It is made when somebody looks for something for the first time, and follows from then on what the
-/// services make durable.
+/// The first search creates it. From then on it follows the durable changes of the services.
 package final class TextIndex: SearchBackend {
   package let name = "local"
   package let doc = "What was said here."
@@ -20,7 +19,9 @@ package final class TextIndex: SearchBackend {
     (self.corpora, self.loop) = (corpora, loop)
   }
 
-  /// Ends the thread; what waits is not answered any more.
+  /// Ends the thread.
+  ///
+  /// Pending searches are not answered.
   package func stop() {
     isStopped = true
     bag.dispose()
@@ -43,7 +44,8 @@ package final class TextIndex: SearchBackend {
     }
   }
 
-  /// The thread, with all there is to find; `nil` when there is none and can be none.
+  /// Returns the thread, after filling its table on first use; `nil` if it is stopped or cannot
+  /// start.
   private func runningThread() -> IndexThread? {
     if let thread { return thread }
     guard !isStopped, let thread = try? IndexThread(on: loop) else { return nil }
@@ -60,7 +62,7 @@ package final class TextIndex: SearchBackend {
 }
 
 extension [SearchCorpus] {
-  /// A text as it is shown; `nil` when it has gone meanwhile.
+  /// Returns the search hit for a text; `nil` if the text was removed meanwhile.
   fileprivate func hit(_ text: SearchText) -> SearchHit? {
     first { text.id.hasPrefix($0.service + "/") }?.describe(text.id).map {
       SearchHit(id: text.id, title: $0.title, text: text.text, source: $0.source)

@@ -1,8 +1,10 @@
 internal import CSQLite
 internal import Services
 
-/// Texts in SQLite's memory, found by their words (<https://www.sqlite.org/fts5.html>); used by one
-/// thread.
+/// Texts in an in-memory SQLite database, found by their words
+/// (<https://www.sqlite.org/fts5.html>).
+///
+/// Only one thread may use it.
 final class TextTable {
   /// An SQLite call that failed.
   struct Failure: Error, CustomStringConvertible {
@@ -30,7 +32,7 @@ final class TextTable {
     sqlite3_close_v2(pointer)
   }
 
-  /// Makes changes, all in one transaction.
+  /// Applies changes in one transaction.
   func take(_ changes: [SearchChange]) throws(Failure) {
     try run("BEGIN")
     do throws(Failure) {
@@ -54,15 +56,17 @@ final class TextTable {
       try run("DELETE FROM texts WHERE rowid = (SELECT n FROM names WHERE id = ?1)", [id])
       try run("DELETE FROM names WHERE id = ?1", [id])
     case .removeAll(let id):
-      // What stands between `id/` and `id0`, as 0 follows the slash, begins with `id/`.
+      // Ids from `id/` up to `id0` begin with `id/`, because 0 follows the slash in ASCII.
       let all = "id = ?1 OR id >= ?1 || '/' AND id < ?1 || '0'"
       try run("DELETE FROM texts WHERE rowid IN (SELECT n FROM names WHERE \(all))", [id])
       try run("DELETE FROM names WHERE \(all)", [id])
     }
   }
 
-  /// The texts that hold all words of a term, the last one perhaps not typed to its end, the best
-  /// first: their names, and what of them stands around the words.
+  /// Returns the texts that contain all words of a term, best match first.
+  ///
+  /// The last word can be incomplete. Each result has the id of a text and a snippet around the
+  /// words.
   func find(_ term: String, limit: Int) throws(Failure) -> [SearchText] {
     guard let match = Self.match(term) else { return [] }
     let query = """
@@ -74,11 +78,11 @@ final class TextTable {
     return found
   }
 
-  /// A term in the language of FTS5; `nil` when no word is in it.
+  /// Returns a term as an FTS5 query; `nil` if it contains no word.
   private static func match(_ term: String) -> String? {
     let words = term.split { !$0.isLetter && !$0.isNumber }
-    // What is several words to the table is a phrase within a string.
-    // A quote may belong to a letter, as one that joins on what follows; within a string it is doubled.
+    // Within quotes, several table words form a phrase. A letter can contain a quote, for example
+    // after a combining prefix; it is doubled within a string.
     let quoted = words.map { word in
       "\""
         + String(word).withSeparateCharacters.unicodeScalars.map {
@@ -95,7 +99,7 @@ final class TextTable {
     guard sqlite3_prepare_v2(pointer, sql, -1, &statement, nil) == SQLITE_OK else { throw failure }
     defer { sqlite3_finalize(statement) }
     for (i, text) in texts.enumerated() {
-      // SQLite copies it: a cast in C that Swift does not import.
+      // SQLITE_TRANSIENT, so that SQLite copies the text. Swift does not import this C cast.
       let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
       sqlite3_bind_text(statement, CInt(i + 1), text, CInt(text.utf8.count), transient)
     }

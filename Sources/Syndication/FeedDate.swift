@@ -1,8 +1,8 @@
 internal import Wire
 
-/// When something was published, in the forms in which feeds say it.
+/// Parses the date formats of feeds.
 enum FeedDate {
-  /// RFC 3339 in UTC; `nil` when a text says no time.
+  /// Returns a date as RFC 3339 text in UTC; `nil` if the text is not a date.
   static func parse(_ text: String) -> String? {
     guard let line = text.asLine else { return nil }
     if let time = Timestamp(line) { return time.text }
@@ -13,14 +13,15 @@ enum FeedDate {
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
   ]
 
-  /// Of the names that RFC 822 has for zones, those that it has not taken back.
+  /// Hours from UTC by RFC 822 zone name, without the military letters that later RFCs withdrew.
   private static let zones = [
     "gmt": 0, "ut": 0, "utc": 0, "z": 0, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7,
     "mdt": -6, "pst": -8, "pdt": -7,
   ]
 
-  /// `Sat, 07 Nov 2026 09:30:00 +0100`, with or without the day of the week and the seconds, as
-  /// RFC 3339.
+  /// Returns a date such as `Sat, 07 Nov 2026 09:30:00 +0100` as RFC 3339 text.
+  ///
+  /// The day of the week and the seconds are optional.
   private static func ofMail(_ text: String) -> String? {
     var words = text.lowercased().split(separator: " ").map(String.init)
     if words.first?.hasSuffix(",") == true { words.removeFirst() }

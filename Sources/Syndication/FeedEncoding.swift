@@ -1,11 +1,13 @@
 internal import Glibc
 internal import Services
 
-/// Texts in other encodings than UTF-8, of which the XML parser knows few.
+/// Converts texts in encodings other than UTF-8.
+///
+/// The XML parser supports few of them.
 enum FeedEncoding {
-  /// How the system calls an encoding of the web; `nil` for one that feeds are not written in.
+  /// Returns the system's name of a web encoding; `nil` for an encoding that feeds do not use.
   ///
-  /// A server says what it likes: nothing else of that is given to the system.
+  /// A server can send any name, so only known names are passed to the system.
   private static func systemName(_ name: String) -> String? {
     let name = name.lowercased()
     for family in ["iso-8859-", "windows-125", "cp125"] where name.hasPrefix(family) {
@@ -28,14 +30,15 @@ enum FeedEncoding {
     name.map { ["utf-8", "utf8"].contains($0.lowercased()) } ?? false
   }
 
-  /// In which encoding a text is, by its server and by itself; `nil` where the parser finds out.
+  /// Returns the encoding of a text, from the server's charset and the text itself; `nil` to let
+  /// the parser detect it.
   static func name(of text: ArraySlice<UInt8>, charset: String?) -> String? {
-    // What a server says and nobody knows is as if it said nothing.
+    // Ignore an unknown charset from the server.
     var charset = charset.flatMap { isUTF8($0) || systemName($0) != nil ? $0 : nil }
     var declared = declared(in: text)
-    // Of ASCII the parser knows what it is.
+    // The parser supports ASCII itself.
     if let name = declared, ["us-ascii", "ascii"].contains(name.lowercased()) { declared = nil }
-    // Whose declaration is read byte by byte has bytes, whoever says that it has pairs of them.
+    // A declaration that can be read byte by byte is not in UTF-16, whatever it says.
     if declared?.lowercased().hasPrefix("utf-16") == true { declared = "utf-8" }
     if text.first == UInt8(ascii: "<"), text.dropFirst().first != 0,
       charset?.lowercased().hasPrefix("utf-16") == true
@@ -43,14 +46,15 @@ enum FeedEncoding {
       charset = nil
     }
     guard charset != nil || declared != nil else { return nil }
-    // Many servers say the same of all texts; and what is UTF-8 by chance is hardly a text.
+    // Many servers send the same charset for all texts, and a text in another encoding is hardly
+    // ever valid UTF-8.
     if isUTF8(charset) || isUTF8(declared), String(validating: text, as: UTF8.self) != nil {
       return "utf-8"
     }
     return isUTF8(charset) ? declared ?? charset : charset ?? declared
   }
 
-  /// What the XML declaration says.
+  /// Returns the encoding in the XML declaration; `nil` if there is none.
   private static func declared(in text: ArraySlice<UInt8>) -> String? {
     guard text.starts(with: "<?xml".utf8) else { return nil }
     let head = text.prefix(256).prefix { $0 != UInt8(ascii: ">") }
@@ -64,9 +68,11 @@ enum FeedEncoding {
     return String(words[i + 1])
   }
 
-  /// A text as UTF-8; its own bytes when it is that already.
+  /// Converts a text to UTF-8.
   ///
-  /// - Throws: ``FeedTextFault`` for an encoding that is not known, and for what is none of it.
+  /// Returns the same bytes if it is UTF-8 already.
+  ///
+  /// - Throws: ``FeedTextFault`` for an unknown encoding, and for bytes that are invalid in it.
   static func decode(
     _ text: ArraySlice<UInt8>, _ name: String
   ) throws(FeedTextFault) -> ArraySlice<UInt8> {
@@ -85,11 +91,11 @@ enum FeedEncoding {
   }
 }
 
-/// The system's converter of texts to UTF-8.
+/// A converter of texts to UTF-8, by iconv(3).
 private final class Converter {
   private let handle: iconv_t
 
-  /// `nil` when the system does not know the encoding.
+  /// Opens a converter; `nil` if the system does not know the encoding.
   init?(from name: String) {
     guard let handle = iconv_open("UTF-8", name), handle != iconv_t(bitPattern: -1) else {
       return nil
@@ -99,7 +105,7 @@ private final class Converter {
 
   deinit { iconv_close(handle) }
 
-  /// - Returns: How many bytes were converted: all, or those before the first that is none.
+  /// - Returns: The number of converted bytes: all, or those before the first invalid one.
   func convert(_ text: ArraySlice<UInt8>, to decoded: inout [UInt8]) -> Int {
     var source = text.map { CChar(bitPattern: $0) }
     var part = [CChar](repeating: 0, count: 1 << 16)

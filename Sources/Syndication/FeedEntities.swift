@@ -1,11 +1,11 @@
-/// The entities of HTML that texts of feeds are written with, whether that is HTML or not.
+/// The HTML entities that feeds use, in HTML and in plain text.
 enum FeedEntities {
-  /// What one means, by its name; `nil` for one that is not known.
+  /// Returns the character of a named entity; `nil` for an unknown name.
   static func scalar(_ name: String) -> Unicode.Scalar? {
     scalars[name] ?? basic[name.lowercased()]
   }
 
-  /// Those that are also written in capital letters.
+  /// Entities whose names ignore case.
   private static let basic: [String: Unicode.Scalar] = [
     "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": "\u{A0}",
   ]
@@ -20,7 +20,7 @@ enum FeedEntities {
     return scalars
   }()
 
-  /// From U+00A0 on.
+  /// Consecutive characters from U+00A0.
   private static let latin = """
     nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg
     plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest
@@ -31,13 +31,13 @@ enum FeedEntities {
     oslash ugrave uacute ucirc uuml yacute thorn yuml
     """
 
-  /// From U+0391 on; one place is empty.
+  /// Consecutive characters from U+0391; `-` marks an unassigned one.
   private static let greek = """
     Alpha Beta Gamma Delta Epsilon Zeta Eta Theta Iota Kappa Lambda Mu Nu Xi Omicron Pi Rho -
     Sigma Tau Upsilon Phi Chi Psi Omega
     """
 
-  /// From U+03B1 on.
+  /// Consecutive characters from U+03B1.
   private static let smallGreek = """
     alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho
     sigmaf sigma tau upsilon phi chi psi omega

@@ -1,6 +1,6 @@
 internal import Services
 
-/// What the elements of RSS and Atom mean.
+/// Builds a feed document from the elements of RSS and Atom.
 ///
 /// RSS 2.0: <https://www.rssboard.org/rss-specification>; Atom: RFC 4287.
 struct FeedGrammar {
@@ -10,25 +10,27 @@ struct FeedGrammar {
   private static let content = "http://purl.org/rss/1.0/modules/content/|"
   private static let base = "http://www.w3.org/XML/1998/namespace|base"
 
-  /// What a feed may begin with: RSS 2.0, RSS 1.0, Atom.
+  /// The root elements of feeds: RSS 2.0, RSS 1.0, Atom.
   static let roots: Set = ["rss", "http://www.w3.org/1999/02/22-rdf-syntax-ns#|RDF", atom + "feed"]
 
   private(set) var document = FeedDocument()
 
-  /// The elements that are open, as they are called without their name spaces.
+  /// The names of the open elements, without known namespaces.
   private var open: [String] = []
 
-  /// From where addresses are said, and from which depth on; the first is where the feed was found.
+  /// The base URLs of relative addresses, with the depth at which each begins.
+  ///
+  /// The first is the URL of the feed.
   private var bases: [(depth: Int, url: String)]
   private var item: Item?
 
-  /// The text of an element, when it is wanted, with that of the elements in it.
+  /// The text of the current element and those inside it; `nil` if it is not needed.
   private var text: Text?
 
   private struct Text {
     let depth: Int
 
-    /// Whether it is written in HTML, which stands there as text.
+    /// Whether the text is escaped HTML.
     let isHTML: Bool
     var bytes: [UInt8] = []
   }
@@ -38,19 +40,21 @@ struct FeedGrammar {
     var id: String?
     var title: String?
 
-    /// What it is about, for one without a title.
+    /// The description, used if there is no title.
     var about: String?
     var url: String?
     var audio: Enclosure?
 
-    /// Both as they are written: an item stays the same one wherever its feed is found.
+    /// Both addresses as written in the feed.
+    ///
+    /// They identify the item, wherever its feed is found.
     var urlText: String?
     var audioText: String?
     var published: String?
     var updated: String?
   }
 
-  /// - Parameter url: Where the feed was found.
+  /// - Parameter url: The URL of the feed.
   init(at url: String) {
     bases = [(0, url)]
   }
@@ -110,17 +114,17 @@ struct FeedGrammar {
     }
   }
 
-  /// Takes the text of the element that has begun.
+  /// Starts collecting the text of the current element.
   private mutating func listen(isHTML: Bool = false) {
     text = Text(depth: open.count, isHTML: isHTML)
   }
 
-  /// An address as it is said here.
+  /// Resolves an address against the current base URL.
   private func address(_ text: String) -> String? {
     bases.last.flatMap { text.address(from: $0.url) }
   }
 
-  /// A name without a name space that is known; another one as it is.
+  /// Returns a name without its namespace if that is known, else the full name.
   private static func plain(_ name: String) -> String {
     for space in [atom, rss1, dublinCore, content] where name.hasPrefix(space) {
       return String(name.dropFirst(space.count))

@@ -1,9 +1,9 @@
-/// Texts that are written in HTML, as titles of Atom may be.
+/// Converts HTML to plain text; Atom titles, for example, can be HTML.
 enum FeedMarkup {
-  /// The elements between which one does not read on without a space.
+  /// Elements that separate words.
   static let breaks: Set = ["br", "p", "div", "li"]
 
-  /// What is read of HTML: without its tags, with its entities as what they mean.
+  /// Returns the text of HTML without tags and with decoded entities.
   static func text(of html: String) -> String {
     var text = ""
     var rest = html[...]
@@ -24,7 +24,9 @@ enum FeedMarkup {
     return text
   }
 
-  /// The tag that a text begins with; what does not end goes up to the end of the text.
+  /// Returns the tag at the start of a text.
+  ///
+  /// An unclosed tag extends to the end of the text.
   private static func tag(_ text: Substring) -> (name: String, end: Substring.Index)? {
     guard text.first == "<", let second = text.dropFirst().first,
       second.isLetter || "/!?".contains(second)
@@ -34,7 +36,7 @@ enum FeedMarkup {
     return (name.lowercased(), end)
   }
 
-  /// The entity that a text begins with, by its name or its number.
+  /// Returns the named or numeric entity at the start of a text.
   private static func entity(
     _ text: Substring
   ) -> (scalar: Unicode.Scalar, end: Substring.Index)? {

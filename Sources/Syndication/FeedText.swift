@@ -1,20 +1,23 @@
 package import Services
 
-/// The texts that feeds are written in: RSS 2.0 and 1.0, Atom, JSON Feed, and a plain list of podcasts.
+/// Parses feed texts: RSS 2.0 and 1.0, Atom, JSON Feed, and a plain list of podcasts.
 package enum FeedText {
-  /// Items of one text; those beyond are passed over.
+  /// Maximum number of items; further ones are ignored.
   static let maxItems = 1000
 
-  /// Bytes of a title, an address or an identity; what is longer is cut.
+  /// Maximum size in bytes of a line of text.
+  ///
+  /// Longer titles and ids are cut, longer addresses are dropped.
   static let maxTextBytes = 1024
 
-  /// Characters of a title that is made of what has none.
+  /// Maximum number of characters in a title that is made from other text.
   static let titleLength = 80
 
-  /// Reads a text.
+  /// Parses a feed.
   ///
-  /// - Parameter isWanted: Asked at each element: reading stops when the result is not wanted.
-  /// - Throws: ``FeedTextFault``: the first thing that is wrong.
+  /// - Parameter isWanted: Called before parsing and at each XML element. Parsing stops when it
+  ///   returns false.
+  /// - Throws: ``FeedTextFault`` for the first fault.
   package static func parse(
     _ page: FeedPage, while isWanted: () -> Bool = { true }
   ) throws(FeedTextFault) -> FeedDocument {
@@ -23,7 +26,7 @@ package enum FeedText {
     let text = page.text.starts(with: mark) ? page.text.dropFirst(mark.count) : page.text[...]
     switch text.first(where: { $0 > 0x20 }) {
     case UInt8(ascii: "{"): return try JSONFeed.parse(Array(text), at: page.url)
-    // Also what is not UTF-8 and so begins otherwise: the parser knows.
+    // Includes texts that are not UTF-8, such as UTF-16; the parser detects them.
     case _?: return try XMLFeed.parse(page, while: isWanted)
     case nil: throw FeedTextFault(line: 1, "there is nothing")
     }
@@ -31,7 +34,7 @@ package enum FeedText {
 }
 
 extension String {
-  /// One line without white space around it, not too long; `nil` when nothing is left.
+  /// The text as one trimmed line of at most `FeedText.maxTextBytes` bytes; `nil` if it is empty.
   var asLine: String? {
     guard let line = asOneLine else { return nil }
     guard line.utf8.count > FeedText.maxTextBytes else { return line }
@@ -40,9 +43,9 @@ extension String {
     return String(line[..<end])
   }
 
-  /// An address that a client may open; `nil` for anything else.
+  /// Returns the absolute HTTP or HTTPS URL; `nil` for any other address.
   ///
-  /// - Parameter base: Where it stands: it may be said from there.
+  /// - Parameter base: The base URL of relative addresses.
   func address(from base: String) -> String? {
     guard let line = asLine, line.utf8.count < FeedText.maxTextBytes, !line.contains(" "),
       let address = WebReference(line).resolved(against: WebReference(base)),
@@ -52,7 +55,7 @@ extension String {
     return address
   }
 
-  /// Its beginning as a title: as many words as there is room for.
+  /// The beginning of the text as a title, cut between words if possible.
   var asTitle: String? {
     guard let line = asLine else { return nil }
     guard line.count > FeedText.titleLength else { return line }

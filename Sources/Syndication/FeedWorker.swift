@@ -2,14 +2,15 @@ package import EventLoop
 package import Services
 package import Signals
 
-/// Reads feeds on a thread of its own, which is there from the first one on: a long text does not
-/// keep anybody waiting.
+/// Parses feeds on a separate thread, so that a long text does not block the loop.
+///
+/// The thread starts with the first feed.
 package final class FeedWorker: FeedReader {
   private struct Job: Sendable {
     let id: Int
     let page: FeedPage
 
-    /// Whether somebody still waits for the result.
+    /// Whether an observer still waits for the result.
     let isWanted: Lock<Bool>
   }
 
@@ -75,7 +76,9 @@ package final class FeedWorker: FeedReader {
     return worker
   }
 
-  /// Ends the thread, also while it reads a text; no observer hears of it.
+  /// Ends the thread, even while it parses.
+  ///
+  /// Observers receive nothing.
   package func close() {
     for job in waiting.values { job.isWanted.withLock { $0 = false } }
     waiting = [:]

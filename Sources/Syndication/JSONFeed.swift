@@ -1,10 +1,10 @@
 internal import JSON
 internal import Services
 
-/// Feeds in JSON: `{"podcasts":[{"id","title"}]}`, and JSON Feed 1.1
+/// Parses feeds in JSON: `{"podcasts":[{"id","title"}]}`, and JSON Feed 1.1
 /// (<https://www.jsonfeed.org/version/1.1/>).
 enum JSONFeed {
-  /// - Parameter base: Where it was found.
+  /// - Parameter base: The URL of the feed.
   static func parse(_ bytes: [UInt8], at base: String) throws(FeedTextFault) -> FeedDocument {
     let value: JSONValue
     do throws(JSONFault) {
@@ -28,7 +28,7 @@ enum JSONFeed {
     let url = written?.address(from: base)
     let title = object.line("title")
     let about = object.line("summary") ?? object.line("content_text") ?? object.html
-    // As it is written: an item stays the same one wherever its feed is found.
+    // The address as written identifies the item, wherever its feed is found.
     let address = object.attachment?.line("url") ?? written
     guard let key = object.line("id") ?? address ?? title ?? about else { return nil }
     return FeedItem(
@@ -55,13 +55,13 @@ extension JSONObject {
     return first
   }
 
-  /// The beginning of what is written in HTML.
+  /// The beginning of the HTML content, as plain text.
   fileprivate var html: String? {
     guard case .string(let html)? = self["content_html"] else { return nil }
     return FeedMarkup.text(of: String(html.prefix(4 * FeedText.maxTextBytes))).asLine
   }
 
-  /// A text or a number as one line.
+  /// Returns a string or a number as one line; `nil` for other values.
   fileprivate func line(_ name: String) -> String? {
     switch self[name] {
     case .string(let text)?: text.asLine

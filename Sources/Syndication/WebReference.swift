@@ -1,4 +1,4 @@
-/// An address, or a part of one that is said from another: RFC 3986.
+/// A URL or a relative reference: RFC 3986.
 struct WebReference {
   private let text: String
   private var scheme: String?
@@ -32,7 +32,7 @@ struct WebReference {
     return text.allSatisfy { letters ~= $0 | 0x20 || "0123456789+-.".utf8.contains($0) }
   }
 
-  /// The address as it is when it is said from another; `nil` when that one is none.
+  /// Returns the URL resolved against a base URL; `nil` if the base is not absolute.
   func resolved(against base: WebReference) -> String? {
     guard scheme == nil else { return text }
     guard let scheme = base.scheme, let host = authority ?? base.authority else { return nil }
@@ -50,7 +50,7 @@ struct WebReference {
     return "\(scheme)://\(host)" + rest
   }
 
-  /// A path without `.` and `..`.
+  /// Returns a path without `.` and `..` segments.
   private static func withoutDots(_ path: String) -> String {
     var parts: [Substring] = []
     let all = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -58,7 +58,7 @@ struct WebReference {
       switch part {
       case ".", "..":
         if part == "..", parts.count > 1 { parts.removeLast() }
-        // What ends in one of them is a folder.
+        // A path that ends in one of them is a folder.
         if i == all.count - 1 { parts.append("") }
       default: parts.append(part)
       }

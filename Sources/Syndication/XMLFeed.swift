@@ -1,9 +1,9 @@
 internal import CExpat
 internal import Services
 
-/// RSS and Atom by expat.
+/// Parses RSS and Atom with expat.
 enum XMLFeed {
-  /// How many elements may stand in each other.
+  /// Maximum depth of nested elements.
   private static let maxDepth = 64
 
   static func parse(
@@ -18,22 +18,22 @@ enum XMLFeed {
     _ page: FeedPage, whileWanted isWanted: @escaping () -> Bool
   ) throws(FeedTextFault) -> FeedDocument {
     let (bytes, linesBefore, isUTF8) = try text(of: page)
-    // An element is called by its name space and its name, with a | between them.
+    // Expat joins the namespace and the name of an element with this separator.
     let separator = XML_Char(bitPattern: UInt8(ascii: "|"))
-    // What was said before is true for a text that says something else of itself.
+    // A known encoding overrides the one that the text declares.
     guard let parser = XML_ParserCreateNS(isUTF8 ? "UTF-8" : nil, separator) else {
       throw FeedTextFault(line: 1, "no memory")
     }
     defer { XML_ParserFree(parser) }
     let run = Run(parser, FeedGrammar(at: page.url), linesBefore, isWanted)
-    // Not retained: the run outlives the parser's calls.
+    // Not retained: `run` lives longer than the calls of the parser.
     XML_SetUserData(parser, Unmanaged.passUnretained(run).toOpaque())
     XML_SetElementHandler(parser, elementBegan, elementEnded)
     XML_SetCharacterDataHandler(parser, textCame)
     XML_SetEntityDeclHandler(parser, entityIsDeclared)
     XML_SetAttlistDeclHandler(parser, attributeIsDeclared)
-    // As if there were declarations elsewhere, which nobody reads: an entity that is not known is
-    // told then, as those of HTML, which feeds use without declaring them.
+    // Act as if there were an external DTD, which is never read. Then expat reports unknown
+    // entities, such as those of HTML, which feeds use without declaring them.
     _ = XML_UseForeignDTD(parser, XML_Bool(1))
     XML_SetSkippedEntityHandler(parser, entityCame)
     let status = bytes.withUnsafeBytes { bytes in
@@ -49,13 +49,14 @@ enum XMLFeed {
     }
   }
 
-  /// What is to be parsed: in UTF-8, unless the parser finds out itself; without the white space that
-  /// some put before it.
+  /// Returns the text to parse without leading white space.
+  ///
+  /// It is UTF-8, or the parser detects the encoding.
   private static func text(
     of page: FeedPage
   ) throws(FeedTextFault) -> (bytes: ArraySlice<UInt8>, linesBefore: Int, isUTF8: Bool) {
     var text = page.text[...]
-    // UTF-16, as its first two bytes say.
+    // UTF-16, by its byte order mark.
     guard !text.starts(with: [0xFE, 0xFF]), !text.starts(with: [0xFF, 0xFE]) else {
       return (text, 0, false)
     }
@@ -74,7 +75,7 @@ enum XMLFeed {
     return (try FeedEncoding.decode(text, name), linesBefore, true)
   }
 
-  /// One text that is being read.
+  /// The state of one parse.
   fileprivate final class Run {
     var grammar: FeedGrammar
     private(set) var fault: FeedTextFault?
@@ -142,7 +143,7 @@ private func textCame(
     UnsafeRawBufferPointer(UnsafeBufferPointer(start: text, count: Int(count))))
 }
 
-/// Of entities that nobody has declared those of HTML are known.
+/// Handles undeclared entities: those of HTML are known, any other one is a fault.
 private func entityCame(
   _ owner: UnsafeMutableRawPointer?, _ name: UnsafePointer<XML_Char>?, _ isParameter: CInt
 ) {
@@ -155,7 +156,9 @@ private func entityCame(
   Array(String(Character(scalar)).utf8).withUnsafeBytes { run.grammar.take($0) }
 }
 
-/// No feed needs entities of its own, and with them few bytes become many, or files are named.
+/// Stops at an entity declaration.
+///
+/// Feeds do not need them, and they can expand a small text without limit or refer to files.
 private func entityIsDeclared(
   _ owner: UnsafeMutableRawPointer?, _ name: UnsafePointer<XML_Char>?, _ isParameter: CInt,
   _ value: UnsafePointer<XML_Char>?, _ count: CInt, _ base: UnsafePointer<XML_Char>?,
@@ -165,8 +168,10 @@ private func entityIsDeclared(
   run(owner).stop("it declares entities")
 }
 
-/// No feed needs attributes of its own: expat copies a declared default value into each element that
-/// lacks the attribute, so that few bytes become many.
+/// Stops at an attribute declaration.
+///
+/// Feeds do not need them, and expat copies a default value into each element without the
+/// attribute, so a small text can expand a lot.
 private func attributeIsDeclared(
   _ owner: UnsafeMutableRawPointer?, _ element: UnsafePointer<XML_Char>?,
   _ name: UnsafePointer<XML_Char>?, _ type: UnsafePointer<XML_Char>?,
@@ -175,7 +180,7 @@ private func attributeIsDeclared(
   run(owner).stop("it declares attributes")
 }
 
-/// The run that a callback belongs to.
+/// Returns the run of a callback.
 private func run(_ owner: UnsafeMutableRawPointer?) -> XMLFeed.Run {
   guard let owner else { preconditionFailure("a callback of expat without an owner") }
   return Unmanaged<XMLFeed.Run>.fromOpaque(owner).takeUnretainedValue()

@@ -1,10 +1,10 @@
-/// A list by its rows: which there are, in the order of their keys, and which may be others now.
+/// A description of a list: the keys of its rows, and the changes to them.
 ///
-/// It describes and keeps nothing. Who shows it keeps the rows, and asks for those that may have
-/// changed: a change costs what it changes, however long the list is, and those who show lists of
-/// the same identity share the work.
+/// It stores no rows. A reader stores them and reads those again that may have changed. So a change
+/// costs the same however long the list is, and readers of lists with the same identity share the
+/// work.
 package struct RowList<Key: Hashable & Comparable, Row> {
-  /// The rows that may be others than before: new, changed or gone.
+  /// The rows that may have changed: inserted, updated or removed.
   package enum Change {
     case rows([Key])
     case all
@@ -13,16 +13,16 @@ package struct RowList<Key: Hashable & Comparable, Row> {
   /// Lists of the same identity have the same rows.
   package let identity: Identity
 
-  /// The keys of all rows, in any order.
+  /// Returns the keys of all rows, in any order.
   package let keys: () -> [Key]
 
-  /// The row of a key; `nil` when there is none.
+  /// Returns the row for a key; `nil` if there is none.
   package let row: (Key) -> Row?
 
-  /// Every change from now on.
+  /// Emits every change after subscription.
   package let changes: SafeSignal<Change>
 
-  /// - Parameter identity: Says all that the rows depend on.
+  /// - Parameter identity: Identifies everything that the rows depend on.
   package init(
     _ identity: Identity, keys: @escaping () -> [Key], row: @escaping (Key) -> Row?,
     changes: SafeSignal<Change>
@@ -30,7 +30,7 @@ package struct RowList<Key: Hashable & Comparable, Row> {
     (self.identity, self.keys, self.row, self.changes) = (identity, keys, row, changes)
   }
 
-  /// The same list with rows of another type.
+  /// Returns the same list with rows of another type.
   package func rows<Shown: ListRow>(
     as type: Shown.Type
   ) -> RowList<Key, Shown> where Shown.Key == Key, Shown.Value == Row {
@@ -45,8 +45,9 @@ package struct RowList<Key: Hashable & Comparable, Row> {
   }
 }
 
-/// A row as it is shown: it follows from what it is a row of, and from nothing else, so that all who
-/// show the list share it.
+/// A displayed row.
+///
+/// It depends only on its key and value, so all readers of the list share it.
 package protocol ListRow {
   associatedtype Key
   associatedtype Value

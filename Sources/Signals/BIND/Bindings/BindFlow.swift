@@ -5,27 +5,31 @@ final class BindFlow<Source, Target> {
   private let step: TransformerStep<Source, Target>
   private let run = SerialDisposable(otherDisposable: nil)
   private let answer = SerialDisposable(otherDisposable: nil)
-  /// How many values have come; the answer to one that is not the newest counts no more.
+  /// Counts the received values.
+  ///
+  /// Results for older values are ignored.
   private var newest = 0
   private let live = LiveNode("BindFlow")
 
   /// Whether there is another direction.
   var isTwoWay = false
-  /// What the other direction wrote into the source.
+  /// Values that the other direction wrote into the source.
   var echoes = Echoes<Source>()
-  /// What is made of a value after the transformer.
+  /// Applied to each value after the transformer.
   var transform: ((Target) throws -> Target)?
-  /// Told of each value of the source, as it came, but not of the one at binding time.
+  /// Called with each value of the source, before transformation.
+  ///
+  /// The value at the start, and values written by the other direction, are left out.
   var observer: ((Source) -> Void)?
   /// Called before a value is written.
   var willWrite: (Target) -> Void = { _ in }
-  /// Called when the target has refused that value.
+  /// Called when the target has refused the value.
   var didRefuse: () -> Void = {}
-  /// Called when a value was written.
+  /// Called after a value was written.
   var didWrite: () -> Void = {}
-  /// Called when the target has what was made of a value: it was written, or was there already.
+  /// Called when the target has the transformed value: it was written, or was already there.
   var didPass: () -> Void = {}
-  /// Called with what prevented a value from being written.
+  /// Called with each error that prevents a write.
   var didFail: (any Error) -> Void = { _ in }
 
   init(
@@ -37,10 +41,10 @@ final class BindFlow<Source, Target> {
     self.step = step
   }
 
-  /// Starts to follow the source.
+  /// Starts following the source.
   ///
-  /// - Parameter assignsAtOnce: Whether the value that is there goes too.
-  /// - Parameter ended: Called when the source or the target has gone.
+  /// - Parameter assignsAtOnce: Whether the current value is passed on too.
+  /// - Parameter ended: Called when the source or the target goes away.
   func start(assignsAtOnce: Bool, ended: @escaping () -> Void) {
     guard let values = source.values else { return }
     var isStarting = true
@@ -57,26 +61,28 @@ final class BindFlow<Source, Target> {
     isStarting = false
   }
 
-  /// Assigns the present value again.
+  /// Passes the current value on again.
   func reassign() {
     if let value = source.read() { pass(value) }
   }
 
-  /// Follows no more.
+  /// Stops following the source.
   func stop() {
     newest += 1
     run.dispose()
     answer.dispose()
   }
 
-  /// Whether the source has a newer value already, which it will tell or which was written by the
-  /// other direction: then this one must not undo what that one did.
+  /// Whether the source already has a newer value.
+  ///
+  /// The source emits that value later, or the other direction wrote it. Passing the older value on
+  /// would undo it.
   private func isOutdated(_ value: Source) -> Bool {
     guard isTwoWay, let present = source.read() else { return false }
     return areSame(present, value) == false
   }
 
-  /// Passes a value on, whatever the source has.
+  /// Passes a value on, even if the source has another one.
   func pass(_ value: Source) {
     newest += 1
     switch step {

@@ -1,12 +1,12 @@
-// `~>` is declared by the standard library, and two declarations of an operator must agree: so all
-// six are of its precedence.
+// The standard library declares `~>` with the default precedence, and a second declaration must
+// match. All six operators use the same precedence.
 infix operator <~ : DefaultPrecedence
 infix operator <> : DefaultPrecedence
 infix operator !~> : DefaultPrecedence
 infix operator <~! : DefaultPrecedence
 infix operator <!> : DefaultPrecedence
 
-/// The right end takes the value of the left one, now and from now on.
+/// Binds the right end to the left one: it takes the current value, then each later one.
 @discardableResult
 package func ~> <Left: BindSource, Right: BindTarget>(
   left: Left, right: Right
@@ -14,7 +14,7 @@ package func ~> <Left: BindSource, Right: BindTarget>(
   bind(left, .leftToRight, to: right)
 }
 
-/// The right end takes the values of the left one, from the next one on.
+/// Binds the right end to the left one, from the next value on.
 @discardableResult
 package func !~> <Left: BindSource, Right: BindTarget>(
   left: Left, right: Right
@@ -22,7 +22,7 @@ package func !~> <Left: BindSource, Right: BindTarget>(
   bind(left, .leftToRightLater, to: right)
 }
 
-/// The left end takes the value of the right one, now and from now on.
+/// Binds the left end to the right one: it takes the current value, then each later one.
 @discardableResult
 package func <~ <Left: BindTarget, Right: BindSource>(
   left: Left, right: Right
@@ -30,7 +30,7 @@ package func <~ <Left: BindTarget, Right: BindSource>(
   bind(left, to: right, .rightToLeft)
 }
 
-/// The left end takes the values of the right one, from the next one on.
+/// Binds the left end to the right one, from the next value on.
 @discardableResult
 package func <~! <Left: BindTarget, Right: BindSource>(
   left: Left, right: Right
@@ -38,7 +38,9 @@ package func <~! <Left: BindTarget, Right: BindSource>(
   bind(left, to: right, .rightToLeftLater)
 }
 
-/// Each end takes the values of the other; now the right one takes the value of the left one.
+/// Binds both ends to each other.
+///
+/// First the right one takes the value of the left one.
 @discardableResult
 package func <> <Left: BindTarget, Right: BindTarget>(
   left: Left, right: Right
@@ -46,7 +48,7 @@ package func <> <Left: BindTarget, Right: BindTarget>(
   bind(left, .both, to: right)
 }
 
-/// Each end takes the values of the other, from the next one on.
+/// Binds both ends to each other, from the next value on.
 @discardableResult
 package func <!> <Left: BindTarget, Right: BindTarget>(
   left: Left, right: Right
@@ -54,7 +56,9 @@ package func <!> <Left: BindTarget, Right: BindTarget>(
   bind(left, .bothLater, to: right)
 }
 
-/// The binding lives as long as the right end, and the left end as long as the binding.
+/// The right end owns the binding.
+///
+/// The binding retains the left end.
 private func bind<Left: BindSource, Right: BindTarget>(
   _ left: Left, _ sign: BindOperator, to right: Right
 ) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
@@ -63,7 +67,9 @@ private func bind<Left: BindSource, Right: BindTarget>(
   return binding.start()
 }
 
-/// The binding lives as long as the left end, and the right end as long as the binding.
+/// The left end owns the binding.
+///
+/// The binding retains the right end.
 private func bind<Left: BindTarget, Right: BindSource>(
   _ left: Left, to right: Right, _ sign: BindOperator
 ) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
@@ -75,10 +81,10 @@ private func bind<Left: BindTarget, Right: BindSource>(
 extension BindTarget {
   /// Binds this end, as the left one, to a right one.
   ///
-  /// The end to which values go, or the right one of two, is not held; the other is held for as
-  /// long as that one lives.
+  /// The receiving end owns the binding, or the right one if both receive; it is not retained. The
+  /// binding retains the other end.
   ///
-  /// - Throws: When the transformer cannot go that way.
+  /// - Throws: ``NotBindable`` if values cannot go in that direction.
   @discardableResult
   package func bind<Right: BindTarget>(
     _ sign: BindOperator, _ right: Right,

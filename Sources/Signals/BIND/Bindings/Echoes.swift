@@ -1,25 +1,25 @@
-/// What a binding has written into an end and was not told of by it yet.
+/// Values that a binding has written into an end, and that the end has not emitted yet.
 ///
-/// An end may tell later, and may tell of the newest value only, so an echo is the value that comes
-/// back and all that was written before it.
+/// An end can emit later, and can emit only the newest value. So an echo confirms the emitted value
+/// and all values written before it.
 struct Echoes<Value> {
   private var expected: [Value] = []
 
-  /// A value is being written.
+  /// Records a value before it is written.
   mutating func expect(_ value: Value) {
     expected.append(value)
     if expected.count > 1000 { expected.removeFirst() }
   }
 
-  /// The value that was written last was refused.
+  /// Removes the last value, because the end refused it.
   mutating func takeBack() {
     _ = expected.popLast()
   }
 
-  /// Whether a value that the end tells is one that was written.
+  /// Returns whether an emitted value is an echo, and removes the values that it confirms.
   mutating func isEcho(_ value: Value) -> Bool {
     guard !expected.isEmpty else { return false }
-    // Values that cannot be compared come back one for one.
+    // Values that cannot be compared are matched one for one, in order.
     guard let i = expected.firstIndex(where: { areSame($0, value) ?? true }) else { return false }
     expected.removeFirst(i + 1)
     return true

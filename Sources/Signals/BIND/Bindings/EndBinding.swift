@@ -1,18 +1,18 @@
-/// Why two ends cannot be bound as they are meant to be.
+/// The reason why two ends cannot be bound.
 package enum NotBindable: Error, Equatable, CustomStringConvertible {
-  /// The left end tells no values.
+  /// The left end cannot be observed.
   case leftIsNotRead
-  /// The right end tells no values.
+  /// The right end cannot be observed.
   case rightIsNotRead
-  /// The left end takes no values.
+  /// The left end is read-only.
   case leftIsNotWritten
-  /// The right end takes no values.
+  /// The right end is read-only.
   case rightIsNotWritten
-  /// The transformer has no way from left to right.
+  /// The transformer has no direction from left to right.
   case noForward
-  /// The transformer has no way from right to left.
+  /// The transformer has no direction from right to left.
   case noReverse
-  /// The transformer answers later, and the binding goes both ways.
+  /// The transformer is asynchronous, and the binding goes both ways.
   case answersLater
 
   package var description: String {
@@ -30,8 +30,9 @@ package enum NotBindable: Error, Equatable, CustomStringConvertible {
 
 /// A binding of two ends.
 ///
-/// What arrives through it does not go back through it, and a value that equals the one that is
-/// there is not written. Dropping it does not end it: it ends when it is disposed or an end goes.
+/// A value that arrives through the binding is not sent back. A value equal to the current one is
+/// not written. Releasing the binding does not end it: it ends when it is disposed or an end goes
+/// away.
 package final class EndBinding<Left, Right>: Disposable {
   private var toRight: BindFlow<Left, Right>?
   private var toLeft: BindFlow<Right, Left>?
@@ -42,11 +43,13 @@ package final class EndBinding<Left, Right>: Disposable {
   private let successes = PassthroughSubject<Void, Never>()
   private let live = LiveNode("EndBinding")
 
-  /// How many values were written.
+  /// The number of written values.
   package private(set) var transferred = 0
   package private(set) var isDisposed = false
 
-  /// Prepares a binding; ``start()`` binds.
+  /// Creates a binding; ``start()`` starts it.
+  ///
+  /// - Throws: ``NotBindable`` if values cannot go in that direction.
   package convenience init(
     _ left: BindEnd<Left>, _ sign: BindOperator, _ right: BindEnd<Right>,
     through transformer: Transformer<Left, Right>
@@ -65,7 +68,7 @@ package final class EndBinding<Left, Right>: Disposable {
     self.init(left, sign, right, transformer.forward, transformer.reverse)
   }
 
-  /// Prepares a binding that is known to be one.
+  /// Creates a binding that needs no checks.
   fileprivate init(
     _ left: BindEnd<Left>, _ sign: BindOperator, _ right: BindEnd<Right>,
     _ forward: TransformerStep<Left, Right>?, _ reverse: TransformerStep<Right, Left>?
@@ -80,21 +83,23 @@ package final class EndBinding<Left, Right>: Disposable {
     for gone in [left.gone, right.gone] { endWhenComplete(gone) }
   }
 
-  /// What prevented values from being written; they were left out and the binding stays.
+  /// Emits each error that prevents a write.
+  ///
+  /// The value is dropped and the binding stays.
   package var failures: SafeSignal<any Error> { problems.toSignal() }
 
-  /// Emits after each value that has arrived: the other end has what was made of it.
+  /// Emits after each value that has arrived: the other end now has the transformed value.
   package var passed: SafeSignal<Void> { successes.toSignal() }
 
-  /// Binds: from now on the ends follow.
+  /// Starts the binding.
   ///
-  /// - Parameter assigns: Whether the value that is there goes to the other end at once; left out,
-  ///   the operator says so.
+  /// - Parameter assigns: Whether the current value is assigned at once; `nil` for the default of
+  ///   the operator.
   @discardableResult
   package func start(assigning assigns: Bool? = nil) -> Self {
     isStarted = true
     let assigns = assigns ?? assignsAtOnce
-    // First who is assigned to, so that it is not taken for news what is assigned.
+    // Observe the assigned end first, so that it does not take the assigned value for a new one.
     let ended: () -> Void = { [self] in dispose() }
     if let toRight {
       toLeft?.start(assignsAtOnce: false, ended: ended)
@@ -105,10 +110,10 @@ package final class EndBinding<Left, Right>: Disposable {
     return self
   }
 
-  /// Passes a value to the right as if the left end had told it now.
+  /// Passes a value to the right, as if the left end had just emitted it.
   package func pass(left: Left) { toRight?.pass(left) }
 
-  /// Passes a value to the left as if the right end had told it now.
+  /// Passes a value to the left, as if the right end had just emitted it.
   package func pass(right: Right) { toLeft?.pass(right) }
 
   package func dispose() {
@@ -122,7 +127,7 @@ package final class EndBinding<Left, Right>: Disposable {
     others.dispose()
   }
 
-  /// Tells the other direction what it will be told of, and counts.
+  /// Connects one direction to the echoes of the other, and to the counters and signals.
   private func connect<Source, Target>(
     _ flow: BindFlow<Source, Target>?, back: BindFlow<Target, Source>?
   ) {
@@ -140,10 +145,12 @@ package final class EndBinding<Left, Right>: Disposable {
   }
 }
 
-// What is done with the values.
+// Transforming and observing values.
 extension EndBinding {
-  /// Makes something of each value after the transformer; what was assigned at binding time is
-  /// assigned again, if the operator assigns it.
+  /// Transforms each value after the transformer.
+  ///
+  /// If the operator assigns a value at the start, a started binding assigns the current value
+  /// again.
   @discardableResult
   package func transform(
     right: @escaping (Right) throws -> Right, left: @escaping (Left) throws -> Left
@@ -155,8 +162,9 @@ extension EndBinding {
     return self
   }
 
-  /// Tells of each value that comes from an end, as it came; not of the one at binding time and not
-  /// of what the binding itself has written.
+  /// Calls the closures with each value that an end emits, before transformation.
+  ///
+  /// The current value at the start, and values written by the binding, are left out.
   @discardableResult
   package func observe(
     left: @escaping (Left) -> Void, right: @escaping (Right) -> Void
@@ -168,18 +176,18 @@ extension EndBinding {
 }
 
 extension EndBinding where Left == Right {
-  /// Prepares a binding of values that need no transformer.
+  /// Creates a binding without a transformer.
   convenience init(_ left: BindEnd<Left>, _ sign: BindOperator, _ right: BindEnd<Right>) {
     self.init(left, sign, right, .now { $0 }, .now { $0 })
   }
 
-  /// Makes something of each value after the transformer, whichever way it goes.
+  /// Transforms each value after the transformer, in either direction.
   @discardableResult
   package func transform(_ body: @escaping (Left) throws -> Left) -> Self {
     transform(right: body, left: body)
   }
 
-  /// Tells of each value that comes from an end, as it came.
+  /// Calls `body` with each value that an end emits, before transformation.
   @discardableResult
   package func observe(_ body: @escaping (Left) -> Void) -> Self {
     observe(left: body, right: body)

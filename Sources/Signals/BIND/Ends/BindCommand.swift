@@ -1,10 +1,12 @@
-/// What can be done, as a value: what an action of a view is bound to.
+/// A command as a value.
+///
+/// Actions of a view are bound to commands.
 package protocol BindCommand {
-  /// Does it.
+  /// Executes the command.
   func execute()
 }
 
-/// A command by its closure.
+/// A command that runs a closure.
 package struct BlockCommand: BindCommand {
   private let body: () -> Void
 
@@ -18,7 +20,7 @@ package struct BlockCommand: BindCommand {
 }
 
 extension BindEnd where Value == Any {
-  /// An end that executes a command with each value.
+  /// Returns an end that executes a command with each value.
   package static func command(_ command: any BindCommand) -> BindEnd {
     BindEnd(write: { _ in command.execute() })
   }

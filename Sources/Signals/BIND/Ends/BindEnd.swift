@@ -1,18 +1,22 @@
-/// One end of a binding: a value that is somewhere, however it is kept there.
+/// One end of a binding: access to a value, however it is stored.
 package struct BindEnd<Value> {
-  /// The newest value, which is the one that was written last even if nobody was told of it yet;
-  /// `nil` when there is none.
+  /// Returns the value that was written last, even if observers have not received it yet; `nil` if
+  /// there is none.
   package let read: () -> Value?
-  /// Sets the value, or throws why it does not, ``BindEndIsMissing`` to say nothing of it; `nil` when
-  /// the end is only read.
-  package let write: ((Value) throws -> Void)?
-  /// The present value at once, if there is one, then each later one.
+  /// Sets the value; `nil` for a read-only end.
   ///
-  /// It completes when the end goes. `nil` when the end is only written.
+  /// It throws if it refuses the value. ``BindEndIsMissing`` means that the value is dropped
+  /// without a failure.
+  package let write: ((Value) throws -> Void)?
+  /// Emits the current value at once, if there is one, then each later one.
+  ///
+  /// It completes when the end goes away; `nil` for a write-only end.
   package let values: SafeSignal<Value>?
-  /// Completes when the end goes; `nil` when nothing tells.
+  /// Completes when the end goes away; `nil` if this cannot be observed.
   package let gone: SafeSignal<Void>?
-  /// Whether it has gone, which may be known sooner than it is told.
+  /// Returns whether the end is gone.
+  ///
+  /// This can be true before ``gone`` completes.
   package let isGone: () -> Bool
 
   package init(
@@ -29,10 +33,10 @@ package struct BindEnd<Value> {
 }
 
 extension BindEnd {
-  /// An end that takes each value and keeps none.
+  /// An end that discards each value.
   package static var nowhere: BindEnd { BindEnd(write: { _ in }) }
 
-  /// The same for values whose types are known only when they come.
+  /// The same end for values of dynamic type.
   package var erased: BindEnd<Any> {
     BindEnd<Any>(
       read: { [read] in read() },

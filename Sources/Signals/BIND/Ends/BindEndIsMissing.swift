@@ -1,5 +1,4 @@
-/// What an end throws that is not there at the moment: the value is left out, and nobody is told of a
-/// failure.
+/// The error of an end that does not exist at the moment: the value is dropped without a failure.
 package struct BindEndIsMissing: Error {
   package init() {}
 }

@@ -1,6 +1,6 @@
-/// The way to a value in what is a value itself: `car.engine.path(\.rpm)`.
+/// A path to a value inside another value: `car.engine.path(\.rpm)`.
 ///
-/// It is taken again each time the one on the way is replaced.
+/// It is resolved again each time the outer value is replaced.
 package struct BindPath<Root: BindSource, Next: BindSource>: BindSource {
   package typealias BindValue = Next.BindValue
 
@@ -14,7 +14,7 @@ package struct BindPath<Root: BindSource, Next: BindSource>: BindSource {
 
   package func bindEnd(isHeld: Bool) -> BindEnd<Next.BindValue> {
     let root = root.bindEnd(isHeld: isHeld)
-    // Not of `self`, which holds the root.
+    // Does not capture `self`, which retains the root.
     let next = { [keyPath] (value: Root.BindValue) in value[keyPath: keyPath].bindEnd(isHeld: false)
     }
     return BindEnd(
@@ -33,7 +33,7 @@ extension BindPath: BindTarget where Root: BindTarget, Next: BindTarget {
 }
 
 extension BindSource {
-  /// The way from the value to one in it.
+  /// Returns the path to a value inside this one.
   package func path<Next: BindSource>(
     _ keyPath: KeyPath<BindValue, Next>
   ) -> BindPath<Self, Next> {

@@ -1,16 +1,16 @@
-/// What can be the end of a binding from which values come.
+/// A source of values that can be the end of a binding.
 package protocol BindSource<BindValue> {
   associatedtype BindValue
 
-  /// The end.
+  /// Returns the end.
   ///
-  /// - Parameter isHeld: Whether the end holds what it is the end of.
+  /// - Parameter isHeld: Whether the end retains this source.
   func bindEnd(isHeld: Bool) -> BindEnd<BindValue>
 }
 
-/// What can be the end of a binding to which values go, and from which they come.
+/// A source that can also receive values from a binding.
 package protocol BindTarget<BindValue>: BindSource {
-  /// Disposed when it goes: for the bindings of which it is the target.
+  /// Disposed when the target goes away; it owns the bindings of this target.
   var disposeBag: DisposeBag { get }
 }
 
@@ -51,7 +51,9 @@ extension AnyProperty: BindSource {
 extension Published: BindSource {
   package typealias BindValue = Value
 
-  /// The end; it holds the property in either case, but not the object that has it.
+  /// Returns the end.
+  ///
+  /// It always retains the property, but never the object that contains it.
   package func bindEnd(isHeld: Bool) -> BindEnd<Value> {
     BindEnd(
       read: { wrappedValue }, write: { wrappedValue = $0 }, values: projectedValue.toSignal())

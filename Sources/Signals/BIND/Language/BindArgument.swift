@@ -1,9 +1,9 @@
-/// What a transformer is given in parentheses: `round(2)`.
+/// An argument of a transformer: `round(2)`.
 package struct BindArgument: Equatable, Sendable {
-  /// A value as JSON writes it.
+  /// A JSON value that is neither an array nor an object.
   package enum Value: Equatable, Sendable {
     case string(String)
-    /// The text of a number, so that whoever takes it decides about its precision.
+    /// The text of a number, so that the transformer chooses the precision.
     case number(String)
     case bool(Bool)
     case null
@@ -11,7 +11,7 @@ package struct BindArgument: Equatable, Sendable {
 
   /// The value.
   package let value: Value
-  /// Where it starts in the expression.
+  /// The column at which it starts in the expression.
   package let column: Int
 
   package init(_ value: Value, column: Int) {
@@ -19,12 +19,12 @@ package struct BindArgument: Equatable, Sendable {
     self.column = column
   }
 
-  /// The string, when it is one.
+  /// The string; `nil` for other values.
   package var string: String? {
     if case .string(let string) = value { string } else { nil }
   }
 
-  /// The number, when it is one and can be counted with.
+  /// The number; `nil` for other values, and for numbers outside the range of `Double`.
   package var number: Double? {
     guard case .number(let text) = value, let number = Double(text), number.isFinite else {
       return nil
@@ -32,7 +32,7 @@ package struct BindArgument: Equatable, Sendable {
     return number
   }
 
-  /// The number, when it is a whole one.
+  /// The number as an integer; `nil` if it is not a whole number.
   package var integer: Int? {
     number.flatMap(Int.init(exactly:))
   }

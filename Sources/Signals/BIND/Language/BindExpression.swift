@@ -1,27 +1,28 @@
-/// What binds two values: `counter/value ~> display/text | toString | uppercase`.
+/// An expression that binds two values: `counter/value ~> display/text | toString | uppercase`.
 ///
 ///     expression  = path operator path { "|" transformer }
 ///     operator    = "~>" / "<~" / "<>" / "!~>" / "<~!" / "<!>"
 ///     transformer = [ "!" ] name [ "(" [ argument { "," argument } ] ")" ]
-///     argument    = a string, a number, true, false or null, as JSON writes it
+///     argument    = a string, a number, true, false or null, as in JSON
 ///
-/// A path and a name are a run of characters other than white space, control characters and
-/// `~ < > ! | ( ) , "`; what a path means is for whoever binds to say. White space may stand between
-/// any two parts and inside none, and a run of `~ < > !` is one part: so `a <~ !b` is no `<~!`.
+/// A path or a name is a run of characters except white space, control characters and
+/// `~ < > ! | ( ) , "`. The meaning of a path depends on the caller. White space is allowed between
+/// any two parts, and inside none. A run of `~ < > !` is one part, so `a <~ !b` does not contain
+/// `<~!`.
 ///
 /// Columns count Unicode scalars from 1.
 package struct BindExpression: Equatable, Sendable {
   /// The path of the left end.
   package let left: String
-  /// Where it starts.
+  /// The column of the left path.
   package let leftColumn: Int
-  /// Which way the values go.
+  /// The direction of the values.
   package let `operator`: BindOperator
   /// The path of the right end.
   package let right: String
-  /// Where it starts.
+  /// The column of the right path.
   package let rightColumn: Int
-  /// What a value goes through from left to right.
+  /// The transformers, from left to right.
   package let transformers: [TransformerCall]
 
   init(
@@ -34,7 +35,7 @@ package struct BindExpression: Equatable, Sendable {
     self.transformers = transformers
   }
 
-  /// An expression that binds a path to nothing: its values are only observed.
+  /// Creates an expression that only observes a path.
   init(observing path: String) {
     self.init(left: (path, 1), .leftToRightLater, right: ("", 1), [])
   }
@@ -42,11 +43,11 @@ package struct BindExpression: Equatable, Sendable {
   /// Whether the values are only observed.
   var isObservation: Bool { right.isEmpty }
 
-  /// The expression that a text is.
+  /// Parses an expression.
   ///
-  /// Any text may be given; it is read once, from left to right, without recursion.
+  /// Any text is safe: it is read once, from left to right, without recursion.
   ///
-  /// - Throws: The first fault.
+  /// - Throws: ``BindFault`` for the first fault.
   package init(_ text: String) throws(BindFault) {
     var parser = BindParser(text)
     self = try parser.parse()

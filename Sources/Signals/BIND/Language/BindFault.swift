@@ -1,32 +1,32 @@
-/// Why an expression binds nothing: where, what is there, and what could be.
+/// An error in an expression, with its column, the text found there and the expected text.
 package struct BindFault: Error, Equatable, Sendable {
-  /// What is wrong.
+  /// The kind of an error.
   package enum Kind: Sendable {
-    /// Something is missing, or there is something that has no place there.
+    /// A part is missing or misplaced.
     case syntax
-    /// It says more than it may.
+    /// The expression exceeds a limit.
     case tooMuch
-    /// The operator is none of the six.
+    /// The operator is not one of the six.
     case unknownOperator
     /// No transformer has that name.
     case unknownTransformer
-    /// The transformer takes no such arguments.
+    /// An argument does not fit the transformer.
     case argument
-    /// The object has no such key.
+    /// The object does not have that key.
     case unknownKey
-    /// All is known, and yet it cannot be bound that way.
+    /// All names are known, but the binding is not possible.
     case notBindable
   }
 
-  /// What is wrong.
+  /// The kind of the error.
   package let kind: Kind
-  /// Where, in Unicode scalars from 1.
+  /// The column, in Unicode scalars from 1.
   package let column: Int
-  /// What is there; empty at the end of the expression.
+  /// The text found there; empty at the end of the expression.
   package let found: String
-  /// What could be there.
+  /// The texts that would be valid there.
   package let expected: [String]
-  /// The fault in a few words, without the column.
+  /// A short message without the column.
   package let message: String
 
   init(_ kind: Kind, _ sentence: String, at column: Int, found: String, expected: [String] = []) {
@@ -43,7 +43,7 @@ extension BindFault: CustomStringConvertible {
 }
 
 extension BindFault {
-  /// Something else than what was expected.
+  /// Returns the fault for an unexpected part.
   static func syntax(_ expected: [String], at column: Int, found: String) -> BindFault {
     let there = found.isEmpty ? "the end" : "'\(found)'"
     let listed = expected.map { $0.first?.isLetter == true ? $0 : "'\($0)'" }
@@ -52,7 +52,7 @@ extension BindFault {
       .syntax, "expected \(listed), found \(there)", at: column, found: found, expected: expected)
   }
 
-  /// An operator that is none of the six.
+  /// Returns the fault for an unknown operator.
   static func unknownOperator(_ sign: String, at column: Int) -> BindFault {
     BindFault(
       .unknownOperator, "unknown operator '\(sign)'", at: column, found: sign,

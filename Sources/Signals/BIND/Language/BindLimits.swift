@@ -1,10 +1,11 @@
-/// How much an expression may say that comes from outside.
+/// Limits for expressions from outside.
 ///
-/// The language itself has no limit; who keeps what it says, and runs it again and again, has one.
+/// The language has no limits. A limit protects a caller that stores expressions and runs them
+/// repeatedly.
 package struct BindLimits: Equatable, Sendable {
-  /// Bytes of the text, and of the same with one space between its parts.
+  /// Maximum size in bytes, as given and with one space between the parts.
   package let bytes: Int
-  /// How many transformers there may be.
+  /// Maximum number of transformers.
   package let transformers: Int
 
   package init(bytes: Int, transformers: Int) {
@@ -14,9 +15,9 @@ package struct BindLimits: Equatable, Sendable {
 }
 
 extension BindExpression {
-  /// The expression that a text is, if it says no more than it may.
+  /// Parses an expression within limits.
   ///
-  /// - Throws: The first fault; a text that is too long is not looked into.
+  /// - Throws: ``BindFault`` for the first fault. A text that is too long is not parsed.
   package init(_ text: String, within limits: BindLimits) throws(BindFault) {
     let bytes = text.utf8.count
     guard bytes <= limits.bytes else { throw .tooLong(text, limits) }
@@ -27,8 +28,8 @@ extension BindExpression {
         at: transformers[limits.transformers].column, found: "\(transformers.count) transformers",
         expected: ["at most \(limits.transformers) transformers"])
     }
-    // Written out, a part takes up to three times its bytes: `|` as ` | `, `\b` as `\u0008`. It is
-    // kept so, and must be readable again.
+    // The canonical form takes up to three times the bytes: `|` becomes ` | `, `\b` becomes
+    // `\u0008`. It is stored, so it must stay within the limit to be parsed again.
     guard bytes * 3 > limits.bytes else { return }
     let whole = description
     guard whole.utf8.count <= limits.bytes else {
@@ -38,7 +39,7 @@ extension BindExpression {
 }
 
 extension BindFault {
-  /// A text that is too long, with the column in which it passes the limit.
+  /// Returns the fault for a text that is too long, at the column that exceeds the limit.
   fileprivate static func tooLong(_ text: String, _ limits: BindLimits) -> BindFault {
     var (column, bytes) = (0, 0)
     for scalar in text.unicodeScalars {

@@ -1,16 +1,18 @@
-/// Which way the values of a binding go, and which of them goes at binding time.
+/// The direction of a binding, and whether it assigns a value at its start.
 package enum BindOperator: String, CaseIterable, Sendable {
   /// The right end follows the left one.
   case leftToRight = "~>"
   /// The left end follows the right one.
   case rightToLeft = "<~"
-  /// Each end follows the other; at binding time the right one takes the value of the left one.
+  /// Each end follows the other.
+  ///
+  /// At the start, the right one takes the value of the left one.
   case both = "<>"
   /// The right end follows the left one from its next value on.
   case leftToRightLater = "!~>"
   /// The left end follows the right one from its next value on.
   case rightToLeftLater = "<~!"
-  /// Each end follows the next value of the other.
+  /// Each end follows the other from its next value on.
   case bothLater = "<!>"
 
   /// Whether values go from left to right.
@@ -32,8 +34,8 @@ package enum BindOperator: String, CaseIterable, Sendable {
   /// Whether values go both ways.
   package var goesBothWays: Bool { goesRight && goesLeft }
 
-  /// Whether the value that is there at binding time is assigned: the one of the left end, if
-  /// values go right, else the one of the right end.
+  /// Whether the current value is assigned at the start: the value of the left end if values go
+  /// right, else the value of the right end.
   package var assignsAtOnce: Bool {
     switch self {
     case .leftToRight, .rightToLeft, .both: true

@@ -1,4 +1,4 @@
-/// Reads a bind expression.
+/// Parses a bind expression.
 struct BindParser {
   private let scalars: [Unicode.Scalar]
   private var i = 0
@@ -87,7 +87,7 @@ struct BindParser {
     }
   }
 
-  // MARK: Parts.
+  // MARK: Tokens
 
   private mutating func word(_ expected: String) throws(BindFault) -> (text: String, column: Int) {
     skipSpace()
@@ -118,7 +118,7 @@ struct BindParser {
     return text(start..<i)
   }
 
-  /// The part that starts there, or as much of it as a message needs.
+  /// Returns the part at a position, at most 40 characters of it, for a message.
   private func found(at start: Int) -> String {
     guard start < scalars.count else { return "" }
     let belongs = isSign(scalars[start]) ? isSign : isWord
@@ -136,7 +136,7 @@ struct BindParser {
   }
 }
 
-/// What operators and `!` are made of.
+/// Whether a character can be part of an operator or is `!`.
 private func isSign(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar {
   case "~", "<", ">", "!": true
@@ -144,7 +144,7 @@ private func isSign(_ scalar: Unicode.Scalar) -> Bool {
   }
 }
 
-/// What paths, names and numbers are made of.
+/// Whether a character can be part of a path, a name or a number.
 private func isWord(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar {
   case "|", "(", ")", ",", "\"": false
@@ -154,7 +154,7 @@ private func isWord(_ scalar: Unicode.Scalar) -> Bool {
   }
 }
 
-/// Whether a word is a number as JSON writes it.
+/// Whether a word is a JSON number.
 private func isNumber(_ word: String) -> Bool {
   var rest = word.utf8[...]
   func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }

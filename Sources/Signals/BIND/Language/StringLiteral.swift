@@ -1,11 +1,11 @@
-/// Reads a string as JSON writes it.
+/// Parses a JSON string.
 struct StringLiteral {
   private let scalars: [Unicode.Scalar]
   private let start: Int
-  /// Where reading has come to; after the closing quote when it is done.
+  /// The current position; after the closing quote when reading is done.
   private(set) var end: Int
 
-  /// - Parameter start: Where the opening quote is.
+  /// - Parameter start: The position of the opening quote.
   init(_ scalars: [Unicode.Scalar], at start: Int) {
     self.scalars = scalars
     self.start = start
@@ -49,7 +49,7 @@ struct StringLiteral {
     }
   }
 
-  /// The scalar of `\u` and four digits, or of two of them that are a surrogate pair.
+  /// Reads the scalar of one `\u` escape, or of two that form a surrogate pair.
   private mutating func unicodeScalar(from escape: Int) throws(BindFault) -> Unicode.Scalar {
     let first = try codeUnit(from: escape)
     if let scalar = Unicode.Scalar(first) { return scalar }

@@ -1,12 +1,12 @@
-/// A transformer as an expression names it: `| round(2)`, `| !toString`.
+/// A call of a transformer in an expression: `| round(2)`, `| !toString`.
 package struct TransformerCall: Equatable, Sendable {
   /// The name.
   package let name: String
-  /// What stands in the parentheses; empty when there are none.
+  /// The arguments; empty if there are none.
   package let arguments: [BindArgument]
   /// Whether forward and reverse are swapped: `|!name`.
   package let isSwapped: Bool
-  /// Where the name starts in the expression.
+  /// The column at which the name starts in the expression.
   package let column: Int
 
   package init(_ name: String, _ arguments: [BindArgument], isSwapped: Bool, column: Int) {

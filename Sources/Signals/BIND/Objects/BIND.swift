@@ -1,9 +1,9 @@
-// The words of BIND for binding two objects. Where BIND has a macro that takes code, this takes the
-// same as text.
+// The BIND functions for two objects. They take paths and transformers as text, where the original
+// BIND has macros that take code.
 
-/// Binds a path of an object to a path of another.
+/// Binds a path of one object to a path of another.
 ///
-/// - Throws: What is wrong in a path or a name.
+/// - Throws: ``BindFault`` for an invalid path or an unknown key.
 @discardableResult
 package func BIND(
   _ left: AnyObject?, _ leftPath: String, _ sign: BindSign, _ right: AnyObject?,
@@ -14,10 +14,11 @@ package func BIND(
   return binding
 }
 
-/// Binds a path of an object to a path of another, through transformers of a registry.
+/// Binds a path of one object to a path of another, through registered transformers.
 ///
-/// - Parameter transformer: What stands after the `|`, which may be several with `|` between them.
-/// - Throws: What is wrong in a path or a name.
+/// - Parameter transformer: The text after the first `|`: one transformer, or several separated by
+///   `|`.
+/// - Throws: ``BindFault`` for an invalid path, an unknown key or an unknown transformer.
 @discardableResult
 package func BINDT(
   _ left: AnyObject?, _ leftPath: String, _ sign: BindSign, _ right: AnyObject?,
@@ -29,9 +30,10 @@ package func BINDT(
   return binding
 }
 
-/// Binds a path of an object to a path of another, through a transformer the other way round.
+/// Binds a path of one object to a path of another, through a transformer with its directions
+/// swapped.
 ///
-/// - Throws: What is wrong in a path or a name.
+/// - Throws: ``BindFault`` for an invalid path, an unknown key or an unknown transformer.
 @discardableResult
 package func BINDRT(
   _ left: AnyObject?, _ leftPath: String, _ sign: BindSign, _ right: AnyObject?,
@@ -42,7 +44,7 @@ package func BINDRT(
 
 /// Observes a path of an object: `try BINDO(viewModel, "name").observe { … }`.
 ///
-/// - Throws: What is wrong in the path.
+/// - Throws: ``BindFault`` for an unknown key.
 package func BINDO(_ object: AnyObject?, _ path: String) throws(BindFault) -> ObjectBinding {
   let binding = ObjectBinding()
   try binding.define(BindExpression(observing: path), through: .identity)
@@ -50,9 +52,10 @@ package func BINDO(_ object: AnyObject?, _ path: String) throws(BindFault) -> Ob
   return binding
 }
 
-/// Binds a path of an object to a path of another, both known to the compiler.
+/// Binds a key path of one object to a key path of another.
 ///
-/// The right value, or the left one when values go left only, is not held; the other is.
+/// The end that receives values is not retained, nor is the right one if both do. The other end is
+/// retained.
 @discardableResult
 package func BIND<Left, LeftValue: BindTarget, Right, RightValue: BindTarget>(
   _ left: Left, _ leftPath: KeyPath<Left, LeftValue>, _ sign: BindSign, _ right: Right,

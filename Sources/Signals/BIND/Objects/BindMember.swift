@@ -1,21 +1,22 @@
-/// What an object has under a key.
+/// A member of an object, found by its key.
 package enum BindMember {
   /// A value that can be bound.
   case end(BindEnd<Any>)
-  /// A value that is simply there.
+  /// A value that cannot be observed.
   case value(Any)
 }
 
-/// An object that knows by itself what it has under its keys.
+/// An object that looks up its members itself.
 package protocol BindKeyed {
-  /// What there is under a key; `nil` to have it looked up among the stored properties.
+  /// Returns the member for a key; `nil` to search the stored properties.
   func bindMember(_ key: String) -> BindMember?
 }
 
 extension BindMember {
-  /// What an object has under a key, inherited or not: one of its stored properties.
+  /// Returns the member of an object for a key, or its stored property, which can be inherited;
+  /// `nil` if there is none.
   ///
-  /// A property wrapper is found by the name of what it wraps.
+  /// A property wrapper is found by the name of the wrapped property.
   static func of(_ object: Any, _ key: String) -> BindMember? {
     if let member = (object as? any BindKeyed)?.bindMember(key) { return member }
     let wrapper = "_" + key
@@ -44,7 +45,7 @@ private func erasedEnd<Source: BindSource>(of source: Source) -> BindEnd<Any> {
   source.bindEnd(isHeld: false).erased
 }
 
-/// The value without its optionals; `nil` when there is none.
+/// Returns the value without its optionals; `nil` if there is none.
 func unwrapped(_ value: Any) -> Any? {
   var value = value
   while let optional = value as? any OptionalValue {

@@ -1,12 +1,12 @@
-/// A type with a path that is meant when none is said: the text of a label, the tap of a button.
+/// A type with a default path, for example the text of a label or the tap of a button.
 package protocol BindShorthand: AnyObject {
-  /// The path.
+  /// The default path.
   static var bindShorthand: String { get }
 }
 
-/// Binds two objects by what is meant when nothing is said.
+/// Binds the default paths of two objects.
 ///
-/// - Throws: What is wrong in a path.
+/// - Throws: ``BindFault`` for an invalid path or an unknown key.
 @discardableResult
 package func BINDS<Left: BindShorthand, Right: BindShorthand>(
   _ left: Left?, _ sign: BindSign, _ right: Right?
@@ -14,9 +14,9 @@ package func BINDS<Left: BindShorthand, Right: BindShorthand>(
   try BIND(left, Left.bindShorthand, sign, right, Right.bindShorthand)
 }
 
-/// Binds two objects, the right one by what is meant when nothing is said.
+/// Binds a path of the left object to the default path of the right one.
 ///
-/// - Throws: What is wrong in a path.
+/// - Throws: ``BindFault`` for an invalid path or an unknown key.
 @discardableResult
 package func BINDSR<Right: BindShorthand>(
   _ left: AnyObject?, _ leftPath: String, _ sign: BindSign, _ right: Right?
@@ -24,9 +24,9 @@ package func BINDSR<Right: BindShorthand>(
   try BIND(left, leftPath, sign, right, Right.bindShorthand)
 }
 
-/// Binds two objects, the left one by what is meant when nothing is said.
+/// Binds the default path of the left object to a path of the right one.
 ///
-/// - Throws: What is wrong in a path.
+/// - Throws: ``BindFault`` for an invalid path or an unknown key.
 @discardableResult
 package func BINDSL<Left: BindShorthand>(
   _ left: Left?, _ sign: BindSign, _ right: AnyObject?, _ rightPath: String
@@ -34,9 +34,9 @@ package func BINDSL<Left: BindShorthand>(
   try BIND(left, Left.bindShorthand, sign, right, rightPath)
 }
 
-/// Observes what is meant when nothing is said.
+/// Observes the default path of an object.
 ///
-/// - Throws: What is wrong in the path.
+/// - Throws: ``BindFault`` for an unknown key.
 package func BINDOS<Object: BindShorthand>(_ object: Object?) throws(BindFault) -> ObjectBinding {
   try BINDO(object, Object.bindShorthand)
 }

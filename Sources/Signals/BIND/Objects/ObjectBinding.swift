@@ -1,14 +1,14 @@
 /// A binding of two objects by an expression: `name ~> textLabel.text | uppercase`.
 ///
-/// Objects and expression may be set in any order and as often as one likes, as a view does that is
-/// used again; it binds when all are there. It holds neither object. Dropping it does not end it: it
-/// ends when it is unbound, or one of the objects goes.
+/// Objects and expression can be set in any order and repeatedly, as a reused view does. The
+/// binding starts when all are set. It retains neither object. Releasing it does not end it: it
+/// ends when it is unbound, or when one of the objects goes away.
 package final class ObjectBinding: Disposable {
   /// The object of the left path.
   package private(set) weak var left: AnyObject?
   /// The object of the right path.
   package private(set) weak var right: AnyObject?
-  /// What is bound to what.
+  /// The bound expression.
   package private(set) var expression: BindExpression?
 
   private var transformer = Transformer<Any, Any>.identity
@@ -21,17 +21,17 @@ package final class ObjectBinding: Disposable {
 
   package init() {}
 
-  /// A binding by an expression; ``bind(left:right:)`` binds.
+  /// Creates a binding by an expression; ``bind(left:right:)`` starts it.
   package init(
     _ expression: String, transformers: TransformerRegistry<Any> = TransformerRegistry()
   ) throws(BindFault) {
     try define(expression, transformers: transformers)
   }
 
-  /// Sets what is bound to what, and binds if the objects are there.
+  /// Sets the expression, and binds if the objects are set.
   ///
-  /// - Throws: What is wrong in the expression; then all stays as it was, or which key an object
-  ///   has not; then nothing is bound.
+  /// - Throws: ``BindFault``. If the expression is invalid, nothing changes. If it does not fit the
+  ///   objects, nothing is bound.
   package func define(
     _ expression: String, transformers: TransformerRegistry<Any> = TransformerRegistry()
   ) throws(BindFault) {
@@ -39,7 +39,7 @@ package final class ObjectBinding: Disposable {
     try define(parsed, through: transformers.transformer(for: parsed))
   }
 
-  /// Sets what is bound to what and through which transformer, and binds if the objects are there.
+  /// Sets the expression and its transformer, and binds if the objects are set.
   func define(
     _ expression: BindExpression, through transformer: Transformer<Any, Any>
   ) throws(BindFault) {
@@ -48,10 +48,10 @@ package final class ObjectBinding: Disposable {
     try bind(left: left, right: right)
   }
 
-  /// Binds two objects; those that were bound are unbound.
+  /// Binds two objects, after unbinding the previous ones.
   ///
-  /// - Throws: Which key an object has not, or why the values cannot go that way; then nothing is
-  ///   bound.
+  /// - Throws: ``BindFault`` for an unknown key, or if values cannot go in that direction. Then
+  ///   nothing is bound.
   package func bind(left: AnyObject?, right: AnyObject?) throws(BindFault) {
     unbind()
     self.left = left
@@ -76,7 +76,9 @@ package final class ObjectBinding: Disposable {
     binding.start()
   }
 
-  /// Lets go of both objects; expression, transformer and closures stay for the next ones.
+  /// Releases both objects.
+  ///
+  /// The expression, transformer and closures stay for the next ones.
   package func unbind() {
     let bound = binding
     binding = nil
@@ -86,10 +88,12 @@ package final class ObjectBinding: Disposable {
     right = nil
   }
 
-  /// Makes something of each value after the transformer, whichever way it goes; what was assigned
-  /// at binding time is assigned again, if the operator assigns it.
+  /// Transforms each value after the transformer, in either direction.
   ///
-  /// - Parameter body: Called with the object from which the value comes, and the value.
+  /// If the operator assigns a value at the start, a started binding assigns the current value
+  /// again.
+  ///
+  /// - Parameter body: Called with the object that the value comes from, and the value.
   @discardableResult
   package func transform(_ body: @escaping (AnyObject, Any) throws -> Any) -> Self {
     transformBody = body
@@ -97,10 +101,11 @@ package final class ObjectBinding: Disposable {
     return self
   }
 
-  /// Tells of each value that comes from an object, as it came; not of the one at binding time and
-  /// not of what the binding itself has written.
+  /// Calls `body` with each value that an object emits, before transformation.
   ///
-  /// - Parameter body: Called with the object from which the value comes, and the value.
+  /// The current value at the start, and values written by the binding, are left out.
+  ///
+  /// - Parameter body: Called with the object that the value comes from, and the value.
   @discardableResult
   package func observe(_ body: @escaping (AnyObject, Any) -> Void) -> Self {
     observeBody = body
@@ -108,7 +113,9 @@ package final class ObjectBinding: Disposable {
     return self
   }
 
-  /// Tells what prevented a value from being assigned; the binding stays.
+  /// Calls `body` with each error that prevents an assignment.
+  ///
+  /// The binding stays.
   @discardableResult
   package func failed(_ body: @escaping (any Error) -> Void) -> Self {
     failedBody = body

@@ -1,29 +1,31 @@
-/// The way from an object to a value in it: `engine.rpm`.
+/// A path from an object to a value in it: `engine.rpm`.
 ///
-/// Each key is a stored property of what was reached so far. Where it is a ``Property`` or another
-/// thing that tells of its values, the way is taken again from there when it tells.
+/// Each key is a stored property of the value before it. If it is a ``Property`` or another
+/// observable source, the rest of the path is resolved again whenever that source emits.
 package struct ObjectPath {
   /// The keys, from the object on.
   let keys: [String]
-  /// Where the path starts in an expression.
+  /// The column at which the path starts in an expression.
   private let column: Int
 
-  /// - Parameter text: The keys with dots between them.
+  /// - Parameter text: The keys, separated by dots.
   package init(_ text: String, column: Int = 1) {
     keys = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     self.column = column
   }
 
-  /// The end of a binding that the path leads to; the object is not held.
+  /// Returns the end of a binding for this path.
   ///
-  /// - Throws: Which key an object on the way has not.
+  /// It does not retain the object.
+  ///
+  /// - Throws: ``BindFault`` for a key that an object on the path does not have.
   package func end(in object: AnyObject) throws(BindFault) -> BindEnd<Any> {
     let last = try lastMember(in: object)
     let canBeWritten: Bool =
       switch last {
       case .end(let end): end.write != nil
       case .value: false
-      case nil: true  // something on the way is not there yet
+      case nil: true  // part of the path does not exist yet
       }
     let canBeRead = if case .end(let end) = last { end.values != nil } else { true }
     return BindEnd(
@@ -40,7 +42,7 @@ package struct ObjectPath {
       gone: (object as? any Deallocatable)?.deallocated, isGone: { [weak object] in object == nil })
   }
 
-  /// What is under the last key; `nil` when something on the way is not there.
+  /// Returns the member for the last key; `nil` if part of the path does not exist yet.
   private func lastMember(in object: AnyObject) throws(BindFault) -> BindMember? {
     var value: Any = object
     var column = column
@@ -80,7 +82,7 @@ package struct ObjectPath {
 }
 
 extension BindMember {
-  /// The present value, as it is.
+  /// The current value, possibly an optional.
   fileprivate var raw: Any? {
     switch self {
     case .end(let end): end.read()
@@ -88,6 +90,6 @@ extension BindMember {
     }
   }
 
-  /// The present value to go on from.
+  /// The current value without its optionals.
   fileprivate var present: Any? { raw.flatMap(unwrapped) }
 }

@@ -1,11 +1,13 @@
-/// Follows a path through the objects that are on it at the time.
+/// Follows a path through the objects that are currently on it.
 ///
-/// It is held by what it observes and holds none of it, so it goes with what is on the path. It ends
-/// when the first of what can be observed on the way ends.
+/// The observed objects retain it, and it retains none of them, so it is released with them. It
+/// ends when the first observable value on the path ends.
 final class PathObservation {
   private let keys: [String]
   private var tell: Observer<Any, Never>?
-  /// What is observed on the way, each from within what is before it.
+  /// The observations along the path.
+  ///
+  /// Each one starts within the one before it.
   private var runs: [SerialDisposable] = []
   private let live = LiveNode("PathObservation")
 
@@ -14,9 +16,9 @@ final class PathObservation {
     self.tell = tell
   }
 
-  /// Tells the values at the end of a path: the present one, then each later one.
+  /// Emits the current value at the end of a path, then each later one.
   ///
-  /// - Returns: What ends it; it does not hold it.
+  /// - Returns: A disposable that ends the observation but does not retain it.
   static func start(
     of keys: [String], in object: AnyObject, tell: @escaping Observer<Any, Never>
   ) -> any Disposable {
@@ -58,7 +60,7 @@ final class PathObservation {
     }
   }
 
-  /// Observes no more what was reached through one that has changed.
+  /// Stops observing everything after the first `count` observations.
   private func leave(after count: Int) {
     while runs.count > count { runs.removeLast().dispose() }
   }
@@ -67,7 +69,7 @@ final class PathObservation {
     let tell = tell
     self.tell = nil
     leave(after: 0)
-    // Last, because what it held may end with it and come back here.
+    // Released last: values that the observer retains can be released with it and call back here.
     withExtendedLifetime(tell) {}
   }
 

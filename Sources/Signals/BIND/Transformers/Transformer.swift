@@ -1,10 +1,10 @@
-/// What a value goes through on its way from the left end of a binding to the right one, and back.
+/// A conversion of values between the left and the right end of a binding.
 ///
-/// Either direction may be missing.
+/// Either direction can be missing.
 package struct Transformer<Input, Output> {
-  /// From left to right.
+  /// The conversion from left to right.
   package let forward: TransformerStep<Input, Output>?
-  /// From right to left.
+  /// The conversion from right to left.
   package let reverse: TransformerStep<Output, Input>?
 
   package init(
@@ -14,21 +14,21 @@ package struct Transformer<Input, Output> {
     self.reverse = reverse
   }
 
-  /// A transformer with one direction.
+  /// Creates a transformer with one direction.
   package init(_ forward: @escaping (Input) throws -> Output) {
     self.init(forward: .now(forward), reverse: nil)
   }
 
-  /// A transformer that can be reversed.
+  /// Creates a reversible transformer.
   package init(
     _ forward: @escaping (Input) throws -> Output, reverse: @escaping (Output) throws -> Input
   ) {
     self.init(forward: .now(forward), reverse: .now(reverse))
   }
 
-  /// A transformer whose answers come later.
+  /// Creates an asynchronous transformer.
   ///
-  /// - Parameter forward: Gives the run of an input, which is disposed when a newer input comes.
+  /// - Parameter forward: Returns the signal for an input. A newer input disposes it.
   package static func later(
     _ forward: @escaping (Input) -> Signal<Output, any Swift.Error>,
     reverse: ((Output) -> Signal<Input, any Swift.Error>)? = nil
@@ -36,17 +36,19 @@ package struct Transformer<Input, Output> {
     Transformer(forward: .later(forward), reverse: reverse.map { .later($0) })
   }
 
-  /// Whether both directions are there and answer at once, as a binding both ways needs it.
+  /// Whether both directions exist and are synchronous, as a two-way binding requires.
   package var goesBothWays: Bool {
     forward?.isSynchronous == true && reverse?.isSynchronous == true
   }
 
-  /// The same with its directions swapped.
+  /// The transformer with its directions swapped.
   package var swapped: Transformer<Output, Input> {
     Transformer<Output, Input>(forward: reverse, reverse: forward)
   }
 
-  /// This transformer and then another; a direction is there when both have it.
+  /// Returns this transformer followed by another.
+  ///
+  /// A direction exists if both have it.
   package func then<Next>(_ next: Transformer<Output, Next>) -> Transformer<Input, Next> {
     Transformer<Input, Next>(
       forward: forward.flatMap { first in next.forward.map { first.then($0) } },
@@ -55,14 +57,16 @@ package struct Transformer<Input, Output> {
 }
 
 extension Transformer where Input == Output {
-  /// Leaves each value as it is.
+  /// The transformer that returns each value unchanged.
   package static var identity: Transformer {
     Transformer({ $0 }, reverse: { $0 })
   }
 
-  /// Transformers one after the other; a direction is there when all have it.
+  /// Returns a chain of transformers.
   ///
-  /// - Parameter check: Throws when a value that one of them has made must not go on.
+  /// A direction exists if all have it.
+  ///
+  /// - Parameter check: Throws to reject a value that one of them returned.
   static func chain(
     _ all: [Transformer], check: @escaping (Output) throws -> Void
   ) -> Transformer {

@@ -1,8 +1,8 @@
-/// A value has not the type that is needed there.
+/// The error for a value of the wrong type.
 package struct BindTypeError: Error, Equatable, CustomStringConvertible {
   /// The type of the value.
   package let found: String
-  /// The type that is needed.
+  /// The required type.
   package let expected: String
 
   init(_ value: Any, expected: Any.Type) {
@@ -13,14 +13,14 @@ package struct BindTypeError: Error, Equatable, CustomStringConvertible {
   package var description: String { "a value of type \(found) is no \(expected)" }
 }
 
-/// The value as one of a type, optional or not.
+/// Returns the value cast to a type, which can be optional.
 func cast<Value>(_ value: Any, to type: Value.Type) throws(BindTypeError) -> Value {
   guard let cast = value as? Value else { throw BindTypeError(value, expected: type) }
   return cast
 }
 
 extension TransformerStep {
-  /// The same for values whose types are known only when they come.
+  /// The same step for values of dynamic type.
   package var erased: TransformerStep<Any, Any> {
     switch self {
     case .now(let step): .now { try step(cast($0, to: Input.self)) }
@@ -37,7 +37,7 @@ extension TransformerStep {
 }
 
 extension Transformer {
-  /// The same for values whose types are known only when they come.
+  /// The same transformer for values of dynamic type.
   package var erased: Transformer<Any, Any> {
     Transformer<Any, Any>(forward: forward?.erased, reverse: reverse?.erased)
   }
@@ -59,20 +59,20 @@ extension TransformerRegistry where Value == Any {
     register(name, Transformer(forward, reverse: reverse).erased)
   }
 
-  /// Registers a type by its name, or another.
+  /// Registers a transformer type under a name, by default its own.
   package mutating func register<Type: ValueTransformer>(_ type: Type.Type, as name: String? = nil)
   {
     register(name ?? "\(type)", Transformer(Type()).erased)
   }
 
-  /// Registers a type by its name, or another.
+  /// Registers a transformer type under a name, by default its own.
   package mutating func register<Type: ReversibleValueTransformer>(
     _ type: Type.Type, as name: String? = nil
   ) {
     register(name ?? "\(type)", Transformer(Type()).erased)
   }
 
-  /// Registers a type by its name, or another.
+  /// Registers a transformer type under a name, by default its own.
   package mutating func register<Type: AsyncValueTransformer>(
     _ type: Type.Type, as name: String? = nil
   ) {

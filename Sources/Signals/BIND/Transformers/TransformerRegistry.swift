@@ -1,14 +1,13 @@
-/// The transformers of an expression language, by their names.
+/// The transformers of an expression language, by name.
 ///
-/// - Note: `Value` is what all of them take and give: JSON values on the wire, `Any` between
-///   objects.
+/// - Note: All of them take and return `Value`: JSON values on the wire, `Any` between objects.
 package struct TransformerRegistry<Value> {
-  /// What a transformer takes in its parentheses.
+  /// The type of a transformer argument.
   package enum Parameter: String, Sendable {
     case integer
     case number
     case string
-    /// Any of what JSON calls a value and is no array and no object.
+    /// Any JSON value except arrays and objects.
     case value
 
     fileprivate func accepts(_ argument: BindArgument) -> Bool {
@@ -23,11 +22,11 @@ package struct TransformerRegistry<Value> {
 
   /// A registered transformer.
   package struct Entry {
-    /// Its name.
+    /// The name.
     package let name: String
-    /// What it takes, all of it needed.
+    /// The required arguments, in order.
     package let parameters: [Parameter]
-    /// Whether it can go back.
+    /// Whether it has a reverse direction.
     package let isReversible: Bool
     fileprivate let make: ([BindArgument]) -> Transformer<Value, Value>
   }
@@ -35,15 +34,17 @@ package struct TransformerRegistry<Value> {
   private var entries: [String: Entry] = [:]
   private let check: (Value) throws -> Void
 
-  /// - Parameter check: Throws when a value that a transformer has made must not go on.
+  /// - Parameter check: Throws to reject a value that a transformer returned.
   package init(check: @escaping (Value) throws -> Void = { _ in }) {
     self.check = check
   }
 
-  /// All there is, by name.
+  /// All entries, sorted by name.
   package var all: [Entry] { entries.values.sorted { $0.name < $1.name } }
 
-  /// Registers a transformer; one of the same name is replaced.
+  /// Registers a transformer.
+  ///
+  /// It replaces one with the same name.
   package mutating func register(_ name: String, _ transformer: Transformer<Value, Value>) {
     let isReversible = transformer.reverse != nil
     entries[name] = Entry(name: name, parameters: [], isReversible: isReversible) { _ in
@@ -51,10 +52,12 @@ package struct TransformerRegistry<Value> {
     }
   }
 
-  /// Registers a transformer with arguments; one of the same name is replaced.
+  /// Registers a transformer with arguments.
   ///
-  /// - Parameter isReversible: Whether what `make` makes can go back, for those who read ``all``.
-  /// - Parameter make: Called with as many arguments as there are parameters, each of its kind.
+  /// It replaces one with the same name.
+  ///
+  /// - Parameter isReversible: Whether transformers from `make` are reversible; shown in ``all``.
+  /// - Parameter make: Called with one argument of the right type for each parameter.
   package mutating func register(
     _ name: String, _ parameters: [Parameter], isReversible: Bool,
     make: @escaping ([BindArgument]) -> Transformer<Value, Value>
@@ -63,10 +66,9 @@ package struct TransformerRegistry<Value> {
       name: name, parameters: parameters, isReversible: isReversible, make: make)
   }
 
-  /// The transformer that an expression names: all of its transformers, from left to right.
+  /// Returns the chain of all transformers in an expression, from left to right.
   ///
-  /// - Throws: Of which transformer there is none, which argument it does not take, or why it
-  ///   cannot go the way of the expression.
+  /// - Throws: ``BindFault`` for an unknown transformer, a wrong argument or a missing direction.
   package func transformer(
     for expression: BindExpression
   ) throws(BindFault) -> Transformer<Value, Value> {

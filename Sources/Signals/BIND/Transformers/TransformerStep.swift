@@ -1,16 +1,18 @@
 /// One direction of a transformer.
 package enum TransformerStep<Input, Output> {
-  /// The answer is there at once.
+  /// A synchronous step.
   case now((Input) throws -> Output)
-  /// The answer comes later; the run of an input ends when a newer input comes.
+  /// An asynchronous step.
+  ///
+  /// A newer input disposes the signal.
   case later((Input) -> Signal<Output, any Swift.Error>)
 
-  /// Whether the answer is there at once.
+  /// Whether the step is synchronous.
   package var isSynchronous: Bool {
     if case .now = self { true } else { false }
   }
 
-  /// This step and then another.
+  /// Returns this step followed by another.
   func then<Next>(_ next: TransformerStep<Output, Next>) -> TransformerStep<Input, Next> {
     switch (self, next) {
     case (.now(let first), .now(let second)): .now { try second(first($0)) }
@@ -26,10 +28,10 @@ package enum TransformerStep<Input, Output> {
 }
 
 extension TransformerStep where Input == Output {
-  /// Steps one after the other.
+  /// Returns a chain of steps.
   ///
-  /// Those that answer at once run in a loop, so that a long chain takes no more of the stack than a
-  /// short one.
+  /// If all are synchronous, they run in a loop, so a long chain uses no more stack than a short
+  /// one.
   static func chain(
     _ steps: [TransformerStep], check: @escaping (Output) throws -> Void
   ) -> TransformerStep {

@@ -5,43 +5,44 @@ package protocol ValueTransformer<Input, Output> {
 
   init()
 
-  /// The value for the right end.
+  /// Returns the value for the right end.
   func transform(_ value: Input) throws -> Output
 }
 
-/// A transformer, as a type, that can be reversed.
+/// A reversible transformer as a type.
 package protocol ReversibleValueTransformer<Input, Output>: ValueTransformer {
-  /// The value for the left end.
+  /// Returns the value for the left end.
   func reverse(_ value: Output) throws -> Input
 }
 
-/// A transformer, as a type, whose answers come later.
+/// An asynchronous transformer as a type.
 package protocol AsyncValueTransformer<Input, Output> {
   associatedtype Input
   associatedtype Output
 
   init()
 
-  /// Starts to make the value for the right end, and tells it.
+  /// Starts to compute the value for the right end.
   ///
-  /// - Returns: What ends the work, when a newer value has come.
+  /// - Parameter answer: Called with the result.
+  /// - Returns: A disposable that cancels the work when a newer value comes.
   func transform(
     _ value: Input, answer: @escaping (Result<Output, any Swift.Error>) -> Void
   ) -> any Disposable
 }
 
 extension Transformer {
-  /// A transformer by its type.
+  /// Creates a transformer from its type.
   package init(_ transformer: some ValueTransformer<Input, Output>) {
     self.init(transformer.transform)
   }
 
-  /// A transformer by its type.
+  /// Creates a reversible transformer from its type.
   package init(_ transformer: some ReversibleValueTransformer<Input, Output>) {
     self.init(transformer.transform, reverse: transformer.reverse)
   }
 
-  /// A transformer by its type.
+  /// Creates an asynchronous transformer from its type.
   package init(_ transformer: some AsyncValueTransformer<Input, Output>) {
     self = .later { input in
       Signal { observer in

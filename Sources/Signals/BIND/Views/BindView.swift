@@ -1,21 +1,21 @@
-/// A view that shows a view model, now this one and then another, by the bindings that its type
-/// declares.
+/// A view that shows a replaceable view model, through the bindings that its type declares.
 ///
-/// It holds its view model. The bindings hold neither, and end with the view.
+/// It retains its view model. The bindings retain neither, and end with the view.
 open class BindView: DisposeBagProvider {
-  /// The bindings of the type: the view model is on the left and the view on the right; where a path
-  /// starts with `viewModel.`, the view is on both sides.
+  /// The bindings of the type, with the view model on the left and the view on the right.
   ///
-  /// A type that adds its own starts with those of its superclass: `super.bindings + […]`.
+  /// If a path starts with `viewModel.`, the view is on both sides.
+  ///
+  /// A subclass appends its bindings to those of its superclass: `super.bindings + […]`.
   open class var bindings: [DeclaredBinding] { [] }
 
-  /// The bindings of this view: those of its type, unless it is given others.
+  /// The bindings of this view; initially those of its type.
   package lazy var bindings: [ObjectBinding] = Self.bindings.map { $0.binding() } {
     willSet { for binding in bindings { binding.unbind() } }
     didSet { bindAll() }
   }
   package let bag = DisposeBag()
-  /// Found by paths as `viewModel`.
+  /// Paths find this property as `viewModel`.
   private let _viewModel = Property<BindViewModel?>(nil)
 
   package init() {
@@ -30,13 +30,15 @@ open class BindView: DisposeBagProvider {
     for binding in bindings { binding.unbind() }
   }
 
-  /// What is shown; setting it binds all bindings anew.
+  /// The shown view model.
+  ///
+  /// Setting it binds all bindings again.
   package final var viewModel: BindViewModel? {
     get { _viewModel.value }
     set { _viewModel.value = newValue }
   }
 
-  /// Called when another view model is shown and bound.
+  /// Called after another view model is set and bound.
   open func viewDidUpdateViewModel(_ viewModel: BindViewModel?) {}
 
   private func bindAll() {
@@ -48,7 +50,7 @@ open class BindView: DisposeBagProvider {
 }
 
 extension ObjectBinding {
-  /// Whether both paths are of the view.
+  /// Whether a path goes through the view's own `viewModel`.
   fileprivate var isWithinView: Bool {
     guard let expression else { return false }
     return [expression.left, expression.right].contains { $0.hasPrefix("viewModel.") }

@@ -1,17 +1,17 @@
-/// What a view shows, made from a model; it follows the model by the bindings that its type declares.
+/// The content of a view, derived from a model through the bindings that its type declares.
 ///
-/// It may have children but makes none: a ``DataController`` does.
+/// It can have children but does not create them; a ``DataController`` does.
 open class BindViewModel: DisposeBagProvider {
-  /// The bindings of the type, the model on the left and the view model on the right.
+  /// The bindings of the type, with the model on the left and the view model on the right.
   ///
-  /// A type that adds its own starts with those of its superclass: `super.bindings + […]`.
+  /// A subclass appends its bindings to those of its superclass: `super.bindings + […]`.
   open class var bindings: [DeclaredBinding] { [] }
 
-  /// What it is made from.
+  /// The source of the content.
   package let model: AnyObject?
   /// The bindings to the model.
   package let bindings: [ObjectBinding]
-  /// What it contains.
+  /// The nested view models.
   package private(set) var children: [BindViewModel] = []
   package let bag = DisposeBag()
 
@@ -25,10 +25,10 @@ open class BindViewModel: DisposeBagProvider {
     for binding in bindings { binding.unbind() }
   }
 
-  /// Which kind of view shows it; its type, unless it says otherwise.
+  /// Identifies the kind of view that shows it; the type name by default.
   open var identifier: String { "\(type(of: self))" }
 
-  /// Adds a child as the last.
+  /// Appends a child.
   package func addChild(_ child: BindViewModel) {
     children.append(child)
   }

@@ -1,15 +1,17 @@
-/// Makes view models of what comes from elsewhere: the only one who makes them.
+/// Creates view models from external data.
+///
+/// No other type creates them.
 package protocol DataController<Context, ViewModel, Failure>: AnyObject {
   associatedtype Context
   associatedtype ViewModel: BindViewModel
   associatedtype Failure: Error
 
-  /// Loads what is asked for, as view models.
+  /// Loads the data for a context, as view models.
   func update(with context: Context) -> LoadingSignal<[ViewModel], Failure>
 }
 
 extension DataController {
-  /// Loads what is asked for and tells the view models, or why there are none.
+  /// Loads the data for a context and calls the handler with the view models or an error.
   package func update(
     with context: Context, viewModelsHandler: @escaping (Result<[ViewModel], Failure>) -> Void
   ) -> any Disposable {

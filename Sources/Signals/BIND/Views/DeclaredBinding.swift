@@ -1,11 +1,11 @@
-// `public`, as ``BindView`` and ``BindViewModel`` are `open`, only because a class that other modules
-// of the package subclass has to be.
+// `public`, as ``BindView`` and ``BindViewModel`` are `open`, because other modules of the package
+// subclass those classes.
 
-/// A binding that a type declares: its instances bind themselves so.
+/// A binding that a type declares for each of its instances.
 public struct DeclaredBinding {
   private let make: () throws(BindFault) -> ObjectBinding
 
-  /// A binding by an expression.
+  /// Creates a binding by an expression.
   package init(
     _ expression: String, transformers: TransformerRegistry<Any> = TransformerRegistry()
   ) {
@@ -16,19 +16,19 @@ public struct DeclaredBinding {
     self.make = make
   }
 
-  /// The same, with what is made of each value after the transformer.
+  /// Returns the same binding with a transformation of each value after the transformer.
   package func transform(_ body: @escaping (AnyObject, Any) throws -> Any) -> DeclaredBinding {
     DeclaredBinding { () throws(BindFault) in try make().transform(body) }
   }
 
-  /// The same, with who is told of each value.
+  /// Returns the same binding with an observer of each value.
   package func observe(_ body: @escaping (AnyObject, Any) -> Void) -> DeclaredBinding {
     DeclaredBinding { () throws(BindFault) in try make().observe(body) }
   }
 
-  /// A binding of its own for one instance.
+  /// Creates the binding for one instance.
   ///
-  /// A fault in what the program itself declares is a fault of the program.
+  /// An invalid declaration is a programming error and traps.
   func binding() -> ObjectBinding {
     do {
       return try make()
@@ -38,7 +38,7 @@ public struct DeclaredBinding {
   }
 }
 
-/// The left path is of the view model, the right one of the view.
+/// Declares a binding from a path of the view model to a path of the view.
 package func BINDViewModel(
   _ viewModelPath: String, _ sign: BindSign, _ viewPath: String, _ transformer: String? = nil,
   in transformers: TransformerRegistry<Any> = TransformerRegistry()
@@ -47,7 +47,7 @@ package func BINDViewModel(
     expression(viewModelPath, sign, viewPath, transformer), transformers: transformers)
 }
 
-/// The left path is of the model, the right one of the view model.
+/// Declares a binding from a path of the model to a path of the view model.
 package func BINDModel(
   _ modelPath: String, _ sign: BindSign, _ viewModelPath: String, _ transformer: String? = nil,
   in transformers: TransformerRegistry<Any> = TransformerRegistry()
@@ -56,7 +56,7 @@ package func BINDModel(
     expression(modelPath, sign, viewModelPath, transformer), transformers: transformers)
 }
 
-/// A command of the view model is executed by each action of the view.
+/// Declares that each action of the view executes a command of the view model.
 package func BINDViewModelCommand(
   _ commandPath: String, _ actionPath: String
 ) -> DeclaredBinding {
@@ -64,7 +64,9 @@ package func BINDViewModelCommand(
 }
 
 extension ObjectBinding {
-  /// Binds as declared: that an object has not what is declared of it is a fault of the program.
+  /// Binds as declared.
+  ///
+  /// If a declared key is missing, it traps as a programming error.
   func bindDeclared(left: AnyObject?, right: AnyObject?) {
     do {
       try bind(left: left, right: right)

@@ -1,15 +1,17 @@
-/// What changed in a collection, without the collection: it must not be shared, so that the next
-/// change need not copy it.
+/// The changes to a collection, without the collection itself: a second reference would force the
+/// next mutation to copy it.
 @usableFromInline
 package enum Changes<Operation, Diff: CollectionDiffProtocol> {
-  /// Anything: look at the collection as a whole.
+  /// Unknown changes: read the whole collection.
   case whole
-  /// One step.
+  /// One operation.
   case one(Operation)
-  /// Any number of steps, in either form.
+  /// Any number of changes, as a patch or as a diff.
   case several(SeveralChanges<Operation, Diff>)
 
-  /// These steps; no step means that nothing is known.
+  /// Returns the changes made by `patch`.
+  ///
+  /// An empty patch means that the changes are unknown.
   @inlinable
   package static func patch(_ patch: [Operation]) -> Changes {
     switch patch.count {
@@ -19,20 +21,22 @@ package enum Changes<Operation, Diff: CollectionDiffProtocol> {
     }
   }
 
-  /// What the diff says; an empty one says that nothing is known.
+  /// Returns the changes that `diff` describes.
+  ///
+  /// An empty diff means that the changes are unknown.
   @inlinable
   package static func diff(_ diff: Diff) -> Changes {
     diff.isEmpty ? .whole : .several(SeveralChanges(patch: nil, diff: diff))
   }
 
-  /// Whether nothing is known of what changed.
+  /// Whether the changes are unknown.
   @inlinable
   package var isWhole: Bool {
     if case .whole = self { true } else { false }
   }
 }
 
-/// Changes in one form, and in the other as soon as somebody asked for it.
+/// Changes in one form; the other form is computed and stored on first use.
 @usableFromInline
 package final class SeveralChanges<Operation, Diff: CollectionDiffProtocol> {
   @usableFromInline

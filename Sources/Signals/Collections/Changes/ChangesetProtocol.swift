@@ -1,50 +1,51 @@
-/// A collection with what changed in it.
+/// A collection with its changes.
 ///
-/// An empty patch, and an empty diff, say that nothing is known of the change: whoever follows
-/// looks at the whole collection. So the first event of an observable collection is one, and
-/// `replace(with:)` makes one.
+/// An empty patch, like an empty diff, means that the changes are unknown: read the whole
+/// collection. The first event of an observable collection is of this kind, and so is the event of
+/// `replace(with:)`.
 @usableFromInline
 package protocol ChangesetProtocol {
   associatedtype Collection
   associatedtype Operation
   associatedtype Diff: CollectionDiffProtocol
 
-  /// The collection after the change.
+  /// The collection after the changes.
   var collection: Collection { get }
-  /// What changed, in the form in which it was told.
+  /// The changes, in the form in which they were made.
   var changes: Changes<Operation, Diff> { get }
 
   init(collection: Collection, changes: Changes<Operation, Diff>)
 
-  /// Makes a diff of steps.
+  /// Returns the net change of `patch`.
   static func diff(of patch: [Operation]) -> Diff
 
-  /// Makes steps of a diff that leads to `collection`.
+  /// Returns the operations for a diff that leads to `collection`.
   static func patch(of diff: Diff, to collection: Collection) -> [Operation]
 }
 
 extension ChangesetProtocol {
-  /// A collection and the steps that led to it.
+  /// Creates a changeset from the operations that led to the collection.
   @inlinable
   package init(collection: Collection, patch: [Operation]) {
     self.init(collection: collection, changes: .patch(patch))
   }
 
-  /// A collection and the diff that led to it.
+  /// Creates a changeset from the diff that led to the collection.
   @inlinable
   package init(collection: Collection, diff: Diff) {
     self.init(collection: collection, changes: .diff(diff))
   }
 
-  /// A collection and what led to it in both forms.
+  /// Creates a changeset from both forms of the same changes.
   package init(collection: Collection, patch: [Operation], diff: Diff) {
     self.init(
       collection: collection,
       changes: patch.isEmpty ? .diff(diff) : .several(SeveralChanges(patch: patch, diff: diff)))
   }
 
-  /// The steps that lead to the collection; O(n log n) in the size of the change when it was told
-  /// as a diff, and that once.
+  /// The operations that lead to the collection, in order; empty if unknown.
+  ///
+  /// If the changes were made as a diff, the first access takes O(n log n) in their number.
   package var patch: [Operation] {
     switch changes {
     case .whole: return []
@@ -57,7 +58,10 @@ extension ChangesetProtocol {
     }
   }
 
-  /// The change at once; O(n log n) in its size when it was told as steps, and that once.
+  /// The net change; empty if unknown.
+  ///
+  /// If the changes were made as several operations, the first access takes O(n log n) in their
+  /// number.
   package var diff: Diff {
     switch changes {
     case .whole: return Diff()

@@ -1,4 +1,4 @@
-/// Whatever can be made empty.
+/// A type that can be created empty.
 @usableFromInline
 package protocol Instantiatable {
   init()
@@ -10,7 +10,7 @@ extension ArraySlice: Instantiatable {}
 extension Set: Instantiatable {}
 extension Dictionary: Instantiatable {}
 
-/// A change described at once.
+/// The net change of a collection.
 @usableFromInline
 package protocol CollectionDiffProtocol: Instantiatable {
   /// Whether it describes no change.

@@ -2,24 +2,24 @@
 package protocol KeyedCollection: Collection {
   associatedtype ElementKey: Hashable
 
-  /// The key of an element.
+  /// Returns the key of an element.
   static func key(of element: Element) -> ElementKey
 
-  /// The element with a key.
+  /// Returns the element with a key; `nil` if there is none.
   func element(at key: ElementKey) -> Element?
 
-  /// Puts an element in, in place of one with its key.
+  /// Inserts an element, replacing the one with the same key.
   mutating func put(_ element: Element)
 
-  /// Takes the element with a key out.
+  /// Removes and returns the element with a key; `nil` if there is none.
   mutating func take(_ key: ElementKey) -> Element?
 
-  /// Takes all out.
+  /// Removes all elements.
   mutating func takeAll()
 }
 
 extension KeyedCollection {
-  /// Takes a step.
+  /// Applies an operation.
   package mutating func apply(_ operation: UnorderedCollectionOperation<Element, ElementKey>) {
     switch operation {
     case .insert(let element, _), .update(_, let element): put(element)
@@ -27,7 +27,7 @@ extension KeyedCollection {
     }
   }
 
-  /// Takes steps, one after another.
+  /// Applies operations in order.
   package mutating func apply(_ patch: [UnorderedCollectionOperation<Element, ElementKey>]) {
     for operation in patch { apply(operation) }
   }

@@ -1,4 +1,4 @@
-/// A list with what changed in it.
+/// A list with its changes.
 @usableFromInline
 package protocol OrderedCollectionChangesetProtocol: ChangesetProtocol
 where
@@ -6,11 +6,11 @@ where
   Operation == OrderedCollectionOperation<Collection.Element, Int>,
   Diff == OrderedCollectionDiff<Int>
 {
-  /// The same by its type.
+  /// The changeset as its concrete type.
   var asOrderedCollectionChangeset: OrderedCollectionChangeset<Collection> { get }
 }
 
-/// A list with what changed in it.
+/// A list with its changes.
 @usableFromInline
 package struct OrderedCollectionChangeset<Collection: Swift.Collection>:
   OrderedCollectionChangesetProtocol

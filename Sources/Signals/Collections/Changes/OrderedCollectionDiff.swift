@@ -1,20 +1,20 @@
-/// A change of a list or a tree, described at once.
+/// The net change of a list or a tree.
 ///
-/// Whatever is neither deleted nor moved keeps its order. No index is named twice, except that an
-/// updated element can also be moved. In a tree nothing is named inside of what is inserted,
-/// and nothing inside of what is deleted or updated, except where it moves from (deleted only).
+/// Elements that are neither deleted nor moved keep their order. Each index occurs at most once,
+/// except that an updated element can also move. In a tree, no index lies inside an inserted,
+/// deleted or updated subtree. The one exception: a node can move out of a deleted subtree.
 @usableFromInline
 package struct OrderedCollectionDiff<Index>: CollectionDiffProtocol {
-  /// Where the inserted elements are in the final collection.
+  /// Indices of inserted elements, in the final collection.
   package var inserts: [Index]
-  /// Where the deleted elements were in the source collection.
+  /// Indices of deleted elements, in the source collection.
   package var deletes: [Index]
-  /// Where the updated elements were in the source collection.
+  /// Indices of updated elements, in the source collection.
   package var updates: [Index]
-  /// Where the moved elements were in the source collection and are in the final one.
+  /// Indices of moved elements: `from` in the source collection, `to` in the final one.
   package var moves: [(from: Index, to: Index)]
 
-  /// No change.
+  /// Creates an empty diff.
   @usableFromInline
   package init() {
     self.init(inserts: [])
@@ -34,10 +34,10 @@ package struct OrderedCollectionDiff<Index>: CollectionDiffProtocol {
   @usableFromInline
   package var isEmpty: Bool { count == 0 }
 
-  /// How many changes it describes.
+  /// The number of changes.
   package var count: Int { inserts.count + deletes.count + updates.count + moves.count }
 
-  /// The same with what `transform` makes of each index.
+  /// Returns a diff with each index transformed.
   package func map<Output>(_ transform: (Index) -> Output) -> OrderedCollectionDiff<Output> {
     OrderedCollectionDiff<Output>(
       inserts: inserts.map(transform), deletes: deletes.map(transform),
@@ -45,7 +45,7 @@ package struct OrderedCollectionDiff<Index>: CollectionDiffProtocol {
       moves: moves.map { (from: transform($0.from), to: transform($0.to)) })
   }
 
-  /// Adds the changes of another.
+  /// Adds the changes of another diff.
   package mutating func merge(_ other: OrderedCollectionDiff) {
     inserts += other.inserts
     deletes += other.deletes

@@ -1,25 +1,25 @@
-/// A step of a change of a list or a tree; steps are taken one after another.
+/// An operation on a list or a tree; the operations of a patch are applied in order.
 @usableFromInline
 package enum OrderedCollectionOperation<Element, Index> {
   case insert(Element, at: Index)
   case delete(at: Index)
   case update(at: Index, newElement: Element)
-  /// The element is taken out, then inserted at `to` in what is left.
+  /// Removes the element at `from`, then inserts it at `to` in the rest.
   case move(from: Index, to: Index)
 }
 
-/// A step without the element.
+/// An operation without its element.
 @usableFromInline
 package enum AnyOrderedCollectionOperation<Index> {
   case insert(at: Index)
   case delete(at: Index)
   case update(at: Index)
-  /// The element is taken out, then inserted at `to` in what is left.
+  /// Removes the element at `from`, then inserts it at `to` in the rest.
   case move(from: Index, to: Index)
 }
 
 extension OrderedCollectionOperation {
-  /// The same with what `transform` makes of its element.
+  /// Returns the operation with its element transformed.
   @inlinable
   package func mapElement<Output>(
     _ transform: (Element) -> Output
@@ -32,7 +32,7 @@ extension OrderedCollectionOperation {
     }
   }
 
-  /// The same with what `transform` makes of its indices.
+  /// Returns the operation with its indices transformed.
   package func mapIndex<Output>(
     _ transform: (Index) -> Output
   ) -> OrderedCollectionOperation<Element, Output> {
@@ -44,7 +44,7 @@ extension OrderedCollectionOperation {
     }
   }
 
-  /// The same without its element.
+  /// The operation without its element.
   package var asAnyOrderedCollectionOperation: AnyOrderedCollectionOperation<Index> {
     switch self {
     case .insert(_, let index): .insert(at: index)
@@ -72,7 +72,7 @@ extension OrderedCollectionOperation: CustomDebugStringConvertible {
 }
 
 extension RangeReplaceableCollection where Index == Int {
-  /// Takes a step.
+  /// Applies an operation.
   @inlinable
   package mutating func apply(_ operation: OrderedCollectionOperation<Element, Int>) {
     switch operation {
@@ -84,18 +84,18 @@ extension RangeReplaceableCollection where Index == Int {
     }
   }
 
-  /// Takes steps, one after another.
+  /// Applies operations in order.
   package mutating func apply(_ patch: [OrderedCollectionOperation<Element, Int>]) {
     for operation in patch { apply(operation) }
   }
 
-  /// Takes the element at `from` out and inserts it at `to` in what is left.
+  /// Removes the element at `from`, then inserts it at `to` in the rest.
   @inlinable
   package mutating func move(from: Int, to: Int) {
     insert(remove(at: from), at: to)
   }
 
-  /// Takes the elements at `indices` out and inserts them at `to` in what is left, in the order of
+  /// Removes the elements at `indices`, then inserts them at `to` in the rest, in the order of
   /// `indices`.
   package mutating func move(from indices: [Int], to: Int) {
     let elements = indices.map { self[$0] }

@@ -1,15 +1,15 @@
-/// A tree with what changed in it.
+/// A tree with its changes.
 package protocol TreeChangesetProtocol: ChangesetProtocol
 where
   Collection: TreeProtocol,
   Operation == OrderedCollectionOperation<Collection.Children.Element, IndexPath>,
   Diff == OrderedCollectionDiff<IndexPath>
 {
-  /// The same by its type.
+  /// The changeset as its concrete type.
   var asTreeChangeset: TreeChangeset<Collection> { get }
 }
 
-/// A tree with what changed in it.
+/// A tree with its changes.
 package struct TreeChangeset<Collection: TreeProtocol>: TreeChangesetProtocol {
   package typealias Operation = OrderedCollectionOperation<Collection.Children.Element, IndexPath>
   package typealias Diff = OrderedCollectionDiff<IndexPath>

@@ -1,15 +1,15 @@
-/// A set or a dictionary with what changed in it.
+/// A set or a dictionary with its changes.
 package protocol UnorderedCollectionChangesetProtocol: ChangesetProtocol
 where
   Collection: KeyedCollection,
   Operation == UnorderedCollectionOperation<Collection.Element, Collection.ElementKey>,
   Diff == UnorderedCollectionDiff<Collection.ElementKey>
 {
-  /// The same by its type.
+  /// The changeset as its concrete type.
   var asUnorderedCollectionChangeset: UnorderedCollectionChangeset<Collection> { get }
 }
 
-/// A set or a dictionary with what changed in it.
+/// A set or a dictionary with its changes.
 package struct UnorderedCollectionChangeset<Collection: KeyedCollection>:
   UnorderedCollectionChangesetProtocol
 {

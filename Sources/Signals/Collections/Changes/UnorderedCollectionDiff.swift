@@ -1,13 +1,13 @@
-/// A change of a set or a dictionary, described at once; no key is named twice.
+/// The net change of a set or a dictionary; each key occurs at most once.
 package struct UnorderedCollectionDiff<Key>: CollectionDiffProtocol {
-  /// The keys that are new.
+  /// The inserted keys.
   package var inserts: [Key]
-  /// The keys that are gone.
+  /// The deleted keys.
   package var deletes: [Key]
-  /// The keys whose elements are others.
+  /// The keys whose elements were replaced.
   package var updates: [Key]
 
-  /// No change.
+  /// Creates an empty diff.
   package init() {
     self.init(inserts: [])
   }
@@ -21,10 +21,10 @@ package struct UnorderedCollectionDiff<Key>: CollectionDiffProtocol {
   /// Whether it describes no change.
   package var isEmpty: Bool { count == 0 }
 
-  /// How many changes it describes.
+  /// The number of changes.
   package var count: Int { inserts.count + deletes.count + updates.count }
 
-  /// The same with what `transform` makes of each key.
+  /// Returns a diff with each key transformed.
   package func map<Output>(_ transform: (Key) -> Output) -> UnorderedCollectionDiff<Output> {
     UnorderedCollectionDiff<Output>(
       inserts: inserts.map(transform), deletes: deletes.map(transform),

@@ -1,7 +1,6 @@
-/// A step of a change of a set or a dictionary; steps are taken one after another.
+/// An operation on a set or a dictionary; the operations of a patch are applied in order.
 ///
-/// What is in such a collection has no lasting index: it is named by its key, the member itself in
-/// a set.
+/// Elements have no stable index, so an operation names the key. In a set, the key is the member.
 package enum UnorderedCollectionOperation<Element, Key> {
   case insert(Element, at: Key)
   case delete(at: Key)
@@ -9,7 +8,7 @@ package enum UnorderedCollectionOperation<Element, Key> {
 }
 
 extension UnorderedCollectionOperation {
-  /// The same with what `transform` makes of its element.
+  /// Returns the operation with its element transformed.
   package func mapElement<Output>(
     _ transform: (Element) -> Output
   ) -> UnorderedCollectionOperation<Output, Key> {

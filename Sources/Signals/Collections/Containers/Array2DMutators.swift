@@ -4,7 +4,7 @@ where Changeset: TreeChangesetProtocol, Changeset.Collection: Array2DProtocol {
   package typealias Item = Collection.Item
   package typealias Section = Array2D<SectionMetadata, Item>.Section
 
-  /// The item at a path of two.
+  /// The item at a path of section and item.
   package subscript(itemAt indexPath: IndexPath) -> Item {
     get { collection.asArray2D[itemAt: indexPath] }
     set { apply(.update(at: indexPath, newElement: .item(newValue))) }
@@ -16,17 +16,17 @@ where Changeset: TreeChangesetProtocol, Changeset.Collection: Array2DProtocol {
     set { apply(.update(at: [index], newElement: .section(newValue))) }
   }
 
-  /// Adds a section at the end.
+  /// Appends a section.
   package func appendSection(_ section: Section) {
     insert(section: section, at: collection.asArray2D.sections.count)
   }
 
-  /// Adds a section without items at the end.
+  /// Appends a section without items.
   package func appendSection(_ metadata: SectionMetadata) {
     appendSection(Section(metadata: metadata, items: []))
   }
 
-  /// Adds an item at the end of a section.
+  /// Appends an item to a section.
   package func appendItem(_ item: Item, toSectionAt sectionIndex: Int) {
     insert(item: item, at: [sectionIndex, self[sectionAt: sectionIndex].items.count])
   }
@@ -46,17 +46,17 @@ where Changeset: TreeChangesetProtocol, Changeset.Collection: Array2DProtocol {
     insert(.item(item), at: indexPath)
   }
 
-  /// Inserts items of one section.
+  /// Inserts items into one section.
   package func insert(contentsOf items: [Item], at indexPath: IndexPath) {
     insert(contentsOf: items.map { .item($0) }, at: indexPath)
   }
 
-  /// Takes a section out and inserts it in what is left.
+  /// Removes a section, then inserts it at `toIndex` in the rest.
   package func moveSection(from fromIndex: Int, to toIndex: Int) {
     move(from: [fromIndex], to: [toIndex])
   }
 
-  /// Takes an item out and inserts it in what is left.
+  /// Removes an item, then inserts it at `toIndexPath` in the rest.
   package func moveItem(from fromIndexPath: IndexPath, to toIndexPath: IndexPath) {
     move(from: fromIndexPath, to: toIndexPath)
   }
@@ -84,18 +84,18 @@ where Changeset: TreeChangesetProtocol, Changeset.Collection: Array2DProtocol {
     }
   }
 
-  /// Removes all.
+  /// Removes all items and sections.
   package func removeAllItemsAndSections() {
     removeAll()
   }
 
-  /// Puts other items in the place of those of a section, and does not say what is different.
+  /// Replaces the items of a section without computing the differences.
   package func replaceItems(ofSectionAt sectionIndex: Int, with newItems: [Item]) {
     self[sectionAt: sectionIndex] = Section(
       metadata: self[sectionAt: sectionIndex].metadata, items: newItems)
   }
 
-  /// Sorts the items of a section; those that are equal keep their order.
+  /// Sorts the items of a section; equal items keep their order.
   package func sortItems(
     ofSectionAt sectionIndex: Int, by areInIncreasingOrder: (Item, Item) -> Bool
   ) {
@@ -122,7 +122,7 @@ where
   Changeset: TreeChangesetProtocol, Changeset.Collection: Array2DProtocol,
   Changeset.Collection.Item: Comparable
 {
-  /// Sorts the items of a section; those that are equal keep their order.
+  /// Sorts the items of a section; equal items keep their order.
   package func sortItems(ofSectionAt sectionIndex: Int) {
     sortItems(ofSectionAt: sectionIndex, by: <)
   }

@@ -1,16 +1,16 @@
-/// A collection that can be read and observed.
+/// A read-only observable collection.
 @usableFromInline
 package final class ChangesetContainer<Changeset: ChangesetProtocol>: ChangesetContainerProtocol,
   SignalProtocol, PropertyProtocol
 {
   private let source: MutableChangesetContainer<Changeset>
 
-  /// A container seen from outside; it is held.
+  /// Creates a read-only view of a container and retains the container.
   package init(property: MutableChangesetContainer<Changeset>) {
     source = property
   }
 
-  /// A collection that never changes.
+  /// Creates a collection that never changes.
   package convenience init(_ collection: Changeset.Collection) {
     self.init(property: MutableChangesetContainer(collection))
   }
@@ -31,7 +31,7 @@ package final class ChangesetContainer<Changeset: ChangesetProtocol>: ChangesetC
 }
 
 extension ChangesetContainer where Changeset.Collection: Instantiatable {
-  /// A collection with nothing in it.
+  /// Creates an empty collection that never changes.
   package convenience init() {
     self.init(Changeset.Collection())
   }

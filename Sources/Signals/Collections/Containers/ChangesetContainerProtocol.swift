@@ -1,9 +1,9 @@
-/// What has a collection that can be observed.
+/// A container of an observable collection.
 @usableFromInline
 package protocol ChangesetContainerProtocol<Changeset>: AnyObject {
   associatedtype Changeset: ChangesetProtocol
 
-  /// The collection, as an event that says nothing of what changed.
+  /// The collection as a changeset with unknown changes.
   var changeset: Changeset { get }
   /// The collection.
   var collection: Changeset.Collection { get }
@@ -19,11 +19,11 @@ extension ChangesetContainerProtocol {
 }
 
 extension ChangesetContainerProtocol where Changeset.Collection: Swift.Collection {
-  /// Whether nothing is in it.
+  /// Whether the collection is empty.
   @inlinable
   package var isEmpty: Bool { collection.isEmpty }
 
-  /// How many elements are in it.
+  /// The number of elements.
   @inlinable
   package var count: Int { collection.count }
 
@@ -32,34 +32,37 @@ extension ChangesetContainerProtocol where Changeset.Collection: Swift.Collectio
   package subscript(index: Collection.Index) -> Collection.Element { collection[index] }
 }
 
-/// What has a collection that can be changed and observed.
+/// A container of an observable collection that can be changed.
 @usableFromInline
 package protocol MutableChangesetContainerProtocol<Changeset>: ChangesetContainerProtocol {
   var changeset: Changeset { get set }
 
-  /// Changes the collection in place and tells what `change` says of it.
+  /// Changes the collection in place and sends the changes to the observers.
   ///
-  /// - Parameter change: Returns what it changed, `nil` for nothing, and a result. It must not
-  ///   touch the container.
+  /// - Parameter change: Returns the changes and a result; `nil` instead of changes sends nothing.
+  ///   It must not access the container.
   func change<Result>(
     _ change: (inout Changeset.Collection) -> (Changes<Operation, Diff>?, Result)
   ) -> Result
 }
 
 extension MutableChangesetContainerProtocol {
-  /// Changes the collection in place and tells the steps that `update` returns; none say that
-  /// nothing is known of the change.
+  /// Changes the collection in place and sends the operations that `update` returns.
+  ///
+  /// An empty patch means that the changes are unknown.
   package func descriptiveUpdate(_ update: (inout Collection) -> [Operation]) {
     change { (.patch(update(&$0)), ()) }
   }
 
-  /// Changes the collection in place and tells the diff that `update` returns; an empty one says
-  /// that nothing is known of the change.
+  /// Changes the collection in place and sends the diff that `update` returns.
+  ///
+  /// An empty diff means that the changes are unknown.
   package func descriptiveUpdate(_ update: (inout Collection) -> Diff) {
     change { (.diff(update(&$0)), ()) }
   }
 
-  /// Changes the collection in place, tells the steps that `update` returns, and returns the rest.
+  /// Changes the collection in place, sends the operations that `update` returns, and returns the
+  /// result.
   package func descriptiveUpdate<Result>(
     _ update: (inout Collection) -> ([Operation], Result)
   ) -> Result {
@@ -69,7 +72,7 @@ extension MutableChangesetContainerProtocol {
     }
   }
 
-  /// Puts another collection in its place and does not say what is different.
+  /// Replaces the collection without computing the differences.
   package func replace(with newCollection: Collection) {
     change {
       $0 = newCollection
@@ -77,8 +80,9 @@ extension MutableChangesetContainerProtocol {
     }
   }
 
-  /// Puts another collection in its place, and says what is different if `performDiff`; if nothing
-  /// is then, nobody is told.
+  /// Replaces the collection.
+  ///
+  /// With `performDiff`, sends the diff from `generateDiff`, or nothing if the diff is empty.
   package func replace(
     with newCollection: Collection, performDiff: Bool,
     generateDiff: (Collection, Collection) -> Diff

@@ -1,18 +1,18 @@
-/// A collection that can be changed and observed.
+/// An observable collection that can be changed.
 ///
-/// It is changed in place: an event has the collection in it, but does not outlive its delivery
-/// unless an observer keeps it. An observer is told the collection as a whole at once, then each
-/// change. A change that changes nothing is not told.
+/// Changes happen in place. An event contains the collection, but is released after its delivery
+/// unless an observer keeps it. A new observer receives the whole collection at once, then each
+/// change. Changes without effect are not sent.
 @usableFromInline
 package final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
   Subject<Changeset, Never>, MutableChangesetContainerProtocol, PropertyProtocol,
   DisposeBagProvider
 {
-  /// Changes that wait to be told as one.
+  /// Changes that are collected in order to be sent as one event.
   @usableFromInline
   struct Batch {
     var patch: [Changeset.Operation] = []
-    /// Whether they cannot be told as steps.
+    /// Whether the changes cannot be sent as operations.
     var isWhole = false
   }
 
@@ -27,7 +27,7 @@ package final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
     super.init()
   }
 
-  /// A container of the collection of an event.
+  /// Creates a container with the collection of a changeset.
   package convenience init(_ changeset: Changeset) {
     self.init(changeset.collection)
   }
@@ -53,10 +53,10 @@ package final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
 
   package var bag: DisposeBag { disposeBag }
 
-  /// The same, to be read and observed only.
+  /// A read-only view of this container.
   package var readOnlyView: ChangesetContainer<Changeset> { ChangesetContainer(property: self) }
 
-  /// Changes the collection and tells nobody.
+  /// Changes the collection without sending an event.
   package func silentUpdate(value: Changeset) {
     stored = value.collection
   }
@@ -72,10 +72,10 @@ package final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
     return result
   }
 
-  /// Tells all changes that `update` makes as one; nobody is told when it makes none.
+  /// Sends all changes made by `update` as one event, or nothing if there are none.
   ///
-  /// Changes in a batch in a batch are changes of the outer one. Who begins to observe within it,
-  /// or sends a collection to it, makes that the batch is told as a change of the whole.
+  /// A nested batch is part of the outer one. The event has unknown changes if, during the batch,
+  /// an observer is added or a collection is sent to the container.
   package func batchUpdate(_ update: (MutableChangesetContainer) -> Void) {
     guard batch == nil else { return update(self) }
     batch = Batch()
@@ -89,7 +89,7 @@ package final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
   @inlinable
   func tell(_ changes: Changes<Changeset.Operation, Changeset.Diff>) {
     guard batch == nil else { return collect(changes) }
-    // As `on` does it, without what that does for a collection from outside.
+    // Delivers like `on`, without the steps for a collection that comes from outside.
     let audience = entries.count
     guard audience > 0 else { return }
     let event = Event.next(Changeset(collection: stored, changes: changes))
@@ -128,7 +128,7 @@ package final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
 }
 
 extension MutableChangesetContainer where Changeset.Collection: Instantiatable {
-  /// A container with nothing in it.
+  /// Creates an empty container.
   package convenience init() {
     self.init(Changeset.Collection())
   }

@@ -8,7 +8,7 @@ where Changeset: TreeChangesetProtocol, Changeset.Collection: RangeReplaceableTr
     set { apply(.update(at: indexPath, newElement: newValue)) }
   }
 
-  /// Adds a tree after the children of the root.
+  /// Appends a tree to the children of the root.
   package func append(_ newNode: ChildNode) {
     insert(newNode, at: [collection.children.count])
   }
@@ -18,7 +18,7 @@ where Changeset: TreeChangesetProtocol, Changeset.Collection: RangeReplaceableTr
     apply(.insert(newNode, at: index))
   }
 
-  /// Inserts trees at a path, as siblings.
+  /// Inserts trees as siblings, the first one at `indexPath`.
   package func insert(contentsOf newNodes: [ChildNode], at indexPath: IndexPath) {
     guard !newNodes.isEmpty else { return }
     change {
@@ -30,14 +30,15 @@ where Changeset: TreeChangesetProtocol, Changeset.Collection: RangeReplaceableTr
     }
   }
 
-  /// Takes the tree at `fromIndex` out and inserts it at `toIndex` in what is left.
+  /// Removes the tree at `fromIndex`, then inserts it at `toIndex` in the rest.
   package func move(from fromIndex: IndexPath, to toIndex: IndexPath) {
     guard fromIndex != toIndex else { return }
     apply(.move(from: fromIndex, to: toIndex))
   }
 
-  /// Takes the trees at `fromIndices` out and inserts them at `toIndex` in what is left, in the
-  /// order of the tree; none is inside of another.
+  /// Removes the trees at `fromIndices`, then inserts them at `toIndex` in the rest, in tree order.
+  ///
+  /// No tree may contain another one.
   package func move(from fromIndices: [IndexPath], to toIndex: IndexPath) {
     change {
       $0.move(from: fromIndices, to: toIndex)
@@ -55,7 +56,7 @@ where Changeset: TreeChangesetProtocol, Changeset.Collection: RangeReplaceableTr
     change { (.one(.delete(at: index)), $0.remove(at: index)) }
   }
 
-  /// Removes all but the root.
+  /// Removes all nodes except the root.
   package func removeAll() {
     guard !collection.children.isEmpty else { return }
     change { tree in
@@ -65,7 +66,7 @@ where Changeset: TreeChangesetProtocol, Changeset.Collection: RangeReplaceableTr
     }
   }
 
-  /// Takes a step.
+  /// Applies an operation.
   package func apply(_ operation: Operation) {
     change {
       $0.apply(operation)

@@ -1,17 +1,17 @@
-/// A tree that can be read and observed.
+/// A read-only observable tree.
 package typealias ObservableTree<Tree: TreeProtocol> = ChangesetContainer<TreeChangeset<Tree>>
 
-/// A tree that can be changed and observed.
+/// An observable tree that can be changed.
 package typealias MutableObservableTree<Tree: TreeProtocol> = MutableChangesetContainer<
   TreeChangeset<Tree>
 >
 
-/// Items in sections that can be read and observed.
+/// Read-only observable items in sections.
 package typealias ObservableArray2D<SectionMetadata, Item> = ChangesetContainer<
   TreeChangeset<Array2D<SectionMetadata, Item>>
 >
 
-/// Items in sections that can be changed and observed.
+/// Observable items in sections that can be changed.
 package typealias MutableObservableArray2D<SectionMetadata, Item> = MutableChangesetContainer<
   TreeChangeset<Array2D<SectionMetadata, Item>>
 >
@@ -27,6 +27,6 @@ extension ChangesetContainerProtocol where Changeset.Collection: TreeProtocol {
 }
 
 extension ChangesetContainerProtocol where Changeset.Collection: Array2DProtocol {
-  /// How many items are in all sections.
+  /// The number of items in all sections.
   package var numberOfItemsInAllSections: Int { collection.asArray2D.numberOfItemsInAllSections }
 }

@@ -1,18 +1,18 @@
-/// A list that can be read and observed.
+/// A read-only observable list.
 package typealias ObservableCollection<Collection: Swift.Collection> = ChangesetContainer<
   OrderedCollectionChangeset<Collection>
 > where Collection.Index == Int
 
-/// A list that can be changed and observed.
+/// An observable list that can be changed.
 package typealias MutableObservableCollection<Collection: Swift.Collection> =
   MutableChangesetContainer<OrderedCollectionChangeset<Collection>> where Collection.Index == Int
 
-/// An array that can be read and observed.
+/// A read-only observable array.
 package typealias ObservableArray<Element> = ChangesetContainer<
   OrderedCollectionChangeset<[Element]>
 >
 
-/// An array that can be changed and observed.
+/// An observable array that can be changed.
 package typealias MutableObservableArray<Element> = MutableChangesetContainer<
   OrderedCollectionChangeset<[Element]>
 >

@@ -17,7 +17,7 @@ extension MutableChangesetContainerProtocol
 where
   Changeset: OrderedCollectionChangesetProtocol, Changeset.Collection: RangeReplaceableCollection
 {
-  /// Adds an element at the end; O(1) on average.
+  /// Appends an element; amortized O(1).
   @inlinable
   package func append(_ newElement: Collection.Element) {
     change {
@@ -45,7 +45,7 @@ where
     }
   }
 
-  /// Takes the element at `fromIndex` out and inserts it at `toIndex` in what is left.
+  /// Removes the element at `fromIndex`, then inserts it at `toIndex` in the rest.
   @inlinable
   package func move(from fromIndex: Int, to toIndex: Int) {
     guard fromIndex != toIndex else { return }
@@ -55,8 +55,8 @@ where
     }
   }
 
-  /// Takes the elements at `fromIndices` out and inserts them, in this order, at `toIndex` in what
-  /// is left.
+  /// Removes the elements at `fromIndices`, then inserts them at `toIndex` in the rest, in the
+  /// order of `fromIndices`.
   package func move(from fromIndices: [Int], to toIndex: Int) {
     precondition(Set(fromIndices).count == fromIndices.count, "an element is moved twice")
     change {
@@ -81,7 +81,7 @@ where
     remove(at: collection.endIndex - 1)
   }
 
-  /// Removes the elements at indices that follow each other.
+  /// Removes the elements in a range of indices.
   package func removeSubrange(_ range: Range<Int>) {
     guard !range.isEmpty else { return }
     change {
@@ -95,7 +95,7 @@ where
     removeSubrange(collection.startIndex..<collection.endIndex)
   }
 
-  /// Takes a step.
+  /// Applies an operation.
   package func apply(_ operation: Operation) {
     change {
       $0.apply(operation)

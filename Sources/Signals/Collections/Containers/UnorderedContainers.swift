@@ -1,28 +1,28 @@
-/// A set or a dictionary that can be read and observed.
+/// A read-only observable set or dictionary.
 package typealias ObservableUnorderedCollection<Collection: KeyedCollection> = ChangesetContainer<
   UnorderedCollectionChangeset<Collection>
 >
 
-/// A set or a dictionary that can be changed and observed.
+/// An observable set or dictionary that can be changed.
 package typealias MutableObservableUnorderedCollection<Collection: KeyedCollection> =
   MutableChangesetContainer<UnorderedCollectionChangeset<Collection>>
 
-/// A set that can be read and observed.
+/// A read-only observable set.
 package typealias ObservableSet<Element: Hashable> = ChangesetContainer<
   UnorderedCollectionChangeset<Set<Element>>
 >
 
-/// A set that can be changed and observed.
+/// An observable set that can be changed.
 package typealias MutableObservableSet<Element: Hashable> = MutableChangesetContainer<
   UnorderedCollectionChangeset<Set<Element>>
 >
 
-/// A dictionary that can be read and observed.
+/// A read-only observable dictionary.
 package typealias ObservableDictionary<Key: Hashable, Value> = ChangesetContainer<
   UnorderedCollectionChangeset<[Key: Value]>
 >
 
-/// A dictionary that can be changed and observed.
+/// An observable dictionary that can be changed.
 package typealias MutableObservableDictionary<Key: Hashable, Value> = MutableChangesetContainer<
   UnorderedCollectionChangeset<[Key: Value]>
 >

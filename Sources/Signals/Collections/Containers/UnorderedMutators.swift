@@ -9,7 +9,7 @@ extension MutableChangesetContainerProtocol where Changeset: UnorderedCollection
     }
   }
 
-  /// Takes a step.
+  /// Applies an operation.
   package func apply(_ operation: Operation) {
     change {
       $0.apply(operation)
@@ -18,14 +18,16 @@ extension MutableChangesetContainerProtocol where Changeset: UnorderedCollection
   }
 }
 
-/// A set, for extensions of what holds one.
+/// A set, as a constraint for extensions of its containers.
 package protocol SetProtocol<Element>: KeyedCollection where ElementKey == Element {}
 
 extension Set: SetProtocol {}
 
 extension MutableChangesetContainerProtocol
 where Changeset: UnorderedCollectionChangesetProtocol, Changeset.Collection: SetProtocol {
-  /// Inserts a member; nobody is told if it is there already.
+  /// Inserts a member.
+  ///
+  /// Sends nothing if it is already in the set.
   package func insert(_ member: Collection.Element) {
     change {
       guard $0.element(at: member) == nil else { return (nil, ()) }
@@ -34,7 +36,9 @@ where Changeset: UnorderedCollectionChangesetProtocol, Changeset.Collection: Set
     }
   }
 
-  /// Removes and returns a member; nobody is told if it is not there.
+  /// Removes and returns a member.
+  ///
+  /// Returns `nil` and sends nothing if it is not in the set.
   @discardableResult
   package func remove(_ member: Collection.Element) -> Collection.Element? {
     change {
@@ -44,7 +48,7 @@ where Changeset: UnorderedCollectionChangesetProtocol, Changeset.Collection: Set
   }
 }
 
-/// A dictionary, for extensions of what holds one.
+/// A dictionary, as a constraint for extensions of its containers.
 package protocol DictionaryProtocol<Key, Value>: KeyedCollection
 where ElementKey == Key, Element == (key: Key, value: Value) {
   associatedtype Key
@@ -56,13 +60,15 @@ where ElementKey == Key, Element == (key: Key, value: Value) {
 extension Dictionary: DictionaryProtocol {}
 
 extension ChangesetContainerProtocol where Changeset.Collection: DictionaryProtocol {
-  /// The value of a key.
+  /// The value for a key; `nil` if there is none.
   package subscript(key: Collection.Key) -> Collection.Value? { collection[key] }
 }
 
 extension MutableChangesetContainerProtocol
 where Changeset: UnorderedCollectionChangesetProtocol, Changeset.Collection: DictionaryProtocol {
-  /// The value of a key; `nil` removes it, and nobody is told if it is not there.
+  /// The value for a key.
+  ///
+  /// Setting `nil` removes the key, and sends nothing if the key does not exist.
   package subscript(key: Collection.Key) -> Collection.Value? {
     get { collection[key] }
     set {
@@ -74,7 +80,7 @@ where Changeset: UnorderedCollectionChangesetProtocol, Changeset.Collection: Dic
     }
   }
 
-  /// Sets the value of a key and returns the one it had.
+  /// Sets the value for a key and returns the previous one; `nil` if there was none.
   @discardableResult
   package func updateValue(
     _ value: Collection.Value, forKey key: Collection.Key
@@ -89,7 +95,9 @@ where Changeset: UnorderedCollectionChangesetProtocol, Changeset.Collection: Dic
     }
   }
 
-  /// Removes a key and returns the value it had; nobody is told if it is not there.
+  /// Removes a key and returns its value.
+  ///
+  /// Returns `nil` and sends nothing if the key does not exist.
   @discardableResult
   package func removeValue(forKey key: Collection.Key) -> Collection.Value? {
     change {

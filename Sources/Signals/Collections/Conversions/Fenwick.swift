@@ -1,4 +1,4 @@
-/// Counts, with the sum of the first ones in O(log n).
+/// An array of counts with prefix sums in O(log n) (a Fenwick tree).
 struct Fenwick {
   private var sums: [Int]
 
@@ -15,7 +15,7 @@ struct Fenwick {
     }
   }
 
-  /// The sum of the counts below an index.
+  /// Returns the sum of the counts below an index.
   func sum(below index: Int) -> Int {
     var (i, sum) = (index, 0)
     while i > 0 {
@@ -27,7 +27,7 @@ struct Fenwick {
 }
 
 extension [Int] {
-  /// How many are less, in ascending numbers.
+  /// Returns the number of elements less than `number` in this ascending array.
   func count(below number: Int) -> Int {
     var (low, high) = (0, count)
     while low < high {
@@ -37,8 +37,7 @@ extension [Int] {
     return low
   }
 
-  /// The number that has `rank` numbers below it that are not among these ascending ones, and is
-  /// not among them itself.
+  /// Returns the number at position `rank`, from 0, among those not in this ascending array.
   func free(_ rank: Int) -> Int {
     var (low, high) = (0, count)
     while low < high {

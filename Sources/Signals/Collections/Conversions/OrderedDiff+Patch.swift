@@ -1,10 +1,10 @@
 extension OrderedCollectionDiff where Index == Int {
-  /// What the steps change in the end; O(n log n) in their number.
+  /// Creates the net change of `patch`; O(n log n) in the number of operations.
   package init<Element>(from patch: [OrderedCollectionOperation<Element, Int>]) {
     self.init(from: patch.lazy.map(\.asAnyOrderedCollectionOperation))
   }
 
-  /// What the steps change in the end; O(n log n) in their number.
+  /// Creates the net change of `patch`; O(n log n) in the number of operations.
   package init(from patch: [AnyOrderedCollectionOperation<Int>]) {
     self.init(from: patch.lazy.map { $0 })
   }
@@ -43,7 +43,7 @@ extension OrderedCollectionDiff where Index == Int {
 }
 
 extension TrackedNode {
-  /// Takes a step.
+  /// Applies an operation.
   fileprivate func take(_ operation: AnyOrderedCollectionOperation<Int>) {
     switch operation {
     case .insert(let index): place(TrackedNode(), at: index)

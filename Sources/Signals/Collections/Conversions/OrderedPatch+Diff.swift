@@ -1,6 +1,6 @@
 extension OrderedCollectionDiff where Index == Int {
-  /// Steps that lead to `collection`: updates, deletes, moves, inserts; O(n log n) in the size of
-  /// the diff.
+  /// Returns operations that lead to `collection`: updates, deletes, moves, inserts; O(n log n) in
+  /// the size of the diff.
   package func generatePatch<Collection: Swift.Collection>(
     to collection: Collection
   ) -> [OrderedCollectionOperation<Collection.Element, Int>] where Collection.Index == Int {

@@ -1,15 +1,13 @@
-/// A list of unknown length that is known only where it was touched: runs of untouched elements
-/// with single ones between them.
+/// A list of unknown length: runs of untouched elements, with touched elements between them.
 ///
-/// It is a treap, so that whatever the order in which it is touched, a touch costs O(log n) in the
-/// number of touches.
+/// It is a treap, so a touch costs O(log n) in the number of touches, in whatever order they come.
 struct Rope<Node: AnyObject> {
-  /// Elements that follow each other.
+  /// A run of consecutive elements.
   struct Piece {
-    /// Where the first was in the source; `nil` when they were not there.
+    /// Source index of the first element; `nil` for a touched element and in an unknown list.
     var source: Int?
     var count: Int
-    /// The element, when it was touched; `count` is 1 then.
+    /// The element, if it was touched; `count` is 1 then.
     var node: Node?
   }
 
@@ -18,23 +16,23 @@ struct Rope<Node: AnyObject> {
     let priority: UInt64
     var left = -1
     var right = -1
-    /// Elements from here on down.
+    /// Number of elements in this subtree.
     var count: Int
   }
 
-  /// More than any list has.
+  /// A length that no list reaches.
   private static var endless: Int { Int.max / 4 }
 
   private var links: [Link] = []
   private var root = -1
   private var chance: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-  /// A list of which nothing was touched, of the source or unknown.
+  /// Creates a list without touched elements: the source list or an unknown one.
   init(ofSource: Bool) {
     root = add(Piece(source: ofSource ? 0 : nil, count: Self.endless, node: nil))
   }
 
-  /// The piece at an index, with the index of its first element.
+  /// Returns the piece that contains an index, and the index of its first element.
   func piece(at index: Int) -> (piece: Piece, start: Int) {
     var (link, start) = (root, 0)
     while true {
@@ -51,14 +49,14 @@ struct Rope<Node: AnyObject> {
     }
   }
 
-  /// Takes one element out.
+  /// Removes one element.
   mutating func remove(at index: Int) {
     let (left, rest) = split(root, at: index)
     let (_, right) = split(rest, at: 1)
     root = merge(left, right)
   }
 
-  /// Puts one element in.
+  /// Inserts one element.
   mutating func insert(_ node: Node, at index: Int) {
     let (left, right) = split(root, at: index)
     let new = add(Piece(source: nil, count: 1, node: node))
@@ -98,7 +96,7 @@ struct Rope<Node: AnyObject> {
       count(links[link].left) + links[link].piece.count + count(links[link].right)
   }
 
-  /// The first `index` elements, and the others.
+  /// Splits a subtree into its first `index` elements and the rest.
   private mutating func split(_ link: Int, at index: Int) -> (Int, Int) {
     guard link >= 0 else { return (-1, -1) }
     let left = count(links[link].left)

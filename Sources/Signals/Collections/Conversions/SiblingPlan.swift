@@ -1,22 +1,23 @@
-/// How a list gets from what it was to what it is to be, without the list: where its elements are
-/// while those that leave it leave, and those that move into it arrive, in any order.
+/// Positions in one list while elements leave it and others arrive, in any order.
 ///
-/// What stays keeps its order. Between two that stay there is, in this order, what arrives there
-/// and what has not yet left; so everything has a place for all of the time, and where it is can
-/// be counted.
+/// The list itself is not needed.
+///
+/// Staying elements keep their order. Each leaving or arriving element has a fixed place between
+/// two staying ones, arriving elements before leaving ones. A position is the number of staying
+/// elements and taken places before it.
 struct SiblingPlan {
-  /// Where those were that leave, ascending.
+  /// Source indices of leaving elements, ascending.
   private let leaving: [Int]
-  /// Where those will be that arrive, ascending.
+  /// Final indices of arriving elements, ascending.
   private let arriving: [Int]
-  /// Where anything will be that is new, inserted ones included, ascending.
+  /// Final indices of arriving and inserted elements, ascending.
   private let new: [Int]
-  /// The places of those that leave and arrive.
+  /// The places of `leaving` and `arriving`, in the same order.
   private let leavingPlaces: [Int]
   private let arrivingPlaces: [Int]
-  /// How many of those that stay are before each place, ascending.
+  /// Number of staying elements before each place, ascending.
   private let stayingBefore: [Int]
-  /// Which places are taken.
+  /// Counts 1 for each taken place.
   private var taken: Fenwick
 
   init(leaving: [Int], arriving: [Int], inserted: [Int]) {
@@ -50,7 +51,7 @@ struct SiblingPlan {
     for place in leavingPlaces { taken.add(1, at: place) }
   }
 
-  /// Where the one is that was at an index: it has not left.
+  /// Returns the current position of the element with a source index, which has not left.
   func position(ofSource index: Int) -> Int {
     let i = leaving.count(below: index)
     guard i < leaving.count, leaving[i] == index else {
@@ -60,27 +61,27 @@ struct SiblingPlan {
     return position(ofPlace: leavingPlaces[i])
   }
 
-  /// Where the one is, or would be, that will be at an index.
+  /// Returns the current or future position of the arriving element with a final index.
   func position(ofArriving index: Int) -> Int {
     position(ofPlace: arrivingPlaces[arriving.count(below: index)])
   }
 
-  /// Takes note that the one that was at an index has left.
+  /// Marks the element with a source index as removed.
   mutating func leave(_ index: Int) {
     taken.add(-1, at: leavingPlaces[leaving.count(below: index)])
   }
 
-  /// Takes note that the one that will be at an index has arrived.
+  /// Marks the element with a final index as arrived.
   mutating func arrive(_ index: Int) {
     taken.add(1, at: arrivingPlaces[arriving.count(below: index)])
   }
 
-  /// Where the one will be that was at an index and stays.
+  /// Returns the final index of the staying element with a source index.
   func finalIndex(ofSource index: Int) -> Int {
     new.free(index - leaving.count(below: index))
   }
 
-  /// Where the one was that will be at an index and stayed.
+  /// Returns the source index of the staying element with a final index.
   func sourceIndex(ofFinal index: Int) -> Int {
     leaving.free(index - new.count(below: index))
   }

@@ -1,32 +1,34 @@
-/// An element that a patch touches, or the parent of one: where it was and where it is now.
+/// An element that a patch touches, or an ancestor of one, with its source and current positions.
 ///
-/// A list is the node whose children the elements are.
+/// A list is a root node whose children are the elements.
 final class TrackedNode {
-  /// The parent in the source; `nil` for the root and for what was not in the source.
+  /// The parent in the source; `nil` for the root and for elements that are not from the source.
   private unowned let sourceParent: TrackedNode?
-  /// The index in the source; `nil` for what was not there.
+  /// The index in the source; `nil` for the root and for elements that are not from the source.
   let sourceIndex: Int?
   private let isRoot: Bool
-  /// Whether it was replaced, with its subtree.
+  /// Whether it was replaced, together with its subtree.
   private(set) var isUpdated = false
-  /// Whether it is away from where it was.
+  /// Whether it was removed from its source position.
   fileprivate(set) var isDetached = false
-  /// Where it is in the end, if its surroundings are known from the source.
+  /// The path in the final tree; `nil` if the node is not reachable through nodes of the source.
+  ///
+  /// In a list, `[]` for every element that remains.
   var finalPath: IndexPath?
-  /// Whether it must be inserted in the end, since an update took it from where it was.
+  /// Whether the diff must insert it, because it moved out of a subtree that an update replaces.
   var isLost = false
-  /// Its children that were in the source and were touched.
+  /// Touched children from the source.
   private(set) var touched: [TrackedNode] = []
   private var children: Rope<TrackedNode>?
 
-  /// An element that was inserted, or a root.
+  /// Creates a root or an inserted element.
   init(isRoot: Bool = false) {
     self.isRoot = isRoot
     sourceParent = nil
     sourceIndex = nil
   }
 
-  /// An element of the source.
+  /// Creates an element of the source.
   private init(sourceParent: TrackedNode, sourceIndex: Int) {
     isRoot = false
     self.sourceParent = sourceParent
@@ -36,7 +38,7 @@ final class TrackedNode {
   /// Whether it was inserted.
   var isInserted: Bool { sourceIndex == nil }
 
-  /// The child that is at an index now.
+  /// Returns the node of the child that is now at an index.
   func child(at index: Int) -> TrackedNode {
     if let known = known(at: index) { return known }
     let node = remove(at: index)
@@ -45,7 +47,7 @@ final class TrackedNode {
     return node
   }
 
-  /// Takes the child at an index out.
+  /// Removes the child at an index.
   func remove(at index: Int) -> TrackedNode {
     let node = known(at: index) ?? touch(at: index)
     node.isDetached = true
@@ -53,20 +55,21 @@ final class TrackedNode {
     return node
   }
 
-  /// Puts a child in.
+  /// Inserts a child.
   func place(_ node: TrackedNode, at index: Int) {
     open()
     children?.insert(node, at: index)
   }
 
-  /// Takes note that it was replaced: its children are others.
+  /// Marks the node as replaced; its children are unknown from then on.
   func update() {
     isUpdated = true
     children = Rope(ofSource: false)
   }
 
-  /// Its children now, in runs, after those that moved back to where they were are counted as not
-  /// moved.
+  /// Returns the current children as runs.
+  ///
+  /// Children that moved back to their source position no longer count as moved.
   func settle() -> [Rope<TrackedNode>.Piece] {
     guard let pieces = children?.pieces else { return [] }
     let nextStaying = starts(of: pieces)
@@ -84,9 +87,9 @@ final class TrackedNode {
     return pieces
   }
 
-  /// Lets all nodes go, when they are needed no more.
+  /// Releases all nodes.
   ///
-  /// What has moved below what was its child holds it, and is held by it.
+  /// Two nodes can retain each other: when a node moves below its former child.
   func dismantle() {
     var rest = [self]
     while let node = rest.popLast() {
@@ -97,7 +100,8 @@ final class TrackedNode {
     }
   }
 
-  /// For each piece where in the source the next begins that stayed.
+  /// Returns, for each piece, the source index of the next piece that stayed; `Int.max` if there is
+  /// none.
   private func starts(of pieces: [Rope<TrackedNode>.Piece]) -> [Int] {
     var starts = Array(repeating: Int.max, count: pieces.count)
     var next = Int.max
@@ -108,13 +112,13 @@ final class TrackedNode {
     return starts
   }
 
-  /// Where in the source the piece began, if it stayed.
+  /// Returns the source index of a piece; `nil` if it did not stay.
   private func start(of piece: Rope<TrackedNode>.Piece) -> Int? {
     guard let node = piece.node else { return piece.source }
     return node.isDetached ? nil : node.sourceIndex
   }
 
-  /// Makes its list of children, when the first of them is touched.
+  /// Creates the list of children when the first child is touched.
   private func open() {
     if children == nil { children = Rope(ofSource: isRoot || !isInserted) }
   }
@@ -123,7 +127,7 @@ final class TrackedNode {
     children?.piece(at: index).piece.node
   }
 
-  /// The element of a run as one of its own.
+  /// Creates the node of an untouched element.
   private func touch(at index: Int) -> TrackedNode {
     open()
     guard let (piece, start) = children?.piece(at: index), let source = piece.source else {

@@ -1,10 +1,10 @@
 extension OrderedCollectionDiff where Index == IndexPath {
-  /// What the steps change in the end; O(n log n) in the number of indices in their paths.
+  /// Creates the net change of `patch`; O(n log n) in the number of indices in its paths.
   package init<Element>(from patch: [OrderedCollectionOperation<Element, IndexPath>]) {
     self.init(from: patch.lazy.map(\.asAnyOrderedCollectionOperation))
   }
 
-  /// What the steps change in the end; O(n log n) in the number of indices in their paths.
+  /// Creates the net change of `patch`; O(n log n) in the number of indices in its paths.
   package init(from patch: [AnyOrderedCollectionOperation<IndexPath>]) {
     self.init(from: patch.lazy.map { $0 })
   }
@@ -21,9 +21,9 @@ extension OrderedCollectionDiff where Index == IndexPath {
     addGone(from: root, at: [], isGone: false)
   }
 
-  /// Adds what happened to those that were in the source.
+  /// Adds the moves, deletes and updates of nodes from the source.
   ///
-  /// - Parameter isGone: Whether they are not there any more because something above is not.
+  /// - Parameter isGone: Whether a deleted or replaced ancestor removes the nodes.
   private mutating func addGone(from parent: TrackedNode, at path: IndexPath, isGone: Bool) {
     for node in parent.touched.sorted(by: { $0.sourceIndex ?? 0 < $1.sourceIndex ?? 0 }) {
       let path = path.appending(node.sourceIndex ?? 0)
@@ -42,10 +42,10 @@ extension OrderedCollectionDiff where Index == IndexPath {
 }
 
 extension TrackedNode {
-  /// Whether it is another in the end, so that nothing below it is of interest.
+  /// Whether its subtree is new in the final tree; a diff names no node inside such a subtree.
   fileprivate var isNew: Bool { isInserted || isLost || isUpdated }
 
-  /// Takes a step.
+  /// Applies an operation.
   fileprivate func take(_ operation: AnyOrderedCollectionOperation<IndexPath>) {
     switch operation {
     case .insert(let path): parent(at: path).place(TrackedNode(), at: path.lastIndex)
@@ -61,7 +61,9 @@ extension TrackedNode {
     path.dropLast().reduce(self) { $0.child(at: $1) }
   }
 
-  /// Notes where those are that are known from the source, and reports what is new.
+  /// Records the final paths of nodes from the source.
+  ///
+  /// Calls `onNew` with each path to insert.
   fileprivate func findKept(at path: IndexPath, onNew: (IndexPath) -> Void) {
     var index = 0
     for piece in settle() {
@@ -78,8 +80,9 @@ extension TrackedNode {
     }
   }
 
-  /// Notes what left a place that was then updated: an update comes first in a diff, so it is not
-  /// there any more to be moved.
+  /// Marks nodes that moved out of an updated subtree.
+  ///
+  /// A diff applies updates first, so these nodes no longer exist when moves are applied.
   fileprivate func findLost(isLost: Bool) {
     for node in touched {
       if isLost, node.isDetached { node.isLost = true }

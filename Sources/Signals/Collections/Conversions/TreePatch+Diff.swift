@@ -1,8 +1,8 @@
 extension OrderedCollectionDiff where Index == IndexPath {
-  /// Steps that lead to `tree`: updates, moves, deletes, inserts; O(n log n) in the number of
-  /// indices in the paths.
+  /// Returns operations that lead to `tree`: updates, moves, deletes, inserts; O(n log n) in the
+  /// number of indices in the paths.
   ///
-  /// Moves come before deletes, since a node can move out of one that is deleted.
+  /// Moves come before deletes, because a node can move out of a deleted one.
   package func generatePatch<Tree: TreeProtocol>(
     to tree: Tree
   ) -> [OrderedCollectionOperation<Tree.Children.Element, IndexPath>] {

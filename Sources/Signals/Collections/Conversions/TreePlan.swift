@@ -1,22 +1,23 @@
-/// A node that a diff names, or the parent of one: where it was, where it will be, and where it is
-/// while the moves and deletions are made, one after another.
+/// A node that a diff names, or an ancestor of one, with its source, current and final positions.
+///
+/// The current position changes while the moves and deletes are applied in order.
 final class TreePlan {
   private unowned let sourceParent: TreePlan?
   private let sourceIndex: Int
   private unowned var finalParent: TreePlan?
   private var finalIndex = 0
-  /// Whether it is where it will be.
+  /// Whether it is at its final position.
   private var hasArrived = false
-  /// The children that were there in the source and are named.
+  /// Named children from the source, by source index.
   private var known: [Int: TreePlan] = [:]
   private var leaving: [Int] = []
   private var arriving: [Int: TreePlan] = [:]
   private var inserted: [Int] = []
-  /// Made when all that leaves and arrives is known.
+  /// Created when all leaving and arriving nodes are known.
   private lazy var plan = SiblingPlan(
     leaving: leaving, arriving: Array(arriving.keys), inserted: inserted)
 
-  /// The root.
+  /// Creates the root.
   init() {
     sourceParent = nil
     sourceIndex = 0
@@ -27,21 +28,23 @@ final class TreePlan {
     self.sourceIndex = sourceIndex
   }
 
-  /// The node that was at a path; asked of the root, as the next two.
+  /// Returns the node at a source path.
+  ///
+  /// Call this and the next two methods on the root.
   func source(_ path: IndexPath) -> TreePlan {
     path.reduce(self) { $0.source($1) }
   }
 
-  /// Takes note that the node that was at a path leaves its place.
+  /// Registers that the node at a source path leaves its position, and returns the node.
   func willLeave(_ path: IndexPath) -> TreePlan {
     let node = source(path)
     node.sourceParent?.leaving.append(node.sourceIndex)
     return node
   }
 
-  /// Takes note of what will be at a path: a node that moves there, or `nil` for a new one.
+  /// Registers the node at a final path: a moved node, or `nil` for an inserted one.
   ///
-  /// Shorter paths come first, and all that leaves before.
+  /// Call it after all calls of `willLeave`, shorter paths first.
   func willArrive(_ node: TreePlan?, at path: IndexPath) {
     let parent = path.dropLast().reduce(self) { $0.final($1) }
     let index = path[path.count - 1]
@@ -54,14 +57,14 @@ final class TreePlan {
     }
   }
 
-  /// Where it will be.
+  /// The final path.
   var finalPath: IndexPath {
     if let finalParent { return finalParent.finalPath.appending(finalIndex) }
     guard let sourceParent else { return [] }
     return sourceParent.finalPath.appending(sourceParent.plan.finalIndex(ofSource: sourceIndex))
   }
 
-  /// Where it is.
+  /// The current path.
   var path: IndexPath {
     if hasArrived, let finalParent {
       return finalParent.path.appending(finalParent.plan.position(ofArriving: finalIndex))
@@ -70,20 +73,20 @@ final class TreePlan {
     return sourceParent.path.appending(sourceParent.plan.position(ofSource: sourceIndex))
   }
 
-  /// Takes it out of its place.
+  /// Removes the node from its source position.
   func leave() {
     sourceParent?.plan.leave(sourceIndex)
   }
 
-  /// Puts it where it will be.
+  /// Moves the node to its final position.
   func arrive() {
     finalParent?.plan.arrive(finalIndex)
     hasArrived = true
   }
 
-  /// Lets all nodes go, when they are needed no more.
+  /// Releases all nodes.
   ///
-  /// What has moved below what was its child holds it, and is held by it.
+  /// Two nodes can retain each other: when a node moves below its former child.
   func dismantle() {
     var rest = [self]
     while let node = rest.popLast() {

@@ -1,8 +1,8 @@
 extension UnorderedCollectionDiff where Key: Hashable {
-  /// What the steps change in the end; O(n) in their number.
+  /// Creates the net change of `patch`; O(n) in the number of operations.
   package init<Element>(from patch: [UnorderedCollectionOperation<Element, Key>]) {
     self.init()
-    /// What is known of a key: was it there before the first step, is it there after the last.
+    /// Whether each key existed before the first operation, and after the last.
     var known: [Key: (was: Bool, isThere: Bool)] = [:]
     var order: [Key] = []
     for operation in patch {
@@ -20,7 +20,8 @@ extension UnorderedCollectionDiff where Key: Hashable {
     }
   }
 
-  /// Steps that lead to `collection`: updates, deletes, inserts; O(n) in the size of the diff.
+  /// Returns operations that lead to `collection`: updates, deletes, inserts; O(n) in the size of
+  /// the diff.
   package func generatePatch<Collection: KeyedCollection>(
     to collection: Collection
   ) -> [UnorderedCollectionOperation<Collection.Element, Key>] where Collection.ElementKey == Key {
@@ -32,7 +33,7 @@ extension UnorderedCollectionDiff where Key: Hashable {
 }
 
 extension UnorderedCollectionOperation {
-  /// The key, whether it was there before, whether it is there after.
+  /// The key, with whether it exists before and after the operation.
   fileprivate var effect: (key: Key, was: Bool, isThere: Bool) {
     switch self {
     case .insert(_, let key): (key, false, true)

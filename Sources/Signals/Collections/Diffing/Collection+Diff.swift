@@ -1,7 +1,9 @@
 extension Collection where Index == Int {
-  /// What is different in another collection; what is equal at another place has moved.
+  /// Returns the difference to another collection.
   ///
-  /// Finding the moves takes O(n²) of what is different; elements that can be hashed take O(n).
+  /// Equal elements at different positions count as moved.
+  ///
+  /// Finding the moves takes O(n²) in the number of differences. Hashable elements take O(n).
   package func diff(
     _ other: Self, areEqual: (Element, Element) -> Bool
   ) -> OrderedCollectionDiff<Int> {
@@ -24,14 +26,18 @@ extension Collection where Index == Int {
 }
 
 extension Collection where Index == Int, Element: Equatable {
-  /// What is different in another collection; what is equal at another place has moved.
+  /// Returns the difference to another collection.
+  ///
+  /// Equal elements at different positions count as moved.
   package func diff(_ other: Self) -> OrderedCollectionDiff<Int> {
     diff(other, areEqual: ==)
   }
 }
 
 extension Collection where Index == Int, Element: Hashable {
-  /// What is different in another collection; what is equal at another place has moved.
+  /// Returns the difference to another collection.
+  ///
+  /// Equal elements at different positions count as moved.
   package func diff(_ other: Self) -> OrderedCollectionDiff<Int> {
     var numbers: [Element: Int] = [:]
     func number(_ element: Element) -> Int {
@@ -43,14 +49,14 @@ extension Collection where Index == Int, Element: Hashable {
   }
 }
 
-/// A diff of lists of numbers, of which equal ones mean equal elements.
+/// A diff of two lists of numbers; equal numbers stand for equal elements.
 private struct HashedDiff {
   private(set) var diff: OrderedCollectionDiff<Int>
 
   init(_ old: [Int], _ new: [Int]) {
     diff = OrderedCollectionDiff()
     let common = Set(old).intersection(new)
-    // What only one list has is different anyway; to look for it elsewhere would only cost time.
+    // Elements that only one list contains differ in any case. Without them the search is faster.
     let oldIndices = old.indices.filter { common.contains(old[$0]) }
     let newIndices = new.indices.filter { common.contains(new[$0]) }
     let found = Myers(oldIndices.count, newIndices.count) {

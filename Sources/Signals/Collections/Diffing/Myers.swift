@@ -1,21 +1,22 @@
-/// Which elements two lists do not have in common, in the same order.
+/// The elements in which two lists differ: indices to delete from the old list, and indices to
+/// insert from the new one.
 ///
-/// The linear-space variant of E. W. Myers, "An O(ND) Difference Algorithm and Its Variations"
-/// (1986): memory O(n), time O(n · d) for d differences; the result is a shortest one. Where two
-/// stretches differ in more than ``patience`` elements, it takes a good split instead of the best,
-/// so that time stays below O(n · patience).
+/// This is the linear-space variant of E. W. Myers, "An O(ND) Difference Algorithm and Its
+/// Variations" (1986). Memory is O(n), time is O(n · d) for d differences, and the result is a
+/// shortest one. Where two ranges differ in more than ``patience`` elements, it takes a good split
+/// instead of the best. So time stays below O(n · patience).
 struct Myers {
   private static var patience: Int { 256 }
 
   private let areEqual: (Int, Int) -> Bool
-  /// The furthest that paths from the start, and from the end, get on each diagonal.
+  /// The furthest point on each diagonal, searching from the start and from the end.
   private var forward: [Int]
   private var backward: [Int]
   private let zero: Int
   private(set) var deletes: [Int] = []
   private(set) var inserts: [Int] = []
 
-  /// Compares lists of these lengths, whose elements are compared by index.
+  /// Compares two lists of these lengths by index, the old index first.
   init(_ oldCount: Int, _ newCount: Int, areEqual: @escaping (Int, Int) -> Bool) {
     self.areEqual = areEqual
     zero = min((oldCount + newCount + 1) / 2, Self.patience) + 1
@@ -36,7 +37,7 @@ struct Myers {
     }
   }
 
-  /// What is left without the elements that both begin or end with.
+  /// Removes the common prefix and suffix.
   private func trimmed(_ old: Range<Int>, _ new: Range<Int>) -> (Range<Int>, Range<Int>) {
     var (a, b, c, d) = (old.lowerBound, old.upperBound, new.lowerBound, new.upperBound)
     while a < b, c < d, areEqual(a, c) { (a, c) = (a + 1, c + 1) }
@@ -44,7 +45,7 @@ struct Myers {
     return (a..<b, c..<d)
   }
 
-  /// A point that a shortest path goes through, neither the start nor the end.
+  /// Returns a point on a shortest path, neither the start nor the end.
   private mutating func split(_ old: Range<Int>, _ new: Range<Int>) -> (Int, Int) {
     let (width, height) = (old.count, new.count)
     let delta = width - height
@@ -72,7 +73,7 @@ struct Myers {
     return furthest(old, new)
   }
 
-  /// Goes one step further on a diagonal, and on as long as elements are equal.
+  /// Goes one step further on a diagonal, then on while elements are equal.
   private func advance(
     _ reached: inout [Int], _ k: Int, _ steps: Int, _ width: Int, _ height: Int,
     areEqual: (Int, Int) -> Bool
@@ -84,7 +85,7 @@ struct Myers {
     return x
   }
 
-  /// The point where the search from the start has come furthest.
+  /// Returns the furthest point of the search from the start.
   private func furthest(_ old: Range<Int>, _ new: Range<Int>) -> (Int, Int) {
     var best = (x: 0, y: 0)
     let steps = zero - 1

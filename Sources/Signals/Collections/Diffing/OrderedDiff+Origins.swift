@@ -1,6 +1,6 @@
 extension OrderedCollectionDiff where Index == Int {
-  /// For each element of the final collection where it was in the source, `nil` for inserted ones;
-  /// O(n), and O(k log k) in the size of the diff.
+  /// Returns the source index of each element of the final collection; `nil` for inserted elements;
+  /// O(n), plus O(k log k) in the size of the diff.
   func origins(of sourceCount: Int, in finalCount: Int) -> [Int?] {
     let leaving = (deletes + moves.map(\.from)).sorted()
     let arriving =

@@ -1,6 +1,7 @@
 extension MutableChangesetContainerProtocol where Changeset: OrderedCollectionChangesetProtocol {
-  /// Puts another collection in its place, and says what is different if `performDiff`; if nothing
-  /// is then, nobody is told.
+  /// Replaces the collection.
+  ///
+  /// With `performDiff`, sends the differences, or nothing if there are none.
   package func replace(
     with newCollection: Collection, performDiff: Bool,
     areEqual: (Collection.Element, Collection.Element) -> Bool
@@ -13,8 +14,9 @@ extension MutableChangesetContainerProtocol where Changeset: OrderedCollectionCh
 
 extension MutableChangesetContainerProtocol
 where Changeset: OrderedCollectionChangesetProtocol, Changeset.Collection.Element: Equatable {
-  /// Puts another collection in its place, and says what is different if `performDiff`; if nothing
-  /// is then, nobody is told.
+  /// Replaces the collection.
+  ///
+  /// With `performDiff`, sends the differences, or nothing if there are none.
   package func replace(with newCollection: Collection, performDiff: Bool) {
     replace(with: newCollection, performDiff: performDiff, generateDiff: { $0.diff($1) })
   }
@@ -22,16 +24,18 @@ where Changeset: OrderedCollectionChangesetProtocol, Changeset.Collection.Elemen
 
 extension MutableChangesetContainerProtocol
 where Changeset: OrderedCollectionChangesetProtocol, Changeset.Collection.Element: Hashable {
-  /// Puts another collection in its place, and says what is different if `performDiff`; if nothing
-  /// is then, nobody is told.
+  /// Replaces the collection.
+  ///
+  /// With `performDiff`, sends the differences, or nothing if there are none.
   package func replace(with newCollection: Collection, performDiff: Bool) {
     replace(with: newCollection, performDiff: performDiff, generateDiff: { $0.diff($1) })
   }
 }
 
 extension MutableChangesetContainerProtocol where Changeset: TreeChangesetProtocol {
-  /// Puts another tree in its place, and says what is different if `performDiff`; if nothing is
-  /// then, nobody is told.
+  /// Replaces the tree.
+  ///
+  /// With `performDiff`, sends the differences, or nothing if there are none.
   package func replace(
     with newCollection: Collection, performDiff: Bool,
     areEqual: (Collection.Children.Element, Collection.Children.Element) -> Bool
@@ -44,8 +48,9 @@ extension MutableChangesetContainerProtocol where Changeset: TreeChangesetProtoc
 
 extension MutableChangesetContainerProtocol
 where Changeset: TreeChangesetProtocol, Changeset.Collection.Children.Element: RootEquatable {
-  /// Puts another tree in its place, and says what is different if `performDiff`; if nothing is
-  /// then, nobody is told.
+  /// Replaces the tree.
+  ///
+  /// With `performDiff`, sends the differences, or nothing if there are none.
   package func replace(with newCollection: Collection, performDiff: Bool) {
     replace(with: newCollection, performDiff: performDiff, areEqual: { $0.hasEqualRoot(to: $1) })
   }
@@ -56,8 +61,9 @@ where
   Changeset: TreeChangesetProtocol, Changeset.Collection: Array2DProtocol,
   Changeset.Collection.Item: Equatable
 {
-  /// Puts other items in the place of those of a section, and says what is different if
-  /// `performDiff`; if nothing is then, nobody is told.
+  /// Replaces the items of a section.
+  ///
+  /// With `performDiff`, sends the differences, or nothing if there are none.
   package func replaceItems(
     ofSectionAt sectionIndex: Int, with newItems: [Item], performDiff: Bool
   ) {

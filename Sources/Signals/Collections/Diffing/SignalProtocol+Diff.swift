@@ -1,7 +1,7 @@
 extension SignalProtocol {
-  /// Emits each element with what `generateDiff` says of it and the one before.
+  /// Emits each element with its difference to the previous one, as `generateDiff` returns it.
   ///
-  /// The first is emitted as a whole; one without a difference is not emitted.
+  /// The first element has unknown changes. An element without differences is not emitted.
   func changesets<Changeset: ChangesetProtocol>(
     generateDiff: @escaping (Element, Element) -> Changeset.Diff
   ) -> Signal<Changeset, Error> where Changeset.Collection == Element {
@@ -25,16 +25,18 @@ extension SignalProtocol {
 }
 
 extension SignalProtocol where Element: Collection, Element.Index == Int {
-  /// Emits each collection with what `generateDiff` says of it and the one before; one without a
-  /// difference is not emitted.
+  /// Emits each collection with its difference to the previous one, as `generateDiff` returns it.
+  ///
+  /// A collection without differences is not emitted.
   package func diff(
     generateDiff: @escaping (Element, Element) -> OrderedCollectionDiff<Int>
   ) -> Signal<OrderedCollectionChangeset<Element>, Error> {
     changesets(generateDiff: generateDiff)
   }
 
-  /// Emits each collection with what is different from the one before; one without a difference is
-  /// not emitted.
+  /// Emits each collection with its difference to the previous one.
+  ///
+  /// A collection without differences is not emitted.
   package func diff(
     _ areEqual: @escaping (Element.Element, Element.Element) -> Bool
   ) -> Signal<OrderedCollectionChangeset<Element>, Error> {
@@ -44,8 +46,9 @@ extension SignalProtocol where Element: Collection, Element.Index == Int {
 
 extension SignalProtocol
 where Element: Collection, Element.Index == Int, Element.Element: Equatable {
-  /// Emits each collection with what is different from the one before; one without a difference is
-  /// not emitted.
+  /// Emits each collection with its difference to the previous one.
+  ///
+  /// A collection without differences is not emitted.
   package func diff() -> Signal<OrderedCollectionChangeset<Element>, Error> {
     diff(generateDiff: { $0.diff($1) })
   }
@@ -53,24 +56,27 @@ where Element: Collection, Element.Index == Int, Element.Element: Equatable {
 
 extension SignalProtocol
 where Element: Collection, Element.Index == Int, Element.Element: Hashable {
-  /// Emits each collection with what is different from the one before; one without a difference is
-  /// not emitted.
+  /// Emits each collection with its difference to the previous one.
+  ///
+  /// A collection without differences is not emitted.
   package func diff() -> Signal<OrderedCollectionChangeset<Element>, Error> {
     diff(generateDiff: { $0.diff($1) })
   }
 }
 
 extension SignalProtocol where Element: TreeProtocol {
-  /// Emits each tree with what `generateDiff` says of it and the one before; one without a
-  /// difference is not emitted.
+  /// Emits each tree with its difference to the previous one, as `generateDiff` returns it.
+  ///
+  /// A tree without differences is not emitted.
   package func diff(
     generateDiff: @escaping (Element, Element) -> OrderedCollectionDiff<IndexPath>
   ) -> Signal<TreeChangeset<Element>, Error> {
     changesets(generateDiff: generateDiff)
   }
 
-  /// Emits each tree with what is different from the one before; one without a difference is not
-  /// emitted.
+  /// Emits each tree with its difference to the previous one.
+  ///
+  /// A tree without differences is not emitted.
   package func diff(
     _ areEqual: @escaping (Element.Children.Element, Element.Children.Element) -> Bool
   ) -> Signal<TreeChangeset<Element>, Error> {
@@ -79,8 +85,9 @@ extension SignalProtocol where Element: TreeProtocol {
 }
 
 extension SignalProtocol where Element: TreeProtocol, Element.Children.Element: RootEquatable {
-  /// Emits each tree with what is different from the one before; one without a difference is not
-  /// emitted.
+  /// Emits each tree with its difference to the previous one.
+  ///
+  /// A tree without differences is not emitted.
   package func diff() -> Signal<TreeChangeset<Element>, Error> {
     diff({ $0.hasEqualRoot(to: $1) })
   }

@@ -1,6 +1,6 @@
-/// A tree that can be compared without what is below its root.
+/// A tree whose root can be compared without the nodes below it.
 package protocol RootEquatable {
-  /// Whether the root is equal to that of another.
+  /// Returns whether the root is equal to the root of another tree.
   func hasEqualRoot(to other: Self) -> Bool
 }
 
@@ -23,9 +23,10 @@ extension Array2D.Node: RootEquatable where SectionMetadata: Equatable, Item: Eq
 }
 
 extension TreeProtocol {
-  /// What is different in another tree, level by level: below nodes that are equal the comparison
-  /// goes on, so that `areEqual` need not look there; what is equal at another place below the
-  /// same parent has moved.
+  /// Returns the difference to another tree, level by level.
+  ///
+  /// The comparison continues below equal nodes, so `areEqual` need not compare their children.
+  /// Equal nodes at different positions below the same parent count as moved.
   package func diff(
     _ other: Self, areEqual: (Children.Element, Children.Element) -> Bool
   ) -> OrderedCollectionDiff<IndexPath> {

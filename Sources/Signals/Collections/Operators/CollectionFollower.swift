@@ -1,20 +1,24 @@
-/// What makes another collection of one that changes: all that one observer needs.
+/// Derives one collection from another that changes.
+///
+/// It holds the state for one observer.
 protocol CollectionFollower {
   associatedtype Input: ChangesetProtocol
   associatedtype Output: ChangesetProtocol
 
-  /// What is made.
+  /// The derived collection.
   var collection: Output.Collection { get }
 
-  /// Makes it anew.
+  /// Rebuilds the derived collection from `collection`.
   mutating func reset(to collection: Input.Collection)
 
-  /// Changes it with the other and returns what that changed, `nil` for nothing.
+  /// Applies a changeset and returns the derived changes; `nil` if there are none.
   mutating func take(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>?
 }
 
 extension SignalProtocol where Element: ChangesetProtocol {
-  /// Emits what a follower makes, one for each observer.
+  /// Emits the changesets of a follower.
+  ///
+  /// Each observer has its own follower.
   func followed<Follower: CollectionFollower>(
     by follower: @escaping () -> Follower
   ) -> Signal<Follower.Output, Error> where Follower.Input == Element {
@@ -40,7 +44,7 @@ extension SignalProtocol where Element: ChangesetProtocol {
     }
   }
 
-  /// Emits the same when the diff of each is known, so that all observers share the work.
+  /// Emits each changeset after computing its diff, so that all observers share the work.
   package func precalculateDiff() -> Signal<Element, Error> {
     map { changeset in
       _ = changeset.diff
@@ -48,7 +52,7 @@ extension SignalProtocol where Element: ChangesetProtocol {
     }
   }
 
-  /// Emits the same when the patch of each is known, so that all observers share the work.
+  /// Emits each changeset after computing its patch, so that all observers share the work.
   package func precalculatePatch() -> Signal<Element, Error> {
     map { changeset in
       _ = changeset.patch

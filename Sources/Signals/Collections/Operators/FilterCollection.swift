@@ -1,8 +1,10 @@
 extension SignalProtocol where Element: OrderedCollectionChangesetProtocol {
-  /// Emits the collection of the elements that are wanted; a change of others is not emitted.
+  /// Emits the collection of included elements.
   ///
-  /// Each element is asked for once, and again when it is updated. A single step costs what it
-  /// costs in an array, several at once O(n).
+  /// Changes to other elements are not emitted.
+  ///
+  /// `isIncluded` runs once for each element, and again when the element is updated. A single
+  /// operation costs as much as on an array, several at once O(n).
   package func filterCollection(
     _ isIncluded: @escaping (Element.Collection.Element) -> Bool
   ) -> Signal<OrderedCollectionChangeset<[Element.Collection.Element]>, Error> {
@@ -16,7 +18,7 @@ private struct FilteredCollection<Input: OrderedCollectionChangesetProtocol>: Co
 
   let isIncluded: (Element) -> Bool
   private(set) var collection: [Element] = []
-  /// For each element of the source whether it is wanted.
+  /// Whether each element of the source is included.
   private var flags: [Bool] = []
 
   init(isIncluded: @escaping (Element) -> Bool) {
@@ -39,13 +41,13 @@ private struct FilteredCollection<Input: OrderedCollectionChangesetProtocol>: Co
     return diff.isEmpty ? nil : .diff(diff)
   }
 
-  /// How many elements before an index are wanted, counted from the nearer end.
+  /// Returns the number of included elements before an index, counted from the nearer end.
   private func rank(_ index: Int) -> Int {
     index <= flags.count / 2
       ? flags[..<index].count { $0 } : collection.count - flags[index...].count { $0 }
   }
 
-  /// What a step means for the wanted elements.
+  /// Returns the operation on the included elements; `nil` if they do not change.
   private mutating func filter(_ operation: Output.Operation) -> Output.Operation? {
     switch operation {
     case .insert(let element, let index):
@@ -74,7 +76,7 @@ private struct FilteredCollection<Input: OrderedCollectionChangesetProtocol>: Co
     }
   }
 
-  /// What several steps mean for the wanted elements.
+  /// Returns the change of the included elements.
   private mutating func filter(_ changeset: Input) -> Output.Diff {
     let (diff, source) = (changeset.diff, changeset.collection)
     let (updates, moved) = (Set(diff.updates), Set(diff.moves.map(\.from)))
@@ -109,7 +111,7 @@ private struct FilteredCollection<Input: OrderedCollectionChangesetProtocol>: Co
 }
 
 extension [Bool] {
-  /// For each index how many before it are true.
+  /// For each index, the number of true elements before it.
   fileprivate var ranks: [Int] {
     var rank = 0
     return map { flag in

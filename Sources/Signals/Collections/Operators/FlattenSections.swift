@@ -2,7 +2,8 @@ extension SignalProtocol
 where Element: TreeChangesetProtocol, Element.Collection: Array2DProtocol {
   /// Emits the items of all sections as one list.
   ///
-  /// A step of an item costs O(n) as in an array, one of a section a step for each of its items.
+  /// An operation on an item costs O(n), as on an array. An operation on a section becomes one
+  /// operation for each of its items.
   package func flatten() -> Signal<OrderedCollectionChangeset<[Element.Collection.Item]>, Error> {
     followed { FlattenedSections<Element>() }
   }
@@ -14,7 +15,7 @@ where Input.Collection: Array2DProtocol {
   typealias Output = OrderedCollectionChangeset<[Item]>
 
   private(set) var collection: [Item] = []
-  /// How many items each section has.
+  /// The number of items in each section.
   private var counts: [Int] = []
 
   mutating func reset(to source: Input.Collection) {
@@ -35,7 +36,7 @@ where Input.Collection: Array2DProtocol {
     return .patch(patch)
   }
 
-  /// Where in the list a section begins.
+  /// Returns the list index at which a section begins.
   private func start(_ section: Int) -> Int {
     counts[..<section].reduce(0, +)
   }
@@ -79,7 +80,7 @@ where Input.Collection: Array2DProtocol {
     let to = start(target)
     counts.insert(count, at: target)
     if from == to { return [] }
-    // Forward the first one goes behind the others, again and again.
+    // When moving forward, the first item moves behind the others, `count` times.
     return (0..<count).map {
       from < to ? .move(from: from, to: to + count - 1) : .move(from: from + $0, to: to + $0)
     }

@@ -1,14 +1,18 @@
 extension SignalProtocol where Element: OrderedCollectionChangesetProtocol {
-  /// Emits the collection with what `transform` makes of each element, once for each that comes.
+  /// Emits the collection of transformed elements.
   ///
-  /// A single step costs what it costs in an array, several at once O(n).
+  /// `transform` runs once for each new or updated element.
+  ///
+  /// A single operation costs as much as on an array, several at once O(n).
   package func mapCollection<Output>(
     _ transform: @escaping (Element.Collection.Element) -> Output
   ) -> Signal<OrderedCollectionChangeset<[Output]>, Error> {
     followed { MappedCollection<Element, Output>(transform: transform) }
   }
 
-  /// Emits the collection with what `transform` makes of each element, each time one is read; O(1).
+  /// Emits the collection of transformed elements.
+  ///
+  /// `transform` runs each time an element is read; O(1).
   package func lazyMapCollection<Output>(
     _ transform: @escaping (Element.Collection.Element) -> Output
   ) -> Signal<OrderedCollectionChangeset<LazyMapCollection<Element.Collection, Output>>, Error> {

@@ -1,8 +1,9 @@
 extension SignalProtocol where Element: OrderedCollectionChangesetProtocol {
-  /// Emits the elements in ascending order, equal ones in the order in which they came; that an
-  /// element moved is not emitted.
+  /// Emits the elements in ascending order.
   ///
-  /// A single step costs what it costs in an array, several at once O(n).
+  /// Equal elements keep their order of arrival. Moves in the source are not emitted.
+  ///
+  /// A single operation costs as much as on an array, several at once O(n).
   package func sortedCollection(
     by areInIncreasingOrder:
       @escaping (Element.Collection.Element, Element.Collection.Element) ->
@@ -16,7 +17,9 @@ extension SignalProtocol
 where
   Element: OrderedCollectionChangesetProtocol, Element.Collection.Element: Comparable
 {
-  /// Emits the elements in ascending order, equal ones in the order in which they came.
+  /// Emits the elements in ascending order.
+  ///
+  /// Equal elements keep their order of arrival.
   package func sortedCollection()
     -> Signal<OrderedCollectionChangeset<[Element.Collection.Element]>, Error>
   {
@@ -29,7 +32,7 @@ private struct SortedCollection<Input: OrderedCollectionChangesetProtocol>: Coll
   typealias Output = OrderedCollectionChangeset<[Element]>
 
   private var sorted: SortedItems<Element>
-  /// The elements in the order of the source.
+  /// The elements in source order.
   private var source: [SortedItems<Element>.Item] = []
 
   init(by areInIncreasingOrder: @escaping (Element, Element) -> Bool) {

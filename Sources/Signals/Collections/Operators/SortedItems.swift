@@ -1,6 +1,6 @@
-/// Elements in ascending order; equal ones in the order in which they came.
+/// Elements in ascending order; equal elements keep their order of arrival.
 struct SortedItems<Element> {
-  /// An element, with a number that no other has.
+  /// An element with a unique number.
   typealias Item = (element: Element, id: Int)
 
   private let areInIncreasingOrder: (Element, Element) -> Bool
@@ -12,20 +12,20 @@ struct SortedItems<Element> {
     self.areInIncreasingOrder = areInIncreasingOrder
   }
 
-  /// An element as one that comes now.
+  /// Returns an element with the next number, as the latest arrival.
   mutating func item(_ element: Element) -> Item {
     nextID += 1
     return (element, nextID)
   }
 
-  /// Takes all out and puts these in; O(n log n).
+  /// Replaces all items; O(n log n).
   mutating func reset(to items: [Item]) {
     let sorted = items.sorted(by: isBefore)
     elements = sorted.map(\.element)
     ids = sorted.map(\.id)
   }
 
-  /// Puts one in and returns its index.
+  /// Inserts an item and returns its index.
   mutating func insert(_ item: Item) -> Int {
     let index = index(of: item)
     elements.insert(item.element, at: index)
@@ -33,7 +33,7 @@ struct SortedItems<Element> {
     return index
   }
 
-  /// Takes one out and returns the index it had.
+  /// Removes an item and returns its former index.
   mutating func remove(_ item: Item) -> Int {
     let index = index(of: item)
     precondition(ids[index] == item.id, "a sorted element has changed its order by itself")
@@ -42,7 +42,7 @@ struct SortedItems<Element> {
     return index
   }
 
-  /// Puts another in the place of one.
+  /// Replaces one item and returns the resulting changes.
   mutating func update(
     _ item: Item, to new: Item
   ) -> Changes<OrderedCollectionOperation<Element, Int>, OrderedCollectionDiff<Int>> {
@@ -53,7 +53,8 @@ struct SortedItems<Element> {
       : .patch([.delete(at: from), .insert(new.element, at: to)])
   }
 
-  /// Takes some out and puts others in; O(n), and O(k log k) in their number.
+  /// Removes the items with the ids in `gone` and inserts `new`; O(n), plus O(k log k) in the
+  /// number of new items.
   mutating func replace(_ gone: Set<Int>, with new: [Item]) -> OrderedCollectionDiff<Int> {
     var diff = OrderedCollectionDiff<Int>()
     diff.deletes = ids.indices.filter { gone.contains(ids[$0]) }

@@ -1,7 +1,9 @@
 extension SignalProtocol where Element: UnorderedCollectionChangesetProtocol {
-  /// Emits the elements in ascending order, equal ones in the order in which they came.
+  /// Emits the elements in ascending order.
   ///
-  /// A single step costs what it costs in an array, several at once O(n).
+  /// Equal elements keep their order of arrival.
+  ///
+  /// A single operation costs as much as on an array, several at once O(n).
   package func sortedCollection(
     by areInIncreasingOrder:
       @escaping (Element.Collection.Element, Element.Collection.Element) ->

@@ -1,10 +1,10 @@
-/// Items in sections, for extensions of what holds them.
+/// Items in sections, as a constraint for extensions of their containers.
 package protocol Array2DProtocol: RangeReplaceableTreeProtocol
 where Children == [Array2D<SectionMetadata, Item>.Node] {
   associatedtype SectionMetadata
   associatedtype Item
 
-  /// The same by its type.
+  /// The value as its concrete type.
   var asArray2D: Array2D<SectionMetadata, Item> { get set }
 }
 
@@ -14,12 +14,12 @@ extension Array2D: Array2DProtocol {
     case section(Section)
     case item(Item)
 
-    /// The section, if it is one.
+    /// The section; `nil` for an item.
     package var section: Section? {
       if case .section(let section) = self { section } else { nil }
     }
 
-    /// The item, if it is one.
+    /// The item; `nil` for a section.
     package var item: Item? {
       if case .item(let item) = self { item } else { nil }
     }

@@ -1,8 +1,10 @@
-/// Items in sections; as a tree, its children are the sections and theirs the items.
+/// Items in sections.
+///
+/// As a tree, the root's children are the sections, and theirs are the items.
 package struct Array2D<SectionMetadata, Item>: Instantiatable {
-  /// Items that belong together, and what is known of them as a whole.
+  /// A group of items with metadata.
   package struct Section {
-    /// For example the title.
+    /// Data about the section as a whole, for example the title.
     package var metadata: SectionMetadata
     package var items: [Item]
 
@@ -26,7 +28,7 @@ package struct Array2D<SectionMetadata, Item>: Instantiatable {
     sections = sectionsWithItems.map { Section(metadata: $0.0, items: $0.1) }
   }
 
-  /// The item at a path of two.
+  /// The item at a path of section and item.
   package subscript(itemAt indexPath: IndexPath) -> Item {
     get { sections[indexPath.section].items[indexPath.item] }
     set { sections[indexPath.section].items[indexPath.item] = newValue }
@@ -38,22 +40,22 @@ package struct Array2D<SectionMetadata, Item>: Instantiatable {
     set { sections[index] = newValue }
   }
 
-  /// How many items are in all sections.
+  /// The number of items in all sections.
   package var numberOfItemsInAllSections: Int { sections.reduce(0) { $0 + $1.items.count } }
 }
 
 extension Array2D {
-  /// Adds a section at the end.
+  /// Appends a section.
   package mutating func appendSection(_ section: Section) {
     sections.append(section)
   }
 
-  /// Adds a section without items at the end.
+  /// Appends a section without items.
   package mutating func appendSection(_ metadata: SectionMetadata) {
     appendSection(Section(metadata: metadata, items: []))
   }
 
-  /// Adds an item at the end of a section.
+  /// Appends an item to a section.
   package mutating func appendItem(_ item: Item, toSectionAt sectionIndex: Int) {
     sections[sectionIndex].items.append(item)
   }
@@ -73,17 +75,17 @@ extension Array2D {
     sections[indexPath.section].items.insert(item, at: indexPath.item)
   }
 
-  /// Inserts items of one section.
+  /// Inserts items into one section.
   package mutating func insert(contentsOf items: [Item], at indexPath: IndexPath) {
     sections[indexPath.section].items.insert(contentsOf: items, at: indexPath.item)
   }
 
-  /// Takes a section out and inserts it in what is left.
+  /// Removes a section, then inserts it at `toIndex` in the rest.
   package mutating func moveSection(from fromIndex: Int, to toIndex: Int) {
     sections.move(from: fromIndex, to: toIndex)
   }
 
-  /// Takes an item out and inserts it in what is left.
+  /// Removes an item, then inserts it at `toIndexPath` in the rest.
   package mutating func moveItem(from fromIndexPath: IndexPath, to toIndexPath: IndexPath) {
     insert(item: removeItem(at: fromIndexPath), at: toIndexPath)
   }
@@ -105,7 +107,7 @@ extension Array2D {
     for i in sections.indices { sections[i].items.removeAll() }
   }
 
-  /// Removes all.
+  /// Removes all items and sections.
   package mutating func removeAllItemsAndSections() {
     sections.removeAll()
   }

@@ -1,28 +1,28 @@
-/// Where a node is in a tree: the index among its siblings, level by level; the root's is empty.
+/// The position of a node in a tree: its sibling index on each level; the root's path is empty.
 package struct IndexPath: Hashable, Sendable {
   private var indexes: [Int]
 
-  /// The path of the root.
+  /// Creates the path of the root.
   package init() {
     indexes = []
   }
 
-  /// The path of a child of the root.
+  /// Creates the path of a child of the root.
   package init(index: Int) {
     indexes = [index]
   }
 
-  /// The path that takes these indexes, one a level.
+  /// Creates a path from one index for each level.
   package init(indexes: some Sequence<Int>) {
     self.indexes = Array(indexes)
   }
 
-  /// The path of an item of a section.
+  /// Creates the path of an item in a section.
   package init(item: Int, section: Int) {
     indexes = [section, item]
   }
 
-  /// The path of an item of a section.
+  /// Creates the path of a row in a section.
   package init(row: Int, section: Int) {
     indexes = [section, row]
   }
@@ -36,29 +36,29 @@ package struct IndexPath: Hashable, Sendable {
   /// The second index.
   package var row: Int { self[1] }
 
-  /// The path of a child.
+  /// Returns the path of a child.
   package func appending(_ index: Int) -> IndexPath {
     IndexPath(indexes: indexes + [index])
   }
 
-  /// The path from the child at this one's first `count` indexes.
+  /// Returns the path relative to the ancestor at the first `count` indexes.
   package func dropFirst(_ count: Int = 1) -> IndexPath {
     IndexPath(indexes: indexes.dropFirst(count))
   }
 
-  /// The path of the parent.
+  /// Returns the path of the parent, or of the ancestor `count` levels up.
   package func dropLast(_ count: Int = 1) -> IndexPath {
     IndexPath(indexes: indexes.dropLast(count))
   }
 
-  /// The path of the sibling that is `distance` further.
+  /// Returns the path of the sibling at a distance of `distance`.
   package func advanced(by distance: Int) -> IndexPath {
     var path = self
     path[count - 1] += distance
     return path
   }
 
-  /// Whether the node at the other path is in the subtree of the one here, and not the same.
+  /// Whether the node at the other path is below this one.
   package func isAncestor(of other: IndexPath) -> Bool {
     count < other.count && other.starts(with: self)
   }
@@ -75,7 +75,7 @@ extension IndexPath: RandomAccessCollection, MutableCollection {
 }
 
 extension IndexPath: Comparable {
-  /// In the order of a depth-first walk.
+  /// Compares two paths in depth-first order.
   package static func < (a: IndexPath, b: IndexPath) -> Bool {
     a.lexicographicallyPrecedes(b)
   }

@@ -1,5 +1,5 @@
 extension RangeReplaceableTreeProtocol {
-  /// Adds a tree after the children of the root.
+  /// Appends a tree to the children of the root.
   package mutating func append(_ newNode: Children.Element) {
     insert(newNode, at: [children.count])
   }
@@ -9,12 +9,12 @@ extension RangeReplaceableTreeProtocol {
     replaceSubrange(index..<index, with: CollectionOfOne(newNode))
   }
 
-  /// Inserts trees at a path, as siblings.
+  /// Inserts trees as siblings, the first one at `index`.
   package mutating func insert(contentsOf newNodes: [Children.Element], at index: IndexPath) {
     replaceSubrange(index..<index, with: newNodes)
   }
 
-  /// Puts another tree in the place of the one at a path, and returns that.
+  /// Replaces the tree at a path and returns the old one.
   @discardableResult
   package mutating func update(at index: IndexPath, newNode: Children.Element) -> Children.Element {
     let old = self[childAt: index]
@@ -30,29 +30,28 @@ extension RangeReplaceableTreeProtocol {
     return old
   }
 
-  /// Removes and returns the trees at paths, in the order of the paths in the tree.
+  /// Removes the trees at several paths and returns them in tree order.
   @discardableResult
   package mutating func remove(at indexes: [IndexPath]) -> [Children.Element] {
     indexes.sorted(by: >).map { remove(at: $0) }.reversed()
   }
 
-  /// Removes all but the root.
+  /// Removes all nodes except the root.
   package mutating func removeAll() {
     replaceSubrange([0]..<[children.count], with: [])
   }
 
-  /// Takes the tree at `fromIndex` out and inserts it at `toIndex` in what is left.
+  /// Removes the tree at `fromIndex`, then inserts it at `toIndex` in the rest.
   package mutating func move(from fromIndex: IndexPath, to toIndex: IndexPath) {
     insert(remove(at: fromIndex), at: toIndex)
   }
 
-  /// Takes the trees at `fromIndices` out and inserts them at `toIndex` in what is left, in the
-  /// order of the tree.
+  /// Removes the trees at `fromIndices`, then inserts them at `toIndex` in the rest, in tree order.
   package mutating func move(from fromIndices: [IndexPath], to toIndex: IndexPath) {
     insert(contentsOf: remove(at: fromIndices), at: toIndex)
   }
 
-  /// Takes a step.
+  /// Applies an operation.
   package mutating func apply(
     _ operation: OrderedCollectionOperation<Children.Element, IndexPath>
   ) {
@@ -64,7 +63,7 @@ extension RangeReplaceableTreeProtocol {
     }
   }
 
-  /// Takes steps, one after another.
+  /// Applies operations in order.
   package mutating func apply(
     _ patch: [OrderedCollectionOperation<Children.Element, IndexPath>]
   ) {

@@ -1,4 +1,4 @@
-/// A tree without a value at its root, as a value.
+/// A value-typed tree without a value at its root.
 package struct TreeArray<Value>: RangeReplaceableTreeProtocol, Instantiatable {
   package var children: [TreeNode<Value>]
 
@@ -10,7 +10,7 @@ package struct TreeArray<Value>: RangeReplaceableTreeProtocol, Instantiatable {
     self.children = children
   }
 
-  /// A tree of leaves.
+  /// Creates a tree of leaves.
   package init(childrenValues: [Value]) {
     children = childrenValues.map { TreeNode($0) }
   }
@@ -21,7 +21,7 @@ package struct TreeArray<Value>: RangeReplaceableTreeProtocol, Instantiatable {
     set { self[childAt: indexPath] = newValue }
   }
 
-  /// The same as objects.
+  /// A reference-typed copy of this tree.
   package var asObject: ObjectTreeArray<Value> {
     ObjectTreeArray(children.map(\.asObject))
   }
@@ -36,7 +36,7 @@ extension TreeArray: CustomDebugStringConvertible {
   }
 }
 
-/// A tree without a value at its root, as an object: whoever has it sees its changes.
+/// A reference-typed tree without a value at its root; all owners see its changes.
 package final class ObjectTreeArray<Value>: RangeReplaceableTreeProtocol, Instantiatable {
   package var children: [ObjectTreeNode<Value>]
 
@@ -53,7 +53,7 @@ package final class ObjectTreeArray<Value>: RangeReplaceableTreeProtocol, Instan
     self[childAt: indexPath]
   }
 
-  /// The same as a value.
+  /// A value-typed copy of this tree.
   package var asTreeArray: TreeArray<Value> {
     TreeArray(children.map(\.asTreeNode))
   }

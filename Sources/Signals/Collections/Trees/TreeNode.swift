@@ -5,11 +5,11 @@ package protocol TreeNodeWithValueProtocol<Value>: TreeProtocol {
   /// The value of the root.
   var value: Value { get set }
 
-  /// A leaf.
+  /// Creates a leaf.
   init(_ value: Value)
 }
 
-/// A tree of values, as a value.
+/// A value-typed tree of values.
 package struct TreeNode<Value>: TreeNodeWithValueProtocol, RangeReplaceableTreeProtocol {
   package var value: Value
   package var children: [TreeNode]
@@ -23,13 +23,13 @@ package struct TreeNode<Value>: TreeNodeWithValueProtocol, RangeReplaceableTreeP
     self.children = children
   }
 
-  /// The tree at a path; the empty path is that of this one.
+  /// The tree at a path; the empty path is this tree.
   package subscript(indexPath: IndexPath) -> TreeNode {
     get { indexPath.isEmpty ? self : self[childAt: indexPath] }
     set { if indexPath.isEmpty { self = newValue } else { self[childAt: indexPath] = newValue } }
   }
 
-  /// The same as objects.
+  /// A reference-typed copy of this tree.
   package var asObject: ObjectTreeNode<Value> {
     ObjectTreeNode(value, children.map(\.asObject))
   }
@@ -44,7 +44,7 @@ extension TreeNode: CustomDebugStringConvertible {
   }
 }
 
-/// A tree of values, as an object: whoever has it sees its changes.
+/// A reference-typed tree of values; all owners see its changes.
 package final class ObjectTreeNode<Value>: TreeNodeWithValueProtocol, RangeReplaceableTreeProtocol {
   package var value: Value
   package var children: [ObjectTreeNode]
@@ -59,12 +59,12 @@ package final class ObjectTreeNode<Value>: TreeNodeWithValueProtocol, RangeRepla
     self.children = children
   }
 
-  /// The tree at a path; the empty path is that of this one.
+  /// The tree at a path; the empty path is this tree.
   package subscript(indexPath: IndexPath) -> ObjectTreeNode {
     indexPath.isEmpty ? self : self[childAt: indexPath]
   }
 
-  /// The same as a value.
+  /// A value-typed copy of this tree.
   package var asTreeNode: TreeNode<Value> {
     TreeNode(value, children.map(\.asTreeNode))
   }

@@ -1,10 +1,10 @@
-/// A tree: a collection of trees.
+/// A tree: a collection of subtrees.
 package protocol TreeProtocol {
   associatedtype Children: Collection
   where
     Children.Element: TreeProtocol, Children.Element.Children == Children, Children.Index == Int
 
-  /// The trees right below this one.
+  /// The direct subtrees.
   var children: Children { get }
 
   /// The tree at a path that is not empty.
@@ -19,12 +19,12 @@ where Children: MutableCollection, Children.Element: MutableTreeProtocol {
   subscript(childAt indexPath: IndexPath) -> Children.Element { get set }
 }
 
-/// A tree whose nodes can be replaced by more or less.
+/// A tree in which a range of siblings can be replaced by any number of nodes.
 package protocol RangeReplaceableTreeProtocol: MutableTreeProtocol {
-  /// Puts others in the place of siblings.
+  /// Replaces a range of siblings.
   ///
-  /// - Parameter subrange: The path of the first sibling, and the one after the last; both have
-  ///   the same parent.
+  /// - Parameter subrange: From the path of the first sibling up to, but not including, the upper
+  ///   bound. Both bounds have the same parent.
   mutating func replaceSubrange(
     _ subrange: Range<IndexPath>, with newChildren: some Collection<Children.Element>)
 }

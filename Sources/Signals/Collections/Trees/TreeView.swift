@@ -1,14 +1,14 @@
-/// The nodes of a tree in an order, each at its path.
+/// The nodes of a tree in traversal order, with their paths.
 ///
-/// Nodes are visited as they are asked for: a search that ends early has not looked at the rest.
+/// Nodes are visited on demand: a search that ends early does not read the rest.
 package struct TreeView<Tree: TreeProtocol>: BidirectionalCollection {
   package typealias Element = Tree.Children.Element
 
-  /// Where a node is, among those in the order.
+  /// The position of a node in the order.
   package struct Index: Comparable {
-    /// `Int.max` for the end.
+    /// The number of nodes before it; `Int.max` for the end.
     fileprivate let position: Int
-    /// The path of the node; of the end, the one after the last child of the root.
+    /// The path of the node; the end index has the path behind the last child of the root.
     package let indexPath: IndexPath
 
     package static func == (a: Index, b: Index) -> Bool { a.position == b.position }
@@ -16,7 +16,7 @@ package struct TreeView<Tree: TreeProtocol>: BidirectionalCollection {
     package static func < (a: Index, b: Index) -> Bool { a.position < b.position }
   }
 
-  /// The nodes, one after another.
+  /// An iterator over the nodes.
   package struct Iterator: IteratorProtocol {
     fileprivate var walk: TreeWalk<Element>
 
@@ -45,7 +45,7 @@ package struct TreeView<Tree: TreeProtocol>: BidirectionalCollection {
     self.index(Swift.min(index.position, visited.count) - 1)
   }
 
-  /// The paths of the nodes, in the order.
+  /// The paths of the nodes, in traversal order.
   package var indexPaths: [IndexPath] {
     var (walk, paths) = (visited.start, [IndexPath]())
     while let next = walk.next() { paths.append(next.path) }
@@ -58,32 +58,34 @@ package struct TreeView<Tree: TreeProtocol>: BidirectionalCollection {
 }
 
 extension TreeProtocol {
-  /// All nodes but the root, each before what is below it.
+  /// All nodes except the root, each before its children.
   package var depthFirst: TreeView<Self> {
     TreeView(TreeWalk(below: IndexPath(), children, isDeep: true), end: [children.count])
   }
 
-  /// All nodes but the root, level by level.
+  /// All nodes except the root, level by level.
   package var breadthFirst: TreeView<Self> {
     TreeView(TreeWalk(below: IndexPath(), children, isDeep: false), end: [children.count])
   }
 }
 
 extension TreeProtocol where Children.Element == Self {
-  /// All nodes, each before what is below it, the root at the empty path.
+  /// All nodes, each before its children; the root has the empty path.
   package var depthFirst: TreeView<Self> {
     TreeView(TreeWalk(from: self, isDeep: true), end: [children.count])
   }
 
-  /// All nodes, level by level, the root at the empty path.
+  /// All nodes, level by level; the root has the empty path.
   package var breadthFirst: TreeView<Self> {
     TreeView(TreeWalk(from: self, isDeep: false), end: [children.count])
   }
 }
 
-/// A way through a tree: what was visited is behind it, and of the rest it knows where to go on.
+/// A traversal in progress.
+///
+/// It stores only the siblings that are still to be visited.
 private struct TreeWalk<Node: TreeProtocol> where Node.Children.Element == Node {
-  /// Siblings of which some were visited.
+  /// Siblings, some of which are visited already.
   private struct Row {
     let parent: IndexPath
     let siblings: Node.Children
@@ -91,11 +93,11 @@ private struct TreeWalk<Node: TreeProtocol> where Node.Children.Element == Node 
     var next = 0
   }
 
-  /// Whether what is below a node comes before its siblings.
+  /// Whether the children of a node come before its siblings.
   private let isDeep: Bool
   private var root: Node?
 
-  /// Those to go on with: deep, the last one first; else the first one.
+  /// The siblings to continue with: depth-first the last row, else the row at `first`.
   private var rows: [Row] = []
   private var first = 0
 
@@ -138,7 +140,7 @@ private struct TreeWalk<Node: TreeProtocol> where Node.Children.Element == Node 
     return nil
   }
 
-  /// Forgets siblings that were all visited.
+  /// Releases siblings that are all visited.
   private mutating func leave(_ row: Int) {
     guard !isDeep else {
       rows.removeLast()
@@ -152,9 +154,11 @@ private struct TreeWalk<Node: TreeProtocol> where Node.Children.Element == Node 
   }
 }
 
-/// The nodes that were visited by their positions; it goes on when one is asked for behind them.
+/// The visited nodes by position.
+///
+/// Access to a later position continues the traversal.
 private final class VisitedNodes<Node: TreeProtocol> where Node.Children.Element == Node {
-  /// The walk before its first step.
+  /// The traversal at its start.
   let start: TreeWalk<Node>
   private var walk: TreeWalk<Node>
   private var nodes: [(path: IndexPath, node: Node)] = []
@@ -170,7 +174,7 @@ private final class VisitedNodes<Node: TreeProtocol> where Node.Children.Element
     return position < nodes.count ? nodes[position] : nil
   }
 
-  /// How many there are, all of which are visited then.
+  /// The number of nodes; visits all of them.
   var count: Int {
     while let next = walk.next() { nodes.append(next) }
     return nodes.count
