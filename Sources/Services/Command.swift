@@ -1,28 +1,29 @@
 package import JSON
 
-/// What a service is asked to do, beside the parameters: by whom, under which identity, and what
-/// must hold.
+/// A call of a service's method: the caller, the idempotency key and the preconditions.
 package struct Command {
   /// The method, for example `"cells.set"`.
   package var method: String
 
-  /// Who asks.
+  /// The process that sent the command.
   package var caller: Caller
 
-  /// The client's identity of this command (`_meta.cmd`): a second one with it is not run again.
+  /// The client's idempotency key (`_meta.cmd`).
+  ///
+  /// A second command with the same key is not run again.
   package var id: String?
 
-  /// What the command says, so that another one under the same ``id`` is known: its parameters.
+  /// The parameters as text, to detect a different command under the same ``id``.
   package var parameters: String
 
-  /// Where streams must be (`_meta.expect`).
+  /// The required versions of streams (`_meta.expect`).
   package var expectations: [(stream: String, at: Expectation)]
 
-  /// Whether its answer waits until the disk has its events (`_meta.wait`), whatever is enough for
-  /// others.
+  /// Whether the response waits until the events are on disk (`_meta.wait`), regardless of the
+  /// durability setting.
   package var waitsForDisk = false
 
-  /// Whether the caller may record events in a stream; `nil` when in all.
+  /// Returns whether the caller may record events in a stream; `nil` allows all streams.
   package var mayRecord: ((_ stream: String) -> Bool)?
 
   package init(
@@ -40,16 +41,16 @@ package struct Command {
 }
 
 extension Command {
-  /// Its ``id`` among those of all users; `nil` when it has none.
+  /// The idempotency key scoped by user; `nil` if there is none.
   var identity: CommandIdentity? {
     id.map { CommandIdentity(user: .init(caller.uid), name: $0) }
   }
 
-  /// What it asks, in few bytes.
+  /// A hash of the method and the parameters.
   var fingerprint: UInt64 { CommandWindow.fingerprint(method, parameters) }
 }
 
-/// The process that asks, as the kernel knows it.
+/// The identity of the calling process, as reported by the kernel.
 package struct Caller: Hashable, Sendable {
   package let uid: UInt32
   package let pid: Int32
@@ -60,12 +61,12 @@ package struct Caller: Hashable, Sendable {
   }
 }
 
-/// Where a stream must be for a command to be run.
+/// A precondition on the version of a stream.
 package enum Expectation: Equatable, Sendable {
   case version(UInt64)
-  /// It has no events.
+  /// The stream has no events.
   case none
-  /// It has events.
+  /// The stream has events.
   case exists
   case any
 
@@ -79,24 +80,24 @@ package enum Expectation: Equatable, Sendable {
   }
 }
 
-/// What has become of a command that was accepted.
+/// The result of an accepted command.
 package struct Accepted: Equatable {
-  /// What the method returned; `nil` when it returns nothing.
+  /// The value that the method returned; `nil` if it returned none.
   package var value: JSONText?
 
-  /// The last event that it caused; `nil` when it caused none.
+  /// The position of the last event that the command recorded; `nil` if it recorded none.
   package var seq: UInt64?
 
-  /// The place of that event in its stream.
+  /// The version of that event in its stream.
   package var version: UInt64?
 
-  /// Whether it had been run before, under the same identity.
+  /// Whether the command had already run under the same idempotency key.
   package var isReplayed = false
 
-  /// Whether the value has to be read in the journal; see ``ServiceHost/finish(_:)``.
+  /// Whether the value must be read from the journal; see ``ServiceHost/finish(_:)``.
   package var isValueInJournal = false
 
-  /// Whether it is still to be waited for the disk; see ``ServiceHost/finish(_:)``.
+  /// Whether the response must still wait for the disk; see ``ServiceHost/finish(_:)``.
   package var isDiskAwaited = false
 
   package init(
@@ -111,48 +112,51 @@ package struct Accepted: Equatable {
   }
 }
 
-/// Why a command was not run, or came to nothing.
+/// An error that rejects a command or rolls it back.
 package enum Refusal: Error {
-  /// The service says no.
+  /// The service rejected the command.
   case service(any ServiceError)
 
-  /// A stream is not where it should be.
+  /// A stream does not have the expected version.
   case conflict(stream: String, expected: Expectation, actual: UInt64)
 
-  /// The command's identity belonged to another command, whose event has this position; `nil` when
-  /// it caused none.
+  /// The idempotency key belongs to another command.
+  ///
+  /// `seq` is that command's last event; `nil` if it recorded none.
   case reused(seq: UInt64?)
 
   /// The caller may not record events in a stream.
   case denied(stream: String)
 
-  /// The state would be larger than it may be.
+  /// The state would exceed its quota.
   case full(StateQuota.Scope, max: Int)
 
-  /// The journal takes no writes.
+  /// The journal accepts no writes.
   case journal(JournalFault)
 
-  /// The method has run for longer than it may; what it had recorded is taken back.
+  /// The method exceeded its time limit; its events were rolled back.
   case tooLong(milliseconds: Int)
 
-  /// The method waits for something that is worked out away from the loop: the command is to be run
-  /// again; see ``ServiceError/isPending``.
+  /// The method needs a result that is being computed off the event loop.
+  ///
+  /// Run the command again later; see ``ServiceError/isPending``.
   case pending
 
-  /// The method has failed in a way that its service does not know; for the log.
+  /// The method threw an error that its service does not declare; the detail is for the log.
   case unexpected(detail: String)
 }
 
-/// What a service answers when it says no: a closed enum of each service conforms.
+/// An error from a service; each service declares a closed enum that conforms.
 package protocol ServiceError: Error, CustomStringConvertible {
-  /// What kind of no it is.
+  /// The kind of error, for clients.
   var kind: ServiceErrorKind { get }
 
-  /// Whether it passes by itself, so that the same may go well later.
+  /// Whether the error is temporary, so that a retry may succeed.
   var isPassing: Bool { get }
 
-  /// Whether it is no answer: something is worked out away from the loop, and the same command run
-  /// again after that is decided.
+  /// Whether the command must wait for a result that is being computed off the event loop.
+  ///
+  /// If so, run the same command again when that result is available.
   var isPending: Bool { get }
 }
 
@@ -161,17 +165,17 @@ extension ServiceError {
   package var isPassing: Bool { false }
 }
 
-/// The kinds of no that clients can tell apart.
+/// The kinds of service errors that clients can distinguish.
 package enum ServiceErrorKind: Equatable, Sendable {
-  /// A parameter breaks a rule: its name, and what would be right.
+  /// A parameter breaks a rule: its name and the expected value.
   case invalid(parameter: String, expected: String)
 
-  /// There is no such thing.
+  /// The object does not exist.
   case notFound(what: String, id: String)
 
-  /// There is such a thing already.
+  /// The object already exists.
   case alreadyExists(what: String, id: String)
 
-  /// The service's own word for the rule, for example `"not_a_number"`.
+  /// The service's name for the broken rule, for example `"not_a_number"`.
   case rejected(reason: String)
 }

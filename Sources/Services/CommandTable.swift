@@ -1,21 +1,22 @@
-/// What is kept of commands by their identity, a bounded number for each user.
+/// Commands by idempotency key, with a bounded number for each user.
 ///
-/// A user's entries are in the order in which they came, and the oldest go first. One user cannot
-/// push out the entries of another, except that all users together have a bound as well: beyond it
-/// the users with the most entries lose their oldest.
+/// Entries of a user are in insertion order, and the oldest are removed first. A user does not
+/// displace the entries of others, except when the total exceeds its limit. In that case the
+/// users with the most entries lose their oldest ones.
 struct CommandTable<Entry> {
-  /// The most entries of one user.
+  /// The maximum number of entries of one user.
   let maxOfUser: Int
 
-  /// The most entries of all users together.
+  /// The maximum number of entries of all users together.
   let maxOfAll: Int
 
-  /// How many entries there are.
+  /// The number of entries.
   private(set) var count = 0
   private var users: [CommandIdentity.User: UserEntries] = [:]
 
-  /// How many entries go at once when there are too many: then the users need to be compared only
-  /// once for so many new ones.
+  /// The number of entries to remove at once when there are too many.
+  ///
+  /// This spreads the cost of comparing users over many insertions.
   private let batch: Int
 
   init(maxOfUser: Int, maxOfAll: Int) {
@@ -28,7 +29,7 @@ struct CommandTable<Entry> {
 
   subscript(id: CommandIdentity) -> Entry? { users[id.user]?[id.name] }
 
-  /// Adds the newest entry of a user.
+  /// Adds an entry as the newest one of a user.
   mutating func add(_ id: CommandIdentity, _ entry: Entry) {
     let max = maxOfUser
     change(id.user) { entries in
@@ -38,29 +39,29 @@ struct CommandTable<Entry> {
     if count > maxOfAll { shrink() }
   }
 
-  /// Changes an entry, if it is there.
+  /// Changes an entry if it exists.
   mutating func update(_ id: CommandIdentity, _ body: (inout Entry) -> Void) {
     users[id.user]?.update(id.name, body)
   }
 
-  /// Removes the oldest entries of a user as long as they are meant.
+  /// Removes a user's oldest entries while the condition holds.
   mutating func removeOldest(
     of user: CommandIdentity.User, while isMeant: (Entry) -> Bool
   ) {
     change(user) { $0.removeOldest(while: isMeant) }
   }
 
-  /// Removes the oldest entries of all users as long as they are meant.
+  /// Removes the oldest entries of each user while the condition holds.
   mutating func removeOldest(while isMeant: (Entry) -> Bool) {
     for user in Array(users.keys) { removeOldest(of: user, while: isMeant) }
   }
 
-  /// Removes the newest entries of all users as long as they are meant.
+  /// Removes the newest entries of each user while the condition holds.
   mutating func removeNewest(while isMeant: (Entry) -> Bool) {
     for user in Array(users.keys) { change(user) { $0.removeNewest(while: isMeant) } }
   }
 
-  /// Calls `body` with the entries of each user, the oldest first, users in no order.
+  /// Calls `body` with all entries: for each user the oldest first, users in no particular order.
   func forEach(_ body: (CommandIdentity, Entry) -> Void) {
     for (user, entries) in users {
       entries.forEach { body(CommandIdentity(user: user, name: $0), $1) }
@@ -77,11 +78,11 @@ struct CommandTable<Entry> {
     if after == 0 { users[user] = nil }
   }
 
-  /// Takes a batch away from the users with the most entries.
+  /// Removes a batch of entries from the users with the most.
   private mutating func shrink() {
     var excess = count - maxOfAll + batch - 1
     let counts = users.map { (user: $0.key, count: $0.value.count) }.sorted { $0.count > $1.count }
-    // No user is left with less than those after it, who keep all.
+    // No user is cut below the count of the next one, who keeps all entries.
     for (i, (_, count)) in counts.enumerated() {
       let next = i + 1 < counts.count ? counts[i + 1].count : 0
       let share = min(count - next, (excess + i) / (i + 1))
@@ -96,18 +97,18 @@ struct CommandTable<Entry> {
   }
 }
 
-/// The identity that a client gave a command, among those of its user.
+/// An idempotency key, scoped by user.
 struct CommandIdentity: Hashable, Sendable {
-  /// Whose names are meant; ``anyone`` where the user is not known.
+  /// The user who owns the key; ``anyone`` if unknown.
   struct User: Hashable, Sendable {
-    /// `nil` stands for ``anyone``.
+    /// The uid; `nil` for ``anyone``.
     let uid: UInt32?
 
     init(_ uid: UInt32) { self.uid = uid }
 
     private init() { uid = nil }
 
-    /// Whoever asks: there was a time when all users had names in common.
+    /// Any user; keys of early versions were not scoped by user.
     static let anyone = User()
   }
 
@@ -116,21 +117,23 @@ struct CommandIdentity: Hashable, Sendable {
 }
 
 extension CommandTable {
-  /// The entries of one user by name, in the order in which they came.
+  /// The entries of one user by key, in insertion order.
   private struct UserEntries {
     private struct Slot {
       let name: String
       var entry: Entry
     }
 
-    /// From ``first`` on, the oldest first.
+    /// The entries from index ``first`` on, the oldest first.
+    ///
+    /// Slots before it are already removed.
     private var slots: [Slot] = []
     private var first = 0
 
-    /// How many slots were before those in ``slots``.
+    /// The number of slots that were removed from the front of ``slots``.
     private var dropped = 0
 
-    /// The place of each entry, counted from the first that there ever was.
+    /// The index of each entry, counted from the first entry ever added.
     private var places: [String: Int] = [:]
 
     var count: Int { places.count }
@@ -141,7 +144,7 @@ extension CommandTable {
 
     mutating func add(_ name: String, _ entry: Entry) {
       slots.append(Slot(name: name, entry: entry))
-      // The slot of an older entry of this name has none from now on.
+      // This invalidates the slot of an older entry with the same key.
       places[name] = dropped + slots.count - 1
     }
 
@@ -150,7 +153,7 @@ extension CommandTable {
       body(&slots[index].entry)
     }
 
-    /// Whether a slot holds the entry of its name, and not one that came before that.
+    /// Returns whether a slot holds the current entry of its key, not a replaced one.
     private func isCurrent(_ index: Int) -> Bool { places[slots[index].name] == dropped + index }
 
     mutating func removeOldest() {
@@ -165,7 +168,7 @@ extension CommandTable {
 
     /// Removes the first slot.
     ///
-    /// - Returns: Whether it held an entry.
+    /// - Returns: Whether the slot held a current entry.
     @discardableResult
     private mutating func removeFirst() -> Bool {
       let isEntry = isCurrent(first)

@@ -1,31 +1,33 @@
 internal import JSON
 internal import Journal
 
-/// The commands that were run under an identity, so that none is run twice.
+/// The commands that already ran, by idempotency key, so that none runs twice.
 ///
-/// Each user has a window of the last 24 hours, at most 100,000 commands; all windows together hold
-/// at most 200,000, see ``CommandTable``.
+/// Each user has a window of the last 24 hours, at most 100,000 commands. All windows together
+/// hold at most 200,000; see ``CommandTable``.
 struct CommandWindow {
-  /// One command that was run.
+  /// A command that already ran.
   struct Entry: Equatable, Sendable {
-    /// Where the answer of a command is.
+    /// The location of a command's answer.
     enum Answer: Equatable, Sendable {
       case none
       case text(JSONText)
-      /// Beside the command's last event in the journal, because it is long.
+      /// In the journal with the command's last event, because it is long.
       case inJournal
     }
 
-    /// Its last event; of a command that recorded nothing, the last event that it was decided on.
+    /// The position of the command's last event.
+    ///
+    /// If it recorded nothing, the last position when it ran.
     let seq: UInt64
 
-    /// The place of its last event in its stream; 0 when it recorded nothing.
+    /// The version of its last event in its stream; 0 if it recorded nothing.
     let version: UInt64
 
-    /// Microseconds since 1970.
+    /// The time in microseconds since 1970.
     let time: Int64
 
-    /// What was asked; see ``fingerprint(_:_:)``.
+    /// The hash of the call; see ``fingerprint(_:_:)``.
     let call: UInt64
     private(set) var answer: Answer
 
@@ -36,7 +38,7 @@ struct CommandWindow {
 
     var hasRecorded: Bool { version > 0 }
 
-    /// What was answered, unless that ``isInJournal``.
+    /// The answer, unless it is only in the journal (``isInJournal``).
     var value: JSONText? {
       if case .text(let value) = answer { return value }
       return nil
@@ -46,7 +48,7 @@ struct CommandWindow {
 
     fileprivate var isLong: Bool { CommandWindow.isLong(value) }
 
-    /// Lets a long answer go, which is durable.
+    /// Drops a long answer from memory, because it is durable in the journal.
     fileprivate mutating func leaveToJournal() {
       if isLong { answer = .inJournal }
     }
@@ -54,21 +56,21 @@ struct CommandWindow {
 
   private static let maxAge: Int64 = 24 * 3600 * 1_000_000
 
-  /// Bytes of an answer that is kept in memory.
+  /// The maximum size in bytes of an answer that stays in memory.
   private static let maxBytes = 256
 
   private var entries = CommandTable<Entry>(maxOfUser: 100_000, maxOfAll: 200_000)
 
-  /// Those with a long answer that is not durable yet, in order.
+  /// Commands with a long answer that is not durable yet, in order.
   private var long: [CommandIdentity] = []
 
-  /// When the entries of all users were last looked through for old ones.
+  /// The time of the last scan of all users for expired entries.
   private var cleanedAt: Int64 = 0
 
-  /// Whether an answer is too long to be kept in memory.
+  /// Returns whether an answer is too long to stay in memory.
   static func isLong(_ value: JSONText?) -> Bool { value?.text.utf8.count ?? 0 > maxBytes }
 
-  /// The command that a user ran under this identity; `nil` when there is none.
+  /// Returns the command that a user ran under this key, or `nil` if there is none.
   subscript(id: CommandIdentity) -> Entry? {
     entries[id] ?? entries[CommandIdentity(user: .anyone, name: id.name)]
   }
@@ -78,14 +80,14 @@ struct CommandWindow {
     if entry.isLong { long.append(id) }
     let oldest = entry.time - Self.maxAge
     entries.removeOldest(of: id.user) { $0.time < oldest }
-    // Users who ask for nothing more.
+    // Expires entries of users who send no more commands.
     if entry.time - cleanedAt > Self.maxAge / 24 {
       cleanedAt = entry.time
       entries.removeOldest { $0.time < oldest }
     }
   }
 
-  /// Takes over what a record of before this start says.
+  /// Adds the command of a record from before this start.
   mutating func note(_ record: Record, _ coder: EventCoder) {
     guard let name = record.command, let meta = record.meta,
       let meta = coder.value(Meta.self, of: JSONText(kept: meta)),
@@ -98,7 +100,7 @@ struct CommandWindow {
     note(CommandIdentity(user: .init(meta.uid), name: name), entry)
   }
 
-  /// Leaves the long answers that have become durable to the journal.
+  /// Drops the long answers that have become durable from memory.
   mutating func settle(upTo seq: UInt64) {
     guard !long.isEmpty else { return }
     let durable = long.prefix { entries[$0].map { $0.seq <= seq } ?? true }
@@ -106,13 +108,13 @@ struct CommandWindow {
     long.removeFirst(durable.count)
   }
 
-  /// Forgets the commands whose events, or those that they were decided on, are lost.
+  /// Removes the commands whose events, or the events they were decided on, are lost.
   mutating func discard(after seq: UInt64) {
     entries.removeNewest { $0.seq > seq }
     long = []
   }
 
-  /// What a call asks, in few bytes: FNV-1a of method and parameters
+  /// Returns the FNV-1a hash of method and parameters
   /// (<http://www.isthe.com/chongo/tech/comp/fnv/>).
   static func fingerprint(_ method: String, _ parameters: String) -> UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
@@ -129,11 +131,11 @@ extension CommandWindow.Entry.Answer {
   }
 }
 
-// As it is kept in a snapshot: for each user an array of commands, the oldest first. A command is
-// `[name,seq,version,time,call]`, then its answer if it has one, then `true` if that is in the
-// journal (`null` stands in its place). `*` stands for commands of a user that is not known.
+// The snapshot form: for each user an array of commands, the oldest first. A command is
+// `[name,seq,version,time,call]`, followed by its answer if it has one. If the answer is in the
+// journal, `null,true` follows instead. The user `*` holds commands of unknown users.
 extension CommandWindow {
-  /// What is durable and follows from the journal alone.
+  /// The snapshot of all commands that recorded events; only these follow from the journal.
   var kept: JSONText {
     var users: [String: [JSONText]] = [:]
     entries.forEach { id, entry in
@@ -143,7 +145,7 @@ extension CommandWindow {
     return JSONText(members: users.mapValues { JSONText(elements: $0) })
   }
 
-  /// What was kept so; `nil` when it does not read back.
+  /// Reads a snapshot; returns `nil` if it is malformed.
   init?(kept text: JSONText) {
     var isWhole = true
     let isObject = text.forEachMember { user, commands in
@@ -196,7 +198,8 @@ extension CommandWindow.Entry {
   }
 }
 
-/// The texts of ``Meta`` for commands without an identity: those of a client are mostly the same.
+/// A cache for the ``Meta`` text of commands without a key, because consecutive ones are mostly
+/// equal.
 struct MetaTexts {
   private var last: (method: String, caller: Caller, text: String)?
 
@@ -210,13 +213,13 @@ struct MetaTexts {
   }
 }
 
-/// What is kept beside an event: who caused it, and what the answer was.
+/// The metadata stored with an event: the caller and the answer.
 struct Meta: Codable {
   let uid: UInt32
   let pid: Int32
   let method: String
 
-  /// Only with the last event of a command with an identity.
+  /// The fingerprint of the call; only on the last event of a command with a key.
   var call: String?
   var value: JSONText?
 }

@@ -1,6 +1,6 @@
 package import JSON
 
-/// What must hold for a part of a value, or of the data of an event that is wanted.
+/// A test on a part of a value or of an event's data.
 package struct Condition: Sendable {
   package typealias Test = JSONTest
 
@@ -12,10 +12,10 @@ package struct Condition: Sendable {
     self.test = test
   }
 
-  /// Whether it holds for some data; `nil` is where nothing is.
+  /// Returns whether the condition holds for some data; `nil` means no data.
   package func holds(for data: JSONText?) -> Bool { holds(forPart: data.flatMap(place.find)) }
 
-  /// Whether it holds for what stands at ``place``; `nil` is where nothing is.
+  /// Returns whether the condition holds for the value at ``place``; `nil` means no value.
   package func holds(forPart value: JSONText?) -> Bool {
     test.holds(for: value)
   }

@@ -1,13 +1,13 @@
 package import JSON
 
-/// Turns events into text and back; kept and reused by whoever needs one, on one thread.
+/// Encodes events as text and decodes them; reusable, but only on one thread.
 package final class EventCoder {
   private let encoder = JSONEncoder()
   private let decoder = JSONDecoder()
 
   package init() {}
 
-  /// A value as text.
+  /// Encodes a value as JSON text.
   func text(_ value: some Encodable) -> JSONText {
     do {
       return try encoder.text(value)
@@ -16,15 +16,16 @@ package final class EventCoder {
     }
   }
 
-  /// A value of a text; `nil` when it does not fit.
+  /// Decodes a value from JSON text; returns `nil` if the text does not match the type.
   ///
-  /// Members that are not known are passed over.
+  /// Unknown members are ignored.
   func value<Value: Decodable>(_ type: Value.Type = Value.self, of text: JSONText) -> Value? {
     try? decoder.decode(type, from: text, unknownMembers: .ignored)
   }
 }
 
-/// The name of a case is the kind, its associated values are the data: `{"kind":data}` taken apart.
+/// Splits the compiler's encoding `{"kind":data}`: the name of the case is the kind, and its
+/// associated values are the data.
 extension ServiceEvent where Self: Codable {
   package func written(_ coder: EventCoder) -> (kind: String, data: JSONText) {
     guard case .object(let object) = coder.text(self).value, object.members.count == 1 else {

@@ -2,21 +2,25 @@ package import Facts
 package import JSON
 internal import Journal
 
-/// Which events are wanted.
+/// A filter for events.
 package struct EventFilter: Sendable {
-  /// The streams that are wanted: those that one of the patterns means; `nil` for all.
+  /// The patterns of stream names; an event must match one of them.
+  ///
+  /// `nil` matches all streams.
   package var streams: [Pattern]?
 
-  /// The types that are wanted: those that one of the patterns means; `nil` for all.
+  /// The patterns of event types; an event must match one of them.
+  ///
+  /// `nil` matches all types.
   package var types: [Pattern]?
 
-  /// Whether the events of a stream may be shown; `nil` for all.
+  /// Returns whether the recipient may see the events of a stream; `nil` allows all streams.
   package var mayShow: (@Sendable (_ stream: String) -> Bool)?
 
-  /// A service whose events are not wanted.
+  /// A service whose events are excluded.
   package var without: String?
 
-  /// What must hold for the data of an event, all of it.
+  /// Conditions on the data of an event; all of them must hold.
   package var conditions: [Condition]
 
   package init(
@@ -27,38 +31,39 @@ package struct EventFilter: Sendable {
     self.conditions = conditions
   }
 
-  /// The same without conditions: all that depends on the stream and the type.
+  /// A copy without conditions; it depends only on the stream and the type of an event.
   package var withoutConditions: EventFilter {
     var filter = self
     filter.conditions = []
     return filter
   }
 
-  /// The one stream that is wanted: its events are found without reading all others.
+  /// The only matching stream, if there is exactly one; its events can be found without reading
+  /// all others.
   var onlyStream: String? {
     guard let streams, streams.count == 1, streams[0].isLiteral else { return nil }
     return streams[0].text
   }
 
-  /// The event of a record, if it is wanted.
+  /// Returns the event of a record, or `nil` if the filter excludes it.
   ///
-  /// - Parameter forms: Those that events have had, by service, where any has changed.
+  /// - Parameter forms: The event forms of each service in which an event type has changed.
   func event(of record: Record, _ forms: [String: EventForms]) -> JournalEvent? {
     guard wants(record, streams: streams, types: types) else { return nil }
     let event = JournalEvent(record, forms)
     return holds(for: event.data) ? event : nil
   }
 
-  /// Whether all conditions hold for the data of an event.
+  /// Returns whether all conditions hold for the data of an event.
   package func holds(for data: JSONText?) -> Bool {
     conditions.allSatisfy { $0.holds(for: data) }
   }
 
-  /// Whether a record is wanted by its stream and type.
+  /// Returns whether a record matches by its stream and type.
   ///
   /// - Parameters:
-  ///   - streams: The patterns of streams that are still to be looked at.
-  ///   - types: The patterns of types that are.
+  ///   - streams: The stream patterns left to check; `nil` for none.
+  ///   - types: The type patterns left to check; `nil` for none.
   func wants(_ record: Record, streams: [Pattern]?, types: [Pattern]?) -> Bool {
     if let without, record.service == without { return false }
     if let streams, !streams.contains(where: { $0.matches(record.stream) }) { return false }

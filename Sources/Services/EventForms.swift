@@ -1,6 +1,6 @@
 package import JSON
 
-/// The type of an event as it is kept: a name, and in which of its forms the data is.
+/// The stored type of an event: a name and the version of its data's form.
 ///
 /// `cells.set` is the first form, `cells.set@2` the second, and so on.
 struct EventType: Equatable {
@@ -19,40 +19,40 @@ struct EventType: Equatable {
 
   static func text(_ name: String, form: Int) -> String { form > 1 ? "\(name)@\(form)" : name }
 
-  /// The name alone.
+  /// Returns the name without the form.
   static func name(of text: String) -> String {
     text.utf8.contains(UInt8(ascii: "@")) ? String(EventType(text).name) : text
   }
 }
 
-/// Brings the data of one form of an event to the next: a pure function.
+/// Converts the data of an event from one form to the next; a pure function.
 package typealias Upcaster = @Sendable (JSONText) -> JSONText
 
-/// The forms that the events of a service have had.
+/// The current and former forms of a service's events.
 package struct EventForms: Sendable {
-  /// What becomes of an event that was kept.
+  /// The result of reading a stored event.
   enum Reading: Equatable {
     case event(kind: String, data: JSONText)
-    /// It has a form that is not known here; `known` is the highest that is.
+    /// The form is unknown; `known` is the highest known form.
     case newer(known: Int)
   }
 
-  /// For each kind that has changed, what brings each form to the next, the first one first.
+  /// The conversions for each changed event kind, from each form to the next, the oldest first.
   private let upcasters: [String: [Upcaster]]
 
   init(_ upcasters: [String: [Upcaster]]) {
     self.upcasters = upcasters
   }
 
-  /// Whether no kind has changed.
+  /// True if no event kind has changed.
   var isEmpty: Bool { upcasters.isEmpty }
 
-  /// The form in which events of a kind are recorded.
+  /// Returns the form in which new events of a kind are recorded.
   func present(_ kind: String) -> Int { (upcasters[kind]?.count ?? 0) + 1 }
 
-  /// An event in its present form.
+  /// Converts an event to its current form.
   ///
-  /// - Parameter kind: As it is kept, with its form.
+  /// - Parameter kind: The stored kind, including its form.
   func read(_ kind: Substring, _ data: JSONText) -> Reading {
     if upcasters.isEmpty, !kind.utf8.contains(UInt8(ascii: "@")) {
       return .event(kind: String(kind), data: data)

@@ -2,14 +2,15 @@ internal import Facts
 internal import Journal
 internal import Signals
 
-/// The observers of events as they become durable, found by stream or by type: an event costs what
-/// those cost that want it.
+/// The observers of durable events, indexed by stream or by type.
+///
+/// The cost of an event depends only on the number of its observers.
 final class EventWatchers {
   private final class Watch {
     let filter: EventFilter
     let events = PassthroughSubject<JournalEvent, Never>()
 
-    /// The last event that it was given, for one that is found by several patterns.
+    /// The last delivered position; it prevents duplicates when several patterns match.
     var lastSeq: UInt64 = 0
 
     init(_ filter: EventFilter) {
@@ -17,7 +18,7 @@ final class EventWatchers {
     }
   }
 
-  /// The observers under one pattern.
+  /// The observers of one pattern.
   private final class Watches {
     var all: [ObjectIdentifier: Watch] = [:]
   }
@@ -25,13 +26,13 @@ final class EventWatchers {
   private let byStream = PatternIndex<Watches>()
   private let byType = PatternIndex<Watches>(separator: ".")
 
-  /// Those that want events of every stream and type.
+  /// The observers without a pattern for streams or types.
   private let others = Watches()
   private var count = 0
 
   var isEmpty: Bool { count == 0 }
 
-  /// The events that are wanted, from now on.
+  /// Emits the matching events from now on.
   func events(_ filter: EventFilter) -> Signal<JournalEvent, Never> {
     Signal { [self] observer in
       let watch = Watch(filter)
@@ -75,7 +76,7 @@ final class EventWatchers {
     }
   }
 
-  /// Tells of a record those that want it.
+  /// Delivers a record to its observers.
   func send(_ record: Record, _ forms: [String: EventForms]) {
     var wanting: [Watch] = []
     func note(_ watches: Watches, types: (EventFilter) -> [Pattern]?) {

@@ -1,11 +1,11 @@
 internal import Journal
 
 extension Fold {
-  /// Begins with the newest snapshot of a service that contains nothing after a position.
+  /// Starts from a service's newest snapshot at or before a position.
   ///
-  /// - Returns: The position of the snapshot; 0 when there is none.
-  /// - Throws: ``JournalError/outOfRange(first:last:)`` when the state then does not follow from what
-  ///   is kept.
+  /// - Returns: The position of the snapshot; 0 if there is none.
+  /// - Throws: ``JournalError/outOfRange(first:last:)`` if events needed after the snapshot were
+  ///   removed.
   func start(
     _ reader: any JournalReader, of service: String, upTo seq: UInt64
   ) throws(JournalError) -> UInt64 {
@@ -23,7 +23,7 @@ extension Fold {
     return position
   }
 
-  /// Brings a new fold to a position.
+  /// Brings a new projection to a position.
   func advance(
     _ reader: any JournalReader, of service: String, to seq: UInt64
   ) throws(JournalError) {

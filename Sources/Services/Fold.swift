@@ -1,56 +1,58 @@
 package import JSON
 package import Journal
 
-/// The state of a service as of some position, made of a snapshot and records; on any thread.
+/// A projection: the state of a service at some position, built from a snapshot and records.
+///
+/// Usable on any thread.
 package protocol Fold: AnyObject {
-  /// Takes over a snapshot and returns whether it reads back.
+  /// Loads a snapshot and returns whether it was readable.
   func start(from snapshot: Snapshot) -> Bool
 
-  /// The form in which snapshots are written; this and all before it are read.
+  /// The form in which snapshots are written; this form and all earlier ones can be read.
   var snapshotForm: Int { get }
 
-  /// Applies a record, of whatever service.
+  /// Applies a record of any service.
   ///
-  /// - Returns: The sources that it may have changed.
+  /// - Returns: The sources that may have changed.
   @discardableResult
   func apply(_ record: Record) -> [String]
 
-  /// The sources that a record, of whatever service, may have changed.
+  /// Returns the sources that a record of any service may change.
   func sources(changedBy record: Record) -> [String]
 
-  /// Whether a record is an event that the state is made of.
+  /// Returns whether a record is an event that the state consists of.
   func knows(_ record: Record) -> Bool
 
-  /// What a record alone says of the sources that it changes; `nil` when the state has to be known.
+  /// Returns the changes that follow from a record alone, or `nil` if they depend on the state.
   func given(by record: Record) -> [SourceChange]?
 
-  /// Applies a record, of whatever service, and tells what it changes.
+  /// Applies a record of any service and returns the changes of sources.
   func changes(by record: Record) -> [SourceChange]
 
-  /// Applies a record without asking what it changes.
+  /// Applies a record without computing the changes.
   ///
-  /// - Returns: Why the state cannot be had: the record is damaged, or has to be known better; `nil`
-  ///   when it can.
+  /// - Returns: The reason why the state cannot be built: the record is damaged or has an
+  ///   unsupported type. `nil` on success.
   @discardableResult
   func replay(_ record: Record) -> JournalError?
 
-  /// What ``replay(_:)`` has passed over because it is not known.
+  /// The unknown event types that ``replay(_:)`` has skipped.
   var unknown: UnknownKinds { get }
 
   /// The names of the sources that have a value.
   var sources: [String] { get }
 
-  /// The value of a source; `nil` when it has none.
+  /// Returns the value of a source, or `nil` if it has none.
   func value(of source: String) -> JSONText?
 
-  /// The state as a snapshot as of a position.
+  /// Returns the state as a snapshot at a position.
   func snapshot(at seq: UInt64) -> Snapshot
 
-  /// The forms that the events of the service have had.
+  /// The current and former forms of the service's events.
   var forms: EventForms { get }
 }
 
-/// The fold of one type of state.
+/// The projection for one type of state.
 final class StateFold<State: ServiceState>: Fold {
   private let service: String
   private let prefix: String
@@ -110,7 +112,9 @@ final class StateFold<State: ServiceState>: Fold {
     return nil
   }
 
-  /// What an event that is not known, or does not read, means.
+  /// Classifies a record whose event is unknown or unreadable.
+  ///
+  /// Returns `nil` if it can be skipped.
   private func fault(of record: Record) -> JournalError? {
     guard let kind = kind(of: record) else { return nil }
     switch forms.read(kind, .null) {
@@ -132,14 +136,15 @@ final class StateFold<State: ServiceState>: Fold {
     }
   }
 
-  /// The kind of a record's event, with its form; `nil` when it is none of this service.
+  /// Returns the kind of a record's event with its form, or `nil` if it belongs to another
+  /// service.
   private func kind(of record: Record) -> Substring? {
     let type = record.type.utf8
     guard type.count > prefix.utf8.count, type.starts(with: prefix.utf8) else { return nil }
     return record.type[type.index(type.startIndex, offsetBy: prefix.utf8.count)...]
   }
 
-  /// The event of a record; `nil` when it is none of this service that this version knows.
+  /// Returns the event of a record, or `nil` if it belongs to another service or is unknown.
   func event(of record: Record) -> State.Event? {
     guard let kind = kind(of: record),
       case .event(let kind, let data) = forms.read(kind, JSONText(kept: record.data))

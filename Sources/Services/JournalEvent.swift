@@ -1,27 +1,27 @@
 package import JSON
 internal import Journal
 
-/// An event as it is shown to those who read the journal.
+/// An event as delivered to readers of the journal.
 package struct JournalEvent: Equatable, Sendable {
   package let seq: UInt64
 
-  /// For example `"cells.set"`.
+  /// The type, for example `"cells.set"`.
   package let type: String
 
-  /// For example `"cells/lamp"`.
+  /// The stream, for example `"cells/lamp"`.
   package let stream: String
 
-  /// Its place in its stream.
+  /// The position in the stream, from 1.
   package let version: UInt64
 
-  /// Microseconds since 1970.
+  /// The time in microseconds since 1970.
   package let time: Int64
   package let data: JSONText
 
-  /// The identity of the command that caused it, if the client gave one.
+  /// The idempotency key of the command that recorded the event; `nil` if the client gave none.
   package let command: String?
 
-  /// An event as it was kept, or in its present form where that is known.
+  /// Creates an event from a record and converts it to its current form, if the form is known.
   init(_ record: Record, _ forms: [String: EventForms] = [:]) {
     seq = record.seq
     var (type, data) = (record.type, JSONText(kept: record.data))
@@ -39,16 +39,15 @@ package struct JournalEvent: Equatable, Sendable {
   }
 }
 
-/// Events that follow each other.
+/// A page of consecutive events.
 package struct EventPage: Equatable, Sendable {
-  /// Those that are wanted, oldest first.
+  /// The matching events, oldest first.
   package let events: [JournalEvent]
 
-  /// The position up to which there are no others; for a page that was read backward, down to which.
+  /// The last examined position; for a page that was read backward, the first one.
   package let end: UInt64
 
-  /// Positions before the end, after what was known, whose events were removed; known of pages that
-  /// were read forward.
+  /// Ranges of removed positions within the page; only for pages that were read forward.
   package let holes: [ClosedRange<UInt64>]
 
   init(events: [JournalEvent], end: UInt64, holes: [ClosedRange<UInt64>] = []) {

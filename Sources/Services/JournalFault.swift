@@ -1,22 +1,22 @@
 package import Journal
 
-/// Why the journal could not do what somebody asked of the services.
+/// An error of the journal, as reported by services.
 package enum JournalFault: Error, Equatable, Sendable {
-  /// It takes no writes; `reason` is `"ENOSPC"`, `"EIO"`, `"read-only"`, …
+  /// The journal accepts no writes; `reason` is `"ENOSPC"`, `"EIO"`, `"read-only"`, …
   ///
-  /// When `mayBeWritten`, what was asked for may be found done after a restart.
+  /// If `mayBeWritten`, the rejected events may turn out to be written after a restart.
   case readOnly(reason: String, mayBeWritten: Bool)
 
-  /// An event does not read back.
+  /// An event cannot be read back.
   case damaged(seq: UInt64, detail: String)
 
-  /// An event says something that this program is too old for.
+  /// An event requires a newer version of this program.
   case notUnderstood(seq: UInt64, detail: String)
 
-  /// The position is not one of those that are kept.
+  /// The position is outside the retained range.
   case outOfRange(first: UInt64, last: UInt64)
 
-  /// It cannot be read at all.
+  /// The journal cannot be read.
   case unavailable(detail: String)
 
   package init(_ error: JournalError) {

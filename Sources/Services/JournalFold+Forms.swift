@@ -1,20 +1,20 @@
 internal import JSON
 
 extension JournalFold {
-  /// How the window of commands and the heads of the streams have changed in the snapshots.
+  /// The changes of the command window and of the stream heads between snapshot forms.
   ///
-  /// The first three forms of the window are
-  /// `{"entries":{id:{"seq","version","time","call","value"?,"isInJournal"}},"order":[id],"oldest":n}`,
-  /// where the entries are in `order` from the index `oldest` on.
+  /// In its first three forms, the window is `{"entries":{id:entry},"order":[id],"oldest":n}`. An
+  /// entry is `{"seq","version","time","call","value"?,"isInJournal"}`. The entries are in
+  /// `order` from the index `oldest` on.
   static var upcasters: [Upcaster] {
     [
-      // 1: "isInJournal" is missing; no answer was left to the journal.
+      // 1: lacks "isInJournal", because all answers were stored in the window.
       { changed($0) { $0["isInJournal"] = JSONText(false) } },
-      // 2: an id is the name alone, because all users had names in common; 3: "uid name".
+      // 2: ids are plain keys, because keys were not scoped by user; 3: ids are "uid key".
       { window($0) { $0.renamed { "* " + $0 } } },
-      // 3: all users are in one window; 4: each has one of their own, see ``CommandWindow/kept``.
+      // 3: all users share one window; 4: each user has a window, see ``CommandWindow/kept``.
       { window($0) { $0.byUser } },
-      // 4: a head is [seq,version]; 5: with the user who is charged for it. Both are read.
+      // 4: a head is [seq,version]; 5: it includes the charged user. Both can be read.
       { $0 },
     ]
   }
@@ -44,11 +44,11 @@ extension JournalFold {
   }
 }
 
-/// The window of commands as the first three forms had it.
+/// The command window in its first three forms.
 private struct OldWindow {
   var entries: [String: JSONText]
 
-  /// Identities by age; may name one that has no entry, or name it twice.
+  /// The ids by age; may contain duplicates and ids without an entry.
   var order: [String]
 
   init?(_ text: JSONText) {
@@ -75,7 +75,7 @@ private struct OldWindow {
     return window.text
   }
 
-  /// The fourth form; `nil` when an entry is none.
+  /// The window in its fourth form; `nil` if an entry is malformed.
   var byUser: JSONText? {
     var users: [String: [JSONText]] = [:]
     var seen: Set<String> = []

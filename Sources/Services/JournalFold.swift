@@ -1,18 +1,20 @@
 internal import JSON
 internal import Journal
 
-/// What the host itself knows of the journal and no service does.
+/// The host's projection of the journal: the head of each stream, and the commands that already
+/// ran.
 ///
-/// That is where the streams end, and the commands that were run. It is folded and kept as the
-/// states of the services are.
+/// It is built and stored like the states of services.
 final class JournalFold: Fold {
-  /// The name under which it is kept.
+  /// The service name of its snapshots.
   static let service = "journal"
 
-  /// Its forms; ``upcasters`` says what has changed.
+  /// The current and former forms of its snapshots; see ``upcasters``.
   private static let snapshots = SnapshotForms(upcasters)
 
-  /// The name under which the journal keeps what was removed: this one follows from all events.
+  /// Returns the name under which the journal stores removals.
+  ///
+  /// For this projection it is any service, because it depends on all events.
   static func removalName(of service: String) -> String {
     service == Self.service ? Removal.anyService : service
   }
@@ -23,7 +25,7 @@ final class JournalFold: Fold {
 
   init() {}
 
-  /// What a running host knows.
+  /// Creates a projection from the data of a running host.
   init(_ heads: StreamHeads, _ window: CommandWindow) {
     self.heads = heads
     self.window = window
@@ -34,16 +36,16 @@ final class JournalFold: Fold {
   func start(from snapshot: Snapshot) -> Bool {
     guard let data = Self.snapshots.read(snapshot) else { return false }
     guard read(data) else {
-      // Without what it holds commands would be run twice, and versions begin anew.
+      // Partial data would let commands run twice and restart the versions of streams.
       (heads, window) = (StreamHeads(), CommandWindow())
       return false
     }
     return true
   }
 
-  /// Takes over what was kept.
+  /// Loads a snapshot's data.
   ///
-  /// - Returns: Whether all of it reads back.
+  /// - Returns: Whether all of it was readable.
   private func read(_ kept: JSONText) -> Bool {
     var (heads, window): (JSONText?, CommandWindow?)
     let isObject = kept.forEachMember { name, part in
@@ -79,14 +81,14 @@ final class JournalFold: Fold {
     return nil
   }
 
-  /// It is made of all events, whatever they say.
+  /// Always empty, because no event is unknown to this projection.
   var unknown: UnknownKinds { UnknownKinds() }
 
   var sources: [String] { [] }
 
   var forms: EventForms { EventForms([:]) }
 
-  /// It has no sources.
+  /// Returns no changes, because this projection has no sources.
   func changes(by record: Record) -> [SourceChange] {
     apply(record)
     return []
@@ -110,8 +112,9 @@ final class JournalFold: Fold {
 }
 
 extension UInt32 {
-  /// The user who has caused an event, as its `meta` begins with: `{"uid":1000,`; `nil` when that is
-  /// not said.
+  /// Reads the calling user from an event's `meta`, which begins with `{"uid":1000,`.
+  ///
+  /// Returns `nil` if it does not.
   fileprivate init?(caller meta: String) {
     let start = #"{"uid":"#.utf8
     guard meta.utf8.starts(with: start) else { return nil }
@@ -120,8 +123,9 @@ extension UInt32 {
   }
 }
 
-/// `[seq,version,user]`, taken apart by hand, because there is one for each stream; without the user
-/// who is charged for it when that is not known.
+/// The snapshot form `[seq,version,user]`, without the user if unknown.
+///
+/// Parsed by hand for speed, because there is one for each stream.
 extension Head {
   fileprivate var kept: JSONText {
     let user = charge.user == Charge.nobody ? "" : ",\(charge.user)"

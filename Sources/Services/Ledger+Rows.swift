@@ -1,13 +1,15 @@
 package import Signals
 
 extension Ledger {
-  /// A dictionary of the durable state as a list by its keys: for views, which share it.
+  /// Returns a dictionary of the durable state as a list ordered by key, for views.
+  ///
+  /// Views share it.
   ///
   ///     var people: RowList<Int, Person> {
   ///       ledger.rows(of: \.people) { _, place in [number(of: place.stream)] }
   ///     }
   ///
-  /// - Parameter keys: The keys of what an event adds, changes or removes.
+  /// - Parameter keys: Returns the keys that an event adds, changes or removes.
   package func rows<Key: Comparable, Value>(
     of entries: KeyPath<State, [Key: Value]>,
     changedBy keys: @escaping (State.Event, Place) -> [Key]

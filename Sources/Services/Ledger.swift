@@ -3,29 +3,29 @@ package import JSON
 internal import Journal
 package import Signals
 
-/// The state of one service, as it is decided and as it is durable, and its way into the journal.
+/// The state of one service, pending and durable, and its access to the journal.
 ///
-/// A service holds two truths. ``newest`` is what has been decided; commands are checked against
-/// it. ``shown`` is what is durable; clients see nothing else. Each event is applied to both, so
-/// that neither is copied. What is taken back is undone in ``newest`` event by event where the state
-/// knows how, else ``newest`` is made anew from ``shown``.
+/// A service has two states. ``newest`` includes all recorded events; commands are checked
+/// against it. ``shown`` includes only durable events; clients see nothing else. Each event is
+/// applied to both states, so neither is ever copied. A rollback applies inverse events to
+/// ``newest`` if the state can provide them. Otherwise it rebuilds ``newest`` from ``shown``.
 package final class Ledger<State: ServiceState> {
   /// The name of the service: the first segment of its streams and sources.
   package let service: String
 
-  /// The state with all that was recorded.
+  /// The pending state, including all recorded events.
   package private(set) var newest = State()
 
-  /// The durable state, to be asked and not to be observed.
+  /// The durable state; it is not observable.
   ///
-  /// Whoever follows it observes what it depends on: by stream (``events(in:)``), by source
-  /// (``changes(of:)``) or by row (``rows(of:changedBy:)``).
+  /// Observe what it depends on instead: a stream (``events(in:)``), a source (``changes(of:)``)
+  /// or rows (``rows(of:changedBy:)``).
   package private(set) var shown = State()
 
-  /// Tells that something was recorded and is taken back or lost: ``newest`` is without it.
+  /// Emits after recorded events were rolled back or lost and removed from ``newest``.
   package let undone = PassthroughSubject<Void, Never>()
 
-  /// Each event that is durable, after ``shown`` has it: for those who follow what happens.
+  /// Emits each durable event, after it was applied to ``shown``.
   package let happened = PassthroughSubject<(event: State.Event, place: Place), Never>()
 
   private unowned let host: ServiceHost
@@ -38,16 +38,16 @@ package final class Ledger<State: ServiceState> {
   private let names = SourceNames()
   private let streams = KeyedSubject<String, (event: State.Event, place: Place)>()
 
-  /// The kinds of events and the types as which they are kept; there are few.
+  /// The stored types of event kinds; there are only a few.
   private var types: [(kind: String, type: String)] = []
 
-  /// What the journal holds, until the start is over.
+  /// The projection that replays the journal; `nil` after the start.
   private var start: StateFold<State>?
 
-  /// Events that this program does not know, as far as they were read.
+  /// Unknown events found during the replay.
   private var unknown = UnknownKinds()
 
-  /// What is recorded and not durable yet.
+  /// The recorded events that are not durable yet.
   private var pending = Queue<Pending>()
 
   private struct Pending {
@@ -58,11 +58,12 @@ package final class Ledger<State: ServiceState> {
     let inverse: State.Event?
   }
 
-  /// Whether its events are about readers of the journal: those are not told how far they are
-  /// because of them.
+  /// Whether its events only record reader positions.
+  ///
+  /// Such events are not reported to readers as progress.
   private let isAboutReaders: Bool
 
-  /// Joins a host, before that starts.
+  /// Registers with a host; call it before the host starts.
   package init(_ service: String, in host: ServiceHost, isAboutReaders: Bool = false) {
     self.service = service
     self.isAboutReaders = isAboutReaders
@@ -73,14 +74,14 @@ package final class Ledger<State: ServiceState> {
 
   // MARK: Recording
 
-  /// Records an event: it is decided now, and shown when it is durable.
+  /// Records an event; it takes effect in ``newest`` now, and in ``shown`` once it is durable.
   ///
-  /// For the methods of the service, within ``ServiceHost/perform(_:_:)`` and nowhere else.
+  /// Only for methods of the service, within ``ServiceHost/perform(_:_:)``.
   ///
   /// - Parameters:
-  ///   - stream: What it happens to: the name of a source of the service, see ``SourceName``; the
-  ///     service as a whole when not given. A command that records in another one is refused.
-  ///   - emptied: A stream of which nothing is kept from then on, beside that one.
+  ///   - stream: The stream: the name of a source of the service, see ``SourceName``. The default
+  ///     is the service's name. A command that records in any other stream is rejected.
+  ///   - emptied: Another stream whose remaining state this event removes.
   package func record(
     _ event: State.Event, in stream: String? = nil, emptying emptied: String? = nil
   ) {
@@ -105,48 +106,47 @@ package final class Ledger<State: ServiceState> {
     return type
   }
 
-  // MARK: Watching
+  // MARK: Observing
 
-  /// The durable value of a source, by its whole name; `nil` when it has none.
+  /// Returns the durable value of a source by its full name, or `nil` if it has none.
   package func value(of source: String) -> JSONText? { shown.value(of: source) }
 
-  /// What a list or a map holds durably.
+  /// Returns the durable content of a list or a map, or `nil` for other sources.
   package func collection(of source: String) -> SourceCollection? {
     shown.collection(of: source)
   }
 
-  /// Calls `body` with the names of sources that have a durable value and that a pattern means, until
-  /// it returns `false`; see ``NameIndex/search(_:without:_:)``.
+  /// Calls `body` with the names of durable sources that match a pattern, until it returns
+  /// `false`; see ``NameIndex/search(_:without:_:)``.
   package func search(
     _ pattern: Pattern, without excluded: [Pattern] = [], _ body: (String) -> Bool
   ) throws(NameIndex.TooVain) {
     try names.search(pattern, without: excluded, body)
   }
 
-  /// Calls `body` with the names of sources that have a durable value and begin so, until it returns
-  /// `false`.
+  /// Calls `body` with the names of durable sources that have a prefix, until it returns `false`.
   package func search(withPrefix prefix: String, _ body: (String) -> Bool) {
     names.search(withPrefix: prefix, body)
   }
 
-  /// Names of sources that stand near a name in the order, `count` before and behind it at most.
+  /// Returns names of sources adjacent to a name in order, at most `count` on each side.
   package func neighbours(of source: String, count: Int) -> [String] {
     names.neighbours(of: source, count: count)
   }
 
-  /// Every change of a source from now on, each once.
+  /// Emits every change of a source from now on, each once.
   package func changes(of source: String) -> Signal<SourceChange, Never> {
     watchers.changes(of: source)
   }
 
-  /// Each event of a stream that is durable, after ``shown`` has it.
+  /// Emits each durable event of a stream, after it was applied to ``shown``.
   ///
-  /// An event of another stream costs its observers nothing.
+  /// Events of other streams cost its observers nothing.
   package func events(in stream: String) -> SafeSignal<(event: State.Event, place: Place)> {
     streams.elements(of: stream)
   }
 
-  /// The durable value of a source, now and after each change; `nil` when it has none.
+  /// Emits the durable value of a source, now and after each change; `nil` if it has none.
   package func values(of source: String) -> Signal<JSONText?, Never> {
     Signal { [self] observer in
       observer.receive(value(of: source))
@@ -154,17 +154,17 @@ package final class Ledger<State: ServiceState> {
     }
   }
 
-  /// Every change of the sources that a pattern means, from now on, in order.
+  /// Emits every change of the sources that match a pattern, from now on, in order.
   package func changes(matching pattern: Pattern) -> Signal<SourceChange, Never> {
     watchers.changes(matching: pattern)
   }
 }
 
 extension Ledger {
-  /// What the host does with this ledger.
+  /// The host's interface to this ledger.
   ///
-  /// Closures and no protocol: made here, where the compiler knows the type of the state, they run
-  /// code for that type; through a protocol they would run code for any type, at twice the cost.
+  /// It consists of closures instead of a protocol for speed. Created here, where the type of the
+  /// state is known, they run specialized code; a protocol would double the cost.
   private var link: LedgerLink {
     LedgerLink(
       service: service, isAboutReaders: isAboutReaders,
@@ -203,7 +203,7 @@ extension Ledger {
       show(event, at: Place(record))
       tell(event, at: Place(record))
     } else if let event = StateFold<State>(service: service).event(of: record) {
-      // Nobody here has recorded it: another daemon on the same journal has.
+      // Another daemon on the same journal has recorded it.
       newest.apply(event, at: Place(record))
       show(event, at: Place(record))
       tell(event, at: Place(record))
@@ -250,7 +250,7 @@ extension Ledger {
     }
   }
 
-  /// Tells of the step and not of the value, which may be long.
+  /// Reports only the step, because the whole value may be long.
   private func showStep(_ event: State.Event, at place: Place) {
     let changes = shown.changes(by: event, at: place).filter {
       watchers.isWatched($0.source)
@@ -292,44 +292,44 @@ extension Ledger {
   }
 }
 
-/// A ledger as its host sees and holds it.
+/// The host's view of a ledger; it retains the ledger.
 final class LedgerLink {
   let service: String
 
-  /// Whether its events are about readers of the journal.
+  /// See ``Ledger``: whether its events only record reader positions.
   let isAboutReaders: Bool
 
   /// See ``Fold/snapshotForm``.
   let snapshotForm: Int
 
-  /// Takes over a snapshot and returns whether it reads back.
+  /// Loads a snapshot and returns whether it was readable.
   let start: (Snapshot) -> Bool
 
-  /// Applies a record from before this start; returns why the start must not go on.
+  /// Applies a record from before this start; returns the reason if the start must fail.
   let replay: (Record) -> JournalError?
 
-  /// All records of before this start were applied.
+  /// Called after all records from before this start were applied.
   let finishReplay: () -> Void
 
   /// See ``ServiceState/size(ofStream:)``.
   let size: (String) -> Int
 
-  /// A record is durable.
+  /// Called when a record is durable.
   let commit: (Record) -> Void
 
-  /// All records after a position are lost.
+  /// Called when all records after a position are lost or rolled back.
   let discard: (UInt64) -> Void
 
   /// See ``Ledger/changes(matching:)``.
   let changes: (Pattern) -> Signal<SourceChange, Never>
 
-  /// The durable state as a snapshot as of a position.
+  /// Returns the durable state as a snapshot at a position.
   let snapshot: (UInt64) -> Snapshot
 
-  /// Events of the service that this program does not know.
+  /// Returns the service's events that this program does not know.
   let unknown: () -> UnknownKinds
 
-  /// Makes an empty fold of the service's state, on any thread.
+  /// Makes an empty projection of the service's state, on any thread.
   let makeFold: @Sendable () -> any Fold
 
   init(

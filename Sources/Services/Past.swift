@@ -1,17 +1,17 @@
 internal import JSON
 internal import Journal
 
-/// How a value of the past is found.
+/// A query for a past value of a source.
 struct Past: Sendable {
   let makeFold: @Sendable () -> any Fold
   let service: String
   let source: String
 
-  /// The last event of the stream that is called as the source, when there is one.
+  /// The last event of the stream with the source's name; 0 if there is no such stream.
   let head: UInt64
   let seq: UInt64
 
-  /// How far a stream is followed back before the whole service is folded instead.
+  /// The number of events to follow back in a stream before replaying the whole service instead.
   private static let maxSteps = 20_000
 
   func read(_ reader: any JournalReader) throws(JournalError) -> PastValue {
@@ -20,9 +20,9 @@ struct Past: Sendable {
     return PastValue(value: try fold(reader), time: time)
   }
 
-  /// Follows the stream back to the event that gave the value.
+  /// Follows the stream back to the event that set the value.
   ///
-  /// - Returns: `nil` when the value is not to be known in this way.
+  /// - Returns: `nil` if the value cannot be found this way.
   private func follow(_ reader: any JournalReader) throws(JournalError) -> JSONText?? {
     let fold = makeFold()
     var next = head
@@ -43,7 +43,7 @@ struct Past: Sendable {
     return nil
   }
 
-  /// Folds the records between the nearest snapshot and the position.
+  /// Replays the records between the nearest snapshot and the position.
   private func fold(_ reader: any JournalReader) throws(JournalError) -> JSONText? {
     let fold = makeFold()
     try fold.advance(reader, of: service, to: seq)
@@ -51,7 +51,9 @@ struct Past: Sendable {
   }
 }
 
-/// How changes of the past are read: each needs the state before it, unless the event tells all.
+/// A query for past changes.
+///
+/// It replays the state only if an event alone does not determine its changes.
 struct PastChanges {
   private let fold: any Fold
   private let service: String

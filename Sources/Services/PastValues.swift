@@ -2,26 +2,27 @@ package import JSON
 internal import Journal
 package import Signals
 
-/// Values that sources had when an event had just happened.
+/// The values of sources at a past position.
 package struct PastValues: Sendable {
-  /// By name.
+  /// The values, ordered by name.
   package let values: [(source: String, value: JSONText)]
 
-  /// Whether there are others behind the last of them.
+  /// Whether there are more values after the last one.
   package let isMore: Bool
 
-  /// When the event of that position happened, in microseconds since 1970; `nil` when it is not kept.
+  /// The time of the position's event in microseconds since 1970; `nil` if the event was removed.
   package let time: Int64?
 }
 
 extension ServiceHost {
-  /// The values that sources had when an event had just happened, by name.
+  /// Reads the values of sources at a past position, ordered by name.
   ///
   /// - Parameters:
-  ///   - service: The one that the sources belong to; `nil` for all.
-  ///   - name: Those behind this name; `nil` for all.
-  ///   - maxBytes: About how long names and values may be together; one is always there.
-  /// - Returns: A signal of the values. It fails as ``value(of:at:)`` does.
+  ///   - service: The service of the sources; `nil` for all services.
+  ///   - name: Only names after this one are returned; `nil` for all.
+  ///   - maxBytes: The approximate limit on the total size of names and values. At least one
+  ///     value is returned if there is one.
+  /// - Returns: A signal of the values. It fails like ``value(of:at:)``.
   package func values(
     in service: String?, at seq: UInt64, behind name: String?, maxBytes: Int,
     where isWanted: @escaping @Sendable (String) -> Bool
@@ -42,7 +43,7 @@ extension ServiceHost {
       var bytes = 0
       for (source, fold) in names {
         guard let value = fold.value(of: source) else { continue }
-        // Quotes, colon, comma; a name needs no escapes.
+        // Quotes, colon and comma; a name needs no escapes.
         bytes += source.utf8.count + value.text.utf8.count + 4
         if bytes > maxBytes, !values.isEmpty {
           return PastValues(values: values, isMore: true, time: time)
@@ -56,9 +57,10 @@ extension ServiceHost {
 }
 
 extension JournalReader {
-  /// Refuses a position whose state does not follow from what is kept.
+  /// Checks that the state at a position can be computed from retained events.
   ///
-  /// - Returns: When its event happened; `nil` when that is not kept.
+  /// - Returns: The time of the position's event; `nil` if the event was removed.
+  /// - Throws: ``JournalError/outOfRange(first:last:)`` if the position is not available.
   func checkPast(_ seq: UInt64) throws(JournalError) -> Int64? {
     let bounds = try bounds()
     guard seq <= bounds.last, seq >= bounds.first || bounds.first == 1 else {
@@ -68,7 +70,9 @@ extension JournalReader {
     return record.seq == seq ? record.time : nil
   }
 
-  /// Brings new folds to a position, each from its newest snapshot before; every event is read once.
+  /// Brings new projections to a position, each from its newest earlier snapshot.
+  ///
+  /// Reads every event once.
   func fold(
     _ makeFolds: [String: @Sendable () -> any Fold], upTo seq: UInt64
   ) throws(JournalError) -> [String: any Fold] {

@@ -1,10 +1,12 @@
 internal import Signals
 
-/// The commands with an identity to which a service has said no, in memory only: the last 10,000 of
-/// each user, 20,000 of all users together.
+/// The commands with an idempotency key that a service rejected.
 ///
-/// A client that repeats a command on another connection may be refused there before the daemon has
-/// read the first: that must not be done then, because the client was told that it was not.
+/// In memory only: the last 10,000 of each user, 20,000 of all users.
+///
+/// A client may repeat a command on another connection and be rejected there, before the daemon
+/// reads the first copy. The first copy must then not run, because the client already has an
+/// error.
 struct RefusedCommands {
   private typealias Refused = (call: UInt64, error: any ServiceError)
 
@@ -15,15 +17,15 @@ struct RefusedCommands {
     refused.add(id, (command.fingerprint, error))
   }
 
-  /// What the service has said to the same command; `nil` when it was not asked, or has not refused.
+  /// Returns the error of an earlier run of the same command, or `nil` if there is none.
   ///
-  /// - Throws: ``Refusal/reused(seq:)`` when the identity is that of another command.
+  /// - Throws: ``Refusal/reused(seq:)`` if the idempotency key belongs to another command.
   func refusal(of command: Command) throws(Refusal) -> (any ServiceError)? {
     guard !refused.isEmpty, let id = command.identity, let entry = refused[id] else { return nil }
     guard entry.call == command.fingerprint else { throw .reused(seq: nil) }
     return entry.error
   }
 
-  /// Forgets all: what they were decided on is lost.
+  /// Removes all entries, because the events they were decided on are lost.
   mutating func removeAll() { self = RefusedCommands() }
 }

@@ -1,23 +1,23 @@
 internal import Journal
 
-/// How a host starts: from the snapshots, then with every record after the oldest of them.
+/// The start of a host: loads the snapshots, then replays all records after the oldest one.
 final class Replay {
-  /// Where the streams end, and the commands that were run.
+  /// The stream heads and the commands that already ran.
   let journal = JournalFold()
 
-  /// The position of the oldest snapshot that is used; 0 when one is missing.
+  /// The position of the oldest snapshot in use; 0 if one is missing.
   let oldest: UInt64
 
-  /// The position that was reached.
+  /// The last replayed position.
   private(set) var position: UInt64
 
-  /// What somebody should hear of: snapshots that were passed over.
+  /// Warnings for the operator about unreadable snapshots.
   private(set) var warnings: [String] = []
 
   private let ledgers: [LedgerLink]
   private let store: any EventStore
 
-  /// Up to where each service knows the journal.
+  /// The position of each service's snapshot.
   private let positions: [String: UInt64]
   private let journalPosition: UInt64
 
@@ -39,9 +39,10 @@ final class Replay {
     self.warnings = warnings
   }
 
-  /// Loads the newest snapshot of a service that reads back, and returns its position.
+  /// Loads the newest readable snapshot of a service and returns its position.
   ///
-  /// - Throws: When events after it are missing: what they said is known from snapshots only.
+  /// - Throws: ``JournalError`` if events after it were removed, because the state then needs a
+  ///   later snapshot.
   private static func begin(
     _ service: String, _ form: Int, _ store: any EventStore, _ warnings: inout [String],
     _ start: (Snapshot) -> Bool
@@ -63,14 +64,14 @@ final class Replay {
       seq: removed, detail: "it was removed, and no snapshot of \(service) after it reads back")
   }
 
-  /// Applies what came after them.
+  /// Replays the records after the snapshots.
   func run(onProgress: (UInt64) -> Void) throws(JournalError) {
     var (service, ledger, known): (String, LedgerLink?, UInt64) = ("", nil, 0)
     var fault: JournalError?
     try store.replay(after: oldest) { records in
       for record in records where fault == nil {
         if record.seq > journalPosition { journal.apply(record) }
-        // Records of the same service mostly follow each other.
+        // Consecutive records mostly belong to the same service.
         if !record.isOf(service) {
           service = record.service
           ledger = ledgers.first { $0.service == service }
@@ -86,7 +87,7 @@ final class Replay {
 }
 
 extension Record {
-  /// Whether it belongs to a service, which must not be empty.
+  /// Returns whether the record belongs to a service; the name must not be empty.
   fileprivate func isOf(_ service: String) -> Bool {
     let (stream, service) = (stream.utf8, service.utf8)
     guard !service.isEmpty, stream.starts(with: service) else { return false }

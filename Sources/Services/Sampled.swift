@@ -1,6 +1,6 @@
 package import Signals
 
-/// A value that is measured, at an interval and only while somebody observes it.
+/// A value that is polled at an interval, only while observed.
 package final class Sampled<Value: Equatable>: SignalProtocol {
   package typealias Element = Value
   package typealias Error = Never
@@ -14,7 +14,7 @@ package final class Sampled<Value: Equatable>: SignalProtocol {
 
   /// - Parameters:
   ///   - interval: Seconds between measurements.
-  ///   - measure: Called on the loop; it waits for nothing that may not come at once.
+  ///   - measure: Takes a measurement. Called on the loop, so it must not block.
   package init(
     every interval: Double, on scheduler: any Scheduler, _ measure: @escaping () -> Value
   ) {
@@ -23,13 +23,13 @@ package final class Sampled<Value: Equatable>: SignalProtocol {
     self.measure = measure
   }
 
-  /// The value now: the last one while somebody observes it, else one that is measured now.
+  /// The current value: the last one while observed, otherwise a new measurement.
   package var value: Value {
     if timer != nil, let last { return last }
     return measure()
   }
 
-  /// Emits each value that differs from the one before, from now on.
+  /// Emits each changed value, from now on.
   package var changes: Signal<Value, Never> {
     Signal { [self] observer in
       let observation = subject.observe(with: observer.on)
@@ -41,19 +41,19 @@ package final class Sampled<Value: Equatable>: SignalProtocol {
     }
   }
 
-  /// Emits the value now, then each value that differs from the one before.
+  /// Emits the current value, then each changed value.
   package func observe(with observer: @escaping Observer<Value, Never>) -> any Disposable {
     let run = changes.observe(with: observer)
     observer(.next(value))
     return run
   }
 
-  /// The same for views, which share it.
+  /// The value for views, which share it.
   package var computed: Computed<Value> {
     Computed(Identity(self), changes: changes.map { _ in () }) { [self] in value }
   }
 
-  /// Measures now, for those who observe.
+  /// Takes a measurement now if there are observers.
   package func refresh() {
     guard timer != nil else { return }
     let value = measure()

@@ -1,11 +1,11 @@
 package import Signals
 
 extension ServiceHost {
-  /// Emits each value of a state once all is durable that was recorded when it came.
+  /// Emits each value of a signal once all events recorded before the value are durable.
   ///
-  /// What there is at the beginning is emitted at once. Of the values that wait, one is left out
-  /// when another comes that is durable no later: it was a step on the way there, or what it showed
-  /// was taken back.
+  /// Initial values are emitted at once. A waiting value is dropped when a later value waits for
+  /// the same or an earlier position: it was an intermediate state, or its events were rolled
+  /// back.
   package func whenDurable<Value>(_ values: SafeSignal<Value>) -> SafeSignal<Value> {
     Signal { [self] observer in
       var waiting: [(position: UInt64, value: Value)] = []

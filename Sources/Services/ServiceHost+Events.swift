@@ -4,19 +4,19 @@ internal import Journal
 package import Signals
 
 extension ServiceHost {
-  /// How much one page holds: what a client gets before the next is read.
+  /// The maximum size of a page in bytes; a client receives it before the next page is read.
   private static let pageBytes = 256 * 1024
   private static let chunk = 64
 
-  /// The events that become durable from now on and are wanted.
+  /// Emits the matching events as they become durable, from now on.
   package func events(_ filter: EventFilter) -> Signal<JournalEvent, Never> {
     watchers.events(filter)
   }
 
   /// Reads events after a position, oldest first.
   ///
-  /// - Returns: A signal of one page, of `limit` events at the most. When it holds none, there are
-  ///   none up to its end, which is after the position unless that is the last.
+  /// - Returns: A signal of one page with at most `limit` events. If the page is empty, no events
+  ///   match up to its end. The end is after `seq`, unless `seq` is the last position.
   package func readEvents(
     after seq: UInt64, limit: Int, _ filter: EventFilter
   ) -> Signal<EventPage, JournalFault> {
@@ -34,7 +34,7 @@ extension ServiceHost {
     var events: [JournalEvent] = []
     var holes: [ClosedRange<UInt64>] = []
     var (end, bytes, scanned) = (seq, 0, 0)
-    // Neither a page nor the time for it grows beyond measure where few events are wanted.
+    // Bounds the size of a page, and the time to read it when few events match.
     while events.count < limit, bytes < pageBytes, scanned < 4096 {
       let records = try reader.records(after: end, limit: chunk)
       guard !records.isEmpty else { break }
@@ -50,11 +50,11 @@ extension ServiceHost {
     return EventPage(events: events, end: end, holes: holes)
   }
 
-  /// Reads the last events before a position that are wanted.
+  /// Reads the last matching events before a position.
   ///
-  /// - Parameter seq: The first event not to be read; `nil` for the end of the journal.
-  /// - Returns: A signal of one page, oldest first, of `limit` events unless there are fewer, or they
-  ///   are long. Its end is 0 when there are none before it.
+  /// - Parameter seq: The first position not to read; `nil` for the end of the journal.
+  /// - Returns: A signal of one page, oldest first. It has `limit` events, unless there are fewer
+  ///   or they are long. Its end is 0 if no earlier events match.
   package func readEvents(
     before seq: UInt64?, limit: Int, _ filter: EventFilter
   ) -> Signal<EventPage, JournalFault> {
@@ -69,7 +69,7 @@ extension ServiceHost {
     }
   }
 
-  /// Follows the chain of one stream.
+  /// Reads one stream backward along its links.
   private static func last(
     _ reader: any JournalReader, of stream: String, from head: UInt64, upTo end: UInt64,
     limit: Int, _ filter: EventFilter, _ forms: [String: EventForms]
@@ -85,7 +85,7 @@ extension ServiceHost {
     return page.page
   }
 
-  /// Reads the journal backward, a chunk at a time.
+  /// Reads the journal backward in chunks.
   private static func last(
     _ reader: any JournalReader, upTo end: UInt64, limit: Int, _ filter: EventFilter,
     _ forms: [String: EventForms]
@@ -102,7 +102,7 @@ extension ServiceHost {
     return page.page
   }
 
-  /// The wanted ones of the events that are shown to it, newest first, until there are enough.
+  /// Collects matching events, newest first, until the page is full.
   private struct BackwardPage {
     private let limit: Int
     private let filter: EventFilter
@@ -129,8 +129,9 @@ extension ServiceHost {
     }
   }
 
-  /// The answer of a command that was run before, with the value that is in the journal, and when the
-  /// disk has it if that is waited for.
+  /// Completes the answer of a repeated command.
+  ///
+  /// Loads its value from the journal, and waits for the disk, as required.
   package func finish(_ accepted: Accepted) -> Signal<Accepted, JournalFault> {
     let finished =
       accepted.isValueInJournal ? withValue(accepted) : Signal(just: accepted)
@@ -150,16 +151,16 @@ extension ServiceHost {
     }
   }
 
-  /// The newest position whose time is not after a time, in microseconds since 1970.
+  /// Finds the last position whose time is not after `time`, in microseconds since 1970.
   package func position(at time: Int64) -> Signal<UInt64, JournalFault> {
     reading(.prompt) { reader throws(JournalError) in try reader.position(at: time) }
   }
 
-  /// The value that a source had when an event had just happened, and when that was.
+  /// Reads the value of a source at a past position, and the time of that position.
   ///
-  /// - Parameter source: The whole name, for example `"cells/lamp"`.
-  /// - Returns: A signal of the value, `nil` when the source had none then. It fails with
-  ///   ``JournalFault/outOfRange(first:last:)``, and when the journal does not read back.
+  /// - Parameter source: The full name, for example `"cells/lamp"`.
+  /// - Returns: A signal of the value, which is `nil` if the source had none. It fails with
+  ///   ``JournalFault/outOfRange(first:last:)``, or if the journal is unreadable.
   package func value(
     of source: String, at seq: UInt64
   ) -> Signal<PastValue, JournalFault> {
@@ -173,7 +174,7 @@ extension ServiceHost {
     return reading(.long, past.read)
   }
 
-  /// Tells once that a position is durable; fails when what was recorded there is lost.
+  /// Emits once a position is durable; fails if the events recorded there are lost.
   package func durability(of position: UInt64) -> Signal<Void, JournalFault> {
     Signal { [self] observer in
       guard position > durable else {
@@ -194,13 +195,13 @@ extension ServiceHost {
     }
   }
 
-  /// Every change of the sources that a pattern means, from now on.
+  /// Emits every change of the sources that match a pattern, from now on.
   package func changes(in service: String, matching pattern: Pattern) -> Signal<SourceChange, Never>
   {
     ledger(service)?.changes(pattern) ?? .never()
   }
 
-  /// Reads the changes of the sources that are wanted after a position, oldest first.
+  /// Reads the changes of wanted sources after a position, oldest first.
   ///
   /// - Returns: A signal of one page; see ``readEvents(after:limit:_:)``.
   package func readChanges(
@@ -217,7 +218,7 @@ extension ServiceHost {
     }
   }
 
-  /// Reads the journal away from the loop.
+  /// Reads the journal off the loop.
   private func reading<Result: Sendable>(
     _ pace: ReadingPace,
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
@@ -226,14 +227,14 @@ extension ServiceHost {
   }
 }
 
-/// Changes that follow each other.
+/// A page of consecutive changes.
 package struct ChangePage: Sendable {
   package let changes: [SourceChange]
 
-  /// The position up to which there are no others.
+  /// The last examined position.
   package let end: UInt64
 
-  /// As of an ``EventPage``.
+  /// Ranges of removed positions; see ``EventPage``.
   package let holes: [ClosedRange<UInt64>]
 
   init(changes: [SourceChange], end: UInt64, holes: [ClosedRange<UInt64>] = []) {
@@ -241,17 +242,20 @@ package struct ChangePage: Sendable {
   }
 }
 
-/// What a source was.
+/// The value of a source at a past position.
 package struct PastValue: Equatable, Sendable {
-  /// `nil` when it was not there.
+  /// The value; `nil` if the source had none.
   package let value: JSONText?
 
-  /// When the event of that position happened, in microseconds since 1970; `nil` before the first.
+  /// The time of the position's event in microseconds since 1970; `nil` for position 0 and for
+  /// removed events.
   package let time: Int64?
 }
 
 extension JournalReader {
-  /// Refuses a position behind which not all is kept: the beginning of the journal has gone.
+  /// Checks that all events after a position are retained.
+  ///
+  /// - Throws: ``JournalError/outOfRange(first:last:)`` if some were removed.
   func check(_ seq: UInt64) throws(JournalError) {
     let bounds = try bounds()
     guard seq + 1 >= bounds.first else {

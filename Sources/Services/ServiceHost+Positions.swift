@@ -1,14 +1,13 @@
 internal import Journal
 
 extension ServiceHost {
-  /// How many events of a stream are looked at for one that has changed a source.
+  /// The number of events to examine in a stream for the last one that changed a source.
   private static let maxSteps = 20_000
 
-  /// Where each of some sources was changed last, as far as it is durable: the position of the event,
-  /// 0 where there is none.
+  /// Returns the position of the last durable change of each source; 0 if there is none.
   ///
-  /// It reads the journal while the caller waits: for the start. Where the event itself was removed,
-  /// the position is that of the last one by which it may have been changed.
+  /// Reads the journal synchronously, so use it only at the start. If the event itself was
+  /// removed, the result is the last position at which the source may have changed.
   package func lastChanges(
     of sources: Set<String>
   ) throws(JournalFault) -> [String: UInt64] {
@@ -36,8 +35,8 @@ extension ServiceHost {
     }
   }
 
-  /// The streams whose events may change each source: those that are called as it, as what it is a
-  /// part of, and as its parts.
+  /// Returns the streams whose events may change each source: those with the source's name, with
+  /// a prefix of it, or with the source as prefix.
   private func streams(for sources: Set<String>) -> [String: [String]] {
     var found: [String: [String]] = [:]
     for source in sources {
@@ -55,11 +54,13 @@ extension ServiceHost {
 }
 
 extension JournalReader {
-  /// The last event of a stream that may have changed a source.
+  /// Returns the last event of a stream that may have changed a source, or 0 if there is none.
   ///
   /// - Parameters:
   ///   - head: The last event of the stream.
-  ///   - seq: Nothing up to here is looked at.
+  ///   - seq: Events up to this position are not examined.
+  ///   - steps: The number of events to examine. Beyond it, an unexamined event counts as a
+  ///     change.
   fileprivate func lastChange(
     of source: String, by fold: any Fold, in stream: String, from head: UInt64,
     after seq: UInt64, steps: Int
@@ -82,7 +83,7 @@ extension String {
   /// The first segment of a path.
   fileprivate var firstSegment: String { String(prefix { $0 != "/" }) }
 
-  /// A path and what it is a part of, the longest first.
+  /// The path and its parent paths, the longest first.
   fileprivate var prefixes: [String] {
     var prefixes = [self]
     for (index, character) in zip(indices, self).reversed() where character == "/" {

@@ -2,27 +2,30 @@ package import JSON
 package import Journal
 package import Signals
 
-/// The services of a daemon over one journal: lets them run commands and tells them what is durable.
+/// The services of a daemon over one journal.
+///
+/// Runs their commands and reports durable events to them.
 package final class ServiceHost {
-  /// Everything that has become durable, after the services have taken it in; one write at a time.
+  /// Emits all durable records of each write, after the services have applied them.
   let committed = PassthroughSubject<[Record], Never>()
 
-  /// How far the journal is durable, after the services have taken it in: once for each write.
+  /// Emits the last durable position after each write, once the services have applied it.
   package var progress: Signal<UInt64, Never> { committed.map { $0[$0.count - 1].seq } }
 
-  /// What was recorded and not durable is lost, and why.
+  /// Emits the reason when recorded events that were not durable are lost.
   package let rejected = PassthroughSubject<JournalFault, Never>()
 
-  /// The journal is at its end: a write has failed in a way that cannot be trusted again.
+  /// Emits when the journal accepts no more writes, because a write failed with an unknown
+  /// outcome.
   package let failed = PassthroughSubject<JournalFault, Never>()
 
-  /// Told when a snapshot could not be made.
+  /// Called when a snapshot could not be saved.
   package var onSnapshotFailure: (JournalFault) -> Void {
     get { snapshotting.onFailure }
     set { snapshotting.onFailure = newValue }
   }
 
-  /// What ``start(onProgress:)`` has found that an operator should know, a sentence each.
+  /// Warnings of ``start(onProgress:)`` for the operator, one sentence each.
   package private(set) var startWarnings: [String] = []
 
   private let store: any EventStore
@@ -30,31 +33,31 @@ package final class ServiceHost {
   private let coder = EventCoder()
   private let bag = DisposeBag()
 
-  /// The commands that were run; saved with the snapshots.
+  /// The commands that already ran; saved with the snapshots.
   private var window = CommandWindow()
   private var refused = RefusedCommands()
   private let snapshotting: Snapshotting
 
-  /// Which ledger has recorded what is not durable yet, in order.
+  /// The ledger of each record that is not durable yet, in order.
   private var recorders = Queue<(ledger: Int, bytes: Int)>()
 
-  /// The command that runs now.
+  /// The running command.
   private var running: (command: Command, meta: String, time: Int64)?
 
-  /// The last record of it.
+  /// The last record of the running command.
   private var lastRecord: Record?
 
-  /// The first stream of it in which its caller may not record events.
+  /// The first stream in which the running command's caller may not record events.
   private var deniedStream: String?
 
-  /// The first of its streams that is not called as a stream of its service may be.
+  /// The first stream of the running command with an invalid name.
   private var badStream: StreamFault?
   private var metas = MetaTexts()
 
-  /// Who is told of events as they become durable.
+  /// The observers of durable events.
   let watchers = EventWatchers()
 
-  /// - Parameter snapshotEvery: After how many events the state is saved.
+  /// - Parameter snapshotEvery: The number of events between snapshots.
   package init(store: any EventStore, snapshotEvery: UInt64 = 100_000) {
     self.store = store
     snapshotting = Snapshotting(store: store, every: snapshotEvery)
@@ -64,20 +67,22 @@ package final class ServiceHost {
 
   package var epoch: String { store.epoch }
 
-  /// The first position that is kept.
+  /// The first retained position.
   package var first: UInt64 { store.first }
 
-  /// The last position that was given; ``durable`` when the journal takes nothing, because what is
-  /// behind it then, as in a journal with a damaged event, never comes.
+  /// The last recorded position.
+  ///
+  /// Equals ``durable`` if the journal accepts no writes, because pending events then never
+  /// become durable.
   package var last: UInt64 { store.refusal == nil ? store.last : durable }
 
-  /// The last position that is durable and taken in by the services.
+  /// The last durable position that the services have applied.
   package private(set) var durable: UInt64 = 0
 
-  /// The last durable position of an event that is not about readers of the journal.
+  /// The last durable position of an event that does not record a reader's position.
   package private(set) var durableNews: UInt64 = 0
 
-  /// Whether so much is recorded and not durable yet that commands should wait.
+  /// Whether so many events are pending that new commands should wait.
   package var isBehind: Bool {
     waitingBytes > Self.maxWaitingBytes || recorders.count > Self.maxWaitingEvents
   }
@@ -85,27 +90,27 @@ package final class ServiceHost {
   private static let maxWaitingBytes = 32 << 20
   private static let maxWaitingEvents = 65_536
 
-  /// Bytes of the events that are recorded and not durable.
+  /// Bytes of recorded events that are not durable yet.
   private var waitingBytes = 0
 
-  /// Why nothing can be recorded; `nil` when it can.
+  /// The reason why nothing can be recorded; `nil` if the journal accepts writes.
   package var refusal: JournalFault? { store.refusal.map(JournalFault.init) }
 
-  /// How many events a stream has, with all that was recorded.
+  /// Returns the version of a stream, including events that are not durable yet.
   package func version(of stream: String) -> UInt64 { store.head(of: stream).version }
 
   func head(of stream: String) -> Head { store.head(of: stream) }
 
-  /// The position of the last event of a stream; 0 when it has none.
+  /// Returns the position of the last event of a stream; 0 if it has none.
   package func lastPosition(of stream: String) -> UInt64 { store.head(of: stream).seq }
 
-  /// Where the streams end.
+  /// The heads of all streams.
   var heads: StreamHeads { store.heads }
 
-  /// The time of the last event, or of the start; `nil` while there is none.
+  /// The time of the last event, in microseconds since 1970; `nil` if the journal is empty.
   var lastTime: Int64? { store.last == 0 ? nil : store.lastTime }
 
-  /// The time that an event would have now, in microseconds since 1970.
+  /// The time of an event recorded now, in microseconds since 1970.
   package var now: Int64 { store.now }
 
   /// See ``EventStore/note(_:)``.
@@ -116,8 +121,8 @@ package final class ServiceHost {
     if store.refusal == nil { store.keep(text, as: note) }
   }
 
-  /// The bindings of files that lived when the daemon ended, and where each was bound, by what it is
-  /// known by.
+  /// The bindings from files that were active when the daemon stopped, by key, with the position
+  /// at which each was bound.
   package var filedBindings: [String: UInt64] {
     get { note(.filedBindings).flatMap { coder.value(of: JSONText(kept: $0)) } ?? [:] }
     set { keep(coder.text(newValue).text, as: .filedBindings) }
@@ -125,7 +130,7 @@ package final class ServiceHost {
 
   // MARK: Start
 
-  /// Takes a ledger in and returns its number.
+  /// Registers a ledger and returns its number.
   func add(_ ledger: LedgerLink) -> Int {
     precondition(
       self.ledger(ledger.service) == nil && ledger.service != JournalFold.service,
@@ -134,11 +139,11 @@ package final class ServiceHost {
     return ledgers.count - 1
   }
 
-  /// Brings the services to where the journal is, and follows it from there.
+  /// Brings the services to the end of the journal, then follows it.
   ///
-  /// - Parameter onProgress: Called now and then with the position that was reached.
-  /// - Throws: ``JournalFault`` when the journal does not read back; the services are at the last
-  ///   record before the fault then, and follow nothing.
+  /// - Parameter onProgress: Called repeatedly with the position reached.
+  /// - Throws: ``JournalFault`` if the journal is unreadable. The services are then at the last
+  ///   record before the fault and do not follow the journal.
   package func start(onProgress: (UInt64) -> Void = { _ in }) throws(JournalFault) {
     do throws(JournalError) {
       try replay(onProgress)
@@ -164,7 +169,7 @@ package final class ServiceHost {
     snapshotting.advance(to: replay.position)
   }
 
-  /// The heads of all streams with what each is charged.
+  /// Returns the heads of all streams with their charged sizes.
   private func measured(_ heads: StreamHeads) -> StreamHeads {
     var heads = heads
     let ledgers = Dictionary(uniqueKeysWithValues: ledgers.map { (Substring($0.service), $0) })
@@ -174,7 +179,7 @@ package final class ServiceHost {
     return heads
   }
 
-  /// What is to be said of events that no service knows.
+  /// The warnings about unknown events.
   private var unknownWarnings: [String] {
     ledgers.flatMap { ledger in
       let unknown = ledger.unknown()
@@ -200,11 +205,11 @@ package final class ServiceHost {
 
   // MARK: Commands
 
-  /// Runs a method of a service as a command: all that it records is one unit, or nothing is.
+  /// Runs a method of a service as a command; all its events are recorded atomically, or none.
   ///
-  /// - Returns: What is to be answered once ``durable`` has reached ``last``.
-  /// - Throws: ``Refusal``; to be answered then as well, because what the command was checked against
-  ///   may not be durable yet.
+  /// - Returns: The answer. Send it once ``durable`` has reached ``last``.
+  /// - Throws: ``Refusal``. Send it at the same point, because the command may have been checked
+  ///   against events that are not durable yet.
   package func perform(
     _ command: Command, _ body: () throws -> JSONText?
   ) throws(Refusal) -> Accepted {
@@ -234,7 +239,7 @@ package final class ServiceHost {
       case let refusal as Refusal: throw refusal
       case let error as any ServiceError where error.isPending: throw .pending
       case let error as any ServiceError:
-        // Who has not said who it is yet may ask the same again.
+        // The client may retry the same command after it has logged in.
         if error.kind != .rejected(reason: "not_logged_in") { refused.note(command, error) }
         throw .service(error)
       default: throw .unexpected(detail: "\(command.method): \(error)")
@@ -242,16 +247,18 @@ package final class ServiceHost {
     }
   }
 
-  /// How many bytes of state there may be.
+  /// The limits on the size of the state.
   package var quota = StateQuota()
 
-  /// How many there are.
+  /// The current size of the state in bytes.
   package var stateBytes: Int { store.usage.total }
 
-  /// How many of them one user is charged.
+  /// Returns the bytes of state charged to a user.
   package func stateBytes(of user: UInt32) -> Int { store.usage[user: user] }
 
-  /// - Throws: ``Refusal`` when the command that runs has made the state larger than it may be.
+  /// Checks the quotas after the running command.
+  ///
+  /// - Throws: ``Refusal`` if the command has grown the state beyond a quota.
   private func checkQuota(since before: StateUsage.Charges) throws(Refusal) {
     guard let uid = running?.command.caller.uid, lastRecord != nil else { return }
     let now = store.usage.charges(of: uid)
@@ -268,7 +275,7 @@ package final class ServiceHost {
     }
   }
 
-  /// The quotas that are mostly used up.
+  /// The quotas that are nearly exhausted.
   package var fillings: [StateFilling] {
     guard let mark = quota.mark else { return [] }
     let usage = store.usage
@@ -279,33 +286,39 @@ package final class ServiceHost {
       + users.map { StateFilling(user: $0.user, bytes: $0.bytes, max: quota.ofUser) }
   }
 
-  /// Tells when the state has become so large that there is room for little more.
+  /// Emits when a quota is nearly exhausted.
   package let filling = PassthroughSubject<StateFilling, Never>()
 
-  /// Users who have no share but all of what there may be: those who administer the daemon.
+  /// Users exempt from per-user limits (administrators).
   package var owners: Set<UInt32> = [0]
 
-  /// How many of something a user may have made, where there may be so many of all users together:
-  /// half of them, so that there is room for others.
+  /// Returns the per-user limit if the calling user has reached it.
   ///
-  /// - Parameter count: How many a user has made now.
-  /// - Returns: The share when the user who asks has used it up; `nil` when there is room.
+  /// The limit is half of the total, so that others have room.
+  ///
+  /// - Parameters:
+  ///   - all: The total limit.
+  ///   - count: Returns the current number of a user.
+  /// - Returns: The limit, or `nil` if there is room.
   func exhaustedShare(of all: Int, _ count: (_ uid: UInt32) -> Int) -> Int? {
     guard let uid = running?.command.caller.uid, !owners.contains(uid) else { return nil }
     return count(uid) < all / 2 ? nil : all / 2
   }
 
-  /// Whether a command runs now.
+  /// Whether a command is running.
   package var isPerforming: Bool { running != nil }
 
-  /// - Throws: ``Refusal`` when the command that runs has recorded what it may not, or in a stream
-  ///   that cannot be.
+  /// Checks the streams of the running command.
+  ///
+  /// - Throws: ``Refusal`` if a stream's name is invalid, or the caller may not record in it.
   package func checkRights() throws(Refusal) {
     if let badStream { throw .service(badStream) }
     if let deniedStream { throw .denied(stream: deniedStream) }
   }
 
-  /// The answer of a command that was run before; `nil` when it was not.
+  /// Returns the answer of an earlier run of the same command, or `nil` if there is none.
+  ///
+  /// - Throws: ``Refusal/reused(seq:)`` if the idempotency key belongs to another command.
   package func repetition(of command: Command) throws(Refusal) -> Accepted? {
     guard let id = command.identity, let entry = window[id] else { return nil }
     guard entry.call == command.fingerprint else {
@@ -319,7 +332,7 @@ package final class ServiceHost {
     return done
   }
 
-  /// Ends what a command has recorded.
+  /// Completes the events of a command.
   private func seal(_ command: Command, value: JSONText?) -> Accepted {
     guard let record = lastRecord else {
       noteUnrecorded(command, value)
@@ -331,7 +344,7 @@ package final class ServiceHost {
       store.seal(meta: nil)
       return Accepted(value: value, seq: record.seq, version: record.version)
     }
-    // With the last event of a command with an identity it is kept what was answered.
+    // The last event of a command with an idempotency key stores the answer.
     let call = command.fingerprint
     let caller = command.caller
     let meta = Meta(
@@ -346,9 +359,9 @@ package final class ServiceHost {
     return Accepted(value: value, seq: record.seq, version: record.version)
   }
 
-  /// Remembers the answer of a command that recorded nothing, in memory only.
+  /// Stores the answer of a command that recorded nothing, in memory only.
   ///
-  /// A long one is not: it could not be left to the journal.
+  /// Long answers are not stored, because the journal cannot hold them.
   private func noteUnrecorded(_ command: Command, _ value: JSONText?) {
     guard let id = command.identity, let running, !CommandWindow.isLong(value) else { return }
     let call = command.fingerprint
@@ -357,7 +370,7 @@ package final class ServiceHost {
       .init(seq: store.last, version: 0, time: running.time, call: call, answer: .init(value)))
   }
 
-  /// Undoes what a command had recorded when it failed.
+  /// Rolls back the events of a failed command.
   private func takeBack() {
     guard let record = lastRecord else { return }
     lastRecord = nil
@@ -371,9 +384,9 @@ package final class ServiceHost {
     for ledger in touched { ledgers[ledger].discard(store.last) }
   }
 
-  /// Records an event of the command that runs now.
+  /// Records an event of the running command.
   ///
-  /// - Parameter growth: By how many bytes it makes the state larger, see ``grow(_:by:)``.
+  /// - Parameter growth: The change of the state's size in bytes; see ``grow(_:by:)``.
   func record(
     _ data: JSONText, type: String, in stream: String, growing growth: Int, by ledger: Int
   ) -> Record {
@@ -383,7 +396,7 @@ package final class ServiceHost {
       meta: running.meta)
     (draft.user, draft.growth) = (running.command.caller.uid, growth)
     if let mayRecord = running.command.mayRecord, deniedStream == nil, !mayRecord(stream) {
-      deniedStream = stream  // and taken back with all the others when the command is over
+      deniedStream = stream  // rolled back with the rest when the command ends
     }
     if badStream == nil { badStream = StreamFault(stream, of: ledgers[ledger].service) }
     let record = store.append(draft, at: running.time)
@@ -393,12 +406,12 @@ package final class ServiceHost {
     return record
   }
 
-  /// Says by how many bytes the event that was recorded last changes what is kept because of a stream.
+  /// Adjusts the charged size of a stream by the effect of the last recorded event, in bytes.
   func grow(_ stream: String, by growth: Int) {
     if growth != 0 { store.grow(stream, by: growth) }
   }
 
-  // MARK: What the journal tells
+  // MARK: Commits and failures
 
   private func commit(_ records: [Record]) {
     for record in records {
@@ -436,16 +449,16 @@ package final class ServiceHost {
     for ledger in ledgers { ledger.discard(store.durable) }
   }
 
-  // MARK: What goes
+  // MARK: Compaction
 
-  /// What makes the folds of all services, and of what the host knows.
+  /// Makes the projections of all services and of the host.
   var makeFolds: [String: @Sendable () -> any Fold] { snapshotting.makeFolds }
 
-  /// The same without the services that have events which this program does not know: what those
-  /// said is in the events alone.
+  /// Makes the same projections, except for services with unknown events, whose content exists
+  /// only in the events.
   var keptFolds: [String: @Sendable () -> any Fold] { snapshotting.keptFolds }
 
-  /// Keeps the state as of a position; emits once it is kept.
+  /// Saves snapshots at a position; emits once they are saved.
   func keepSnapshots(at seq: UInt64) -> Signal<UInt64, JournalFault> {
     snapshotting.keep(at: seq)
   }
@@ -457,9 +470,9 @@ package final class ServiceHost {
 
   var removed: Signal<Result<RemovalReport, JournalError>, Never> { store.removed }
 
-  // MARK: The past
+  // MARK: Past values
 
-  /// How a value of the past is found; `nil` for a source of no service.
+  /// Returns a query for a past value, or `nil` if the source belongs to no service.
   func past(of source: String, at seq: UInt64) -> Past? {
     guard let ledger = ledger(String(source.prefix { $0 != "/" })) else { return nil }
     return Past(
@@ -467,7 +480,7 @@ package final class ServiceHost {
       head: store.head(of: source).seq, seq: seq)
   }
 
-  /// The forms that the events of services have had, of those where any has changed.
+  /// The event forms of each service in which an event type has changed.
   private(set) lazy var eventForms: [String: EventForms] = {
     var forms: [String: EventForms] = [:]
     for ledger in ledgers { forms[ledger.service] = ledger.makeFold().forms }
@@ -486,7 +499,7 @@ package final class ServiceHost {
     try store.readNow(job)
   }
 
-  /// Reads the journal away from the loop; see ``EventStore/reading(_:_:)``.
+  /// Reads the journal off the loop; see ``EventStore/reading(_:_:)``.
   func readingStore<Result: Sendable>(
     _ pace: ReadingPace,
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
@@ -494,10 +507,9 @@ package final class ServiceHost {
     store.reading(pace, job)
   }
 
-  /// Saves the state as it is in memory, so that the next start has nothing to replay.
+  /// Saves the state in memory as snapshots, so that the next start replays nothing.
   ///
-  /// For the end: the caller waits while it is written as text. Nothing is saved while something is
-  /// not durable yet.
+  /// For the shutdown: it encodes the state synchronously. Does nothing while events are pending.
   package func saveSnapshots() {
     guard durable > snapshotting.saved, durable == store.last else { return }
     for ledger in ledgers where ledger.unknown().first == nil {

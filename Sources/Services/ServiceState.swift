@@ -1,116 +1,129 @@
 package import JSON
 internal import Journal
 
-/// What a service knows, as a value that follows from its events and from nothing else.
+/// The state of a service: a value computed from its events alone.
 ///
-/// `apply` is pure: a replay, a snapshot, a value of the past and the live path run the same code
-/// and end in the same state.
+/// `apply` is pure. Replay, snapshots, past values and live commands run the same code and reach
+/// the same state.
+///
+///     struct Counter: ServiceState {
+///       private var count = 0
+///       mutating func apply(_ event: CounterEvent, at place: Place) { count += 1 }
+///       func value(of source: String) -> JSONText? { JSONText(count) }
+///       var sources: [String] { ["counter"] }
+///       static func sources(changedBy event: CounterEvent, at place: Place) -> [String] {
+///         ["counter"]
+///       }
+///     }
 package protocol ServiceState: Codable, Sendable {
   associatedtype Event: ServiceEvent
   associatedtype Sources: Sequence<String>
 
-  /// The state before the first event.
+  /// Creates the state before the first event.
   init()
 
-  /// The state after an event; one that cannot follow on this state changes nothing.
+  /// Applies an event; an event that is invalid in this state changes nothing.
   mutating func apply(_ event: Event, at place: Place)
 
-  /// The rule that an event breaks that cannot follow on this state; `nil` when it can.
+  /// Returns the rule that an event breaks in this state, or `nil` if it is valid.
   ///
-  /// No service records such an event: it comes from a journal that was made by hand, or damaged
-  /// before its checksum was taken. A start that meets one ends.
+  /// Services never record invalid events. They come from journals that were edited by hand, or
+  /// damaged before their checksum was computed. A start fails on an invalid event.
   func fault(of event: Event, at place: Place) -> String?
 
-  /// The value of a source, by its whole name, for example `"counter/value"`; `nil` when there is
-  /// none now.
+  /// Returns the value of a source by its full name, for example `"counter/value"`, or `nil` if
+  /// it has none.
   func value(of source: String) -> JSONText?
 
-  /// What a source holds that is a list or a map, empty when it was never written; `nil` for all
-  /// others.
+  /// Returns the content of a list or a map, which is empty if it was never written.
+  ///
+  /// Returns `nil` for other sources.
   func collection(of source: String) -> SourceCollection?
 
-  /// Whether a source has a value now, as those have that ``sources`` names.
+  /// Returns whether a source has a value, consistent with ``sources``.
   func has(_ source: String) -> Bool
 
-  /// Whether a source that is a list or a map holds nothing; asked before and after each step of one
-  /// that is watched.
+  /// Returns whether a list or a map is empty.
+  ///
+  /// Called before and after each step of an observed one.
   func isEmpty(collection source: String) -> Bool
 
-  /// The names of the sources that have a value now, in any order; not all of them may be asked for.
+  /// The names of the sources that have a value, in any order; callers may stop iterating early.
   var sources: Sources { get }
 
-  /// The sources that an event may have given another value.
+  /// Returns the sources whose values an event may change.
   static func sources(changedBy event: Event, at place: Place) -> [String]
 
-  /// What an event alone says of the sources that it changes; `nil` when the state has to be known.
+  /// Returns the changes that follow from an event alone, or `nil` if they depend on the state.
   static func changes(givenBy event: Event, at place: Place) -> [SourceChange]?
 
-  /// What an event changes, asked of the state before it, where the event alone does not say it.
+  /// Returns the changes by an event, given the state before it.
   ///
-  /// For states with lists or maps: a change of one of those is its step. A change without one means
-  /// that a source of another kind has the value that follows.
+  /// For states with lists or maps: their changes are steps. A change without a step means that
+  /// the source has the value in the state after the event.
   func changes(by event: Event, at place: Place) -> [SourceChange]
 
-  /// Bytes of what the state keeps because of the events of a stream; asked at the start.
+  /// Returns the bytes of state charged to a stream; called at the start.
   func size(ofStream stream: String) -> Int
 
-  /// By how many bytes an event makes ``size(ofStream:)`` larger, in no more time than it takes to
-  /// apply it; `nil` when that is to be asked before and after the event.
+  /// Returns the change of ``size(ofStream:)`` by an event, in no more time than `apply` takes.
+  ///
+  /// `nil` lets the caller compare the size before and after the event.
   func growth(by event: Event, in stream: String) -> Int?
 
-  /// What undoes an event that is about to be applied: applied after it, at the same place, it brings
-  /// the state back to what it is now. `nil` when there is no such event; then what undoes it costs
-  /// as much as the state is large.
+  /// Returns an event that undoes another one, given the state before it.
+  ///
+  /// Applied at the same place, it restores this state. `nil` if there is no such event; the cost
+  /// of a rollback then depends on the size of the state.
   func inverse(of event: Event, in stream: String) -> Event?
 
-  /// Makes what is large its own: a copy of a state is only made when one of the two changes, which
-  /// would be in the middle of the first command.
+  /// Copies large storage now; otherwise copy-on-write would do so during the first command.
   mutating func unshare()
 
-  /// The state as it is kept in a snapshot.
+  /// Encodes the state for a snapshot.
   func kept(by coder: EventCoder) -> JSONText
 
-  /// The state that was kept so; `nil` when it does not fit.
+  /// Decodes the state from a snapshot; returns `nil` if the text does not match.
   init?(kept text: JSONText, by coder: EventCoder)
 
-  /// What is done about events of the service that are of no known kind.
+  /// The policy for unknown events of the service.
   static var unknownEvents: UnknownEvents { get }
 
-  /// Whether sources are lists or maps: then ``changes(by:at:)`` tells each step.
+  /// Whether the state has lists or maps, whose steps ``changes(by:at:)`` returns.
   static var isCollection: Bool { get }
 
-  /// Where the form in which the state is kept as a snapshot has changed: what brings each form to
-  /// the next, the first one first.
+  /// The conversions between snapshot forms, from each form to the next, the oldest first.
   ///
-  /// A form that cannot be brought to the present one must not be left behind: after a compaction
-  /// the snapshot is the only place where the state is.
+  /// A form must stay convertible: after a compaction, the snapshot is the only copy of the
+  /// state.
   static var upcasters: [Upcaster] { get }
 }
 
 extension ServiceState {
-  /// Numbers are given in order, and none a second time.
+  /// Checks that a number follows the last one, because numbers are assigned in order and never
+  /// reused.
   ///
-  /// - Returns: The rule that one breaks that is not after the last; `nil` when it is.
+  /// - Returns: The broken rule, or `nil`.
   static func fault(ofNumber number: Int, after last: Int) -> String? {
     number > last ? nil : "number \(number) is not after \(last)"
   }
 
-  /// The form has not changed.
+  /// By default there is only one form.
   package static var upcasters: [Upcaster] { [] }
 
-  /// Every event can follow.
+  /// By default every event is valid.
   package func fault(of event: Event, at place: Place) -> String? { nil }
 
-  /// They are skipped.
+  /// By default unknown events are skipped.
   package static var unknownEvents: UnknownEvents { .skipped }
 
-  /// Whether ``value(of:)`` has one.
+  /// By default it checks ``value(of:)``.
   package func has(_ source: String) -> Bool { value(of: source) != nil }
 
-  /// No source is a list or a map.
+  /// By default no source is a list or a map.
   package func collection(of source: String) -> SourceCollection? { nil }
 
-  /// As the elements say.
+  /// By default it checks ``collection(of:)``.
   package func isEmpty(collection source: String) -> Bool {
     switch collection(of: source) {
     case .list(let elements): elements.isEmpty
@@ -119,19 +132,19 @@ extension ServiceState {
     }
   }
 
-  /// As the source says that is called as the stream.
+  /// By default it returns the size of the source with the stream's name.
   package func size(ofStream stream: String) -> Int { value(of: stream)?.text.utf8.count ?? 0 }
 
-  /// The size is asked: it is that of one small value.
+  /// By default the size is compared, which suits small values.
   package func growth(by event: Event, in stream: String) -> Int? { nil }
 
-  /// There is none.
+  /// By default there is no inverse.
   package func inverse(of event: Event, in stream: String) -> Event? { nil }
 
-  /// It is small.
+  /// Does nothing by default; override it for large copy-on-write state.
   package mutating func unshare() {}
 
-  /// As the compiler encodes it.
+  /// By default it uses the state's `Codable` conformance.
   package func kept(by coder: EventCoder) -> JSONText { coder.text(self) }
 
   package init?(kept text: JSONText, by coder: EventCoder) {
@@ -139,55 +152,56 @@ extension ServiceState {
     self = state
   }
 
-  /// What it says alone.
+  /// By default it returns ``changes(givenBy:at:)``.
   package func changes(by event: Event, at place: Place) -> [SourceChange] {
     Self.changes(givenBy: event, at: place) ?? []
   }
 
-  /// They are plain values.
+  /// By default all sources are plain values.
   package static var isCollection: Bool { false }
 
-  /// The state has to be known.
+  /// By default the changes depend on the state.
   package static func changes(givenBy event: Event, at place: Place) -> [SourceChange]? { nil }
 }
 
-/// Something that has happened to a service.
+/// An event of a service.
 ///
-/// An enum with `Codable` written by the compiler is one as it stands.
+/// An enum conforms by declaring `Codable` with the compiler's implementation.
 package protocol ServiceEvent: Sendable {
-  /// The event as it is kept: its kind, for example `"incremented"`, which is never reused for
-  /// another, and what it says beside that, as a JSON object.
+  /// Encodes the event: its kind, for example `"incremented"`, and its data as a JSON object.
+  ///
+  /// A kind must never be reused for another meaning.
   func written(_ coder: EventCoder) -> (kind: String, data: JSONText)
 
-  /// Where the data of a kind has changed its form: what brings each form to the next, the first one
-  /// first. Events of older forms stay as they were written and are brought to the present one
-  /// whenever they are read.
+  /// The conversions of each changed kind's data, from each form to the next, the oldest first.
+  ///
+  /// Stored events keep their form. They are converted whenever they are read.
   static var upcasters: [String: [Upcaster]] { get }
 
-  /// The kinds of which an event that does not read is damaged, and not one of another version.
+  /// The known kinds; an unreadable event of a known kind counts as damaged, not as unknown.
   static var kinds: Set<String> { get }
 
-  /// The event that was kept so; `nil` when this version does not know it.
+  /// Decodes an event; returns `nil` if this version does not know it.
   init?(kind: String, data: JSONText, _ coder: EventCoder)
 }
 
 extension ServiceEvent {
-  /// None has changed.
+  /// By default no kind has changed.
   package static var upcasters: [String: [Upcaster]] { [:] }
 
-  /// Of none it is known.
+  /// By default no kind is listed.
   package static var kinds: Set<String> { [] }
 }
 
-/// What a service does about an event of its own that it does not know.
+/// The policy of a service for its unknown events.
 package enum UnknownEvents: Sendable {
-  /// It goes on without it: the state does not need it.
+  /// Skip the event; the state does not need it.
   case skipped
-  /// It does not start: the state would be wrong without it.
+  /// Fail the start; the state would be wrong without it.
   case refused
 }
 
-/// Where and when an event happened.
+/// The context of an event: its stream, position, time and user.
 package struct Place: Sendable {
   private let record: Record
 
@@ -195,21 +209,21 @@ package struct Place: Sendable {
     self.record = record
   }
 
-  /// The stream it belongs to.
+  /// The stream of the event.
   package var stream: String { record.stream }
 
-  /// Its position in the journal.
+  /// The position in the journal.
   package var seq: UInt64 { record.seq }
 
-  /// Its position in the stream.
+  /// The position in the stream.
   package var version: UInt64 { record.version }
 
-  /// Microseconds since 1970; never less than that of the event before.
+  /// The time in microseconds since 1970; never before the time of the previous event.
   package var time: Int64 { record.time }
 
-  /// The user of this machine who has caused it; `nil` when that is not known.
+  /// The uid of the user who caused the event; `nil` if unknown.
   ///
-  /// It is read from text each time.
+  /// Parsed on each access.
   package var uid: UInt32? {
     record.meta.flatMap { EventCoder().value(Meta.self, of: JSONText(kept: $0))?.uid }
   }

@@ -1,9 +1,9 @@
 internal import JSON
 internal import Journal
 
-/// The forms in which a state has been kept in snapshots, counted from 1.
+/// The current and former snapshot forms of a state, counted from 1.
 struct SnapshotForms: Sendable {
-  /// What brings each form to the next, the first one first.
+  /// The conversions from each form to the next, the oldest first.
   private let upcasters: [Upcaster]
 
   init(_ upcasters: [Upcaster]) {
@@ -13,28 +13,28 @@ struct SnapshotForms: Sendable {
   /// The form in which snapshots are written.
   var present: Int { upcasters.count + 1 }
 
-  /// What a snapshot says, in the present form; `nil` when its own is not known here.
+  /// Converts a snapshot's data to the current form; returns `nil` if its form is unknown.
   func read(_ snapshot: Snapshot) -> JSONText? {
     guard 1...present ~= snapshot.schema else { return nil }
     return upcasters[(snapshot.schema - 1)...].reduce(JSONText(kept: snapshot.data)) { $1($0) }
   }
 }
 
-/// What a fold or a service begins with.
+/// The starting point of a projection or a service.
 struct Beginning {
-  /// The position of the snapshot that was taken over; 0 when there was none.
+  /// The position of the loaded snapshot; 0 if there was none.
   let position: UInt64
 
-  /// A newer one that could not be, and why.
+  /// The newest snapshot that could not be loaded, with the reason; `nil` if there was none.
   let unread: (snapshot: Snapshot, reason: String)?
 
-  /// Takes over the newest snapshot that reads back.
+  /// Loads the newest readable snapshot.
   ///
   /// - Parameters:
-  ///   - seq: It contains nothing after this position.
-  ///   - form: The form that is known.
-  ///   - load: The newest snapshot up to a position.
-  ///   - start: Takes one over and returns whether it reads back.
+  ///   - seq: The latest position of the snapshot.
+  ///   - form: The newest known form.
+  ///   - load: Returns the newest snapshot at or before a position.
+  ///   - start: Loads a snapshot and returns whether it was readable.
   init(
     upTo seq: UInt64, form: Int, _ load: (UInt64) throws(JournalError) -> Snapshot?,
     _ start: (Snapshot) -> Bool

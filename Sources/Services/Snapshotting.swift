@@ -1,33 +1,35 @@
 internal import Journal
 internal import Signals
 
-/// Saves the state of the services now and then, so that a start replays a tail and not a life.
+/// Saves snapshots of the services periodically, so that a start replays only the events after
+/// them.
 ///
-/// A snapshot is folded from the journal itself, on another thread: the loop does not stop for it,
-/// however large the state is.
+/// Snapshots are built from the journal on another thread. The loop is not blocked, however large
+/// the state is.
 final class Snapshotting {
-  /// Told when a snapshot could not be made; the next is tried as if it had been.
+  /// Called when a snapshot could not be saved; the next one is made as usual.
   var onFailure: (JournalFault) -> Void = { _ in }
 
   private let store: any EventStore
   private let interval: UInt64
   private(set) var makeFolds: [String: @Sendable () -> any Fold] = [:]
 
-  /// Those of the services of which snapshots are kept: who has events that this program does not
-  /// know is left out.
+  /// The projections of services that write snapshots; services with unknown events are excluded.
   private(set) var keptFolds: [String: @Sendable () -> any Fold] = [:]
 
   /// The position of the last snapshot.
   private(set) var saved: UInt64 = 0
 
-  /// The position of the last one that was tried.
+  /// The position of the last attempt.
   private var tried: UInt64 = 0
 
-  /// Where one could not be kept: it fails once for each service, and is told once.
+  /// The position of the last failure; a failure occurs once per service but is reported once.
   private var failed: UInt64?
 
-  /// How far the journal has gone on while the last snapshot was made: under load the next one
-  /// waits for several times as many events, so that making them never takes most of a processor.
+  /// The number of events committed while the last snapshot was made.
+  ///
+  /// The next one waits for several times as many, so that snapshots do not dominate the
+  /// processor under load.
   private var cost: UInt64 = 0
   private var startedAt: UInt64 = 0
   private var reached: UInt64 = 0
@@ -40,7 +42,9 @@ final class Snapshotting {
     self.interval = interval
   }
 
-  /// - Parameter seq: The position of the oldest snapshot there is.
+  /// Starts the periodic snapshots.
+  ///
+  /// - Parameter seq: The position of the oldest existing snapshot.
   func start(ledgers: [LedgerLink], from seq: UInt64) {
     for ledger in ledgers {
       makeFolds[ledger.service] = ledger.makeFold
@@ -57,7 +61,7 @@ final class Snapshotting {
     .dispose(in: bag)
   }
 
-  /// Makes snapshots as of a position, away from the others, and emits once all of them are kept.
+  /// Makes snapshots at a position, off the loop; emits once all of them are saved.
   func keep(at seq: UInt64) -> Signal<UInt64, JournalFault> {
     Signal { [self] observer in
       let makeFolds = keptFolds
@@ -87,7 +91,7 @@ final class Snapshotting {
     }
   }
 
-  /// The journal is durable up to a position.
+  /// Updates the last durable position and makes snapshots if they are due.
   func advance(to seq: UInt64) {
     reached = seq
     let since = seq - tried
@@ -95,7 +99,7 @@ final class Snapshotting {
     if since >= min(4 * cost, Self.longestTail) { save(at: seq) }
   }
 
-  /// Saves the state as of a position, unless that is done or being done.
+  /// Saves snapshots at a position, unless this was done or another save is running.
   private func save(at seq: UInt64) {
     guard !isSaving, seq > tried else { return }
     let makeFolds = keptFolds
@@ -120,6 +124,6 @@ final class Snapshotting {
     .dispose(in: bag)
   }
 
-  /// After this many events a snapshot is made whatever it costs.
+  /// The number of events after which snapshots are made at any cost.
   private static let longestTail: UInt64 = 2_000_000
 }

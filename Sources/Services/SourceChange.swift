@@ -1,24 +1,25 @@
 package import JSON
 
-/// A source has another value.
+/// A change of a source's value.
 package struct SourceChange: Equatable, Sendable {
-  /// The whole name of the source, for example `"cells/lamp"`.
+  /// The full name of the source, for example `"cells/lamp"`.
   package let source: String
 
-  /// The position of the event that changed it; 0 for what is not journaled.
+  /// The position of the event that changed it; 0 if it is not journaled.
   package let seq: UInt64
 
-  /// The value; `nil` when the source is gone, and for a collection, which tells its ``step``.
+  /// The new value; `nil` if the source was removed, and for collections, which have a ``step``.
   package let value: JSONText?
 
-  /// How a collection has changed; `nil` for what is none.
+  /// The step of a collection; `nil` for plain values.
   package let step: CollectionChange?
 
-  /// The value before; `nil` when there was none, and where it is not known: for a collection, for
-  /// what is not journaled, and in the past.
+  /// The previous value; `nil` if there was none or it is unknown.
+  ///
+  /// It is unknown for collections, for values that are not journaled, and for past changes.
   package let before: JSONText?
 
-  /// Whether the source had this value before.
+  /// Whether the value equals the previous one.
   package let isRepeat: Bool
 
   /// Whether the source had no value before.
@@ -27,7 +28,7 @@ package struct SourceChange: Equatable, Sendable {
   /// Whether the source has no value now.
   package let isGone: Bool
 
-  /// A change from an unknown value.
+  /// Creates a change from an unknown value.
   package init(source: String, seq: UInt64, value: JSONText?) {
     self.source = source
     self.seq = seq
@@ -35,7 +36,7 @@ package struct SourceChange: Equatable, Sendable {
     (before, step, isRepeat, isNew, isGone) = (nil, nil, false, false, value == nil)
   }
 
-  /// A change from one value to another.
+  /// Creates a change from one value to another.
   package init(source: String, seq: UInt64, value: JSONText?, before: JSONText?) {
     self.source = source
     self.seq = seq
@@ -44,17 +45,17 @@ package struct SourceChange: Equatable, Sendable {
     (step, isRepeat, isNew, isGone) = (nil, value == before, before == nil, value == nil)
   }
 
-  /// The change of a part of the value.
+  /// Returns the change of a part of the value.
   ///
-  /// - Parameter find: Finds the part in a value.
+  /// - Parameter find: Returns the part of a value.
   package func picking(_ find: (JSONText) -> JSONText?) -> SourceChange {
     SourceChange(source: source, seq: seq, value: value.flatMap(find), before: before.flatMap(find))
   }
 
-  /// About how many bytes it takes to tell.
+  /// The approximate size in bytes when sent.
   var size: Int { value?.text.utf8.count ?? step?.size ?? 0 }
 
-  /// A change of a collection.
+  /// Creates a change of a collection.
   package init(
     source: String, seq: UInt64, step: CollectionChange, isNew: Bool = false, isGone: Bool = false
   ) {

@@ -1,19 +1,21 @@
-/// The rules for the names of sources and streams.
+/// The rules for names of sources and streams.
 package enum SourceName {
-  /// Bytes of a name.
+  /// The maximum length of a name in bytes.
   package static let maxBytes = 200
 
-  /// Segments of a name.
+  /// The maximum number of segments in a name.
   package static let maxSegments = 8
 
-  /// Why something is no name; `nil` when it is one: 1 to 8 segments of `[A-Za-z0-9_.:-]` with `/`
-  /// between them, 200 bytes at most.
+  /// Returns the rule that a name breaks, or `nil` if it is valid.
+  ///
+  /// A valid name has 1 to 8 segments of `[A-Za-z0-9_.:-]`, separated by `/`, and at most 200
+  /// bytes.
   package static func fault(in name: String) -> String? {
     fault(in: name, maxBytes: maxBytes, maxSegments: maxSegments)
   }
 
-  /// Why something does not name a source of a service; `nil` when it does: a name that is one with
-  /// `service/` before it as well.
+  /// Returns the rule that a source name breaks, or `nil` if it is valid with the prefix
+  /// `service/`.
   package static func fault(in name: String, of service: String) -> String? {
     fault(
       in: name, maxBytes: maxBytes - service.utf8.count - 1, maxSegments: maxSegments - 1)
@@ -40,7 +42,7 @@ package enum SourceName {
     return segments <= maxSegments ? nil : "a name has at most \(maxSegments) segments"
   }
 
-  /// Whether something is the whole name of a source of a service: `service/name`.
+  /// Returns whether a text is the full name of a source of a service: `service/name`.
   package static func isSource(_ source: String, of service: String) -> Bool {
     let (whole, prefix) = (source.utf8, service.utf8)
     return whole.count > prefix.count + 1 && whole.starts(with: prefix)

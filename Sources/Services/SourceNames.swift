@@ -2,20 +2,19 @@ internal import Facts
 internal import Journal
 internal import Signals
 
-/// The names of a service's durable sources, found by pattern without looking at all of them.
+/// An index of the durable sources of a service, by name pattern.
 ///
-/// At the start very many names are put in order away from the loop; until that is done a search
-/// looks at each.
+/// At the start, large sets are indexed off the loop. Until then, a search scans all names.
 final class SourceNames {
-  /// Names that are put in order at once.
+  /// The maximum number of names to index synchronously.
   private static let fewNames = 4096
 
   private var index: NameIndex? = NameIndex()
 
-  /// What came (`true`) and went while the index is made.
+  /// The names added (`true`) and removed while the index is built.
   private var changes: [(name: String, isThere: Bool)] = []
 
-  /// All names, for as long as there is no index.
+  /// Returns all names; used until the index is built.
   private var all: () -> AnySequence<String> = { AnySequence([]) }
   private var work: (any Disposable)?
 
@@ -23,11 +22,12 @@ final class SourceNames {
     work?.dispose()
   }
 
-  /// Begins with the names that there are.
+  /// Builds the index.
   ///
   /// - Parameters:
-  ///   - all: The names as they are whenever it is called.
-  ///   - host: Lends a thread.
+  ///   - all: Returns the current names.
+  ///   - count: The approximate number of names.
+  ///   - host: Provides the background thread.
   func start(_ all: @escaping () -> AnySequence<String>, count: Int, _ host: ServiceHost) {
     guard count > Self.fewNames else {
       index = NameIndex(all())
@@ -50,7 +50,7 @@ final class SourceNames {
     (index, changes, all) = (made, [], { AnySequence([]) })
   }
 
-  /// Notes that a name is there now, or no more.
+  /// Adds or removes a name.
   func note(_ name: String, isThere: Bool) {
     if index == nil {
       changes.append((name, isThere))
@@ -61,7 +61,7 @@ final class SourceNames {
     }
   }
 
-  /// Calls `body` with the names that a pattern means, until it returns `false`; see
+  /// Calls `body` with the names that match a pattern, until it returns `false`; see
   /// ``NameIndex/search(_:without:_:)``.
   func search(
     _ pattern: Pattern, without excluded: [Pattern], _ body: (String) -> Bool
@@ -73,7 +73,7 @@ final class SourceNames {
     }
   }
 
-  /// Calls `body` with the names that begin so, until it returns `false`.
+  /// Calls `body` with the names that have a prefix, until it returns `false`.
   func search(withPrefix prefix: String, _ body: (String) -> Bool) {
     if let index { return index.search(withPrefix: prefix, body) }
     for name in all() where name.utf8.starts(with: prefix.utf8) {
@@ -81,7 +81,7 @@ final class SourceNames {
     }
   }
 
-  /// Names that stand near a name in the order; some, not all.
+  /// Returns some of the names adjacent to a name in order; none while the index is built.
   func neighbours(of name: String, count: Int) -> [String] {
     index?.neighbours(of: name, count: count) ?? []
   }

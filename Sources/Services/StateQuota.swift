@@ -1,37 +1,37 @@
-/// How many bytes the services may keep.
+/// Limits on the size of the services' state.
 ///
-/// A stream is charged to the user who has recorded its last event, with what is kept because of it
-/// and what it costs by itself: its name and some 100 bytes, also when nothing else is left of it.
+/// A stream is charged to the user who recorded its last event. The charge is its state, plus its
+/// name and about 100 bytes of overhead, even if its state is empty.
 package struct StateQuota: Equatable, Sendable {
-  /// Bytes of all users together.
+  /// The limit in bytes for all users together.
   package var total: Int
 
-  /// Bytes of one user who does not administer the daemon.
+  /// The limit in bytes for one user who is not an administrator.
   package var ofUser: Int
 
-  /// What a quota holds for.
+  /// The scope of a quota.
   package enum Scope: Sendable {
     case total
     case ofUser
   }
 
-  /// No quota, unless said.
+  /// Creates quotas; unlimited by default.
   package init(total: Int = .max, ofUser: Int = .max) {
     (self.total, self.ofUser) = (total, ofUser)
   }
 
-  /// Who gets so far is warned: four fifths.
+  /// The warning threshold: four fifths of the quotas; `nil` if there is no total quota.
   var mark: StateQuota? {
     total == .max ? nil : StateQuota(total: total / 5 * 4, ofUser: ofUser / 5 * 4)
   }
 }
 
-/// A quota that is mostly used up.
+/// A quota that is nearly exhausted.
 package struct StateFilling: Equatable, Sendable {
-  /// The user whose it is; `nil` for that of all.
+  /// The user; `nil` for the total quota.
   package let user: UInt32?
 
-  /// Bytes that are kept, and that may be.
+  /// The used bytes, and the limit.
   package let bytes: Int
   package let max: Int
 }

@@ -1,9 +1,11 @@
-/// Why an event is not recorded in a stream: no journal is imported that has one of such a name.
+/// An invalid stream name; journals with such a name cannot be imported.
 struct StreamFault: ServiceError, Equatable {
   let stream: String
   let rule: String
 
-  /// - Returns: `nil` when a service may record in the stream.
+  /// Checks a stream name.
+  ///
+  /// - Returns: `nil` if the service may record in the stream.
   init?(_ stream: String, of service: String) {
     if let rule = SourceName.fault(in: stream) {
       self.rule = rule

@@ -1,14 +1,14 @@
 internal import Journal
 
-/// The events of a service that this program does not know and has passed over.
+/// The unknown events of a service, which the replay has skipped.
 ///
-/// What they say is in no state, so no snapshot may be written that claims to contain them: a
-/// program that knows them would begin behind them.
+/// The state does not contain them. A snapshot after them would hide them from a newer program,
+/// so none may be written.
 package struct UnknownKinds: Equatable, Sendable {
-  /// The position of the first.
+  /// The position of the first one.
   package private(set) var first: UInt64?
 
-  /// How many there are of each type.
+  /// The number of events of each type.
   package private(set) var counts: [String: Int] = [:]
 
   mutating func note(_ record: Record) {

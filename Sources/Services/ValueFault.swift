@@ -1,18 +1,21 @@
 package import JSON
 
-/// Why a value of a client is not kept: every answer, event and view must be able to show it.
+/// An error for a client value that is too large to store, because every answer, event and view
+/// must be able to contain it.
 package enum ValueFault: Equatable, Sendable {
   case tooLong(bytes: Int)
   case tooDeep
 
-  /// Bytes of a value as compact JSON.
+  /// The maximum size of a value as compact JSON, in bytes.
   package static let maxBytes = 256 * 1024
 
-  /// How deep arrays and objects may stand in each other: with what stands around a value in the
-  /// longest way to show it, an event in a page in a batch, a line is as deep as a line may be.
+  /// The maximum nesting depth of arrays and objects.
+  ///
+  /// The deepest message nests a value in an event in a page in a batch. Its depth is exactly the
+  /// maximum of a line.
   package static let maxDepth = 56
 
-  /// What is wrong with a value; `nil` when it may be kept.
+  /// Returns the rule that a value breaks, or `nil` if it may be stored.
   package init?(_ value: JSONText) {
     let bytes = value.text.utf8.count
     if bytes > Self.maxBytes {
@@ -24,7 +27,7 @@ package enum ValueFault: Equatable, Sendable {
     }
   }
 
-  /// What would be right.
+  /// The expected value, for error messages.
   package var expected: String {
     switch self {
     case .tooLong: "at most \(Self.maxBytes) bytes"

@@ -1,8 +1,9 @@
 internal import Facts
 internal import Signals
 
-/// The observers of changes, by source and by pattern: a change costs what its observers cost,
-/// however many sources and patterns others watch.
+/// The observers of changes, indexed by source and by pattern.
+///
+/// The cost of a change depends only on its observers.
 final class Watchers {
   typealias Changes = PassthroughSubject<SourceChange, Never>
 
@@ -18,7 +19,7 @@ final class Watchers {
   func send(_ change: SourceChange) {
     bySource[change.source]?.send(change)
     guard !byPattern.isEmpty else { return }
-    // Who is told may watch another pattern, or this one no more.
+    // Collected first, because observers may add or remove patterns.
     var changes: [Changes] = []
     byPattern.forEachMatch(for: change.source) { changes.append($0) }
     for changes in changes { changes.send(change) }

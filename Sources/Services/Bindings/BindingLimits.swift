@@ -2,12 +2,16 @@ internal import JSON
 package import Signals
 
 extension BindLimits {
-  /// What clients and files may bind: a binding is run for each value, and kept by its text.
+  /// Limits for bindings made by clients and files.
+  ///
+  /// Each binding runs for every value, and its text is stored.
   package static let sources = BindLimits(bytes: 1024, transformers: 16)
 }
 
 extension JSONValue {
-  /// Whether its text is longer than that; counted without making it, and no further than needed.
+  /// Returns whether the JSON text is longer than `most` bytes, without building the text.
+  ///
+  /// Stops counting once the limit is exceeded.
   func hasMoreBytes(than most: Int) -> Bool {
     var left = most
     takeBytes(from: &left)
@@ -31,7 +35,7 @@ extension JSONValue {
     }
   }
 
-  /// Bytes of a string in quotes and with escapes.
+  /// Returns the length of a string as JSON, with quotes and escapes, in bytes.
   static func bytes(of string: String) -> Int {
     var bytes = 2
     for byte in string.utf8 {

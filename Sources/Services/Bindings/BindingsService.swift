@@ -1,10 +1,10 @@
-/// Why the list of bindings is not changed.
+/// An error from adding or removing a binding.
 package enum BindingError: ServiceError, Equatable {
   case exists(name: String)
   case unknown(name: String)
   case tooMany(max: Int)
 
-  /// The user has made as many as one may.
+  /// The user has reached the per-user limit.
   case tooManyOfUser(max: Int)
 
   package var kind: ServiceErrorKind {
@@ -26,11 +26,11 @@ package enum BindingError: ServiceError, Equatable {
   }
 }
 
-/// The bindings that the daemon keeps over a restart: their names and expressions.
+/// The bindings that survive a restart of the daemon: their names and expressions.
 ///
-/// It keeps what is bound; who binds makes it live.
+/// This service only stores them. Its caller activates them.
 package final class BindingsService {
-  /// How many bindings there may be.
+  /// The maximum number of bindings.
   package static let maxCount = 1000
 
   package let ledger: Ledger<DeclaredBindings>
@@ -41,7 +41,7 @@ package final class BindingsService {
     ledger = Ledger("bindings", in: host)
   }
 
-  /// Keeps a binding.
+  /// Stores a binding.
   package func add(_ name: String, _ expression: String) throws(BindingError) {
     let all = ledger.newest.expressions
     guard all["bindings/\(name)"] == nil else { throw .exists(name: name) }
@@ -52,7 +52,7 @@ package final class BindingsService {
     ledger.record(.bound(expression: expression), in: "bindings/\(name)")
   }
 
-  /// Forgets a binding.
+  /// Removes a binding.
   package func remove(_ name: String) throws(BindingError) {
     guard ledger.newest.expressions["bindings/\(name)"] != nil else { throw .unknown(name: name) }
     ledger.record(.unbound, in: "bindings/\(name)")

@@ -1,6 +1,6 @@
 package import JSON
 
-/// What can happen to the bindings that the daemon keeps; the stream is `bindings/NAME`.
+/// The events of stored bindings; the stream is `bindings/NAME`.
 package enum BindingEvent: ServiceEvent, Codable, Equatable {
   case bound(expression: String)
   case unbound
@@ -8,12 +8,12 @@ package enum BindingEvent: ServiceEvent, Codable, Equatable {
   package static var kinds: Set<String> { ["bound", "unbound"] }
 }
 
-/// The bindings that the daemon keeps, by name.
+/// The stored bindings, by name.
 package struct DeclaredBindings: ServiceState {
-  /// The expressions by whole name, for example `"bindings/warm"`.
+  /// The expressions by full name, for example `"bindings/warm"`.
   package private(set) var expressions: [String: String] = [:]
 
-  /// Who has made them, by whole name; snapshots of earlier versions have none.
+  /// The uid of each binding's creator, by full name; snapshots of earlier versions lack it.
   private var makers: [String: UInt32]? = [:]
 
   package init() {}
@@ -30,10 +30,10 @@ package struct DeclaredBindings: ServiceState {
     }
   }
 
-  /// The user who has made a binding, by its whole name; `nil` when that is not known.
+  /// Returns the uid of the user who created a binding, or `nil` if unknown; takes the full name.
   package func maker(of binding: String) -> UInt32? { makers?[binding] }
 
-  /// How many a user has made.
+  /// Returns the number of bindings that a user has created.
   func count(of uid: UInt32) -> Int { makers?.values.count { $0 == uid } ?? 0 }
 
   package func value(of source: String) -> JSONText? {

@@ -1,7 +1,7 @@
 package import JSON
 package import Signals
 
-/// Why a transformer makes nothing of a value.
+/// An error from a transformer that cannot convert a value.
 package struct TransformerFault: ServiceError, Equatable {
   package let description: String
 
@@ -10,7 +10,7 @@ package struct TransformerFault: ServiceError, Equatable {
       description: "'\(name)' would make a value of more than \(ValueFault.maxBytes) bytes")
   }
 
-  /// Of a transformer that is known to whoever is told.
+  /// A result that is too long; used when the error's recipient knows which transformer ran.
   fileprivate static let tooLong = TransformerFault(
     description: "a transformer has made a value of more than \(ValueFault.maxBytes) bytes")
 
@@ -28,10 +28,11 @@ package struct TransformerFault: ServiceError, Equatable {
   }
 }
 
-/// The transformers that bindings between sources may name.
+/// The transformers that bindings between sources may use.
 package enum JSONTransformers {
   package static var all: TransformerRegistry<JSONValue> {
-    // Each one may make a value longer, and the next one again.
+    // Checked after each step, because a chain of transformers can make a value longer at each
+    // step.
     var all = TransformerRegistry<JSONValue> { value in
       if value.hasMoreBytes(than: ValueFault.maxBytes) { throw TransformerFault.tooLong }
     }
@@ -123,7 +124,7 @@ extension TransformerRegistry where Value == JSONValue {
   }
 }
 
-// MARK: What they do
+// MARK: Implementations
 
 private func bool(_ value: JSONValue, _ name: String) throws -> Bool {
   guard case .bool(let bool) = value else { throw TransformerFault(name, "true or false", value) }
@@ -143,7 +144,7 @@ private func calculate(
     throw TransformerFault(name, "a number that a double can hold", value)
   }
   let result = body(number.double)
-  // What is whole is written so: 4, not 4.0.
+  // Whole results are written as integers: 4, not 4.0.
   if let integer = Int64(exactly: result) { return .number(JSONNumber(integer)) }
   guard let number = JSONNumber(result) else {
     throw TransformerFault(name, "a number that does not grow too large", value)
@@ -157,7 +158,7 @@ private func power(of10 exponent: Int) -> Double {
   return exponent < 0 ? 1 / power : power
 }
 
-/// A number, a boolean or null as the text that JSON has for it; a string as it is.
+/// Returns a number, a boolean or null as its JSON text, and a string unchanged.
 private func text(_ value: JSONValue) throws -> JSONValue {
   switch value {
   case .string: value
@@ -166,7 +167,7 @@ private func text(_ value: JSONValue) throws -> JSONValue {
   }
 }
 
-/// What ``text(_:)`` has made a string of; a text that is none of these is not known again.
+/// Reverses ``text(_:)`` for numbers, booleans and null; throws for any other string.
 private func scalar(_ value: JSONValue) throws -> JSONValue {
   switch value {
   case .string("true"): .bool(true)
@@ -186,7 +187,7 @@ private func number(_ value: JSONValue) throws -> JSONValue {
   }
 }
 
-/// A text without the white space around it.
+/// Returns a string without leading and trailing white space.
 func trimmed(_ string: String) -> String {
   let rest = string.drop { $0.isWhitespace }
   let end = rest.lastIndex { !$0.isWhitespace }
@@ -203,11 +204,11 @@ private func replacing(_ place: String, in format: String, with text: String) ->
   return result + rest
 }
 
-/// What `format` puts values into.
+/// The pattern of the `format` transformer; each `{}` is replaced by the value.
 private struct Format {
   private let format: String
   private let places: Int
-  /// Bytes of all but the places, in quotes.
+  /// Length in bytes of everything but the placeholders, as a JSON string with its quotes.
   private let bytes: Int
 
   init(_ format: String) {
@@ -227,7 +228,10 @@ private struct Format {
   }
 }
 
-/// The text of a value, which is not made when it would be too long as a value.
+/// Returns the JSON text of a value.
+///
+/// - Throws: ``TransformerFault`` if the text is too long as a string value. A value that is too
+///   long is never converted to text.
 private func written(_ value: JSONValue, _ name: String) throws -> String {
   guard !value.hasMoreBytes(than: ValueFault.maxBytes) else {
     throw TransformerFault.tooLong(name)
@@ -267,7 +271,7 @@ extension JSONValue {
     }
   }
 
-  /// The value that a JSON Pointer names (RFC 6901); `nil` when there is none.
+  /// Returns the value at a JSON Pointer (RFC 6901), or `nil` if there is none.
   fileprivate func member(at pointer: String) -> JSONValue? {
     var value = self
     for token in pointer.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {

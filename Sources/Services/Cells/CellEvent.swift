@@ -1,12 +1,12 @@
 package import JSON
 
-/// What can happen to a cell; the cell is the stream.
+/// The events of a cell; the cell is the stream.
 package enum CellEvent: Equatable {
   case set(JSONText)
   case unset
 }
 
-/// Written by hand, because a start decodes one of these for every change there ever was:
+/// Encoded by hand for speed, because a start decodes one event for every change in the journal:
 /// `{"value":…}` and `{}`.
 extension CellEvent: ServiceEvent {
   package func written(_ coder: EventCoder) -> (kind: String, data: JSONText) {

@@ -1,13 +1,15 @@
 package import JSON
 
-/// All cells and their values.
+/// The state of all cells.
 package struct Cells: ServiceState {
-  /// The values by whole name, for example `"cells/lamp"`.
+  /// The values by full name, for example `"cells/lamp"`.
   private var values: [String: JSONText] = [:]
 
   package init() {}
 
-  /// Written by hand, because there may be a million of them: one object of the values by name.
+  /// Decodes a snapshot by hand for speed, because there may be a million cells.
+  ///
+  /// The snapshot is one object with the values by full name.
   package init?(kept text: JSONText, by coder: EventCoder) {
     values.reserveCapacity(text.text.utf8.count / 64)
     guard text.forEachMember({ values[$0] = $1 }) else { return nil }
@@ -16,7 +18,7 @@ package struct Cells: ServiceState {
   package func kept(by coder: EventCoder) -> JSONText { JSONText(members: values) }
 
   package static var upcasters: [Upcaster] {
-    // 1: {"values":{name:value}}; 2: the values alone.
+    // Form 1 is `{"values":{name:value}}`; form 2 is the inner object alone.
     [{ $0.members?["values"] ?? .null }]
   }
 
@@ -48,7 +50,7 @@ package struct Cells: ServiceState {
     values[stream].map { .set($0) } ?? .unset
   }
 
-  // To ask a dictionary for the room that it has copies it if it is shared.
+  // `reserveCapacity` copies the dictionary if its storage is shared.
   package mutating func unshare() { values.reserveCapacity(values.count) }
 
   package static func sources(changedBy event: CellEvent, at place: Place) -> [String] {

@@ -1,4 +1,4 @@
-/// Why a cell is not changed.
+/// An error from reading or changing a cell.
 package enum CellsError: ServiceError, Equatable {
   case badName(rule: String)
   case badValue(ValueFault)

@@ -1,9 +1,9 @@
 package import JSON
 
-/// Named JSON values for scripts: what one program sets, every other one can watch.
+/// Named JSON values for scripts; any program can set a cell, and any other can watch it.
 ///
-/// Each cell is a stream and a source `cells/NAME`. A name has 1 to 8 segments of `[A-Za-z0-9_.:-]`,
-/// and with `cells/` before it 200 bytes at most.
+/// Each cell is a stream and a source `cells/NAME`. A name has 1 to 8 segments of
+/// `[A-Za-z0-9_.:-]`. With the prefix `cells/`, it has at most 200 bytes.
 package final class CellsService {
   package let ledger: Ledger<Cells>
 
@@ -11,7 +11,7 @@ package final class CellsService {
     ledger = Ledger("cells", in: host)
   }
 
-  /// Sets a cell, new or not.
+  /// Sets a cell and creates it if necessary.
   ///
   /// - Returns: The value.
   package func set(_ name: String, to value: JSONText) throws(CellsError) -> JSONText {
@@ -23,7 +23,7 @@ package final class CellsService {
 
   /// Removes a cell.
   ///
-  /// - Returns: Whether there was one; without one nothing is recorded.
+  /// - Returns: Whether the cell existed. If not, nothing is recorded.
   package func unset(_ name: String) throws(CellsError) -> Bool {
     let cell = try source(of: name)
     guard ledger.newest[cell] != nil else { return false }
@@ -31,9 +31,9 @@ package final class CellsService {
     return true
   }
 
-  /// Adds to a number; a cell that is not there counts as 0.
+  /// Adds to a number; a missing cell counts as 0.
   ///
-  /// - Returns: The sum, exact to the last of up to 64 digits.
+  /// - Returns: The exact sum, with up to 64 digits.
   package func add(_ number: JSONNumber, to name: String) throws(CellsError) -> JSONNumber {
     let cell = try source(of: name)
     let present = ledger.newest[cell] ?? JSONText(0)
@@ -43,7 +43,7 @@ package final class CellsService {
     return sum
   }
 
-  /// Turns `true` into `false` and back; a cell that is not there counts as `false`.
+  /// Inverts a boolean; a missing cell counts as `false`.
   ///
   /// - Returns: The new value.
   package func toggle(_ name: String) throws(CellsError) -> Bool {
@@ -54,11 +54,12 @@ package final class CellsService {
     return !present
   }
 
-  /// Sets a cell if it holds a value.
+  /// Sets a cell if it has the expected value.
   ///
-  /// - Parameter expected: Compared by value: `1` is `1.0`, and members may stand in any order. `nil`
-  ///   expects that there is no cell.
+  /// - Parameter expected: Compared by value: `1` equals `1.0`, and the order of members does not
+  ///   matter. `nil` expects that the cell does not exist.
   /// - Returns: The new value.
+  /// - Throws: ``CellsError/differs(name:)`` if the cell has another value.
   package func compareAndSet(
     _ name: String, expected: JSONText?, to value: JSONText
   ) throws(CellsError) -> JSONText {
@@ -73,11 +74,12 @@ package final class CellsService {
     return try set(name, to: value)
   }
 
-  /// The durable cells whose names begin with a prefix, by name without `cells/`.
+  /// Returns the durable cells whose names begin with a prefix, by name without `cells/`.
   ///
   /// - Parameters:
-  ///   - maxBytes: When names and values take more than that, not all are there.
-  ///   - isWanted: Whether a cell is to be among them, by the whole name of its source.
+  ///   - maxBytes: A limit on the total size of names and values. The list ends with the first
+  ///     cell that exceeds it.
+  ///   - isWanted: Decides by the full name whether to include a cell.
   package func list(
     prefix: String, maxBytes: Int = .max, where isWanted: (String) -> Bool = { _ in true }
   ) -> [String: JSONText] {
@@ -92,10 +94,10 @@ package final class CellsService {
     return cells
   }
 
-  /// Whether a source can be a cell, present or not.
+  /// Returns whether a source name is a valid cell name, whether or not the cell exists.
   package static func isCell(_ source: String) -> Bool { SourceName.isSource(source, of: "cells") }
 
-  /// The whole name of a cell.
+  /// Returns the full name of a cell.
   package func source(of name: String) throws(CellsError) -> String {
     if let fault = SourceName.fault(in: name, of: "cells") { throw .badName(rule: fault) }
     return "cells/\(name)"

@@ -1,22 +1,22 @@
 package import JSON
 
-/// All rooms, and all that was said in them.
+/// The state of all rooms and their messages.
 package struct Chat: ServiceState {
   private(set) var rooms: [Int: Room] = [:]
   private var messages: [Int: [Message]] = [:]
   private(set) var lastRoom = 0
 
-  /// The messages of each room that are deleted, in their order.
+  /// The ids of the deleted messages of each room, ascending.
   private var deleted: [Int: [Int]] = [:]
 
   private enum CodingKeys: String, CodingKey {
     case rooms, messages, lastRoom
   }
 
-  /// Messages of the source of a room, and of a page that says nothing else.
+  /// The default number of messages in a page and in the source of a room.
   package static let pageCount = 50
 
-  /// Bytes of their texts: with all around them they fit into a line of 64 KiB.
+  /// The maximum bytes of text in a page; with its overhead, a page fits into a line of 64 KiB.
   package static let pageBytes = 24 << 10
 
   package init() {}
@@ -33,13 +33,13 @@ package struct Chat: ServiceState {
 
   package func room(_ id: Int) -> Room? { rooms[id] }
 
-  /// The rooms, by number.
+  /// The rooms, ordered by id.
   package var allRooms: [Room] { rooms.values.sorted { $0.id < $1.id } }
 
-  /// Everything that was said in a room, oldest first.
+  /// Returns all messages of a room, oldest first.
   package func messages(in room: Int) -> [Message] { messages[room] ?? [] }
 
-  /// A message; `nil` when there is none of that number.
+  /// Returns a message, or `nil` if it does not exist.
   package func message(_ id: Int, in room: Int) -> Message? {
     guard let messages = messages[room], 1...max(1, messages.count) ~= id, !messages.isEmpty else {
       return nil
@@ -47,11 +47,12 @@ package struct Chat: ServiceState {
     return messages[id - 1]
   }
 
-  /// The last messages of a room before one, oldest first: a page.
+  /// Returns a page of the messages that precede one, oldest first.
   ///
   /// - Parameters:
-  ///   - before: `nil` for the end of the room.
-  ///   - limit: How many at the most; fewer when their texts are long.
+  ///   - before: The id of the message after the page; `nil` for the end of the room.
+  ///   - limit: The maximum number of messages. The page is shorter if their texts are long.
+  ///   - maxBytes: The maximum bytes of text. A page has at least one message if there is one.
   package func page(
     of room: Int, before: Int? = nil, limit: Int = pageCount, maxBytes: Int = pageBytes
   ) -> ArraySlice<Message> {
@@ -66,9 +67,12 @@ package struct Chat: ServiceState {
     return messages[start..<end]
   }
 
-  /// The first messages of a room after one, oldest first: a page.
+  /// Returns a page of the messages that follow one, oldest first.
   ///
-  /// - Parameter limit: How many at the most; fewer when their texts are long.
+  /// - Parameters:
+  ///   - after: The id of the message before the page.
+  ///   - limit: The maximum number of messages. The page is shorter if their texts are long.
+  ///   - maxBytes: The maximum bytes of text. A page has at least one message if there is one.
   package func page(
     of room: Int, after: Int, limit: Int = pageCount, maxBytes: Int = pageBytes
   ) -> ArraySlice<Message> {
@@ -83,19 +87,20 @@ package struct Chat: ServiceState {
     return messages[start..<end]
   }
 
-  /// How many messages of others somebody has not read in a room; 0 when they have not joined.
+  /// Returns the number of unread messages of a member, or 0 for a user who has not joined the
+  /// room.
   ///
-  /// - Parameter seen: A message up to which they count as read.
+  /// - Parameter seen: An id; messages up to it count as read as well.
   package func unread(by name: String, in room: Int, behind seen: Int = 0) -> Int {
     guard let read = rooms[room]?.members[name].map({ max($0, seen) }),
       let count = messages[room]?.count, read < count
     else { return 0 }
-    // Who speaks has read what was said: none of these is theirs.
+    // Sending a message marks the room as read, so all messages after `read` are by others.
     let ids = deleted[room] ?? []
     return count - read - (ids.count - Self.place(of: read + 1, in: ids))
   }
 
-  /// Where a number stands among sorted ones, or would.
+  /// Returns the index of a number in a sorted array, or the index at which to insert it.
   private static func place(of number: Int, in numbers: [Int]) -> Int {
     var (low, high) = (0, numbers.count)
     while low < high {
@@ -105,7 +110,7 @@ package struct Chat: ServiceState {
     return low
   }
 
-  // MARK: What has happened
+  // MARK: Events
 
   package mutating func apply(_ event: ChatEvent, at place: Place) {
     guard fault(of: event, at: place) == nil else { return }
@@ -125,7 +130,7 @@ package struct Chat: ServiceState {
       messages[room, default: []].append(
         Message(id: id, author: author, text: text, time: place.time))
       rooms[room]?.count = id
-      // Who speaks has read what was said.
+      // Sending a message marks the room as read.
       rooms[room]?.members[author] = id
     case .edited(let room, let id, let text):
       change(id, in: room) { ($0.text, $0.isEdited) = (text, true) }
@@ -143,7 +148,7 @@ package struct Chat: ServiceState {
     body(&messages[room, default: []][id - 1])
   }
 
-  /// Messages are counted in their room; what is said of one needs it to be there.
+  /// Checks that ids are in order, and that the room and the message of an event exist.
   package func fault(of event: ChatEvent, at place: Place) -> String? {
     if case .created(let id, _, _, _) = event {
       return Self.fault(ofNumber: id, after: lastRoom)
@@ -228,7 +233,9 @@ package struct Chat: ServiceState {
     }
   }
 
-  /// The room that a source is about, and whether it is its messages; `nil` for the list of all.
+  /// Returns the room of a source, and whether the source is its messages.
+  ///
+  /// Returns `nil` for other sources, such as the list of rooms.
   package static func room(of source: String) -> (id: Int, isMessages: Bool)? {
     let parts = source.split(separator: "/", omittingEmptySubsequences: false)
     guard 3...4 ~= parts.count, parts[0] == "chat", parts[1] == "rooms", let id = Int(parts[2]),
@@ -239,7 +246,7 @@ package struct Chat: ServiceState {
 }
 
 extension Room {
-  /// Bytes of what is kept of it, without its messages.
+  /// The approximate size in bytes of the room without its messages.
   fileprivate var size: Int {
     members.keys.reduce(128 + name.utf8.count + topic.utf8.count + creator.utf8.count) {
       $0 + Self.size(ofMember: $1)
@@ -248,7 +255,7 @@ extension Room {
 
   fileprivate static func size(ofMember name: String) -> Int { 64 + name.utf8.count }
 
-  /// As clients see it.
+  /// Returns the JSON that clients receive.
   fileprivate func shown(withMembers: Bool) -> JSONText {
     var room: JSONObject = [
       "id": .number(JSONNumber(id)), "name": .string(name), "topic": .string(topic),
@@ -262,10 +269,10 @@ extension Room {
 }
 
 extension Message {
-  /// Bytes of what is kept of it.
+  /// The approximate size in bytes.
   fileprivate var size: Int { 96 + author.utf8.count + text.utf8.count }
 
-  /// As clients see it.
+  /// The JSON that clients receive.
   fileprivate var shown: JSONText {
     JSONValue.object([
       "id": .number(JSONNumber(id)), "author": .string(author), "text": .string(text),

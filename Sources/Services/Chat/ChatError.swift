@@ -1,11 +1,11 @@
-/// Why something is not said, or a room not changed.
+/// An error from reading or changing a room or its messages.
 package enum ChatError: ServiceError, Equatable {
   case unknownRoom(String)
   case unknownMessage(id: Int, room: Int)
   case nameTaken(String)
   case badName
 
-  /// The name of a room holds something that nobody sees.
+  /// The name of a room contains an invisible character.
   case hidden(Unicode.Scalar)
   case tooLong(parameter: String, max: Int)
   case empty(parameter: String)
@@ -16,12 +16,12 @@ package enum ChatError: ServiceError, Equatable {
   case notMember(room: String)
   case notCreator(room: String)
 
-  /// Only who has said it changes it; deleted it stays as it is.
+  /// Only its author may edit a message.
   case notAuthor(id: Int)
   case isDeleted(id: Int)
   case badLimit(max: Int)
 
-  /// Whoever asks is nobody.
+  /// The caller has no valid user name.
   case user(UsersError)
 
   package var kind: ServiceErrorKind {

@@ -1,24 +1,24 @@
-/// What can happen where people talk.
+/// The events of chat.
 ///
-/// The stream is `chat/rooms/ID` for the room, `chat/rooms/ID/messages` for what is said in it, and
-/// `chat/read/NAME` for what somebody has read.
+/// The stream is `chat/rooms/ID` for a room, `chat/rooms/ID/messages` for its messages, and
+/// `chat/read/NAME` for a user's read marks.
 package enum ChatEvent: ServiceEvent, Codable, Equatable {
-  /// A room is there, and who has made it is its first member.
+  /// A room was created; its creator is its first member.
   case created(id: Int, name: String, topic: String, by: String)
   case renamed(id: Int, name: String, by: String)
   case topicSet(id: Int, topic: String, by: String)
   case joined(id: Int, name: String)
   case left(id: Int, name: String)
 
-  /// A room is gone with all that was said in it; `nil` when who did it was nobody's name.
+  /// A room was removed with its messages; `by` is `nil` if the caller had no user name.
   case removed(id: Int, by: String?)
 
-  /// A message; its number is the next of its room.
+  /// A message was sent; its id is the next one in its room.
   case said(room: Int, id: Int, by: String, text: String)
   case edited(room: Int, id: Int, text: String)
   case deleted(room: Int, id: Int, by: String)
 
-  /// Somebody has read a room up to a message.
+  /// A user has read a room up to a message.
   case read(room: Int, upTo: Int, by: String)
 
   package static var kinds: Set<String> {
@@ -28,7 +28,7 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
     ]
   }
 
-  /// The room that it is about.
+  /// The id of the event's room.
   package var room: Int {
     switch self {
     case .created(let id, _, _, _), .renamed(let id, _, _), .topicSet(let id, _, _),
@@ -40,7 +40,7 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
     }
   }
 
-  /// The stream that it belongs to.
+  /// The stream that records the event.
   var stream: String {
     switch self {
     case .created, .renamed, .topicSet, .joined, .left, .removed: "chat/rooms/\(room)"

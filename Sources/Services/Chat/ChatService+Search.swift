@@ -1,7 +1,8 @@
 internal import Signals
 
 extension ChatService {
-  /// The rooms, and what is said in them: `chat/ROOM`, and `chat/ROOM/MESSAGE`.
+  /// The searchable texts of rooms and messages, with the ids `chat/ROOM` and
+  /// `chat/ROOM/MESSAGE`.
   package var corpus: SearchCorpus {
     let ledger = ledger
     return SearchCorpus(

@@ -1,31 +1,32 @@
 package import Signals
 
-/// Rooms and what is said in them: everything is journaled, and every room is open to whoever may use
-/// the service.
+/// Rooms and their messages.
 ///
-/// Who wants to follow what is said reads ``Chat/messages(in:)`` of `ledger.shown` and then observes
+/// All events are journaled, and every room is open to every user of the service.
+///
+/// To follow a room, read ``Chat/messages(in:)`` of `ledger.shown` and then observe
 /// `ledger.happened`.
 package final class ChatService {
   package static let maxRooms = 1000
 
-  /// Rooms that one user has made.
+  /// The maximum number of rooms that one user may create.
   package static let maxOwnRooms = 50
   package static let maxName = 48
   package static let maxTopic = 200
   package static let maxText = 4000
 
-  /// Messages of one page of the past.
+  /// The maximum number of messages in a page of the history.
   package static let maxPage = 200
 
   package let ledger: Ledger<Chat>
 
-  /// How far rooms are read beyond what the journal says; see ``ReadMarks``.
+  /// Read positions ahead of the journal; see ``ReadMarks``.
   private(set) var seen: [ReadMark: Int] = [:]
 
-  /// The rooms that are others for everybody: in name, topic or members.
+  /// Emits the id of a room whose name, topic or membership changes.
   let changedRooms = PassthroughSubject<Int, Never>()
 
-  /// The rooms of which something else waits for a user, by the name of the user.
+  /// Emits the id of a room whose unread count changes for a user, keyed by user name.
   let roomsToRead = KeyedSubject<String, Int>()
   private let observation = SerialDisposable(otherDisposable: nil)
 
@@ -36,14 +37,14 @@ package final class ChatService {
     }
   }
 
-  /// What happens in a room from now on, when it is durable.
+  /// Emits the events of a room from now on, once they are durable.
   package func events(in room: Int) -> Signal<(event: ChatEvent, time: Int64), Never> {
     ledger.events(in: "chat/rooms/\(room)")
       .merge(with: ledger.events(in: "chat/rooms/\(room)/messages"))
       .map { ($0.event, $0.place.time) }
   }
 
-  /// Tells those whom an event concerns.
+  /// Sends an event to the subjects that it concerns.
   private func tell(_ event: ChatEvent) {
     switch event {
     case .created, .renamed, .topicSet, .joined, .left, .removed: changedRooms.send(event.room)
@@ -62,7 +63,7 @@ package final class ChatService {
     }
   }
 
-  /// Notes how far a room is read; `nil` for as far as the journal says.
+  /// Stores a user's read position; `nil` falls back to the position in the journal.
   func note(seen id: Int?, _ mark: ReadMark) {
     seen[mark] = id
     roomsToRead.send(mark.room, to: mark.name)
@@ -70,13 +71,13 @@ package final class ChatService {
 
   // MARK: Rooms
 
-  /// The room that somebody means, with all that was decided.
+  /// Returns a room from the pending state, which includes events that are not durable yet.
   package func room(_ key: RoomKey) throws(ChatError) -> Room {
     guard let room = Self.find(key, in: ledger.newest) else { throw .unknownRoom(key.text) }
     return room
   }
 
-  /// The room that somebody means, as it is durable.
+  /// Returns a room from the durable state.
   package func shownRoom(_ key: RoomKey) throws(ChatError) -> Room {
     guard let room = Self.find(key, in: ledger.shown) else { throw .unknownRoom(key.text) }
     return room
@@ -88,9 +89,9 @@ package final class ChatService {
     return chat.rooms.values.first { $0.name.lowercased() == name }
   }
 
-  /// Makes a room, which its maker joins.
+  /// Creates a room; its creator joins it.
   ///
-  /// - Returns: Its number.
+  /// - Returns: The id of the room.
   package func create(
     _ name: String, topic: String, by user: String
   ) throws(ChatError) -> Int {
@@ -108,7 +109,7 @@ package final class ChatService {
     return id
   }
 
-  /// Joins a room; what was said before counts as read.
+  /// Joins a room; earlier messages count as read.
   ///
   /// - Returns: Whether the user had not joined before.
   package func join(_ key: RoomKey, by user: String) throws(ChatError) -> Bool {
@@ -120,7 +121,7 @@ package final class ChatService {
 
   /// Leaves a room.
   ///
-  /// - Returns: Whether the user had joined it.
+  /// - Returns: Whether the user was a member.
   package func leave(_ key: RoomKey, by user: String) throws(ChatError) -> Bool {
     let room = try room(key)
     guard room.members[user] != nil else { return false }
@@ -128,12 +129,12 @@ package final class ChatService {
     return true
   }
 
-  /// Removes a room with all that was said in it; who has made it may.
+  /// Removes a room with its messages; only its creator may, unless `isAnyAllowed`.
   ///
   /// - Parameters:
-  ///   - user: `nil` for nobody, who may when all may be removed.
-  ///   - isAnyAllowed: Whether whoever asks may remove all rooms.
-  /// - Returns: How many messages it has had.
+  ///   - user: The name of the caller; `nil` if the caller has none.
+  ///   - isAnyAllowed: Whether the caller may remove any room.
+  /// - Returns: The number of messages that the room has had.
   package func remove(
     _ key: RoomKey, by user: String?, isAnyAllowed: Bool = false
   ) throws(ChatError) -> Int {
@@ -145,7 +146,7 @@ package final class ChatService {
     return room.count
   }
 
-  /// Renames a room; members may.
+  /// Renames a room; only members may.
   package func rename(_ key: RoomKey, to name: String, by user: String) throws(ChatError) {
     let room = try joined(key, user)
     guard name != room.name else { return }
@@ -153,7 +154,7 @@ package final class ChatService {
     record(.renamed(id: room.id, name: name, by: user))
   }
 
-  /// Says what a room is about; members may.
+  /// Sets the topic of a room; only members may.
   package func setTopic(
     of key: RoomKey, to topic: String, by user: String
   ) throws(ChatError) {
@@ -164,9 +165,9 @@ package final class ChatService {
 
   // MARK: Messages
 
-  /// Says something in a room.
+  /// Sends a message to a room.
   ///
-  /// - Returns: The number of the message.
+  /// - Returns: The id of the message.
   package func send(
     _ text: String, to key: RoomKey, by user: String
   ) throws(ChatError) -> Int {
@@ -177,7 +178,7 @@ package final class ChatService {
     return id
   }
 
-  /// Changes what somebody has said.
+  /// Changes the text of a message; only its author may.
   package func edit(
     _ id: Int, in key: RoomKey, to text: String, by user: String
   ) throws(ChatError) {
@@ -186,15 +187,15 @@ package final class ChatService {
     if text != message.text { record(.edited(room: room.id, id: id, text: text)) }
   }
 
-  /// Takes back what somebody has said; who has made the room takes back what others have, too.
+  /// Deletes a message; its author and the room's creator may.
   package func delete(_ id: Int, in key: RoomKey, by user: String) throws(ChatError) {
     let (room, _) = try own(id, in: key, user, orCreator: true)
     record(.deleted(room: room.id, id: id, by: user))
   }
 
-  /// Notes that somebody has read a room, up to a message or to its end.
+  /// Marks a room as read, up to a message or to its end.
   ///
-  /// - Returns: How many messages are unread now.
+  /// - Returns: The number of messages that are still unread.
   @discardableResult
   package func read(
     _ key: RoomKey, upTo id: Int? = nil, by user: String
@@ -207,7 +208,7 @@ package final class ChatService {
     return ledger.newest.unread(by: user, in: room.id)
   }
 
-  /// The last messages before one that are durable, oldest first.
+  /// Returns the durable messages before one, oldest first.
   package func history(
     of key: RoomKey, before: Int?, limit: Int?
   ) throws(ChatError) -> ArraySlice<Message> {
@@ -216,13 +217,13 @@ package final class ChatService {
     return ledger.shown.page(of: try shownRoom(key).id, before: before, limit: limit)
   }
 
-  /// How many messages of others somebody has neither read nor seen in a room.
+  /// Returns the number of messages of others that a user has neither read nor seen in a room.
   package func unread(by name: String, in room: Int) -> Int {
     let seen = seen[ReadMark(room: room, name: name)]
     return ledger.shown.unread(by: name, in: room, behind: seen ?? 0)
   }
 
-  /// Whether a source can be one of a room, made or not.
+  /// Returns whether a name is a valid source of the chat, whether or not the room exists.
   package static func isSource(_ source: String) -> Bool {
     source == "chat/rooms" || Chat.room(of: source) != nil
   }
@@ -252,7 +253,7 @@ package final class ChatService {
   private func check(name: String, of id: Int? = nil) throws(ChatError) {
     guard !name.isEmpty else { throw .empty(parameter: "name") }
     try check(name, "name", max: Self.maxName)
-    // So that no name can be taken for a number.
+    // So that a name cannot be mistaken for a number.
     guard name.first?.isLetter == true, name.last?.isWhitespace == false else { throw .badName }
     if let hidden = name.hiddenCharacter { throw .hidden(hidden) }
     let looks = name.asItLooks

@@ -1,11 +1,11 @@
 package import Signals
 
-/// The messages of a room that one view shows: as many as ``maxCount`` that follow each other.
+/// The messages of a room that one view shows: up to ``maxCount`` consecutive ones.
 ///
-/// It stands at the end of the room, and what is said comes in, or somewhere in the past; it can be
-/// moved to every message. It holds its service.
+/// At the end of the room, the window appends new messages. It can also be moved to older ones.
+/// It retains its service.
 package final class MessageWindow {
-  /// Messages of the widest window; what is beyond leaves it at the other end.
+  /// The maximum number of messages in a window; excess ones are dropped at the opposite end.
   package static let maxCount = 500
 
   private let service: MessagesService
@@ -13,10 +13,10 @@ package final class MessageWindow {
   private let counts: Property<Beyond>
   private let bag = DisposeBag()
 
-  /// Waits until what was said is told.
+  /// Waits until the services have handled all durable events.
   private let telling = SerialDisposable(otherDisposable: nil)
 
-  /// How many messages there are that a window does not show.
+  /// The number of messages on both sides of a window.
   package struct Beyond: Equatable, Sendable {
     package var before: Int
     package var after: Int
@@ -26,7 +26,8 @@ package final class MessageWindow {
     }
   }
 
-  /// - Parameter message: The one that is shown, with those before and after it; `nil` for the last.
+  /// - Parameter message: The message to show, with those around it; `nil` for the end of the
+  ///   room.
   init(of service: MessagesService, at message: Int?) {
     self.service = service
     let (chat, room) = (service.chat.ledger.shown, service.room)
@@ -42,11 +43,11 @@ package final class MessageWindow {
     see()
   }
 
-  // MARK: What there is to see
+  // MARK: Content
 
-  /// The messages, oldest first: each change is told as it was made.
+  /// The messages, oldest first; emits each change separately.
   package var messages: Signal<OrderedCollectionChangeset<[Message]>, Never> {
-    // The window is held by who observes it, and needs no other owner.
+    // Observers retain the window, so it needs no other owner.
     Signal { [self] observer in
       let observation = window.observe(with: observer.on)
       return BlockDisposable { [self] in
@@ -56,14 +57,14 @@ package final class MessageWindow {
     }
   }
 
-  /// How many messages are before and after those that are shown, now and after each change.
+  /// The number of messages before and after the window, now and after each change.
   package var beyond: Signal<Beyond, Never> { counts.toSignal().removeDuplicates() }
 
   // MARK: Moving
 
-  /// Shows older messages before those that are shown.
+  /// Extends the window by a page of older messages.
   ///
-  /// - Returns: How many more.
+  /// - Returns: The number of messages added.
   package func showOlder() -> Int {
     guard let first = window.collection.first else { return 0 }
     let page = shown.page(of: service.room, before: first.id)
@@ -75,9 +76,9 @@ package final class MessageWindow {
     return page.count
   }
 
-  /// Shows newer messages behind those that are shown.
+  /// Extends the window by a page of newer messages.
   ///
-  /// - Returns: How many more.
+  /// - Returns: The number of messages added.
   package func showNewer() -> Int {
     guard let last = window.collection.last else { return 0 }
     let page = shown.page(of: service.room, after: last.id)
@@ -89,7 +90,7 @@ package final class MessageWindow {
     return page.count
   }
 
-  /// Shows the end of the room.
+  /// Moves the window to the end of the room.
   package func showEnd() {
     guard !isAtEnd else { return }
     window.replace(with: Array(shown.page(of: service.room)), performDiff: false)
@@ -98,7 +99,7 @@ package final class MessageWindow {
 
   private var shown: Chat { service.chat.ledger.shown }
 
-  /// The number of the last message that is shown.
+  /// The id of the last message in the window; 0 if the window is empty.
   private var last: Int { window.collection.last?.id ?? 0 }
 
   private var isAtEnd: Bool { counts.value.after == 0 }
@@ -118,7 +119,7 @@ package final class MessageWindow {
     if isAtEnd { service.see() }
   }
 
-  // MARK: What happens
+  // MARK: Events
 
   private func take(_ event: ChatEvent, at time: Int64) {
     switch event {
@@ -135,7 +136,7 @@ package final class MessageWindow {
     }
   }
 
-  /// Sees the end when the services have heard of all that is durable, and not within that.
+  /// Marks the end as seen, once the services have handled all durable events.
   private func seeWhenTold() {
     guard telling.otherDisposable == nil else { return }
     telling.otherDisposable = service.host.progress.observeNext { [weak self] _ in

@@ -1,9 +1,9 @@
 package import Signals
 
-/// What is said in one room, for one user.
+/// The messages of one room, for one user.
 ///
-/// It is made when a view asks for it (``UserSession/messages(in:)``), shared while it is used, and
-/// gone with the last view that uses it. What a view shows of it is a ``MessageWindow`` of its own.
+/// It is created when a view asks for it (``UserSession/messages(in:)``), shared by views, and
+/// released with the last one. Each view has a separate ``MessageWindow``.
 package final class MessagesService {
   package let room: Int
   package let name: String
@@ -14,8 +14,8 @@ package final class MessagesService {
   private let standing: Standing
   private let reading: () -> Command?
 
-  /// - Parameter reading: As which command it is noted what the user has read; `nil` when they have
-  ///   left.
+  /// - Parameter reading: Returns the command that records a read mark; `nil` after the client
+  ///   has disconnected.
   init(
     of room: Int, _ name: String, _ chat: ChatService, _ presence: PresenceService,
     _ host: ServiceHost, _ marks: ReadMarks, _ standing: Standing,
@@ -26,16 +26,16 @@ package final class MessagesService {
     (self.marks, self.standing, self.reading) = (marks, standing, reading)
   }
 
-  // MARK: What there is to see
+  // MARK: Content
 
-  /// The messages that a view shows: the last ones, or those around one.
+  /// Returns a window over the messages: the last ones, or those around one.
   ///
-  /// As long as it is there and shows the end, the user reads what is said.
+  /// While the window exists and shows the end of the room, new messages count as read.
   package func window(at message: Int? = nil) -> MessageWindow {
     MessageWindow(of: self, at: message)
   }
 
-  /// The room, now and after each change of it; what is said in it is none.
+  /// The room, now and after each change; messages do not count as changes.
   package var info: Signal<Room, Never> {
     Signal { [self] observer in
       if let room = roomNow { observer.receive(room) }
@@ -47,13 +47,13 @@ package final class MessagesService {
     chat.ledger.events(in: "chat/rooms/\(room)").map { _ in () }
   }
 
-  /// Somebody who has joined the room.
+  /// A member of the room.
   package struct Member {
     package let name: String
     package let isHere: Bool
   }
 
-  /// Who has joined the room and who of them is here, by name: for views.
+  /// The members of the room by name, and whether each is present; for views.
   package var members: Computed<[Member]> {
     let comings = presence.comings.filter { [chat, room] name in
       chat.ledger.shown.room(room)?.members[name] != nil
@@ -66,54 +66,54 @@ package final class MessagesService {
     }
   }
 
-  /// The room as it is known now.
+  /// The durable state of the room; `nil` if it was removed.
   package var roomNow: Room? { chat.ledger.shown.room(room) }
 
-  /// Tells when the room is removed, durably.
+  /// Emits when the removal of the room is durable.
   package var removal: Signal<Void, Never> {
     chat.ledger.events(in: "chat/rooms/\(room)")
       .compactMap { if case .removed = $0.event { () } else { nil } }
   }
 
-  /// The user sees the end of the room.
+  /// Marks the room as read to its end, if the user is still logged in.
   func see() {
     if standing.isGood(), let command = reading() { marks.see(room, by: name, as: command) }
   }
 
-  // MARK: What can be done
+  // MARK: Actions
 
-  /// Says something; returns the number of the message.
+  /// Sends a message and returns its id.
   package func send(_ text: String) throws(ChatError) -> Int {
     try standing.checkInRoom()
     return try chat.send(text, to: RoomKey(room), by: name)
   }
 
-  /// Changes what the user has said.
+  /// Changes the text of one of the user's messages.
   package func edit(_ id: Int, to text: String) throws(ChatError) {
     try standing.checkInRoom()
     try chat.edit(id, in: RoomKey(room), to: text, by: name)
   }
 
-  /// Takes back what was said.
+  /// Deletes a message.
   package func delete(_ id: Int) throws(ChatError) {
     try standing.checkInRoom()
     try chat.delete(id, in: RoomKey(room), by: name)
   }
 
-  /// Names the room, and says what it is about; what is not given stays.
+  /// Sets the name and the topic of the room; `nil` leaves one unchanged.
   package func describe(name: String?, topic: String?) throws(ChatError) {
     try standing.checkInRoom()
     if let name { try chat.rename(RoomKey(room), to: name, by: self.name) }
     if let topic { try chat.setTopic(of: RoomKey(room), to: topic, by: self.name) }
   }
 
-  /// Removes the room, which the user has made.
+  /// Removes the room and returns the number of messages it has had; only its creator may.
   package func remove() throws(ChatError) -> Int {
     try standing.checkInRoom()
     return try chat.remove(RoomKey(room), by: name)
   }
 
-  /// Joins the room; what was said before counts as read.
+  /// Joins the room; earlier messages count as read.
   ///
   /// - Returns: Whether the user had not joined before.
   package func join() throws(ChatError) -> Bool {

@@ -1,12 +1,11 @@
 internal import Signals
 
-/// How far users have read the rooms that are shown to them.
+/// The read positions of users in the rooms that views show.
 ///
-/// What is seen counts as read at once (``ChatService/seen``), and is noted in the journal once a
-/// second at the most for each room and user: the newest mark alone, also when the view that has
-/// shown it is closed meanwhile.
+/// A seen message counts as read at once (``ChatService/seen``). The journal records at most one
+/// mark per second for each room and user: the newest one, even if its view was closed.
 package final class ReadMarks {
-  /// Seconds from one note to the next.
+  /// Seconds between two recorded marks of a room and user.
   package static let pause = 1.0
 
   private let chat: ChatService
@@ -14,7 +13,7 @@ package final class ReadMarks {
   private let scheduler: any Scheduler
   private let bag = DisposeBag()
 
-  /// As which command a mark is to be noted that is not noted yet.
+  /// The command to record each pending mark with.
   private var waiting: [ReadMark: Command] = [:]
   private var pauses: [ReadMark: any Disposable] = [:]
 
@@ -24,7 +23,7 @@ package final class ReadMarks {
       .dispose(in: bag)
   }
 
-  /// A user sees a room to its end.
+  /// Marks a room as read to its end for a user.
   func see(_ room: Int, by name: String, as command: Command) {
     guard chat.unread(by: name, in: room) > 0,
       let count = chat.ledger.shown.room(room)?.count,
@@ -35,11 +34,11 @@ package final class ReadMarks {
     waiting[mark] = command
     guard pauses[mark] == nil else { return }
     guard host.isPerforming else { return note(mark) }
-    // A command is no part of another: it is noted when that is over.
+    // Commands do not nest: record the mark after the current command.
     pauses[mark] = scheduler.schedule(after: 0) { [weak self] in self?.note(mark) }
   }
 
-  /// Notes what waits: for the end of the daemon.
+  /// Records all pending marks; called when the daemon stops.
   package func finish() {
     for mark in waiting.keys { note(mark) }
     for pause in pauses.values { pause.dispose() }
@@ -60,12 +59,12 @@ package final class ReadMarks {
       pauses[mark] = scheduler.schedule(after: Self.pause) { [weak self] in self?.note(mark) }
       forgetIfKept(mark)
     } catch {
-      // The user has left, or the room is gone; else what cannot be noted stays unread.
+      // The user has left or the room was removed. In any other case the messages stay unread.
       chat.note(seen: nil, mark)
     }
   }
 
-  /// Lets marks go that the journal has.
+  /// Drops the marks that are durable in the journal.
   private func take(_ event: ChatEvent) {
     guard !chat.seen.isEmpty else { return }
     switch event {
@@ -85,7 +84,7 @@ package final class ReadMarks {
   }
 }
 
-/// Whose mark it is, and in which room.
+/// A user's position in a room.
 package struct ReadMark: Hashable {
   package let room: Int
   package let name: String

@@ -1,18 +1,18 @@
 package import JSON
 
-/// A place to talk.
+/// A chat room.
 package struct Room: Codable, Equatable, Sendable {
   package let id: Int
   package internal(set) var name: String
   package internal(set) var topic: String
 
-  /// The name of who has made it.
+  /// The name of the user who created the room.
   package let creator: String
 
-  /// The names of those who have joined, and how far each of them has read: the number of a message.
+  /// The read position of each member: the id of a message, by user name.
   package internal(set) var members: [String: Int] = [:]
 
-  /// How many messages it has had.
+  /// The number of messages that the room has had.
   package internal(set) var count = 0
 
   init(id: Int, name: String, topic: String, creator: String) {
@@ -20,16 +20,16 @@ package struct Room: Codable, Equatable, Sendable {
   }
 }
 
-/// What somebody has said in a room.
+/// A message in a room.
 package struct Message: Codable, Equatable, Sendable {
-  /// Its number in its room, from 1 on.
+  /// The position in the room, from 1.
   package let id: Int
   package let author: String
 
-  /// Empty when it is deleted.
+  /// The text; empty if the message is deleted.
   package internal(set) var text: String
 
-  /// When it was said, in microseconds since 1970.
+  /// The time of sending, in microseconds since 1970.
   package let time: Int64
   package internal(set) var isEdited = false
   package internal(set) var isDeleted = false
@@ -45,7 +45,7 @@ package struct Message: Codable, Equatable, Sendable {
   }
 }
 
-/// How a caller names a room: by its number, or by its name.
+/// A reference to a room: its id or its name.
 package struct RoomKey: Decodable, Sendable, Shaped {
   package static var shape: Shape { .either([.integer, .string]) }
 

@@ -1,13 +1,14 @@
-// Names of rooms are told apart by people who look at them.
+// Rules that keep users from confusing the names of rooms.
 extension String {
-  /// The first character in it that nobody sees, or that turns the order of those around it.
+  /// The first invisible character, or one that changes the direction of text; `nil` if there is
+  /// none.
   ///
-  /// What holds an emoji together is none.
+  /// Joiners and selectors within an emoji do not count.
   var hiddenCharacter: Unicode.Scalar? {
     var isEmoji = false
     var joiner: Unicode.Scalar?
     for scalar in unicodeScalars {
-      // A joiner is for another emoji.
+      // A joiner must be followed by another emoji.
       if let joiner, !scalar.isPicture { return joiner }
       if scalar.isHidden, !(isEmoji && scalar.isPartOfEmoji) { return scalar }
       isEmoji = scalar.isPicture || isEmoji && scalar.isPartOfEmoji
@@ -16,7 +17,7 @@ extension String {
     return joiner
   }
 
-  /// The same for all names that look alike but for the size of letters and the width of spaces.
+  /// A key that is equal for names that differ only in case, white space or emoji selectors.
   var asItLooks: String {
     String(String.UnicodeScalarView(unicodeScalars.filter { $0.value != 0xFE0F }))
       .split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
@@ -24,7 +25,9 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether it is an emoji and no digit, which Unicode counts among them.
+  /// Whether the character is an emoji.
+  ///
+  /// Excludes ASCII digits, which Unicode also counts as emoji.
   fileprivate var isPicture: Bool { properties.isEmoji && value > 0x7F }
 
   fileprivate var isHidden: Bool {
@@ -34,6 +37,6 @@ extension Unicode.Scalar {
     }
   }
 
-  /// What joins two emoji, or says that a character is shown as one.
+  /// Whether the character joins two emoji or selects the emoji style.
   fileprivate var isPartOfEmoji: Bool { value == 0x200D || value == 0xFE0F }
 }

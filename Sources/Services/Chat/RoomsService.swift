@@ -1,6 +1,6 @@
 package import Signals
 
-/// The rooms as one user sees them who is logged in.
+/// The rooms for one user who is logged in.
 package final class RoomsService {
   package let name: String
   private let chat: ChatService
@@ -10,19 +10,19 @@ package final class RoomsService {
     (self.name, self.chat, self.standing) = (name, chat, standing)
   }
 
-  /// A room, and what of it waits for the user.
+  /// A room with the user's unread count.
   package struct Entry: Equatable {
     package let room: Room
     package let unread: Int
     package let isJoined: Bool
   }
 
-  /// The rooms as they are now.
+  /// The rooms with their current unread counts, ordered by id.
   package var now: [Entry] {
     chat.ledger.shown.rooms.keys.sorted().compactMap { Self.entry($0, chat, name) }
   }
 
-  /// The rooms by number: for views.
+  /// The rooms by id; for views.
   package var all: RowList<Int, Entry> {
     RowList(
       Identity(chat, "rooms", name), keys: { [chat] in Array(chat.ledger.shown.rooms.keys) },
@@ -38,20 +38,20 @@ package final class RoomsService {
     }
   }
 
-  /// Makes a room and returns its number.
+  /// Creates a room and returns its id.
   package func create(_ name: String, topic: String) throws(ChatError) -> Int {
     try standing.checkInRoom()
     return try chat.create(name, topic: topic, by: self.name)
   }
 
-  /// Joins a room, if that was not done before, and reads what is there.
+  /// Joins a room if necessary, and marks it as read.
   package func enter(_ id: Int) throws(ChatError) {
     try standing.checkInRoom()
     _ = try chat.join(RoomKey(id), by: name)
     try chat.read(RoomKey(id), by: name)
   }
 
-  /// Leaves a room.
+  /// Leaves a room; returns whether the user was a member.
   package func leave(_ id: Int) throws(ChatError) -> Bool {
     try standing.checkInRoom()
     return try chat.leave(RoomKey(id), by: name)

@@ -1,20 +1,20 @@
 package import JSON
 
-/// One step by which a collection became another; an index counts in what the step before it left.
+/// One step in the change of a collection; an index refers to the result of the previous step.
 package enum CollectionChange: Equatable, Sendable {
   case insert(at: Int, JSONText)
   case update(at: Int, JSONText)
-  /// Some members of an element, which is an object, are these; the others stay.
+  /// Replaces some members of an element, which is an object; the other members stay.
   case merge(at: Int, JSONText)
   case remove(at: Int)
   /// Removes at `from`, then inserts at `to` in the shortened list.
   case move(from: Int, to: Int)
   case put(key: String, JSONText)
   case delete(key: String)
-  /// The whole collection is another: a JSON array or object.
+  /// Replaces the whole collection by a JSON array or object.
   case reset(JSONText)
 
-  /// About how many bytes it takes to tell.
+  /// The approximate size in bytes when sent.
   var size: Int {
     switch self {
     case .insert(_, let value), .update(_, let value), .merge(_, let value), .reset(let value):
@@ -25,7 +25,7 @@ package enum CollectionChange: Equatable, Sendable {
   }
 }
 
-/// What a source holds whose changes are told step by step.
+/// The value of a source that reports its changes step by step.
 package enum SourceCollection: Equatable, Sendable {
   case list([JSONText])
   case map([String: JSONText])

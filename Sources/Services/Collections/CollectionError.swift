@@ -1,13 +1,13 @@
-/// Why a list or a map is not changed.
+/// An error from reading or changing a list or a map.
 package enum CollectionError: ServiceError, Equatable {
   case badName(rule: String)
-  /// Something else is to be set as a whole list.
+  /// A whole list must be set to an array.
   case notAnArray
-  /// Something else is to be set as a whole map.
+  /// A whole map must be set to an object.
   case notAnObject
   case badValue(ValueFault)
   case tooMany(max: Int)
-  /// `max` is -1 for an empty list.
+  /// The index is out of range; `max` is -1 for an empty list.
   case noIndex(parameter: String, index: Int, max: Int)
   case noKey(String)
   case badKey(bytes: Int)

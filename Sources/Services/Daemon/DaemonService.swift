@@ -1,13 +1,14 @@
 package import Signals
 
-/// How the daemon itself is: measured while somebody watches, never journaled.
+/// The daemon's statistics; measured only while observed, never journaled.
 package final class DaemonService {
   package let stats: Sampled<DaemonStats>
   package let connections: Sampled<[ConnectionInfo]>
 
   /// - Parameters:
   ///   - interval: Seconds between measurements.
-  ///   - stats: Measures; the host of the daemon knows how.
+  ///   - stats: Takes a measurement.
+  ///   - connections: Returns the open connections.
   package init(
     on scheduler: any Scheduler, every interval: Double = 1,
     stats: @escaping () -> DaemonStats, connections: @escaping () -> [ConnectionInfo]
@@ -17,36 +18,36 @@ package final class DaemonService {
   }
 }
 
-/// What the daemon has and does.
+/// Statistics of the daemon.
 package struct DaemonStats: Codable, Equatable {
   package var connections = 0
   package var subscriptions = 0
 
-  /// Requests since the start.
+  /// The number of requests since the start.
   package var requests: UInt64 = 0
 
-  /// The first and the last event of the journal.
+  /// The first and the last position in the journal.
   package var first: UInt64 = 0
   package var last: UInt64 = 0
 
-  /// Per second, over the last second or, when nobody asked meanwhile, longer.
+  /// Rates per second, over the last second or since the last measurement if that is longer ago.
   package var commitsPerSecond = 0.0
   package var eventsPerSecond = 0.0
 
-  /// Milliseconds that a commit takes, over the same time.
+  /// The duration of commits in milliseconds, over the same interval.
   package var commitMeanMilliseconds = 0.0
   package var commitMaxMilliseconds = 0.0
 
-  /// Events that are recorded and not durable.
+  /// The number of recorded events that are not durable yet.
   package var waitingEvents: UInt64 = 0
 
-  /// Bytes that wait for clients, of all connections together.
+  /// Bytes of pending output, over all connections.
   package var outputBytes = 0
 
-  /// Bytes that the services keep, as the quota counts them.
+  /// Bytes of service state, as counted for quotas.
   package var stateBytes = 0
 
-  /// Resident memory in bytes.
+  /// The resident memory in bytes.
   package var residentBytes: UInt64 = 0
 
   /// Seconds since the start.
@@ -68,13 +69,13 @@ package struct DaemonStats: Codable, Equatable {
   }
 }
 
-/// One client.
+/// A client connection.
 package struct ConnectionInfo: Codable, Equatable {
   package let id: UInt64
   package let uid: UInt32
   package let pid: Int32
 
-  /// As the client has called itself in `hello`.
+  /// The client's name from `hello`; `nil` if it gave none.
   package let client: String?
   package let subscriptions: Int
   package let outputBytes: Int

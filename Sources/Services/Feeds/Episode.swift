@@ -1,20 +1,20 @@
 internal import JSON
 
-/// One episode of a podcast, or one piece of news, as it was found and heard.
+/// An episode of a podcast, or an item of a news feed.
 package struct Episode: Codable, Equatable, Sendable {
-  /// Its number in its feed, from 1; a newer one has a higher one.
+  /// The number in the feed, from 1; newer episodes have higher numbers.
   package var id: Int
   package var title: String
 
-  /// The page that it belongs to.
+  /// The web page of the episode.
   package var url: String?
   package var audio: Enclosure?
 
-  /// RFC 3339.
+  /// The time of publication (RFC 3339).
   package var published: String?
   package var played: Bool
 
-  /// By which the feed knows it.
+  /// The identifier within the feed.
   package var key: String
 
   init(_ item: FeedItem, id: Int, played: Bool = false) {
@@ -24,27 +24,27 @@ package struct Episode: Codable, Equatable, Sendable {
     )
   }
 
-  /// As clients see it.
+  /// The JSON that clients receive.
   var text: JSONText { EventCoder().text(self) }
 }
 
-/// A feed that is subscribed to, and what is known of it.
+/// A subscribed feed.
 package struct Feed: Codable, Equatable, Sendable {
   package var id: String
   package var url: String
 
-  /// What the feed calls itself; `nil` until it was read.
+  /// The feed's title; `nil` until it was read.
   package var title: String?
 
-  /// The page that it belongs to.
+  /// The feed's web page.
   package var link: String?
 
-  /// How many there are, and how many of them were not played.
+  /// The number of episodes, and of those not played yet.
   package var episodes: Int
   package var unplayed: Int
 }
 
-/// By which a server knows what we have: see RFC 9110, 8.8.
+/// The validators of conditional requests (RFC 9110, 8.8).
 package struct Validators: Codable, Equatable, Sendable {
   package var etag: String?
   package var modified: String?

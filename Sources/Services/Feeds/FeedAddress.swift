@@ -1,9 +1,11 @@
-/// The address of a feed in the one form in which it is kept: scheme and host in small letters.
+/// The normalized address of a feed: scheme and host in lower case.
 struct FeedAddress {
   let text: String
 
-  /// - Throws: ``FeedsError`` for what is no address of the web, and for one that names a user or a
-  ///   password: it would be journaled, and shown to everybody.
+  /// Normalizes an address.
+  ///
+  /// - Throws: ``FeedsError`` for an address that is not HTTP or HTTPS. Also for one with a user
+  ///   name or password, because addresses are journaled and visible to everybody.
   init(_ text: String) throws(FeedsError) {
     guard text.utf8.count <= FeedsService.maxAddressBytes,
       text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }),

@@ -1,13 +1,13 @@
 package import Signals
 
-/// What the text of a feed says, in whatever form it is written.
+/// The parsed content of a feed, independent of its format.
 package struct FeedDocument: Equatable, Sendable {
   package var title: String?
 
-  /// The page that it belongs to.
+  /// The feed's web page.
   package var link: String?
 
-  /// In the order of the text, as a rule the newest first.
+  /// The items in document order, usually the newest first.
   package var items: [FeedItem]
 
   package init(title: String? = nil, link: String? = nil, items: [FeedItem] = []) {
@@ -15,17 +15,17 @@ package struct FeedDocument: Equatable, Sendable {
   }
 }
 
-/// What a feed says of one episode, or one piece of news.
+/// An item of a feed: an episode or a piece of news.
 package struct FeedItem: Equatable, Sendable {
-  /// By which it is known again: of its feed, no other has it.
+  /// The identifier, unique within the feed.
   package var key: String
   package var title: String
 
-  /// The page that it belongs to.
+  /// The web page of the item.
   package var url: String?
   package var audio: Enclosure?
 
-  /// RFC 3339.
+  /// The time of publication (RFC 3339).
   package var published: String?
 
   package init(
@@ -37,11 +37,11 @@ package struct FeedItem: Equatable, Sendable {
   }
 }
 
-/// A file that belongs to an episode: as a rule what is heard.
+/// A file attached to an episode, usually audio.
 package struct Enclosure: Codable, Equatable, Sendable {
   package var url: String
 
-  /// For example `audio/mpeg`.
+  /// The media type, for example `audio/mpeg`.
   package var type: String?
   package var bytes: Int?
 
@@ -50,14 +50,14 @@ package struct Enclosure: Codable, Equatable, Sendable {
   }
 }
 
-/// The text of a feed as it has come.
+/// The downloaded text of a feed.
 package struct FeedPage: Equatable, Sendable {
   package var text: [UInt8]
 
-  /// Where it was found: what it says of other pages may be said from there.
+  /// Base URL for the document's relative links.
   package var url: String
 
-  /// The encoding that its server names; `nil` when it names none.
+  /// The encoding given by the server; `nil` if it gave none.
   package var charset: String?
 
   package init(_ text: [UInt8], url: String, charset: String? = nil) {
@@ -65,17 +65,17 @@ package struct FeedPage: Equatable, Sendable {
   }
 }
 
-/// Reads the texts of feeds.
+/// Parses feeds.
 package protocol FeedReader: AnyObject {
-  /// Reads a text: once for each observer, who may end it.
+  /// Parses a page, once for each observer; disposing the observation cancels it.
   ///
   /// The signal emits one document and completes, or fails.
   func read(_ page: FeedPage) -> Signal<FeedDocument, FeedTextFault>
 }
 
-/// Why a text is no feed.
+/// A parse error in a feed.
 package struct FeedTextFault: Error, Equatable, Sendable {
-  /// Counted from 1.
+  /// The line number, from 1.
   package let line: Int
   package let what: String
 

@@ -1,24 +1,24 @@
-/// What can happen to a feed; the stream is `feeds/ID`.
+/// The events of a feed; the stream is `feeds/ID`.
 package enum FeedEvent: ServiceEvent, Codable, Equatable {
   case subscribed(url: String)
   case unsubscribed
 
-  /// What it calls itself is new, or another.
+  /// The title or the link of the feed changed.
   case described(title: String?, link: String?)
 
-  /// By which the server knows what was read last is another.
+  /// The validators of the last read response changed.
   case validated(validators: Validators)
 
-  /// An episode is new; it stands before all others.
+  /// A new episode was found; it is inserted before all others.
   case found(episode: Episode)
 
-  /// The feed says something else of an episode.
+  /// The feed changed the data of an episode.
   case changed(at: Int, episode: Episode)
 
-  /// An episode was played, or is not to count as such any more.
+  /// An episode was marked as played or as not played.
   case marked(at: Int, id: Int, played: Bool)
 
-  /// An episode was let go, because there are so many newer ones.
+  /// An old episode was dropped, because the feed exceeds the limit.
   case dropped(at: Int)
 
   package static var kinds: Set<String> {

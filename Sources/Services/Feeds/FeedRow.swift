@@ -1,7 +1,7 @@
 package import JSON
 package import Signals
 
-/// A feed in a list of them.
+/// A feed in a list of feeds.
 package struct FeedRow: Codable, Equatable, Sendable {
   package let id: String
   package let url: String
@@ -12,7 +12,7 @@ package struct FeedRow: Codable, Equatable, Sendable {
   /// `loading`, `loaded`, `reloading` or `failed`.
   package let state: String
 
-  /// Why it has failed.
+  /// The error of the last fetch; `nil` if it did not fail.
   package let error: String?
 
   init(_ feed: Feed, _ state: FeedState?) {
@@ -30,7 +30,7 @@ package struct FeedRow: Codable, Equatable, Sendable {
 }
 
 extension FeedsService {
-  /// All feeds by id, fetched while somebody shows them.
+  /// All feeds by id; they are fetched while observed.
   package var rows: RowList<String, FeedRow> {
     let known = ledger.happened.map { Feeds.id(of: $0.place.stream) }
     return RowList(
@@ -39,7 +39,7 @@ extension FeedsService {
       changes: states(where: { _ in true }).map(\.id).merge(with: known).map { .rows([$0]) })
   }
 
-  /// The newest episodes of a feed, as clients see them.
+  /// Returns the newest episodes of a feed as the JSON that clients receive.
   package func episodes(of id: String, newest count: Int) -> Computed<[JSONText]> {
     let source = Feeds.episodes(ofFeed: id)
     return Computed(

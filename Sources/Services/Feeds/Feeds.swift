@@ -1,29 +1,31 @@
 package import JSON
 
-/// The feeds that are subscribed to, and their episodes.
+/// The state of all subscribed feeds and their episodes.
 package struct Feeds: ServiceState {
-  /// One feed.
+  /// A feed.
   struct Entry: Codable, Equatable {
     var url: String
     var title: String?
     var link: String?
     var validators = Validators()
 
-    /// Newest first.
+    /// The episodes, newest first.
     var episodes: [Episode] = []
 
-    /// The number of the newest.
+    /// The number of the newest episode.
     var lastID = 0
     var unplayed = 0
 
-    /// Who has subscribed to it; `nil` when that is not known.
+    /// The uid of the subscribing user; `nil` if unknown.
     var maker: UInt32?
   }
 
-  /// By id.
+  /// The feeds by id.
   private var entries: [String: Entry] = [:]
 
-  /// The episodes of each feed as clients see them, by id: they are told more often than they change.
+  /// The episodes of each feed as client JSON, by feed id.
+  ///
+  /// Cached, because they are sent more often than they change.
   private var texts: [String: [JSONText]] = [:]
 
   package init() {}
@@ -42,19 +44,19 @@ package struct Feeds: ServiceState {
 
   subscript(id: String) -> Entry? { entries[id] }
 
-  /// How many there are.
+  /// The number of feeds.
   var count: Int { entries.count }
 
-  /// How many a user has subscribed to.
+  /// Returns the number of feeds that a user has subscribed to.
   func count(of uid: UInt32) -> Int { entries.values.count { $0.maker == uid } }
 
-  /// Their ids, in any order.
+  /// The ids of all feeds, in no particular order.
   package var ids: some Collection<String> { entries.keys }
 
-  /// All of them, by id.
+  /// All feeds, ordered by id.
   package var all: [Feed] { entries.keys.sorted().compactMap(feed) }
 
-  /// What is known of one; `nil` when there is none.
+  /// Returns a feed, or `nil` if it does not exist.
   package func feed(_ id: String) -> Feed? {
     entries[id].map { entry in
       Feed(
@@ -63,15 +65,15 @@ package struct Feeds: ServiceState {
     }
   }
 
-  /// The episodes of one, newest first.
+  /// Returns the episodes of a feed, newest first.
   package func episodes(of id: String) -> [Episode] { entries[id]?.episodes ?? [] }
 
-  /// The feed to which a stream belongs.
+  /// Returns the feed id of a stream.
   static func id(of stream: String) -> String {
     String(stream.dropFirst("feeds/".count))
   }
 
-  /// An index must be that of an episode.
+  /// Checks that the feed exists and that an index refers to an episode.
   package func fault(of event: FeedEvent, at place: Place) -> String? {
     let id = Self.id(of: place.stream)
     if case .subscribed = event { return nil }
@@ -114,10 +116,10 @@ package struct Feeds: ServiceState {
 
   // MARK: Sources
 
-  /// The list of the episodes of a feed.
+  /// Returns the source with the episodes of a feed.
   package static func episodes(ofFeed id: String) -> String { "feeds/\(id)/episodes" }
 
-  /// The feed whose episodes a source is; `nil` for any other.
+  /// Returns the feed id of an episodes source, or `nil` for any other source.
   package static func id(ofEpisodes source: String) -> String? {
     let parts = source.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0] == "feeds", parts[2] == "episodes" else { return nil }
@@ -162,7 +164,7 @@ package struct Feeds: ServiceState {
     }
   }
 
-  // To ask a dictionary for the room that it has copies it if it is shared.
+  // `reserveCapacity` copies a dictionary if its storage is shared.
   package mutating func unshare() {
     entries.reserveCapacity(entries.count)
     texts.reserveCapacity(texts.count)

@@ -1,15 +1,15 @@
-/// Why the subscriptions are not changed.
+/// An error from reading or changing subscriptions.
 package enum FeedsError: ServiceError, Equatable {
   case badAddress
 
-  /// An address with a user or a password in it.
+  /// The address contains a user name or a password.
   case secretAddress
   case badID
   case exists(id: String)
   case subscribed(url: String, id: String)
   case tooMany(max: Int)
 
-  /// The user has subscribed to as many as one may.
+  /// The user has reached the per-user limit.
   case tooManyOfUser(max: Int)
   case unknown(id: String)
   case noEpisode(Int, id: String)
@@ -42,13 +42,13 @@ package enum FeedsError: ServiceError, Equatable {
   }
 }
 
-/// Why a feed is not as new as it could be; it is tried again.
+/// The reason why a fetch failed; the feed is fetched again later.
 package enum FeedFault: ServiceError, Equatable {
-  /// It was not got.
+  /// The download failed.
   case server(WebError)
-  /// What was got is no feed.
+  /// The response is not a feed.
   case text(FeedTextFault)
-  /// What was read is not kept.
+  /// The journal could not record the result.
   case journal
 
   package var kind: ServiceErrorKind {

@@ -1,15 +1,17 @@
 internal import Signals
 
 extension FeedsService {
-  /// Who records what was fetched.
+  /// The caller that records fetched episodes.
   private var daemon: Caller { Caller(uid: 0, pid: 0) }
 
-  /// Fetches a feed and keeps what is new; emits how many episodes that are, when they are durable.
+  /// Fetches a feed and records its changes.
+  ///
+  /// Emits the number of new episodes once they are durable.
   func fetched(_ id: String) -> Signal<Int, FeedFault> {
     guard let entry = ledger.newest[id] else { return .completed() }
     return web.get(request(entry)).mapError { FeedFault.server($0) }.flatMapLatest {
       [unowned self] response -> Signal<Int, FeedFault> in
-      // It is as we know it.
+      // Not modified.
       guard response.status != 304 else { return Signal(just: 0) }
       let page = FeedPage(
         response.body, url: response.url ?? entry.url, charset: response.charset)
@@ -19,7 +21,7 @@ extension FeedsService {
     }
   }
 
-  /// Asks for it only if it is not as we know it.
+  /// Returns a conditional request for a feed.
   private func request(_ entry: Feeds.Entry) -> WebRequest {
     var headers = [
       "Accept": "application/rss+xml, application/atom+xml, application/feed+json, "
@@ -46,9 +48,9 @@ extension FeedsService {
     return host.durability(of: host.last).map { _ in found }.mapError { _ in .journal }
   }
 
-  /// Records what a document says that was not known.
+  /// Records the changes between the stored feed and a document.
   ///
-  /// - Returns: How many episodes are new.
+  /// - Returns: The number of new episodes.
   private func record(_ document: FeedDocument, _ validators: Validators, _ id: String) -> Int {
     guard let entry = ledger.newest[id] else { return 0 }
     let stream = "feeds/\(id)"
@@ -69,7 +71,7 @@ extension FeedsService {
       let episode = Episode(item, id: old.id, played: old.played)
       if episode != old { ledger.record(.changed(at: place, episode: episode), in: stream) }
     }
-    // The newest last, so that it stands first and has the highest number.
+    // The newest item goes last, so that it gets the first place and the highest number.
     for (i, item) in new.reversed().enumerated() {
       ledger.record(.found(episode: Episode(item, id: entry.lastID + 1 + i)), in: stream)
     }
@@ -85,7 +87,7 @@ extension FeedsService {
 }
 
 extension FeedDocument {
-  /// The items by when they were published, if all of them say so; else as they stand.
+  /// The items, newest first if all of them have a date, otherwise in document order.
   fileprivate var newestFirst: [FeedItem] {
     guard items.allSatisfy({ $0.published != nil }) else { return items }
     return items.enumerated().sorted { left, right in
@@ -97,7 +99,7 @@ extension FeedDocument {
 }
 
 extension Validators {
-  /// What an answer says; what is too long to be sent back is not kept.
+  /// Reads the validators of a response; ignores those that are too long to send back.
   fileprivate init(_ response: WebResponse) {
     func header(_ name: String) -> String? {
       response.headers[name].flatMap { 1...256 ~= $0.utf8.count ? $0 : nil }

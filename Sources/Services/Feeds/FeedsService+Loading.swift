@@ -1,30 +1,33 @@
 package import Signals
 
-/// What fetching a feed has come to, as one sees it who knows what was there before.
+/// The loading state of a feed, including whether earlier content is available.
 package typealias FeedState = ObservedLoadingState<Feed, FeedFault>
 
-/// One feed that is fetched while somebody watches, and what that has come to.
+/// A feed that is fetched while observed, and the result of its last fetch.
 final class FeedLoad {
-  /// How many episodes were new.
+  /// The loading state; its value is the number of new episodes.
   typealias State = LoadingState<Int, FeedFault>
 
-  /// What it has come to last; `nil` when it has come to nothing yet.
+  /// The last state; `nil` before the first fetch.
   fileprivate(set) var state: State?
 
-  /// Whether the feed was known when it was fetched last.
+  /// Whether the feed's content was known when the last fetch began.
   fileprivate var isAgain = false
 
-  /// One run for all who watch: they are told the last state first.
+  /// The states of one fetch loop, shared by all observers.
+  ///
+  /// New observers receive the last state first.
   fileprivate(set) var states: SafeSignal<State> = .never()
 }
 
 extension FeedsService {
-  // MARK: Watching
+  // MARK: Observing
 
-  /// What fetching a feed has come to, now and from now on; `nil` when there is no such feed.
+  /// Emits the loading state of a feed, now and after each change; `nil` if there is no such
+  /// feed.
   ///
-  /// While somebody observes, the feed is fetched: when the first one comes, at the interval, and
-  /// when that is asked for. When the last one leaves, a fetch that is under way is ended.
+  /// While observed, the feed is fetched: at the first observation, at each interval, and on
+  /// request. When the last observer leaves, a running fetch is cancelled.
   package func states(of id: String) -> SafeSignal<FeedState?> {
     let feeds = feeds(id)
     return feeds.map { $0?.url }.removeDuplicates().flatMapLatest {
@@ -37,18 +40,18 @@ extension FeedsService {
     }
     .removeDuplicates { before, now in
       guard case .failed? = now.state else { return before.state == now.state }
-      // What is shown beside a failure is the feed as it is known, and that may change.
+      // A failure is shown with the feed's known content, which may change.
       return before == now
     }
     .map(\.state)
   }
 
-  /// What is known of a feed, now and after each change, while there is one.
+  /// Emits a feed, now and after each change, while it exists.
   package func values(of id: String) -> SafeSignal<Feed> {
     feeds(id).ignoreNils()
   }
 
-  /// What is known of a feed, now and after each change; `nil` when there is none.
+  /// Emits a feed, now and after each change; `nil` if it does not exist.
   private func feeds(_ id: String) -> SafeSignal<Feed?> {
     SafeSignal { [ledger] observer in
       observer.receive(ledger.shown.feed(id))
@@ -59,12 +62,12 @@ extension FeedsService {
     .removeDuplicates()
   }
 
-  /// Emits when there is no such feed any more.
+  /// Emits when the feed does not exist, now or later.
   package func isGone(_ id: String) -> SafeSignal<Void> {
     feeds(id).filter { $0 == nil }.map { _ in () }
   }
 
-  /// The same as ``states(of:)`` of all feeds whose ids are wanted, as long as there are such feeds.
+  /// Emits ``states(of:)`` of all feeds with a wanted id, including future ones.
   package func states(
     where isWanted: @escaping (String) -> Bool
   ) -> SafeSignal<(id: String, state: FeedState?)> {
@@ -76,7 +79,7 @@ extension FeedsService {
           run.dispose()
           observer.receive((id, nil))
         } else if runs[id] == nil, isWanted(id) {
-          runs[id] = NonDisposable.instance  // it may be told at once
+          runs[id] = NonDisposable.instance  // the state may arrive synchronously
           runs[id] = states(of: id).observeNext { observer.receive((id, $0)) }
         }
       }
@@ -89,8 +92,7 @@ extension FeedsService {
     }
   }
 
-  /// What fetching a feed has come to, whether somebody watches or not; `nil` when there is no such
-  /// feed.
+  /// Returns the loading state of a feed, observed or not; `nil` if there is no such feed.
   package func state(of id: String) -> FeedState? {
     guard let feed = ledger.shown.feed(id) else { return nil }
     if let load = loads[key(of: id, feed.url)], let state = load.state {
@@ -101,7 +103,9 @@ extension FeedsService {
 
   // MARK: Loading
 
-  /// A feed of another address is another one, also under the same id.
+  /// Returns the key of a fetch loop.
+  ///
+  /// It includes the address, because an id can be reused for another feed.
   func key(of id: String, _ url: String) -> String { "\(id) \(url)" }
 
   private func load(_ id: String, _ url: String) -> FeedLoad {
@@ -112,7 +116,7 @@ extension FeedsService {
     let times = interval.toSignal().flatMapLatest { [scheduler] seconds in
       SafeSignal<Int>.interval(seconds, queue: scheduler).map { _ in () }.prepend(())
     }
-    // A server that takes longer than the interval is not asked again and again.
+    // Skips an interval while a fetch is still running, so that slow servers are not overloaded.
     let dues = times.filter { [weak load] _ in load?.state?.isLoading != true }
     let wishes = wanted.filter { $0 == id }.map { _ in () }
     load.states = dues.merge(with: wishes)
@@ -121,7 +125,7 @@ extension FeedsService {
     return load
   }
 
-  /// One fetch, and what it comes to; ended early, it is as before.
+  /// Runs one fetch and emits its states; if disposed early, the previous state is restored.
   private func states(of load: FeedLoad?, fetching id: String) -> SafeSignal<FeedLoad.State> {
     SafeSignal { [unowned self, weak load] observer in
       fetches += 1
@@ -140,14 +144,14 @@ extension FeedsService {
 }
 
 extension Feed {
-  /// Whether it was read at least once.
+  /// Whether the feed was read at least once.
   package var isKnown: Bool { title != nil || link != nil || episodes > 0 }
 }
 
 extension FeedLoad {
-  /// A state as one sees it who knows what was there before.
+  /// Returns a state that distinguishes loading from reloading.
   ///
-  /// - Parameter feed: What is known of the feed by now.
+  /// - Parameter feed: The current feed.
   fileprivate func seen(_ state: State, of feed: Feed) -> FeedState {
     switch state {
     case .loading: isAgain ? .reloading : .loading

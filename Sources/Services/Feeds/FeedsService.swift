@@ -1,11 +1,11 @@
 package import Signals
 
-/// When feeds are fetched beside when somebody begins to watch.
+/// The schedule of fetches; in addition, a feed is fetched when its first observer arrives.
 package struct FeedSchedule: Equatable, Sendable {
   /// Seconds between two fetches of a feed.
   package var interval: Double
 
-  /// Whether feeds are also fetched that nobody watches.
+  /// Whether to fetch unobserved feeds too.
   package var unwatched: Bool
 
   package init(interval: Double = 1800, unwatched: Bool = false) {
@@ -13,16 +13,16 @@ package struct FeedSchedule: Equatable, Sendable {
   }
 }
 
-/// Podcasts and news: feeds that are subscribed to, and what was found in them.
+/// Podcasts and news: the subscribed feeds and their episodes.
 ///
-/// Subscriptions, episodes and what was played are journaled. That a feed is being fetched, and why
-/// it could not be, is not: see ``states(of:)``.
+/// Subscriptions, episodes and played marks are journaled. Loading states are not; see
+/// ``states(of:)``.
 package final class FeedsService {
-  /// How many feeds there may be, and episodes of each: older ones are let go.
+  /// The maximum number of feeds, and of episodes in each; the oldest episodes are dropped.
   package static let maxCount = 1000
   package static let maxEpisodes = 500
 
-  /// Bytes of an address.
+  /// The maximum length of an address in bytes.
   package static let maxAddressBytes = 1024
 
   package let ledger: Ledger<Feeds>
@@ -32,21 +32,21 @@ package final class FeedsService {
   let reader: any FeedReader
   let scheduler: any Scheduler
 
-  /// The feeds that are to be fetched now, by id.
+  /// Emits the ids of feeds to fetch now.
   let wanted = PassthroughSubject<String, Never>()
   let interval: Property<Double>
 
-  /// What fetching has come to, of those that were fetched since the start; see ``key(of:)``.
+  /// The fetch loops since the start of the daemon; see ``key(of:_:)``.
   var loads: [String: FeedLoad] = [:]
 
-  /// How many fetches were begun.
+  /// The number of fetches begun.
   var fetches = 0
 
-  /// The ids of feeds that are there now and were not, or the other way round.
+  /// Emits the ids of feeds that were subscribed to or unsubscribed from.
   let subscriptions = PassthroughSubject<String, Never>()
   private let observation = SerialDisposable(otherDisposable: nil)
 
-  /// What fetches without anybody to watch: for as long as it takes, or on and on.
+  /// Fetches that run without observers.
   private let bag = DisposeBag()
   private var unwatched: (any Disposable)?
 
@@ -66,7 +66,7 @@ package final class FeedsService {
     }
   }
 
-  /// When feeds are fetched; a change holds from now on, and fetches what is watched.
+  /// The fetch schedule; a new interval takes effect at once and fetches all observed feeds.
   package var schedule: FeedSchedule {
     didSet {
       if interval.value != schedule.interval { interval.value = schedule.interval }
@@ -74,7 +74,9 @@ package final class FeedsService {
     }
   }
 
-  /// Begins to fetch what nobody watches, if that is wanted; after the start of the host.
+  /// Begins to fetch unobserved feeds if the schedule requires it.
+  ///
+  /// Call it after the host has started.
   package func start() {
     unwatched?.dispose()
     unwatched =
@@ -82,7 +84,7 @@ package final class FeedsService {
       ? states(where: { _ in true }).observeNext { _ in } : NonDisposable.instance
   }
 
-  /// Fetches nothing any more of its own accord.
+  /// Ends all fetches that run without observers.
   package func stop() {
     unwatched?.dispose()
     unwatched = nil
@@ -91,10 +93,10 @@ package final class FeedsService {
 
   // MARK: Subscriptions
 
-  /// Subscribes to a feed, and fetches it once.
+  /// Subscribes to a feed and fetches it once.
   ///
-  /// - Parameter id: How it is called; `nil` for the next number.
-  /// - Returns: How it is called.
+  /// - Parameter id: The id of the feed; `nil` for the next free number.
+  /// - Returns: The id of the feed.
   package func subscribe(to url: String, as id: String? = nil) throws(FeedsError) -> String {
     let url = try FeedAddress(url).text
     let feeds = ledger.newest
@@ -115,9 +117,9 @@ package final class FeedsService {
     return id
   }
 
-  /// Ends a subscription; its episodes go with it.
+  /// Ends a subscription and removes its episodes.
   ///
-  /// - Returns: The address.
+  /// - Returns: The address of the feed.
   package func unsubscribe(_ id: String) throws(FeedsError) -> String {
     let url = try entry(id).url
     loads[key(of: id, url)] = nil
@@ -125,9 +127,9 @@ package final class FeedsService {
     return url
   }
 
-  /// Fetches a feed, or all of them, now and whether somebody watches or not.
+  /// Fetches a feed or all feeds now, observed or not.
   ///
-  /// - Returns: How many.
+  /// - Returns: The number of feeds.
   package func refresh(_ id: String? = nil) throws(FeedsError) -> Int {
     if let id { _ = try entry(id) }
     let ids = id.map { [$0] } ?? ledger.newest.ids.sorted()
@@ -135,10 +137,10 @@ package final class FeedsService {
     return ids.count
   }
 
-  /// Marks an episode, or all of a feed, as played or not.
+  /// Marks an episode, or all episodes of a feed, as played or not.
   ///
-  /// - Parameter number: The id of the episode; `nil` for all.
-  /// - Returns: How many have changed.
+  /// - Parameter number: The number of the episode; `nil` for all.
+  /// - Returns: The number of changed episodes.
   package func mark(
     _ id: String, _ number: Int? = nil, played: Bool = true
   ) throws(FeedsError) -> Int {
@@ -155,7 +157,7 @@ package final class FeedsService {
     return count
   }
 
-  /// What is known of a feed, with all that was decided.
+  /// Returns a feed from the pending state, which includes events that are not durable yet.
   package func feed(_ id: String) throws(FeedsError) -> Feed {
     guard let feed = ledger.newest.feed(id) else { throw .unknown(id: id) }
     return feed
@@ -172,19 +174,19 @@ package final class FeedsService {
     return "\(number)"
   }
 
-  // MARK: Fetching of its own accord
+  // MARK: Unobserved fetches
 
   private func fetchWhenDurable(_ id: String) {
-    // It may never be: what the command has recorded can be taken back.
+    // The subscription may never become durable: its command can still be rolled back.
     host.durability(of: host.last).observe { [unowned self] event in
       guard case .next = event, ledger.shown[id] != nil else { return }
-      // Not within what the journal tells: all services are to have heard of it.
+      // Deferred until all services have handled the new events.
       scheduler.schedule { [unowned self] in fetch(id) }.dispose(in: bag)
     }
     .dispose(in: bag)
   }
 
-  /// Fetches a feed; when nobody watches it, until that is done.
+  /// Fetches a feed; if it has no observers, observes it until the fetch is done.
   private func fetch(_ id: String) {
     let before = fetches
     wanted.send(id)
@@ -201,13 +203,13 @@ package final class FeedsService {
 
   // MARK: Rules
 
-  /// Whether something may be how a feed is called.
+  /// Returns whether a text is a valid feed id.
   package static func isID(_ text: String) -> Bool {
     text.utf8.count <= 64 && !text.utf8.contains(UInt8(ascii: "/"))
       && SourceName.fault(in: text) == nil
   }
 
-  /// The feed that a source is the state of; `nil` for any other.
+  /// Returns the feed id of a feed's source, or `nil` for any other source.
   package static func id(of source: String) -> String? {
     guard source.hasPrefix("feeds/") else { return nil }
     let id = String(source.dropFirst("feeds/".count))

@@ -1,23 +1,23 @@
-/// The time by which events grow old: the clock of the day, unless that has jumped.
+/// The time for the age of events: the wall clock, unless it has jumped ahead.
 ///
-/// A clock that leaps forward by more than a day would make everything old at once, and what is
-/// removed does not come back. Such a leap is believed when the kernel says that the clock is kept
-/// right, and once after a start of the machine, which may have been off for up to a year. Otherwise
-/// events grow old by the time that has passed since the machine was started, asleep or not, until
-/// somebody says that the clock is right.
+/// If the wall clock jumps ahead by more than a day, all events would expire at once, and removed
+/// events cannot be restored. The jump is accepted if the kernel reports a synchronized clock.
+/// After a boot, one jump of up to a year is also accepted, because the machine may have been
+/// off. Otherwise events age by the time since boot, including sleep, until ``believe(_:)`` is
+/// called.
 package struct AgeClock {
-  /// What is asked of the clocks of the machine.
+  /// A reading of the machine's clocks.
   package struct Reading {
-    /// The clock of the day, in microseconds since 1970.
+    /// The wall clock, in microseconds since 1970.
     let wall: Int64
 
-    /// Milliseconds since the start of the machine, those in which it slept as well.
+    /// Milliseconds since boot, including sleep.
     let milliseconds: UInt64
 
-    /// The identity of this start of the machine.
+    /// The identifier of this boot.
     let boot: String
 
-    /// Whether the kernel says that the clock of the day is kept right.
+    /// Whether the kernel reports a synchronized wall clock.
     let isSynchronized: Bool
 
     package init(wall: Int64, milliseconds: UInt64, boot: String, isSynchronized: Bool) {
@@ -26,39 +26,40 @@ package struct AgeClock {
     }
   }
 
-  /// A day in microseconds: leaps up to here are believed.
+  /// A day in microseconds: the largest jump that is always accepted.
   static let maxLeap: Int64 = 86_400_000_000
 
-  /// A year: for so long a machine may have been off.
+  /// A year in microseconds: the longest time that the machine may have been off.
   static let maxAbsence: Int64 = 366 * maxLeap
 
-  /// Microseconds since 1970.
+  /// The accepted time, in microseconds since 1970.
   package private(set) var time: Int64
   private var milliseconds: UInt64
   private let boot: String
 
-  /// Whether the machine may have been off since ``time``, and its clock has not been right since.
+  /// Whether the machine may have been off since ``time``, without an accepted wall clock since.
   private var wasOff: Bool
 
   /// - Parameters:
-  ///   - kept: What ``kept`` was last; `nil` before the first time.
-  ///   - lastTime: The time of the last event, to begin with; `nil` when there is none.
+  ///   - kept: The last value of ``kept``; `nil` at the first start.
+  ///   - lastTime: The time of the last event, used at the first start; `nil` if there is none.
+  ///   - now: The current reading of the clocks.
   package init(kept: String?, lastTime: Int64?, _ now: Reading) {
     let parts = kept?.split(separator: " ") ?? []
     time = parts.first.flatMap { Int64($0) } ?? lastTime ?? now.wall
     (milliseconds, boot) = (now.milliseconds, now.boot)
     wasOff = parts.count < 3 || parts[2] != now.boot
-    // While the machine runs no time is lost, whether the daemon does or not.
+    // Time since boot counts even if the daemon was not running.
     if !wasOff, let before = UInt64(parts[1]), before < milliseconds { milliseconds = before }
   }
 
-  /// What is kept of it for the next start.
+  /// The state to store for the next start.
   package var kept: String { "\(time) \(milliseconds) \(boot)" }
 
-  /// Goes on to now.
+  /// Advances to the current time.
   ///
-  /// - Returns: By how many microseconds the clock of the day is ahead of what is believed; 0 when it
-  ///   is believed.
+  /// - Returns: The microseconds by which the wall clock is ahead of the accepted time; 0 if the
+  ///   wall clock was accepted.
   package mutating func advance(to now: Reading) -> Int64 {
     time += Int64(clamping: max(now.milliseconds, milliseconds) - milliseconds) * 1000
     milliseconds = max(now.milliseconds, milliseconds)
@@ -70,7 +71,7 @@ package struct AgeClock {
     return 0
   }
 
-  /// Believes the clock of the day.
+  /// Accepts the wall clock.
   package mutating func believe(_ now: Reading) {
     time = max(time, now.wall)
     wasOff = false

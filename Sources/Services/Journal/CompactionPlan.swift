@@ -1,36 +1,40 @@
 internal import Journal
 
-/// What a compaction removes: up to where of which streams.
+/// The events that a compaction removes: a set of streams, each up to a position.
 struct CompactionPlan: Sendable {
-  /// What is asked for.
+  /// The requested compaction.
   enum Wish: Sendable {
-    /// What the rules do not keep, by this time in microseconds since 1970.
+    /// Remove the events that the rules do not retain; `time` is in microseconds since 1970.
     case rules([RetentionRule], time: Int64)
-    /// Everything before a position.
+    /// Remove everything before a position.
     case before(UInt64)
   }
 
   let wish: Wish
 
-  /// Commands with an identity that are younger keep their events: their answers stand there.
+  /// Events of commands with an idempotency key are retained from this time on, because they hold
+  /// the command's answer.
   let commandTime: Int64
 
-  /// Makes the folds of all services whose state a snapshot can hold; the events of others stay.
+  /// Makes the projections of all services that write snapshots.
+  ///
+  /// Events of other services are retained.
   let makeFolds: [String: @Sendable () -> any Fold]
 
-  /// Up to where the streams of each rule go, 0 for nowhere, and the highest of these.
+  /// The end positions of the compaction: for each rule (0 for none), and their maximum.
   struct Ends: Sendable {
     fileprivate let byRule: [UInt64]
     let last: UInt64
 
-    /// Where the snapshots are to be: before the last event that was ever removed no state can be
-    /// folded any more.
+    /// The position of the snapshots.
+    ///
+    /// It is not before the last removed event, because earlier states can no longer be computed.
     let snapshot: UInt64
   }
 
   private static let chunk: UInt64 = 256
 
-  /// Finds out up to where events go; the last event of all stays.
+  /// Computes the end positions; the last event of the journal always stays.
   func ends(_ reader: any JournalReader) throws(JournalError) -> Ends {
     let bounds = try reader.bounds()
     guard bounds.last > bounds.first else { return Ends(byRule: [], last: 0, snapshot: 0) }
@@ -50,7 +54,7 @@ struct CompactionPlan: Sendable {
     return Ends(byRule: ends, last: last, snapshot: max(last, removed))
   }
 
-  /// The last events that are too many, or too large together with those behind them.
+  /// Returns, for each rule, the last event that exceeds its limit on count or bytes.
   private func surplus(
     _ rules: [RetentionRule], _ reader: any JournalReader, _ bounds: (first: UInt64, last: UInt64)
   ) throws(JournalError) -> [UInt64] {
@@ -79,13 +83,13 @@ struct CompactionPlan: Sendable {
     rules.firstIndex { $0.matches(stream) }
   }
 
-  /// The next steps, each of which looks through so many events.
+  /// Returns the next removal steps; each step examines up to `count` events.
   func steps(
     _ reader: any JournalReader, after seq: UInt64, upTo ends: Ends, of count: Int
   ) throws(JournalError) -> (steps: [Removal], end: UInt64) {
     let folds = makeFolds.mapValues { $0() }
     return try Removal.steps(reader, after: seq, upTo: ends.last, of: count) { record in
-      // What no state here contains would be lost with its event.
+      // Events outside the known states would be lost.
       guard let fold = folds[record.service], fold.knows(record) else { return false }
       guard record.command == nil || record.time < commandTime else { return false }
       switch wish {
@@ -96,7 +100,7 @@ struct CompactionPlan: Sendable {
     }
   }
 
-  /// Whether all states as of a position are kept and read back.
+  /// Returns whether readable snapshots of all services exist at a position.
   func isKept(at seq: UInt64, _ reader: any JournalReader) throws(JournalError) -> Bool {
     for (service, makeFold) in makeFolds {
       let snapshot = try reader.snapshot(of: service, upTo: seq)

@@ -1,25 +1,26 @@
 internal import Journal
 internal import Signals
 
-/// One compaction: snapshots as of where it ends, then step by step what is to go.
+/// A compaction run: takes snapshots at its end position, then removes events step by step.
 ///
-/// Between steps it lets others have the journal for some times as long.
+/// It pauses after each step for several times the step's duration, so that others can use the
+/// journal.
 final class CompactionRun {
-  /// What has come of it.
+  /// The result of a run.
   struct Outcome {
-    /// The first and the last event that have gone; `nil` when there was none.
+    /// The range of removed positions; `nil` if nothing was removed.
     var range: ClosedRange<UInt64>?
     var count = 0
 
-    /// Why it has ended early; what has gone until then is gone.
+    /// The reason for an early end; events removed before stay removed.
     var fault: JournalFault?
 
-    /// For how long a commit had to wait at the most, in nanoseconds.
+    /// The duration of the longest step in nanoseconds; commits may have waited as long.
     var longestStep: UInt64 = 0
     var steps = 0
   }
 
-  /// How far it is: of positions.
+  /// The progress, in positions.
   private(set) var done: UInt64 = 0
   private(set) var total: UInt64 = 0
 
@@ -33,19 +34,19 @@ final class CompactionRun {
   private var steps: [Removal] = []
   private var size = StepSize()
 
-  /// What is removed now.
+  /// The current removal step.
   private var current: Removal?
   private var hasSnapshots = false
 
-  /// What it waits for, beside a step.
+  /// The pending read, snapshot or pause.
   private var pending: (any Disposable)?
   private var steppings: (any Disposable)?
 
-  /// How many times as long as a step others have the journal after it, and at least.
+  /// The pause after a step: a multiple of its duration, and the minimum in seconds.
   private static let pause: Double = 4
   private static let shortestPause = 0.002
 
-  /// - Parameter onEnd: Called once.
+  /// - Parameter onEnd: Called once, at the end of the run.
   init(
     _ plan: CompactionPlan, _ host: ServiceHost, on scheduler: any Scheduler,
     onEnd: @escaping (Outcome) -> Void
@@ -63,7 +64,7 @@ final class CompactionRun {
     }
   }
 
-  /// Reads away from the loop and goes on with the result.
+  /// Reads off the loop, then continues on the loop with the result.
   private func read<Result: Sendable>(
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result,
     then next: @escaping (Result) -> Void
@@ -77,21 +78,21 @@ final class CompactionRun {
     }
   }
 
-  /// Looks for what goes next.
+  /// Finds the next steps.
   private func find() {
     guard let ends, done < ends.last else { return end(nil) }
     let (plan, position, count) = (plan, done, size.count)
     read({ reader throws(JournalError) in
       try plan.steps(reader, after: position, upTo: ends, of: count)
     }) { [unowned self] found in
-      // Steps come with the positions up to which they go.
+      // Each step carries its own end position.
       (steps, done) = (found.steps.reversed(), max(found.end, position))
       guard !steps.isEmpty else { return found.end > position ? find() : end(nil) }
       hasSnapshots ? removeNext() : keepSnapshots(at: ends.snapshot)
     }
   }
 
-  /// Keeps the states as of the end, and looks whether they read back, before anything goes.
+  /// Takes snapshots at the end position and checks that they are readable before any removal.
   private func keepSnapshots(at seq: UInt64) {
     pending = host.keepSnapshots(at: seq).observe { [unowned self] event in
       switch event {
@@ -138,7 +139,7 @@ final class CompactionRun {
     }
   }
 
-  /// Ends it without a word.
+  /// Stops the run without calling `onEnd`.
   func stop() {
     pending?.dispose()
     steppings?.dispose()

@@ -1,14 +1,14 @@
 package import JSON
 
-/// What happens to the daemon's own journal; the stream is `daemon`.
+/// The events of the journal's own maintenance; the stream is `daemon`.
 package enum DaemonEvent: ServiceEvent, Codable, Equatable {
-  /// Events between two positions, these included, were removed: so many.
+  /// `count` events between two positions, inclusive, were removed.
   case compacted(from: UInt64, to: UInt64, count: Int)
 
   package static var kinds: Set<String> { ["compacted"] }
 }
 
-/// What the daemon knows of its journal beside what stands in it.
+/// The recorded maintenance of the journal.
 package struct DaemonRecord: ServiceState {
   /// The last compaction.
   package struct Compaction: Codable, Equatable, Sendable {
@@ -16,13 +16,13 @@ package struct DaemonRecord: ServiceState {
     package let to: UInt64
     package let count: Int
 
-    /// Microseconds since 1970.
+    /// The time in microseconds since 1970.
     package let time: Int64
   }
 
   package private(set) var lastCompaction: Compaction?
 
-  /// How many events were ever removed.
+  /// The total number of removed events.
   package private(set) var removedCount = 0
 
   package init() {}

@@ -1,6 +1,6 @@
-/// What a journal holds, counted.
+/// The statistics of a journal.
 package struct JournalFigures: Codable, Equatable, Sendable {
-  /// The states of all services as of a position.
+  /// The snapshots of all services at one position.
   package struct Snapshot: Codable, Equatable, Sendable {
     package let seq: UInt64
     package let services: Int
@@ -11,11 +11,11 @@ package struct JournalFigures: Codable, Equatable, Sendable {
     }
   }
 
-  /// One rule of the retention.
+  /// A retention rule.
   package struct Rule: Codable, Equatable, Sendable {
     package let streams: String
 
-    /// Seconds.
+    /// The maximum age in seconds; `nil` for no limit.
     package let maxAge: Int64?
     package let maxCount: Int?
     package let maxBytes: Int?
@@ -33,25 +33,27 @@ package struct JournalFigures: Codable, Equatable, Sendable {
   package var first: UInt64
   package var last: UInt64
 
-  /// Events that are there.
+  /// The number of events in the journal.
   package var count: Int
   package var streams: Int
   package var types: [String: Int]
   package var snapshots: [Snapshot]
 
-  /// Bytes of the files, and of pages in them that are free for what comes.
+  /// The size of the files in bytes, and the bytes of free pages in them.
   package var bytes: Int
   package var freeBytes: Int
 
-  /// What a daemon knows beside that.
+  /// Set only by a running daemon.
   package var retention: [Rule]?
   package var compaction: DaemonRecord.Compaction?
 
-  /// By how many seconds the clock is ahead of what is believed; events do not grow old by it.
+  /// Seconds by which the wall clock is ahead of the accepted time; they do not count as age.
   package var clockAhead: Int64?
 
-  /// By how many seconds the clock is behind the time of the last event, which was written when it was
-  /// ahead; events have that time until the clock has reached it.
+  /// Seconds by which the wall clock is behind the last event, which was written while the clock
+  /// was ahead.
+  ///
+  /// New events get the last event's time until the clock catches up.
   package var clockBehind: Int64?
 
   package init(path: String, epoch: String, first: UInt64, last: UInt64) {

@@ -1,24 +1,26 @@
 internal import JSON
 package import Journal
 
-/// One line of an exported journal: JSON, so that other programs read and make it.
+/// A line of an exported journal.
 ///
-/// The first line is ``head(epoch:)``, the last one ``end(count:)``; events stand in order.
+/// Each line is JSON, so that other programs can read and write it.
+///
+/// The first line is ``head(epoch:)``, the last one ``end(count:)``. Events are in order.
 package enum JournalLine {
-  /// The version of this form.
+  /// The version of the export format.
   package static let format = 1
 
   case head(epoch: String)
   case event(Record)
-  /// Positions between which events were removed, and of which services.
+  /// A range of removed positions, and the services whose events were removed.
   case removal(range: ClosedRange<UInt64>, services: [String])
-  /// The last position of a service that was removed.
+  /// The last removed position of a service.
   case lastRemoval(service: String, seq: UInt64)
   case snapshot(Snapshot)
-  /// How many events there were.
+  /// The number of exported events.
   case end(count: Int)
 
-  /// Why a line is none.
+  /// An error in a line.
   package struct Fault: Error, Equatable, CustomStringConvertible {
     package let description: String
 
@@ -57,8 +59,10 @@ package enum JournalLine {
 
   // MARK: Reading
 
-  /// A line by its text, whatever number of members its objects have: a snapshot holds all of a
-  /// service, and nobody but an administrator imports one.
+  /// Parses a line.
+  ///
+  /// The number of members per object is not limited, because a snapshot holds the whole state of
+  /// a service. Only administrators can import a journal.
   package init(_ text: String) throws(Fault) {
     let value: JSONText
     do throws(JSONFault) {
@@ -103,7 +107,7 @@ package enum JournalLine {
     }
   }
 
-  /// The members of an object, with what is wrong with them.
+  /// The members of an object; reports missing and mistyped members.
   private struct Members {
     private let members: [String: JSONText]
 

@@ -1,6 +1,6 @@
 internal import Journal
 
-/// Whether the lines of an exported journal follow each other as they should.
+/// Checks that the lines of an exported journal are in a valid order.
 package struct JournalLineChecker {
   private var hasHead = false
   private var hasEnded = false
@@ -12,9 +12,9 @@ package struct JournalLineChecker {
 
   package init() {}
 
-  /// Takes the next line.
+  /// Checks the next line.
   ///
-  /// - Throws: The rule that it breaks.
+  /// - Throws: The rule that the line breaks.
   package mutating func take(_ line: JournalLine) throws(JournalLine.Fault) {
     guard !hasEnded else { throw .init("there is more after the end") }
     switch line {
@@ -32,7 +32,9 @@ package struct JournalLineChecker {
     }
   }
 
-  /// - Throws: When the end is missing.
+  /// Checks that the export is complete.
+  ///
+  /// - Throws: If the end line is missing.
   package func finish() throws(JournalLine.Fault) {
     guard hasEnded else { throw .init("the end is missing: the file was cut") }
   }
@@ -40,7 +42,7 @@ package struct JournalLineChecker {
   private mutating func take(_ record: Record) throws(JournalLine.Fault) {
     guard record.seq > last?.seq ?? 0 else { throw .init("'seq' does not grow") }
     guard record.time >= last?.time ?? 0 else { throw .init("'time' goes back") }
-    // Room for all that may come after it.
+    // Leaves room for positions and times of future events.
     guard max(record.seq, record.version) <= Self.maxNumber, record.time <= Self.maxNumber else {
       throw .init("'seq', 'version' or 'time' is above \(Self.maxNumber)")
     }

@@ -2,27 +2,29 @@ internal import JSON
 internal import Journal
 package import Signals
 
-/// The care of the journal: what is too old or too much goes, and that is recorded.
+/// The maintenance of the journal: applies the retention rules and records each compaction.
 package final class JournalService {
-  /// How far the work on the journal is.
+  /// The progress of maintenance.
   package struct Progress: Codable, Equatable {
-    /// `"compact"`, or `nil` when nothing is done.
+    /// `"compact"`, or `nil` when idle.
     package var work: String?
 
-    /// Positions that were looked through, and how many there are.
+    /// The number of examined positions, and of all positions to examine.
     package var done: UInt64 = 0
     package var total: UInt64 = 0
   }
 
-  /// What a compaction has done.
+  /// The result of a compaction.
   package struct Compacted: Codable, Equatable, Sendable {
-    /// How many events have gone.
+    /// The number of removed events.
     package let removed: Int
 
-    /// The first position that is kept now.
+    /// The first retained position.
     package let first: UInt64
 
-    /// Steps, and for how long a commit had to wait for one at the most.
+    /// The number of steps, and the duration of the longest one in milliseconds.
+    ///
+    /// Commits may have waited as long.
     package let steps: Int
     package let longestMilliseconds: Double
 
@@ -32,20 +34,22 @@ package final class JournalService {
     }
   }
 
-  /// What is kept; looked at now and then.
+  /// The retention rules, applied periodically.
   package var retention: [RetentionRule] = []
 
-  /// Told once that the clock of the day is not believed, with the microseconds that it is ahead.
+  /// Called once per jump of the wall clock that was not accepted, with the microseconds by which
+  /// it is ahead.
   package var onLeap: (Int64) -> Void = { _ in }
 
-  /// Told once that events have times which the clock of the day has not reached, with the time of the
-  /// last one and by how many microseconds that is ahead.
+  /// Called once when the last event is in the future of the wall clock, with the event's time
+  /// and the difference in microseconds.
   package var onFuture: (_ time: Int64, _ ahead: Int64) -> Void = { _, _ in }
 
-  /// Told what has become of a compaction that the retention has asked for.
+  /// Called with the result of each compaction by the retention rules that removed events or
+  /// failed.
   package var onCompaction: (Result<Compacted, JournalFault>) -> Void = { _ in }
 
-  /// Counts what the journal holds, away from the loop.
+  /// Computes the statistics of the journal, off the loop.
   package var count: () -> Signal<JournalFigures, JournalFault> = { .never() }
 
   package let ledger: Ledger<DaemonRecord>
@@ -62,12 +66,14 @@ package final class JournalService {
   private var finished = PassthroughSubject<Result<Compacted, JournalFault>, Never>()
   private var timer: (any Disposable)?
 
-  /// For how long commands with an identity keep their events: as long as they are known.
+  /// The time in microseconds for which events of commands with an idempotency key are retained.
+  ///
+  /// It equals the lifetime of the keys.
   private static let commandAge: Int64 = 86_400_000_000
 
   /// - Parameters:
-  ///   - clocks: What the clocks of the machine say now.
-  ///   - caller: Who records what the retention does: the daemon itself.
+  ///   - clocks: Reads the machine's clocks.
+  ///   - caller: The caller that records compactions: the daemon itself.
   package init(
     in host: ServiceHost, on scheduler: any Scheduler,
     _ clocks: @escaping () -> AgeClock.Reading, as caller: Caller
@@ -82,9 +88,9 @@ package final class JournalService {
     }
   }
 
-  /// Looks after the journal from now on.
+  /// Starts periodic maintenance.
   ///
-  /// - Parameter interval: Seconds.
+  /// - Parameter interval: Seconds between two runs.
   package func start(every interval: Double = 600) {
     _ = believedTime()
     checkFuture()
@@ -95,7 +101,7 @@ package final class JournalService {
     }
   }
 
-  /// What the journal holds, and what is known beside that.
+  /// Returns the journal's statistics, with the retention rules and the state of the clock.
   package func figures() -> Signal<JournalFigures, JournalFault> {
     count().map { [unowned self] figures in
       var figures = figures
@@ -109,7 +115,9 @@ package final class JournalService {
     }
   }
 
-  /// Does nothing more, also of what has begun; what is not removed by then is the next start's.
+  /// Stops all maintenance, including a running compaction.
+  ///
+  /// The next start removes the remaining events.
   package func stop() {
     timer?.dispose()
     timer = nil
@@ -118,7 +126,7 @@ package final class JournalService {
     run = nil
   }
 
-  /// Removes what is not kept any more, unless that is being done.
+  /// Applies the retention rules, unless a compaction is running.
   package func applyRetention() {
     let time = believedTime()
     guard run == nil, host.refusal == nil, !retention.isEmpty else { return }
@@ -135,11 +143,13 @@ package final class JournalService {
 
   private let bag = DisposeBag()
 
-  /// Removes what is not kept, or all events before a position, as far as no value is lost.
+  /// Removes the events that the rules do not retain, or all events before a position.
   ///
-  /// - Parameter isForced: Whether the clock of the day is right, however far it has leapt.
-  /// - Returns: A signal of what was done, or of why it was not done wholly. While one compaction runs
-  ///   another waits for that and does nothing more.
+  /// No current value is lost.
+  ///
+  /// - Parameter isForced: Whether to accept the wall clock, no matter how far it has jumped.
+  /// - Returns: A signal with the result. If a compaction is already running, the signal emits
+  ///   that run's result and starts no other.
   package func compact(
     before seq: UInt64?, isForced: Bool
   ) -> Signal<Compacted, JournalFault> {
@@ -174,12 +184,12 @@ package final class JournalService {
 
   private func finish(_ outcome: CompactionRun.Outcome) {
     let last = run
-    // It calls from within itself: it goes when that is over.
+    // The run calls this from its own method, so it is released later.
     scheduler.schedule { withExtendedLifetime(last) {} }.dispose(in: bag)
     run = nil
     record(outcome)
     guard host.last > host.durable else { return tell(outcome) }
-    // Whoever has asked finds it in the journal.
+    // Callers can then find the compaction in the journal.
     let recording = host.last
     merge(
       host.progress.filter { $0 >= recording }.map { _ in () }, host.rejected.map { _ in () },
@@ -188,7 +198,7 @@ package final class JournalService {
     .prefix(maxLength: 1).observeNext { [unowned self] in tell(outcome) }.dispose(in: bag)
   }
 
-  /// Notes in the journal what has gone.
+  /// Records the removed range in the journal.
   private func record(_ outcome: CompactionRun.Outcome) {
     guard let range = outcome.range, host.refusal == nil else { return }
     _ = try? host.perform(Command(method: "journal.compact", caller: caller)) {
@@ -209,7 +219,7 @@ package final class JournalService {
 
   // MARK: Time
 
-  /// By how many microseconds the clock of the day is ahead of what is believed.
+  /// The microseconds by which the wall clock is ahead of the accepted time; 0 if accepted.
   package var leap: Int64 {
     var clock = age ?? makeClock()
     return clock.advance(to: clocks())
@@ -235,10 +245,10 @@ package final class JournalService {
     age = clock
   }
 
-  /// By how many microseconds the last event is ahead of the clock of the day; 0 when it is not, or by
-  /// less than a minute.
+  /// The microseconds by which the last event is ahead of the wall clock; 0 if less than a
+  /// minute.
   ///
-  /// All events that follow have its time until the clock has reached it.
+  /// New events get the last event's time until the clock catches up.
   package var future: Int64 {
     let ahead = (host.lastTime ?? 0) - clocks().wall
     return ahead > Self.maxFuture ? ahead : 0

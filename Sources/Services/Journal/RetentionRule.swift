@@ -1,18 +1,20 @@
-/// How much the journal keeps of the streams that match a pattern, all of them together.
+/// A retention rule for the streams that match a pattern.
 ///
-/// For each stream the first rule that matches it counts; what no rule matches is kept for ever.
+/// Its limits apply to all these streams together.
+///
+/// For each stream the first matching rule applies. Streams without a rule are retained forever.
 package struct RetentionRule: Sendable {
-  /// The pattern, for people.
+  /// The pattern, for display.
   package let streams: String
   package let matches: @Sendable (String) -> Bool
 
-  /// In microseconds; older events go, `nil` for none.
+  /// The maximum age in microseconds; `nil` for no limit.
   package let maxAge: Int64?
 
-  /// How many events stay, the newest; `nil` for all.
+  /// The maximum number of events, the newest first; `nil` for no limit.
   package let maxCount: Int?
 
-  /// About how many bytes of events stay, the newest; `nil` for all.
+  /// The approximate maximum size in bytes, the newest events first; `nil` for no limit.
   package let maxBytes: Int?
 
   package init(

@@ -1,21 +1,24 @@
 internal import Journal
 
-/// How many events a step of a compaction looks through: by how long the last ones have taken.
+/// The number of events that a compaction step examines.
 ///
-/// A commit that comes within a step waits until it is over, for 5 ms at the most. How much that is
-/// on the disk at hand, and beside what else it does, shows only when it is done.
+/// It adapts to the duration of the last steps.
+///
+/// A commit that arrives during a step waits until its end, 5 ms at most. The speed of the disk
+/// under its current load shows only afterwards.
 struct StepSize {
   private(set) var count = 64
 
   private static let smallest = 8
 
-  /// What a step is to stay below, in nanoseconds: so far from 5 ms that one larger than those before
-  /// is still within.
+  /// The target duration of a step in nanoseconds.
+  ///
+  /// It is well under 5 ms, so that an outlier still fits.
   private static let limit: UInt64 = 2_000_000
 
-  /// Takes in how long a step took, in nanoseconds.
+  /// Adapts the size to the duration of a step, in nanoseconds.
   ///
-  /// - Returns: Whether the next ones are to be smaller than those that were found already.
+  /// - Returns: Whether planned steps are too large and must be planned again.
   mutating func adapt(to nanoseconds: UInt64) -> Bool {
     guard nanoseconds <= Self.limit else {
       defer { count = max(Self.smallest, count / 2) }

@@ -1,6 +1,6 @@
 package import JSON
 
-/// What can happen to a list; the list is the stream.
+/// The events of a list; the list is the stream.
 package enum ListEvent: ServiceEvent, Codable, Equatable {
   case inserted(at: Int, value: JSONText)
   case updated(at: Int, value: JSONText)

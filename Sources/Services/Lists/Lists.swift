@@ -1,10 +1,10 @@
 package import JSON
 
-/// All lists and their elements.
+/// The state of all lists.
 ///
-/// A list without elements is not there.
+/// An empty list does not exist as a source.
 package struct Lists: ServiceState {
-  /// The elements by whole name, for example `"lists/todo"`.
+  /// The elements by full name, for example `"lists/todo"`.
   private var lists: [String: [JSONText]] = [:]
 
   package init() {}
@@ -29,7 +29,7 @@ package struct Lists: ServiceState {
     }
   }
 
-  /// An index must be within the list.
+  /// Checks that indices are within the list.
   package func fault(of event: ListEvent, at place: Place) -> String? {
     let count = lists[place.stream]?.count ?? 0
     func fault(_ index: Int, _ end: Int) -> String? {
@@ -73,7 +73,7 @@ package struct Lists: ServiceState {
     values.reduce(0) { $0 + size(of: $1) }
   }
 
-  /// With what an element costs by itself.
+  /// Returns the size in bytes, including a fixed overhead per element.
   private static func size(of value: JSONText) -> Int { 32 + value.text.utf8.count }
 
   package func inverse(of event: ListEvent, in stream: String) -> ListEvent? {
@@ -90,7 +90,7 @@ package struct Lists: ServiceState {
     }
   }
 
-  // To ask a dictionary for the room that it has copies it if it is shared.
+  // `reserveCapacity` copies the dictionary if its storage is shared.
   package mutating func unshare() { lists.reserveCapacity(lists.count) }
 
   package static func sources(changedBy event: ListEvent, at place: Place) -> [String] {

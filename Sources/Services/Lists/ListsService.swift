@@ -1,11 +1,11 @@
 package import JSON
 
-/// Observable arrays for scripts: whoever watches one hears of each change, not of the whole.
+/// Observable arrays for scripts; observers receive each change, not the whole array.
 ///
-/// Each list is a stream and a source `lists/NAME`. Names are those of cells. A list that was never
-/// written is empty.
+/// Each list is a stream and a source `lists/NAME`. Names follow the rules of cells. A list that
+/// was never written is empty.
 package final class ListsService {
-  /// Elements of a list.
+  /// The maximum number of elements in a list.
   package static let maxCount = 1_000_000
 
   package let ledger: Ledger<Lists>
@@ -14,7 +14,7 @@ package final class ListsService {
     ledger = Ledger("lists", in: host)
   }
 
-  /// Adds an element at the end.
+  /// Appends an element.
   ///
   /// - Returns: Its index.
   package func append(_ value: JSONText, to name: String) throws(CollectionError) -> Int {
@@ -22,7 +22,7 @@ package final class ListsService {
     return try insert(value, at: ledger.newest[list].count, list)
   }
 
-  /// Adds an element before another, or at the end.
+  /// Inserts an element at an index; the index may be the end.
   ///
   /// - Returns: Its index.
   package func insert(
@@ -44,9 +44,9 @@ package final class ListsService {
     return index
   }
 
-  /// Sets an element.
+  /// Replaces an element.
   ///
-  /// - Returns: The value.
+  /// - Returns: The new value.
   package func update(
     _ value: JSONText, at index: Int, in name: String
   ) throws(CollectionError) -> JSONText {
@@ -57,9 +57,9 @@ package final class ListsService {
     return value
   }
 
-  /// Takes an element out.
+  /// Removes an element.
   ///
-  /// - Returns: What it was.
+  /// - Returns: The removed value.
   package func remove(at index: Int, from name: String) throws(CollectionError) -> JSONText {
     let list = try whole(name)
     try check(index, "at", in: list)
@@ -68,9 +68,9 @@ package final class ListsService {
     return value
   }
 
-  /// Takes an element out and inserts it elsewhere.
+  /// Moves an element.
   ///
-  /// - Parameter to: Its index afterwards.
+  /// - Parameter to: The index after the move.
   /// - Returns: The element.
   package func move(
     from: Int, to: Int, in name: String
@@ -83,9 +83,9 @@ package final class ListsService {
     return value
   }
 
-  /// Makes the elements these.
+  /// Replaces all elements.
   ///
-  /// - Returns: How many there are.
+  /// - Returns: The number of elements.
   package func replace(
     with values: [JSONText], in name: String
   ) throws(CollectionError) -> Int {
@@ -96,9 +96,9 @@ package final class ListsService {
     return values.count
   }
 
-  /// Takes all elements out.
+  /// Removes all elements.
   ///
-  /// - Returns: How many there were; without any nothing is recorded.
+  /// - Returns: The number of removed elements. If it is 0, nothing is recorded.
   package func clear(_ name: String) throws(CollectionError) -> Int {
     let list = try whole(name)
     let count = ledger.newest[list].count
@@ -106,7 +106,7 @@ package final class ListsService {
     return count
   }
 
-  /// Whether a source can be a list, empty or not.
+  /// Returns whether a source name is a valid list name, whether or not the list is empty.
   package static func isList(_ source: String) -> Bool {
     SourceName.isSource(source, of: "lists")
   }

@@ -1,6 +1,6 @@
 package import JSON
 
-/// What can happen to a map; the map is the stream.
+/// The events of a map; the map is the stream.
 package enum MapEvent: ServiceEvent, Codable, Equatable {
   case put(key: String, value: JSONText)
   case deleted(key: String)

@@ -1,10 +1,10 @@
 package import JSON
 
-/// All maps and what they hold.
+/// The state of all maps.
 ///
-/// A map without keys is not there.
+/// An empty map does not exist as a source.
 package struct Maps: ServiceState {
-  /// The values by key, by whole name, for example `"maps/hosts"`.
+  /// The values by key, by full name, for example `"maps/hosts"`.
   private var maps: [String: [String: JSONText]] = [:]
 
   package init() {}
@@ -52,7 +52,7 @@ package struct Maps: ServiceState {
     values.reduce(0) { $0 + size(of: $1.key, $1.value) }
   }
 
-  /// With what an entry costs by itself.
+  /// Returns the size in bytes, including a fixed overhead per entry.
   private static func size(of key: String, _ value: JSONText) -> Int {
     64 + key.utf8.count + value.text.utf8.count
   }
@@ -65,7 +65,7 @@ package struct Maps: ServiceState {
     }
   }
 
-  // To ask a dictionary for the room that it has copies it if it is shared.
+  // `reserveCapacity` copies the dictionary if its storage is shared.
   package mutating func unshare() { maps.reserveCapacity(maps.count) }
 
   package static func sources(changedBy event: MapEvent, at place: Place) -> [String] {

@@ -1,14 +1,14 @@
 package import JSON
 
-/// Observable dictionaries for scripts: whoever watches one hears of each key, not of the whole.
+/// Observable dictionaries for scripts; observers receive each change, not the whole dictionary.
 ///
-/// Each map is a stream and a source `maps/NAME`. Names are those of cells. A map that was never
-/// written is empty.
+/// Each map is a stream and a source `maps/NAME`. Names follow the rules of cells. A map that was
+/// never written is empty.
 package final class MapsService {
-  /// Bytes of a key.
+  /// The maximum length of a key in bytes.
   package static let maxKeyBytes = 1024
 
-  /// Keys of a map.
+  /// The maximum number of keys in a map.
   package static let maxCount = 1_000_000
 
   package let ledger: Ledger<Maps>
@@ -17,7 +17,7 @@ package final class MapsService {
     ledger = Ledger("maps", in: host)
   }
 
-  /// Sets a key, new or not.
+  /// Sets the value of a key and adds the key if necessary.
   ///
   /// - Returns: The value.
   package func put(
@@ -33,9 +33,9 @@ package final class MapsService {
     return value
   }
 
-  /// Takes a key out.
+  /// Removes a key.
   ///
-  /// - Returns: Whether it was there; if not, nothing is recorded.
+  /// - Returns: Whether the key existed. If not, nothing is recorded.
   package func delete(_ key: String, from name: String) throws(CollectionError) -> Bool {
     let map = try whole(name)
     guard ledger.newest[map][key] != nil else { return false }
@@ -43,9 +43,9 @@ package final class MapsService {
     return true
   }
 
-  /// Makes the keys and values these.
+  /// Replaces all keys and values.
   ///
-  /// - Returns: How many there are.
+  /// - Returns: The number of keys.
   package func replace(
     with values: [String: JSONText], in name: String
   ) throws(CollectionError) -> Int {
@@ -56,9 +56,9 @@ package final class MapsService {
     return values.count
   }
 
-  /// Takes all keys out.
+  /// Removes all keys.
   ///
-  /// - Returns: How many there were; without any nothing is recorded.
+  /// - Returns: The number of removed keys. If it is 0, nothing is recorded.
   package func clear(_ name: String) throws(CollectionError) -> Int {
     let map = try whole(name)
     let count = ledger.newest[map].count
@@ -66,7 +66,7 @@ package final class MapsService {
     return count
   }
 
-  /// Whether a source can be a map, empty or not.
+  /// Returns whether a source name is a valid map name, whether or not the map is empty.
   package static func isMap(_ source: String) -> Bool { SourceName.isSource(source, of: "maps") }
 
   private func whole(_ name: String) throws(CollectionError) -> String {

@@ -1,4 +1,4 @@
-/// A colour: eight bits each of red, green and blue.
+/// An RGB colour with eight bits per channel.
 package struct Color: Hashable, Sendable {
   package let red: UInt8
   package let green: UInt8
@@ -8,7 +8,7 @@ package struct Color: Hashable, Sendable {
     (self.red, self.green, self.blue) = (red, green, blue)
   }
 
-  /// A colour by its hex code: `#rrggbb` or `#rgb`, in letters of either case; `nil` for all else.
+  /// Parses a hex code, `#rrggbb` or `#rgb` in either case; returns `nil` for any other text.
   package init?(hex: String) {
     let digits = hex.utf8.dropFirst().map(Self.digit)
     guard hex.utf8.first == UInt8(ascii: "#"), !digits.contains(nil) else { return nil }
@@ -38,7 +38,7 @@ package struct Color: Hashable, Sendable {
   }
 }
 
-/// Kept as the hex code.
+/// Encoded as the hex code.
 extension Color: Codable {
   package init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

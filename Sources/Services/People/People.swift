@@ -1,10 +1,10 @@
 package import JSON
 
-/// All people, by their number.
+/// The state of all people, by id.
 package struct People: ServiceState {
   package private(set) var people: [Int: Person] = [:]
 
-  /// The number of who came last.
+  /// The id of the person created last.
   package private(set) var lastID = 0
 
   package init() {}
@@ -48,7 +48,7 @@ package struct People: ServiceState {
     }
   }
 
-  /// What a source shows: a person as a whole, or one of the properties.
+  /// A parsed source of a person: the whole person or one property.
   package struct Part {
     package enum Key: String {
       case name
@@ -57,10 +57,10 @@ package struct People: ServiceState {
 
     package let id: Int
 
-    /// The property; `nil` for all of the person.
+    /// The property; `nil` for the whole person.
     package let key: Key?
 
-    /// `nil` for what is no source of people.
+    /// Parses a source name; returns `nil` if it is not a source of people.
     package init?(_ source: String) {
       let parts = source.split(separator: "/", omittingEmptySubsequences: false)
       guard 2...3 ~= parts.count, parts[0] == "people", let id = Int(parts[1]), id > 0,

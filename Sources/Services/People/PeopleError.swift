@@ -1,12 +1,12 @@
-/// Why a person is not changed.
+/// An error from reading or changing people.
 package enum PeopleError: ServiceError, Equatable {
   case unknown(id: Int)
   case badName
   case badColor(String)
   case tooMany(max: Int)
-  /// The last number there is was given.
+  /// All ids have been used.
   case noNumberLeft
-  /// A source is to be set that is a person as a whole.
+  /// The source is a whole person and cannot be set.
   case fixed(source: String)
 
   package var kind: ServiceErrorKind {

@@ -4,16 +4,16 @@ package import Signals
 
 /// People, each with a name and a colour.
 ///
-/// Each is a stream and a source `people/ID`, with the sources `people/ID/name` and
-/// `people/ID/color` beside it, which can be set and so be an end of a binding.
+/// Each person is a stream and a source `people/ID`. The additional sources `people/ID/name` and
+/// `people/ID/color` can be set, and so be ends of a binding.
 package final class PeopleService {
   package static let maxCount = 10_000
   package static let maxNameLength = 100
 
-  /// A character can be made of any number of bytes.
+  /// Needed because one character can have any number of bytes.
   package static let maxNameBytes = 400
 
-  /// The colour of who is given none.
+  /// The colour of people created without one.
   package static let defaultColor = Color(red: 128, green: 128, blue: 128)
 
   package let ledger: Ledger<People>
@@ -26,9 +26,9 @@ package final class PeopleService {
 
   // MARK: Changing
 
-  /// Takes a person in.
+  /// Creates a person.
   ///
-  /// - Parameter color: A hex code; ``defaultColor`` when not given.
+  /// - Parameter color: A hex code; `nil` for ``defaultColor``.
   package func create(name: String, color: String? = nil) throws(PeopleError) -> Person {
     try check(name)
     let color = try color.map { (hex) throws(PeopleError) in try Self.color(hex) }
@@ -40,7 +40,7 @@ package final class PeopleService {
     return try person(id)
   }
 
-  /// Gives a person another name; the same one records nothing.
+  /// Renames a person; records nothing if the name is unchanged.
   package func rename(_ id: Int, to name: String) throws(PeopleError) -> Person {
     let person = try person(id)
     try check(name)
@@ -48,30 +48,30 @@ package final class PeopleService {
     return try self.person(id)
   }
 
-  /// Gives a person another colour; the same one records nothing.
+  /// Changes a person's colour; records nothing if it is unchanged.
   package func color(_ id: Int, _ color: Color) throws(PeopleError) -> Person {
     let person = try person(id)
     if person.color != color { ledger.record(.colored(color: color), in: "people/\(id)") }
     return try self.person(id)
   }
 
-  /// Turns the name of a person round.
+  /// Reverses the name of a person.
   ///
   /// - Returns: The new name.
   package func reverseName(_ id: Int) throws(PeopleError) -> String {
     try rename(id, to: String(try person(id).name.reversed())).name
   }
 
-  /// Lets a person go.
+  /// Removes a person.
   ///
-  /// - Returns: Who it was.
+  /// - Returns: The removed person.
   package func remove(_ id: Int) throws(PeopleError) -> Person {
     let person = try person(id)
     ledger.record(.removed, in: "people/\(id)")
     return person
   }
 
-  /// The colour of a hex code.
+  /// Parses a hex code.
   package static func color(_ hex: String) throws(PeopleError) -> Color {
     guard let color = Color(hex: hex) else { throw .badColor(hex) }
     return color
@@ -83,23 +83,23 @@ package final class PeopleService {
     else { throw .badName }
   }
 
-  // MARK: Showing
+  // MARK: Reading
 
-  /// A person with all that was decided.
+  /// Returns a person from the pending state, which includes events that are not durable yet.
   package func person(_ id: Int) throws(PeopleError) -> Person {
     guard let person = ledger.newest.people[id] else { throw .unknown(id: id) }
     return person
   }
 
-  /// The durable people, by number.
+  /// The durable people, ordered by id.
   package var all: [Person] { ledger.shown.people.values.sorted { $0.id < $1.id } }
 
-  /// The durable people, by number: for views.
+  /// The durable people by id; for views.
   package var rows: RowList<Int, Person> {
     ledger.rows(of: \.people) { _, place in People.Part(place.stream).map { [$0.id] } ?? [] }
   }
 
-  /// A durable person, now and after each change, until the person is removed.
+  /// Emits a durable person, now and after each change; completes when the person is removed.
   package func values(of id: Int) -> SafeSignal<Person> {
     Signal { [ledger] observer in
       guard let person = ledger.shown.people[id] else {
@@ -117,21 +117,20 @@ package final class PeopleService {
     }
   }
 
-  /// Tells when a person is removed, durably.
+  /// Emits when the removal of a person is durable.
   package func removal(of id: Int) -> SafeSignal<Void> {
     ledger.changes(of: "people/\(id)").filter(\.isGone).map { _ in }
   }
 
-  /// Former names of a person of whom so many are shown.
+  /// The maximum number of former names to show.
   private static let maxFormerNames = 49
 
-  /// The former names when there is one more.
+  /// Returns the former names after adding one.
   static func formerNames(_ name: String, after names: [String]) -> [String] {
     Array(([name] + names).prefix(maxFormerNames))
   }
 
-  /// The names that a person has had before the present one, newest first, as far as the journal
-  /// still has them; read away from the loop.
+  /// Reads a person's former names from the retained events, newest first; reads off the loop.
   package func formerNames(of id: Int) -> Signal<[String], JournalFault> {
     let stream = "people/\(id)"
     let filter = EventFilter(
@@ -142,7 +141,7 @@ package final class PeopleService {
     }
   }
 
-  /// A person as an object with properties, as bindings want it.
+  /// Returns an object with the person's properties, for bindings.
   package func model(of id: Int) throws(PeopleError) -> PersonModel {
     _ = try person(id)
     return PersonModel(id, of: self)

@@ -5,7 +5,7 @@ package struct Person: Codable, Equatable, Sendable {
   package var color: Color
 }
 
-/// What can happen to a person; the stream is `people/ID`.
+/// The events of a person; the stream is `people/ID`.
 package enum PersonEvent: ServiceEvent, Codable, Equatable {
   case created(name: String, color: Color)
   case renamed(name: String)

@@ -1,14 +1,15 @@
 package import Signals
 
-/// A person as an object with properties, for bindings by paths: `id`, `name`, `color` and `past`.
+/// A person as an object with properties, for bindings by paths: `id`, `name`, `color` and
+/// `past`.
 ///
-/// A property tells what is durable. What is written into it is a method of the service, within a
-/// command as every change is; what that refuses is thrown into the binding.
+/// Properties emit durable values. Writing a property calls a method of the service, which
+/// requires a running command. Errors are thrown into the binding.
 package final class PersonModel: BindKeyed {
   package let id: Int
   private let people: PeopleService
 
-  /// Where the former names are, one run for all bindings to it.
+  /// The former names; shared by all bindings.
   private lazy var past = Self.past(of: id, people).share()
 
   init(_ id: Int, of people: PeopleService) {
@@ -16,7 +17,7 @@ package final class PersonModel: BindKeyed {
     self.people = people
   }
 
-  /// What there is under a key; the number, which never changes, is a stored property.
+  /// Returns the property of a key; the id is constant and therefore a stored property.
   package func bindMember(_ key: String) -> BindMember? {
     switch key {
     case "name":
@@ -41,10 +42,10 @@ package final class PersonModel: BindKeyed {
 }
 
 extension PersonModel {
-  /// The past of a person, now and with each name that they get.
+  /// Emits the former names of a person, now and after each new name.
   ///
-  /// Once it is read, what comes after it is known: so a new name and the one that it makes a former
-  /// one are told together.
+  /// The journal is read once. After that, a new name and the resulting former names are emitted
+  /// together.
   private static func past(of id: Int, _ people: PeopleService) -> SafeSignal<PersonPast> {
     Signal { observer in
       var last: (name: String, past: PersonPast)?
@@ -64,7 +65,7 @@ extension PersonModel {
   }
 }
 
-/// The names that a person has had: known, or to be read.
+/// The former names of a person, loaded on demand.
 package final class PersonPast {
   fileprivate private(set) var known: [String]?
   private let reading: Signal<[String], JournalFault>
@@ -73,7 +74,7 @@ package final class PersonPast {
     (self.known, self.reading) = (known, reading)
   }
 
-  /// They, newest first: at once when they are known.
+  /// Emits the former names, newest first; emits at once if they are loaded.
   package func names() -> Signal<[String], JournalFault> {
     if let known { return Signal(just: known) }
     return reading.handleEvents(receiveOutput: { [weak self] in self?.known = $0 })

@@ -1,30 +1,30 @@
 package import Signals
 
-/// Who is here: logged in on some connection.
+/// The users who are online: logged in on at least one connection.
 ///
-/// It is known as long as the connections are there, and never journaled.
+/// Presence is kept in memory and never journaled.
 package final class PresenceService {
-  /// The names of those who are here, sorted.
+  /// The names of users online, sorted.
   package var online: AnyProperty<[String]> { names.readOnlyView }
 
   private let names = Property<[String]>([])
   private let changes = PassthroughSubject<String, Never>()
   private let changesByName = KeyedSubject<String, Void>()
 
-  /// On how many connections somebody is logged in.
+  /// The number of connections on which each user is logged in.
   private var connections: [String: Int] = [:]
 
   package init() {}
 
-  // MARK: Coming and going
+  // MARK: Changes
 
-  /// Somebody has logged in on one more connection.
+  /// Adds a connection of a user.
   package func enter(_ name: String) {
     connections[name, default: 0] += 1
     if connections[name] == 1 { change(name) { $1.insert(name, at: $0) } }
   }
 
-  /// Somebody is logged in on one connection less.
+  /// Removes a connection of a user.
   package func leave(_ name: String) {
     guard let count = connections[name] else { return }
     connections[name] = count > 1 ? count - 1 : nil
@@ -44,18 +44,18 @@ package final class PresenceService {
     changesByName.send((), to: name)
   }
 
-  // MARK: What there is to see
+  // MARK: Content
 
-  /// Whether somebody is here.
+  /// Returns whether a user is online.
   package func isHere(_ name: String) -> Bool { connections[name] != nil }
 
-  /// The names of those who come and go, from now on.
+  /// Emits the name of each user who comes online or goes offline, from now on.
   package var comings: SafeSignal<String> { changes.toSignal() }
 
-  /// Tells that somebody has come or gone, from now on.
+  /// Emits when a user comes online or goes offline, from now on.
   package func comings(of name: String) -> SafeSignal<Void> { changesByName.elements(of: name) }
 
-  /// Whether somebody is here, now and after each change.
+  /// Emits whether a user is online, now and after each change.
   package func presence(of name: String) -> SafeSignal<Bool> {
     SafeSignal { [self] observer in
       observer.receive(isHere(name))
@@ -63,14 +63,14 @@ package final class PresenceService {
     }
   }
 
-  /// The names of those who are here: for views.
+  /// The names of users online; for views.
   package var rows: RowList<String, String> {
     RowList(
       Identity(self), keys: { [self] in Array(connections.keys) },
       row: { [self] in isHere($0) ? $0 : nil }, changes: comings.map { .rows([$0]) })
   }
 
-  /// The same as one value.
+  /// The names of users online, as one value.
   package var all: Computed<[String]> {
     Computed(Identity(self), changes: comings.map { _ in () }) { [self] in online.value }
   }

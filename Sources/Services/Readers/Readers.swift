@@ -1,23 +1,23 @@
 package import JSON
 
-/// What can happen to the durable readers; the stream is `readers/NAME`.
+/// The events of durable readers; the stream is `readers/NAME`.
 package enum ReaderEvent: ServiceEvent, Codable, Equatable {
-  /// There is one; it begins behind a position.
+  /// A reader was created, starting after a position.
   case opened(seq: UInt64)
 
-  /// It has done with everything up to a position.
+  /// The reader acknowledged all events up to a position.
   case acked(seq: UInt64)
   case forgotten
 
   package static var kinds: Set<String> { ["opened", "acked", "forgotten"] }
 }
 
-/// Up to where the durable readers have done with the events of the journal.
+/// The acknowledged positions of durable readers.
 package struct Readers: ServiceState {
-  /// By whole name, for example `"readers/mailer"`.
+  /// The positions by full name, for example `"readers/mailer"`.
   private var positions: [String: UInt64] = [:]
 
-  /// Who has begun them, by whole name; snapshots of earlier versions have none.
+  /// The uid of each reader's creator, by full name; snapshots of earlier versions lack it.
   private var makers: [String: UInt32]? = [:]
 
   package init() {}
@@ -36,7 +36,7 @@ package struct Readers: ServiceState {
     }
   }
 
-  /// Nobody has done with what comes later.
+  /// Checks that a position is not after the event that records it.
   package func fault(of event: ReaderEvent, at place: Place) -> String? {
     switch event {
     case .opened(let seq), .acked(let seq):
@@ -45,13 +45,14 @@ package struct Readers: ServiceState {
     }
   }
 
-  /// How many there are.
+  /// The number of readers.
   var count: Int { positions.count }
 
-  /// How many a user has begun.
+  /// Returns the number of readers that a user has created.
   func count(of uid: UInt32) -> Int { makers?.values.count { $0 == uid } ?? 0 }
 
-  /// The position of one, by its name without `readers/`; `nil` when there is none.
+  /// Returns the position of a reader by its name without `readers/`, or `nil` if it does not
+  /// exist.
   package subscript(name: String) -> UInt64? { positions["readers/\(name)"] }
 
   package func value(of source: String) -> JSONText? {

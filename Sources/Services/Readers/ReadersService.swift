@@ -1,9 +1,9 @@
-/// Why a durable reader is not as it was wanted.
+/// An error from creating or changing a durable reader.
 package enum ReaderError: ServiceError, Equatable {
   case unknown(name: String)
   case tooMany(max: Int)
 
-  /// The user has begun as many as one may.
+  /// The user has reached the per-user limit.
   case tooManyOfUser(max: Int)
 
   package var kind: ServiceErrorKind {
@@ -23,13 +23,14 @@ package enum ReaderError: ServiceError, Equatable {
   }
 }
 
-/// Readers of the journal whose positions are kept in the journal itself: they go on where they were
-/// after a crash of either side.
+/// Durable readers, whose positions are stored in the journal.
+///
+/// They resume after a crash of either side.
 package final class ReadersService {
-  /// The name of the service: its own events are not for its readers, unless they ask for them.
+  /// The name of the service; readers do not receive its events unless they ask for them.
   package static let name = "readers"
 
-  /// How many readers there may be.
+  /// The maximum number of readers.
   package static let maxCount = 1000
 
   package let ledger: Ledger<Readers>
@@ -40,7 +41,7 @@ package final class ReadersService {
     ledger = Ledger(Self.name, in: host, isAboutReaders: true)
   }
 
-  /// Begins a reader that there is not, behind a position.
+  /// Creates a reader that starts after a position.
   package func open(_ name: String, at seq: UInt64) throws(ReaderError) {
     guard ledger.newest.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
     if let max = host.exhaustedShare(of: Self.maxCount, ledger.newest.count(of:)) {
@@ -49,15 +50,14 @@ package final class ReadersService {
     ledger.record(.opened(seq: seq), in: "readers/\(name)")
   }
 
-  /// Notes that a reader has done with everything up to a position; one that it had done with
-  /// already changes nothing.
+  /// Acknowledges all events up to a position; does nothing if they were acknowledged before.
   package func acknowledge(_ name: String, upTo seq: UInt64) throws(ReaderError) {
     guard let present = ledger.newest[name] else { throw .unknown(name: name) }
     guard seq > present else { return }
     ledger.record(.acked(seq: seq), in: "readers/\(name)")
   }
 
-  /// Forgets a reader.
+  /// Removes a reader.
   ///
   /// - Returns: Its position.
   package func forget(_ name: String) throws(ReaderError) -> UInt64 {

@@ -1,37 +1,41 @@
 package import Signals
 
-/// Where something can be looked for.
+/// A searchable collection.
 package protocol SearchBackend: AnyObject {
-  /// How clients call it, for example `"local"`.
+  /// The name for clients, for example `"local"`.
   var name: String { get }
 
-  /// What it looks through, in a few words.
+  /// A short description of the collection.
   var doc: String { get }
 
-  /// Finds what fits a term, the best first: once for each observer. Disposing a run ends it.
+  /// Searches for a term, once for each observer; disposing the observation cancels the search.
   ///
   /// - Parameters:
-  ///   - term: Not empty, and without space around it.
-  ///   - limit: How many at the most; fewer when there are no more.
+  ///   - term: A non-empty term without surrounding white space.
+  ///   - limit: The maximum number of results.
+  /// - Returns: A signal of the results, the best first.
   func find(_ term: String, limit: Int) -> Signal<[SearchHit], SearchError>
 }
 
-/// Something that was found.
+/// A search result.
 package struct SearchHit: Codable, Equatable, Sendable {
-  /// What it is, for example `"threads/1/3"`.
+  /// The identifier, for example `"threads/1/3"`.
   package let id: String
   package let title: String
 
-  /// The words around what was looked for, or more of what it is.
+  /// The words around the match, or a description.
   package let text: String
 
-  /// The source of this daemon that it is from; who may not read that is not told of it.
+  /// The daemon's source of the result; clients without read access to it do not receive the
+  /// result.
+  ///
+  /// `nil` for other results.
   package let source: String?
 
-  /// Where more of it is on the web.
+  /// The web page of the result.
   package let url: String?
 
-  /// Where a picture of it is on the web, for example the cover of a song.
+  /// The web address of an image, for example the cover of a song.
   package let image: String?
 
   package init(
@@ -43,13 +47,13 @@ package struct SearchHit: Codable, Equatable, Sendable {
   }
 }
 
-/// Why nothing was found.
+/// An error from a search.
 package enum SearchError: ServiceError, Equatable {
   case unknownBackend(String, known: [String])
   case badTerm
   case badLimit
   case notFound(id: String)
-  /// The backend could not do it.
+  /// The backend failed.
   case failed(String)
 
   package var kind: ServiceErrorKind {

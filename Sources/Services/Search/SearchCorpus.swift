@@ -1,17 +1,17 @@
 package import Signals
 
-/// What of a service can be found by its text.
+/// The searchable texts of a service.
 package struct SearchCorpus {
-  /// What begins the names of its texts, with a slash behind it: the service.
+  /// The service: the prefix of its texts' ids, followed by a slash.
   package let service: String
 
-  /// All texts that are durable now.
+  /// Returns all durable texts.
   package let all: () -> [SearchText]
 
-  /// Every change from now on, those of one write at a time.
+  /// Emits every change from now on; changes of one commit may come together.
   package let changes: SafeSignal<[SearchChange]>
 
-  /// What is shown of a text beside itself; `nil` when it is there no more.
+  /// Returns the title and the source of a text, or `nil` if the text no longer exists.
   package let describe: (_ id: String) -> (title: String, source: String)?
 
   package init(
@@ -22,9 +22,9 @@ package struct SearchCorpus {
   }
 }
 
-/// A text that can be found.
+/// A searchable text.
 package struct SearchText: Equatable, Sendable {
-  /// For example `"threads/1/3"`.
+  /// The identifier, for example `"threads/1/3"`.
   package let id: String
   package let text: String
 
@@ -33,11 +33,11 @@ package struct SearchText: Equatable, Sendable {
   }
 }
 
-/// How what can be found changes.
+/// A change of the searchable texts.
 package enum SearchChange: Equatable, Sendable {
-  /// A text, new or other than before.
+  /// Adds or replaces a text.
   case put(SearchText)
   case remove(id: String)
-  /// A text and all whose names begin with its name and a slash.
+  /// Removes a text and all texts whose ids begin with its id and a slash.
   case removeAll(id: String)
 }

@@ -1,21 +1,21 @@
 package import Signals
 
-/// One search as one types: a term goes in, results come out.
+/// An incremental search: a term is typed, and results are emitted.
 ///
-/// The term is trimmed; it is looked for when nothing was typed for 0.33 s, and what was looked for
-/// before is cancelled. All who observe what it shows share one search.
+/// The term is trimmed. The search begins when nothing was typed for 0.33 s, and cancels the
+/// previous one. All observers share one search.
 package final class SearchModel {
-  /// Seconds without a key before a search begins.
+  /// Seconds without typing before a search begins.
   package static let pause = 0.33
 
-  /// What is typed.
+  /// The typed text.
   package let term = Property("")
 
-  /// What has come of the newest term.
+  /// The state of the newest search.
   private let state: SafeSignal<LoadingState<[SearchHit], SearchError>>
   private let newest = Property([SearchHit]())
 
-  /// - Parameter find: Looks for a term that is not empty.
+  /// - Parameter find: Searches for a non-empty term.
   init(
     on scheduler: any Scheduler, _ find: @escaping (String) -> Signal<[SearchHit], SearchError>
   ) {
@@ -29,22 +29,22 @@ package final class SearchModel {
       .share()
   }
 
-  /// What was found; empty when the search has failed.
+  /// The results of the newest search; empty if it failed.
   package var results: SafeSignal<[SearchHit]> {
     state.compactMap(\.hits).prepend([]).removeDuplicates()
   }
 
-  /// Why the newest search has failed; `nil` when it has not.
+  /// The error of the newest search; `nil` if it did not fail.
   package var failure: SafeSignal<SearchError?> {
     state.map(\.error).prepend(nil).removeDuplicates()
   }
 
-  /// Whether it is being looked for.
+  /// Whether a search is running.
   package var isSearching: SafeSignal<Bool> {
     state.map(\.isLoading).prepend(false).removeDuplicates()
   }
 
-  /// One of the results that are shown.
+  /// Returns one of the current results.
   package func hit(_ id: String) throws(SearchError) -> SearchHit {
     guard let hit = newest.value.first(where: { $0.id == id }) else { throw .notFound(id: id) }
     return hit
@@ -52,7 +52,7 @@ package final class SearchModel {
 }
 
 extension LoadingState<[SearchHit], SearchError> {
-  /// What is to be shown; `nil` for what is shown already.
+  /// The results to show; `nil` to keep the current ones.
   fileprivate var hits: [SearchHit]? {
     switch self {
     case .loading: nil

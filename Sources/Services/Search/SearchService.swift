@@ -1,27 +1,28 @@
 package import Signals
 
-/// Search by one of several backends: once, or as one types.
+/// Search in one of several backends, once or as the user types.
 package final class SearchService {
-  /// Bytes of a term.
+  /// The maximum length of a term in bytes.
   package static let maxTermBytes = 400
   package static let maxHits = 100
   package static let defaultHits = 20
 
-  /// How many of the best are looked through for those that a client may be told of.
+  /// The maximum number of results to examine for those that a client may see.
   package static let maxLookedThrough = 5000
 
   package let backends: [any SearchBackend]
   private let scheduler: any Scheduler
 
-  /// - Parameter backends: The first is taken when none is named.
+  /// - Parameter backends: The available backends. The first one is the default.
   package init(_ backends: [any SearchBackend], on scheduler: any Scheduler) {
     self.backends = backends
     self.scheduler = scheduler
   }
 
-  /// Looks for a term once for each observer.
+  /// Searches for a term, once for each observer.
   ///
-  /// - Parameter isWanted: Whether something that was found counts; what does not takes no place.
+  /// - Parameter isWanted: Returns whether to include a result. Excluded results do not count
+  ///   towards the limit.
   package func find(
     _ term: String, in name: String? = nil, limit: Int? = nil,
     where isWanted: @escaping (SearchHit) -> Bool = { _ in true }
@@ -33,7 +34,7 @@ package final class SearchService {
     return Self.find(term, in: backend, limit: limit, where: isWanted)
   }
 
-  /// Asks for more and more until enough of it is wanted, or there is no more.
+  /// Requests more results until enough of them are wanted, or there are no more.
   private static func find(
     _ term: String, in backend: any SearchBackend, limit: Int, asking count: Int? = nil,
     where isWanted: @escaping (SearchHit) -> Bool
@@ -51,9 +52,10 @@ package final class SearchService {
     }
   }
 
-  /// A search as one types.
+  /// Creates an incremental search.
   ///
-  /// - Parameter isWanted: Whether something that was found counts; what does not takes no place.
+  /// - Parameter isWanted: Returns whether to include a result. Excluded results do not count
+  ///   towards the limit.
   package func model(
     in name: String? = nil, where isWanted: @escaping (SearchHit) -> Bool = { _ in true }
   ) throws(SearchError) -> SearchModel {

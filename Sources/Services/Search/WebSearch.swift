@@ -1,20 +1,21 @@
 internal import JSON
 package import Signals
 
-/// Search by an address on the web that answers with JSON, as that of iTunes does:
-/// <https://developer.apple.com/library/archive/documentation/AudioVideo/Conceptual/iTuneSearchAPI/>.
+/// Search by a web address that returns JSON, such as the iTunes Search API of Apple.
 ///
-/// Of an answer the objects of `results` are shown: a title (`trackName`, `collectionName`, `title`,
-/// `name`), more about it (`artistName`, `description`, `text`), and its address (`trackViewUrl`,
-/// `collectionViewUrl`, `artistViewUrl`, `url`). Texts become one line each, and an address is one of
-/// the web or none.
+/// https://developer.apple.com/library/archive/documentation/AudioVideo/Conceptual/iTuneSearchAPI/
+///
+/// Shows the objects in `results` of a response. The title is `trackName`, `collectionName`,
+/// `title` or `name`; the text is `artistName`, `description` or `text`. The address is
+/// `trackViewUrl`, `collectionViewUrl`, `artistViewUrl` or `url`. Texts are reduced to one line,
+/// and addresses must be HTTP or HTTPS.
 package final class WebSearch: SearchBackend {
-  /// Bytes of an answer that are read; a longer one is none.
+  /// The maximum size of a response in bytes; longer responses are rejected.
   private static let maxBytes = 1 << 20
 
   package let name = "web"
 
-  /// The address, with `{term}` for what is looked for, and `{limit}` for how much is wanted.
+  /// The address; `{term}` stands for the term and `{limit}` for the maximum number of results.
   package var address: String
   private let web: any WebClient
 
@@ -43,7 +44,7 @@ package final class WebSearch: SearchBackend {
     }
   }
 
-  /// What an answer has found; `nil` when it is none.
+  /// Parses a response; returns `nil` if it is malformed.
   private static func hits(in body: [UInt8]) -> [SearchHit]? {
     guard body.count <= maxBytes, case .object(let answer)? = try? JSONValue(parsing: body.span),
       case .array(let results)? = answer["results"]
@@ -56,7 +57,7 @@ package final class WebSearch: SearchBackend {
         names.lazy.compactMap { result[$0]?.shownText }.first
       }
       var id = text("trackId", "collectionId", "artistId", "id") ?? "\(i)"
-      // Who chooses one by its name is to get that one.
+      // Ids must be unique, so that each result can be selected.
       while !ids.insert(id).inserted { id += ".\(i)" }
       func address(_ names: [String]) -> String? {
         names.lazy.compactMap { result[$0]?.shownText?.asWebAddress }.first
@@ -72,7 +73,7 @@ package final class WebSearch: SearchBackend {
     return hits
   }
 
-  /// A term as it stands in an address (RFC 3986).
+  /// Percent-encodes a term (RFC 3986).
   private static func encoded(_ term: String) -> String {
     term.utf8.map { byte in
       let scalar = Unicode.Scalar(byte)
@@ -88,7 +89,7 @@ package final class WebSearch: SearchBackend {
 }
 
 extension JSONValue {
-  /// A string in one line, or the text of a number; `nil` when there is nothing to be shown.
+  /// The string as one line, or the text of a number; `nil` if there is nothing to show.
   fileprivate var shownText: String? {
     switch self {
     case .string(let text): text.asOneLine

@@ -1,31 +1,31 @@
 package import Signals
 
-/// One client from when it comes until it leaves: who it is, and whether somebody is logged in.
+/// A client's session: its identity and its logged-in user, from connect to disconnect.
 ///
-/// It is what a binder is given beside the client, and solves the pyramid of dependencies: whatever a
-/// view that is opened later needs, it has or makes.
+/// Binders receive it together with the client. It provides the dependencies of all views that
+/// are opened later.
 package final class Session {
   package let caller: Caller
 
-  /// The services.
+  /// The host of the services.
   package let host: ServiceHost
 
-  /// Who is logged in, and what there is for them; `nil` while nobody is.
+  /// The logged-in user with their services; `nil` if nobody is logged in.
   ///
-  /// Somebody who is new is logged in as soon as the disk has their name.
+  /// A newly registered user is logged in once the registration is durable.
   package var user: AnyProperty<UserSession?> { current.readOnlyView }
 
-  /// Whether something may be recorded in a stream for this client, when nobody has asked; `nil` when
-  /// in all.
+  /// Returns whether the client may cause events in a stream outside of commands; `nil` allows
+  /// all streams.
   package var mayRecord: ((_ stream: String) -> Bool)?
 
-  /// Whether the client may know that a source is there; `nil` when all of them.
+  /// Returns whether the client may know that a source exists; `nil` allows all sources.
   package var mayKnow: ((_ source: String) -> Bool)?
 
-  /// Called when what a command has waited for is there: it is to be run again.
+  /// Called when a pending result is available and the command should run again.
   package var onReady: (() -> Void)?
 
-  /// The token that is being compared, or was, and with which result.
+  /// The last token check, running or finished.
   private var check: TokenCheck?
 
   private final class TokenCheck {
@@ -37,7 +37,7 @@ package final class Session {
 
     deinit { work?.dispose() }
 
-    /// The result.
+    /// Returns the result; throws `pending` if it is not available yet.
     func take() throws(UsersError) -> Bool {
       guard let isGood else { throw .pending }
       return isGood
@@ -49,11 +49,13 @@ package final class Session {
   private var claim: Claim?
   private let observation = SerialDisposable(otherDisposable: nil)
 
-  /// Counts those who were logged in here, and the times when nobody was.
+  /// Counts the logins and logouts of this session.
   private var turn = 0
   private let live = LiveNode("Session")
 
-  /// As whom somebody has logged in, and with which token; without one it is a name of theirs.
+  /// A login: the name, and the token if one was used.
+  ///
+  /// Without a token, the name belongs to the caller.
   private struct Claim {
     let name: String
     let token: Int?
@@ -63,12 +65,12 @@ package final class Session {
     }
   }
 
-  /// - Parameter sessions: `nil` where nobody can log in.
+  /// - Parameter sessions: `nil` if login is not supported.
   package init(caller: Caller, host: ServiceHost, in sessions: Sessions? = nil) {
     (self.caller, self.host, self.sessions) = (caller, host, sessions)
   }
 
-  /// The names that this user of the machine has claimed: for views.
+  /// The names that the calling user has claimed; for views.
   package var names: RowList<String, String> { users.names(of: caller.uid) }
 
   private var users: UsersService {
@@ -76,12 +78,12 @@ package final class Session {
     return sessions.users
   }
 
-  /// The name of who is logged in, with all that was decided; `nil` while nobody is.
+  /// The name of the logged-in user in the pending state; `nil` if nobody is logged in.
   package var name: String? { try? actor() }
 
-  // MARK: In and out
+  // MARK: Login and logout
 
-  /// Logs in under a name, which is registered when nobody has it.
+  /// Logs in under a name; registers the name if it is free.
   package func logIn(name: String) throws(UsersError) -> User {
     if let known = users.ledger.newest[name], known.uid != caller.uid, isHidden(name) {
       throw .hidden(name: name)
@@ -91,7 +93,7 @@ package final class Session {
     return user
   }
 
-  /// Logs in under one of the names that this user of the machine has claimed before.
+  /// Logs in under a name that the calling user has claimed before.
   package func logIn(known name: String) throws(UsersError) -> User {
     guard users.ledger.newest[name]?.uid == caller.uid else { throw .unknown(name: name) }
     return try logIn(name: name)
@@ -99,7 +101,7 @@ package final class Session {
 
   /// Logs in with a token.
   ///
-  /// - Throws: `pending` while the token is being compared: ``onReady`` is called after that.
+  /// - Throws: `pending` while the token is being verified; ``onReady`` is called afterwards.
   package func logIn(token: String) throws(UsersError) -> User {
     let (user, id, isGood) = try users.user(withToken: token)
     let check = check?.token == token ? self.check : nil
@@ -119,24 +121,24 @@ package final class Session {
     return check
   }
 
-  /// Makes a token for somebody; see ``UsersService/issueToken(to:wake:)``.
+  /// Issues a token; see ``UsersService/issueToken(to:wake:)``.
   package func issueToken(as name: String?) throws(UsersError) -> String {
     try users.issueToken(to: actor(as: name), wake: wake)
   }
 
-  /// Makes sure that a token can be issued in the same command.
+  /// Ensures that a token can be issued in the same command.
   func prepareToken() throws(UsersError) {
     try users.prepareToken(wake: wake)
   }
 
   private var wake: () -> Void { { [weak self] in self?.onReady?() } }
 
-  /// Whether the client may know nothing of a user.
+  /// Returns whether a user's existence is hidden from the client.
   private func isHidden(_ name: String) -> Bool { mayKnow?("users/" + name) == false }
 
   /// Logs out.
   ///
-  /// - Returns: Whether somebody was logged in.
+  /// - Returns: Whether a user was logged in.
   @discardableResult
   package func logOut() -> Bool {
     let wasIn = claim != nil
@@ -146,7 +148,7 @@ package final class Session {
     return wasIn
   }
 
-  /// The client has left.
+  /// Ends the session when the client has disconnected.
   package func end() {
     onReady = nil
     check = nil
@@ -154,9 +156,11 @@ package final class Session {
     observation.dispose()
   }
 
-  /// Whoever a call is made for: who is logged in, or a name of this user of the machine.
+  /// Returns the name on whose behalf a call is made: the logged-in user, or a name of the
+  /// calling user.
   ///
-  /// - Parameter name: `nil` for who is logged in; while somebody is, nobody else.
+  /// - Parameter name: The name; `nil` for the logged-in user. While a user is logged in, no
+  ///   other name is allowed.
   package func actor(as name: String? = nil) throws(UsersError) -> String {
     if let name {
       guard let users = sessions?.users else { throw .unknown(name: name) }
@@ -171,9 +175,11 @@ package final class Session {
     return claimed
   }
 
-  /// What there is for who is logged in, or, when nobody is, for a name that is logged in now.
+  /// Returns the services of the logged-in user.
   ///
-  /// Nobody is logged out for it: another name than that of who is logged in is refused.
+  /// If nobody is logged in, logs in under the given name.
+  ///
+  /// It never logs a user out: a name other than the logged-in one is rejected.
   package func userSession(as name: String? = nil) throws(UsersError) -> UserSession {
     if let user = current.value, name == nil || user.name == name { return user }
     let name = try actor(as: name)
@@ -182,7 +188,7 @@ package final class Session {
     return user
   }
 
-  /// As whom somebody has logged in, with all that was decided.
+  /// The name of the login, if it is valid in the pending state.
   private var claimed: String? {
     claim.flatMap { $0.stands(in: users.ledger.newest) ? $0.name : nil }
   }
@@ -190,17 +196,17 @@ package final class Session {
   private func begin(_ claim: Claim) {
     self.claim = claim
     settle()
-    // Whether the claim is good follows from what happens to this user, and to nobody else.
+    // The validity of the login depends only on events of this user.
     watch(users.events(of: claim.name).observeNext { [weak self] _ in self?.settle() })
   }
 
-  /// Observes nothing more but this: a serial disposable lets go of the one before, and no more.
+  /// Replaces the observation; a serial disposable does not dispose the previous one.
   private func watch(_ next: (any Disposable)?) {
     observation.otherDisposable?.dispose()
     observation.otherDisposable = next
   }
 
-  /// Brings ``user`` to where the claim is, as far as that is durable.
+  /// Updates ``user`` to match the login in the durable state.
   private func settle() {
     let name = claim.flatMap { $0.stands(in: users.ledger.shown) ? $0.name : nil }
     let before = current.value?.name
@@ -213,7 +219,7 @@ package final class Session {
     if let before { sessions.presence.leave(before) }
   }
 
-  /// Whether who is logged in from this turn on still is, with all that was decided.
+  /// Returns a check of whether this login is still valid in the pending state.
   private func standing(of name: String) -> Standing {
     Standing { [weak self, turn] in self?.turn == turn && self?.claimed == name }
   }

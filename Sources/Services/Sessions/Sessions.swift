@@ -1,13 +1,13 @@
 package import Signals
 
-/// The session manager: makes the session of each client, of the services that all of them share.
+/// The factory of client sessions; it holds the services that all sessions share.
 package final class Sessions {
   package let users: UsersService
   package let presence: PresenceService
   package let chat: ChatService
   let host: ServiceHost
 
-  /// What the users have read.
+  /// The read marks of all users.
   package let marks: ReadMarks
 
   package init(
@@ -18,7 +18,7 @@ package final class Sessions {
     marks = ReadMarks(of: chat, in: host, on: scheduler)
   }
 
-  /// A session for a client that has come.
+  /// Creates the session of a new client.
   package func session(of caller: Caller) -> Session {
     Session(caller: caller, host: host, in: self)
   }

@@ -1,14 +1,18 @@
-/// Whether somebody who was logged in still is: nobody else has logged in on their connection since,
-/// and the token that they have used is good.
+/// A check of whether a login is still valid: the connection has no newer login, and the token
+/// was not revoked.
 struct Standing {
   let isGood: () -> Bool
 
-  /// - Throws: That nobody is logged in, when they are not any more.
+  /// Checks the login.
+  ///
+  /// - Throws: ``UsersError/notLoggedIn`` if it is no longer valid.
   func check() throws(UsersError) {
     guard isGood() else { throw .notLoggedIn }
   }
 
-  /// - Throws: The same, in a room.
+  /// Checks the login for a chat method.
+  ///
+  /// - Throws: ``ChatError/user(_:)`` if it is no longer valid.
   func checkInRoom() throws(ChatError) {
     guard isGood() else { throw .user(.notLoggedIn) }
   }

@@ -1,20 +1,21 @@
 internal import Signals
 
-/// Somebody who is logged in, and the services that there are for them: what is there as long as they
-/// are, and what is made when a view asks for it.
+/// A logged-in user and their services.
+///
+/// Some live as long as the login, others are created on demand for views.
 package final class UserSession {
   package let name: String
 
-  /// Their profile and their friends.
+  /// The user's profile and friends.
   package let users: UserService
 
-  /// Who is here.
+  /// The users online.
   package let presence: PresenceService
 
-  /// The rooms.
+  /// The rooms for this user.
   package let rooms: RoomsService
 
-  /// What is said in rooms: of those that some view shows.
+  /// The messages services of the rooms that views show.
   private var shown: [Int: Shown] = [:]
 
   private struct Shown {
@@ -26,7 +27,8 @@ package final class UserSession {
   private let prepare: () throws(UsersError) -> Void
   private let live = LiveNode("UserSession")
 
-  /// - Parameter standing: Whether they still are; without it they do nothing.
+  /// - Parameter standing: Checks whether the login is still valid. The services do nothing
+  ///   without it.
   init(_ name: String, _ session: Session, _ sessions: Sessions, _ standing: Standing) {
     self.name = name
     leave = { [weak session] in if standing.isGood() { session?.logOut() } }
@@ -45,8 +47,10 @@ package final class UserSession {
     }
   }
 
-  /// What is said in a room: made for the first view that asks, the same for those that ask while it
-  /// is there, and gone with the last of them.
+  /// Returns the messages of a room.
+  ///
+  /// The service is created on the first call, shared while in use, and released with its last
+  /// user.
   package func messages(in room: Int) -> MessagesService {
     if let messages = shown[room]?.messages { return messages }
     let messages = makeMessages(room)
@@ -55,7 +59,7 @@ package final class UserSession {
     return messages
   }
 
-  /// Makes sure that ``UserService/token`` can be made in the same command.
+  /// Ensures that ``UserService/token`` can be issued in the same command.
   package func prepareToken() throws(UsersError) { try prepare() }
 
   /// Logs out.

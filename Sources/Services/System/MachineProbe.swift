@@ -1,13 +1,13 @@
-/// What can be measured of the machine; a measurement that is not to be had is `nil`.
+/// Measurements of the machine; unavailable ones are `nil`.
 package protocol MachineProbe {
-  /// Averages of the run queue.
+  /// The load averages.
   var load: Load? { get }
   var memory: Memory? { get }
 
-  /// Processor time since the machine was started.
+  /// The processor time since boot.
   var processorTimes: ProcessorTimes? { get }
 
-  /// Seconds since the machine was started.
+  /// Seconds since boot.
   var uptime: Double? { get }
 
   /// The file systems that hold data, by mount point.
@@ -31,7 +31,7 @@ package struct Load: Codable, Equatable {
 package struct Memory: Codable, Equatable {
   package let total: UInt64
 
-  /// What programs can still get, without swapping.
+  /// The memory that programs can allocate without swapping.
   package let available: UInt64
   package let swapTotal: UInt64
   package let swapFree: UInt64
@@ -50,7 +50,7 @@ package struct Memory: Codable, Equatable {
   }
 }
 
-/// Processor time of all cores together, in ticks of any unit.
+/// The processor time of all cores together, in ticks of any unit.
 package struct ProcessorTimes: Equatable {
   package let busy: UInt64
   package let total: UInt64
@@ -63,11 +63,11 @@ package struct ProcessorTimes: Equatable {
   }
 }
 
-/// How busy the processors are.
+/// The processor usage.
 package struct Processor: Codable, Equatable {
   package let cores: Int
 
-  /// Share of the time since the last measurement, 0 to 1, of all cores together.
+  /// The usage of all cores since the last measurement, from 0 to 1.
   package let busy: Double
 }
 

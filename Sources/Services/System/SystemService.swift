@@ -1,6 +1,6 @@
 package import Signals
 
-/// How this machine is: measured while somebody watches, never journaled.
+/// The machine's statistics; measured only while observed, never journaled.
 package final class SystemService {
   package let load: Sampled<Load?>
   package let memory: Sampled<Memory?>
@@ -8,8 +8,8 @@ package final class SystemService {
   package let uptime: Sampled<Double?>
   package let disks: Sampled<[Disk]>
 
-  /// - Parameter interval: Seconds between measurements; file systems are looked at every tenth
-  ///   time.
+  /// - Parameter interval: Seconds between measurements. File systems are measured at every tenth
+  ///   interval.
   package init(_ probe: any MachineProbe, on scheduler: any Scheduler, every interval: Double = 1) {
     load = Sampled(every: interval, on: scheduler) { probe.load }
     memory = Sampled(every: interval, on: scheduler) { probe.memory }
@@ -19,7 +19,7 @@ package final class SystemService {
     processor = Sampled(every: interval, on: scheduler) {
       guard let now = probe.processorTimes else { return nil }
       defer { before = now }
-      // The first measurement is the average since the machine was started.
+      // The first measurement is the average since boot.
       let busy = now.busy - (before?.busy ?? 0)
       let total = max(1, now.total - (before?.total ?? 0))
       return Processor(

@@ -1,16 +1,16 @@
-/// A discussion: a name, and what was posted, the oldest first.
+/// A discussion thread: a name and its posts, the oldest first.
 package struct DiscussionThread: Codable, Equatable, Sendable {
   package let id: Int
   package var name: String
   package var posts: [Post] = []
 
-  /// The number of what was posted last.
+  /// The id of the last post.
   var lastPost = 0
 
-  /// The user who has started it; `nil` of threads for which that was not recorded.
+  /// The uid of the user who started it; `nil` if not recorded.
   package let starter: UInt32?
 
-  /// The name of who was logged in then; `nil` when nobody was.
+  /// The user name of the starter; `nil` if they were not logged in.
   package let starterName: String?
 
   init(id: Int, name: String, starter: UInt32?, starterName: String?) {
@@ -18,16 +18,16 @@ package struct DiscussionThread: Codable, Equatable, Sendable {
     (self.starter, self.starterName) = (starter, starterName)
   }
 
-  /// Whether somebody may rename and remove it: who has started it, or all when nobody knows who
-  /// that is.
+  /// Returns whether a user may rename and remove the thread: its starter, or everybody if the
+  /// starter is unknown.
   func isOf(_ user: UInt32?, _ name: String?) -> Bool {
     if let starterName { return starterName == name }
     return starter == nil || starter == user
   }
 
-  /// Where a post stands.
+  /// Returns the index of a post, or `nil` if it does not exist.
   ///
-  /// Numbers grow from post to post, so that it is found without looking at all of them.
+  /// Uses a binary search, because ids ascend.
   package func index(of post: Int) -> Int? {
     var (low, high) = (0, posts.count)
     while low < high {
@@ -40,23 +40,23 @@ package struct DiscussionThread: Codable, Equatable, Sendable {
   mutating func change(at index: Int, _ body: (inout Post) -> Void) { body(&posts[index]) }
 }
 
-/// Something that was posted.
+/// A post in a thread.
 package struct Post: Codable, Equatable, Sendable {
   package let id: Int
 
-  /// The user who has posted it.
+  /// The uid of the author.
   package let author: UInt32
 
-  /// The name of who was logged in; `nil` when nobody was.
+  /// The user name of the author; `nil` if they were not logged in.
   package let name: String?
   package var body: String
 
-  /// The users who like it.
+  /// The uids of the users who like it.
   package var likers: Set<UInt32> = []
 
   package var likes: Int { likers.count }
 
-  /// Whether it is somebody's: of who is named as its author, or of the user when nobody is.
+  /// Returns whether the post belongs to a user: by name if it has one, otherwise by uid.
   func isOf(_ user: UInt32, _ name: String?) -> Bool {
     self.name.map { $0 == name } ?? (author == user)
   }
@@ -66,7 +66,7 @@ package struct Post: Codable, Equatable, Sendable {
   }
 }
 
-/// What can happen to a thread; the stream is `threads/ID`.
+/// The events of a thread; the stream is `threads/ID`.
 package enum ThreadEvent: ServiceEvent, Codable, Equatable {
   case started(name: String, author: UInt32? = nil, by: String? = nil)
   case renamed(name: String)

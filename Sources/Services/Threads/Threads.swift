@@ -1,13 +1,15 @@
 package import JSON
 
-/// All threads, by their number.
+/// The state of all threads, by id.
 package struct Threads: ServiceState {
   package private(set) var threads: [Int: DiscussionThread] = [:]
 
-  /// The number of the thread that was started last.
+  /// The id of the thread started last.
   package private(set) var lastID = 0
 
-  /// The posts of each thread as clients see them: they are told more often than they change.
+  /// The posts of each thread as client JSON.
+  ///
+  /// Cached, because they are sent more often than they change.
   private var texts: [Int: [JSONText]] = [:]
 
   private enum CodingKeys: String, CodingKey {
@@ -82,14 +84,14 @@ package struct Threads: ServiceState {
     }
   }
 
-  // To ask a dictionary for the room that it has copies it if it is shared.
+  // `reserveCapacity` copies a dictionary if its storage is shared.
   package mutating func unshare() {
     threads.reserveCapacity(threads.count)
     texts.reserveCapacity(texts.count)
   }
 }
 
-// What the sources show.
+// Sources.
 extension Threads {
   package func value(of source: String) -> JSONText? {
     guard let part = Part(source), let thread = threads[part.id] else { return nil }
@@ -126,7 +128,7 @@ extension Threads {
     }
   }
 
-  /// A like tells the count of one post, and nothing else of the thread.
+  /// Returns the changes by an event; a like changes only the count of one post.
   package func changes(by event: ThreadEvent, at place: Place) -> [SourceChange] {
     let thread = SourceChange(source: place.stream, seq: place.seq, value: nil)
     let before = Part(place.stream).flatMap { threads[$0.id] }
@@ -156,12 +158,12 @@ extension Threads {
     }
   }
 
-  /// What a source shows: a thread, or its posts.
+  /// A parsed source: a thread or its posts.
   package struct Part {
     package let id: Int
     package let isPosts: Bool
 
-    /// `nil` for what is no source of threads.
+    /// Parses a source name; returns `nil` if it is not a source of threads.
     package init?(_ source: String) {
       let parts = source.split(separator: "/", omittingEmptySubsequences: false)
       guard 2...3 ~= parts.count, parts[0] == "threads", let id = Int(parts[1]), id > 0,
@@ -174,7 +176,7 @@ extension Threads {
 }
 
 extension DiscussionThread {
-  /// The thread as clients see it, without its posts.
+  /// The JSON that clients receive, without posts.
   fileprivate var text: JSONText {
     JSONText(
       kept: #"{"id":\#(id),"name":\#(JSONText(string: name).text),"posts":\#(posts.count)}"#)
@@ -189,12 +191,12 @@ extension DiscussionThread {
 extension Post {
   fileprivate static let likeSize = 16
 
-  /// The body is kept twice: by itself, and in the text that clients see.
+  /// The size in bytes; the body counts twice, because the client JSON contains a copy.
   fileprivate var size: Int {
     128 + 2 * (body.utf8.count + (name?.utf8.count ?? 0)) + Self.likeSize * likes
   }
 
-  /// The post as clients see it.
+  /// The JSON that clients receive.
   fileprivate var text: JSONText {
     let name = name.map { #""name":\#(JSONText(string: $0).text),"# } ?? ""
     return JSONText(

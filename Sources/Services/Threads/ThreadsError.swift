@@ -1,4 +1,4 @@
-/// Why a thread is not changed.
+/// An error from reading or changing a thread.
 package enum ThreadsError: ServiceError, Equatable {
   case unknownThread(Int)
   case unknownPost(Int)
@@ -7,10 +7,10 @@ package enum ThreadsError: ServiceError, Equatable {
   case notTheAuthor
   case notTheStarter
   case tooMany(what: String, max: Int)
-  /// The last number there is was given.
+  /// All ids have been used.
   case noNumberLeft
 
-  /// Whoever asks is nobody.
+  /// The caller has no valid user name.
   case user(UsersError)
 
   package var kind: ServiceErrorKind {

@@ -3,7 +3,7 @@ internal import JSON
 internal import Signals
 
 extension ThreadsService {
-  /// The names of the threads, and what was posted: `threads/ID`, and `threads/ID/POST`.
+  /// The searchable texts of threads and posts, with the ids `threads/ID` and `threads/ID/POST`.
   package func corpus(in host: ServiceHost) -> SearchCorpus {
     let ledger = ledger
     return SearchCorpus(

@@ -1,15 +1,15 @@
 package import Signals
 
-/// Discussions: threads with a name and posts, which can be liked.
+/// Discussion threads with posts, which can be liked.
 ///
-/// A thread is a stream and a source `threads/ID`; its posts are the list `threads/ID/posts`, which
-/// tells each change alone: of a like the new count.
+/// A thread is a stream and a source `threads/ID`. Its posts are the list `threads/ID/posts`,
+/// which reports each change separately. A like reports only the new count.
 package final class ThreadsService {
   package static let maxThreads = 10_000
   package static let maxPosts = 10_000
   package static let maxNameLength = 200
 
-  /// A character can be made of any number of bytes.
+  /// Needed because one character can have any number of bytes.
   package static let maxNameBytes = 800
   package static let maxBodyBytes = 16_384
 
@@ -24,10 +24,10 @@ package final class ThreadsService {
   /// Starts a thread.
   ///
   /// - Parameters:
-  ///   - user: The user of this machine, whose thread it is.
-  ///   - author: Who that is called, when somebody is logged in: then it is theirs, whoever they are
-  ///     on this machine.
-  /// - Returns: Its number.
+  ///   - user: The calling user's uid.
+  ///   - author: The name of the logged-in user, who then owns the thread regardless of uid;
+  ///     `nil` if nobody is logged in.
+  /// - Returns: The id of the thread.
   package func start(
     name: String, by user: UInt32? = nil, as author: String? = nil
   ) throws(ThreadsError) -> Int {
@@ -41,9 +41,11 @@ package final class ThreadsService {
     return id
   }
 
-  /// Gives a thread another name; who has started it may, and the same one records nothing.
+  /// Renames a thread.
   ///
-  /// - Parameter isAnyAllowed: Whether whoever asks may rename all threads.
+  /// Only its starter may. Records nothing if the name is unchanged.
+  ///
+  /// - Parameter isAnyAllowed: Whether the caller may rename any thread.
   /// - Returns: The name.
   package func rename(
     _ id: Int, to name: String, by user: UInt32? = nil, as author: String? = nil,
@@ -56,10 +58,10 @@ package final class ThreadsService {
     return name
   }
 
-  /// Removes a thread and its posts; who has started it may.
+  /// Removes a thread with its posts; only its starter may.
   ///
-  /// - Parameter isAnyAllowed: Whether whoever asks may remove all threads.
-  /// - Returns: How many posts it had.
+  /// - Parameter isAnyAllowed: Whether the caller may remove any thread.
+  /// - Returns: The number of its posts.
   package func remove(
     _ id: Int, by user: UInt32? = nil, as author: String? = nil, isAnyAllowed: Bool = false
   ) throws(ThreadsError) -> Int {
@@ -71,13 +73,13 @@ package final class ThreadsService {
 
   // MARK: Posts
 
-  /// Posts something.
+  /// Adds a post to a thread.
   ///
   /// - Parameters:
-  ///   - author: The user of this machine, whose post it is.
-  ///   - name: Who that is called, when somebody is logged in: then it is theirs, whoever they are
-  ///     on this machine.
-  /// - Returns: Its number within the thread.
+  ///   - author: The calling user's uid.
+  ///   - name: The name of the logged-in user, who then owns the post regardless of uid; `nil` if
+  ///     nobody is logged in.
+  /// - Returns: The id of the post within the thread.
   package func post(
     _ body: String, to id: Int, by author: UInt32, as name: String? = nil
   ) throws(ThreadsError) -> Int {
@@ -93,7 +95,7 @@ package final class ThreadsService {
     return post
   }
 
-  /// Says something else in a post; the same again records nothing.
+  /// Replaces the text of a post; records nothing if it is unchanged.
   package func edit(
     _ post: Int, of id: Int, _ body: String, by user: UInt32, as name: String? = nil
   ) throws(ThreadsError) -> String {
@@ -105,7 +107,7 @@ package final class ThreadsService {
 
   /// Deletes a post.
   ///
-  /// - Returns: What it said.
+  /// - Returns: The deleted text.
   package func delete(
     _ post: Int, of id: Int, by user: UInt32, as name: String? = nil
   ) throws(ThreadsError) -> String {
@@ -114,9 +116,9 @@ package final class ThreadsService {
     return before.body
   }
 
-  /// Likes a post; a second time changes nothing.
+  /// Adds a like to a post; does nothing if the user likes it already.
   ///
-  /// - Returns: How many like it.
+  /// - Returns: The number of likes.
   package func like(_ post: Int, of id: Int, by user: UInt32) throws(ThreadsError) -> Int {
     if !(try self.post(post, of: id).likers.contains(user)) {
       ledger.record(.liked(post: post, by: user), in: "threads/\(id)")
@@ -124,9 +126,9 @@ package final class ThreadsService {
     return try self.post(post, of: id).likes
   }
 
-  /// Likes a post no more; who has not liked it changes nothing.
+  /// Removes a like from a post; does nothing if the user does not like it.
   ///
-  /// - Returns: How many like it.
+  /// - Returns: The number of likes.
   package func unlike(_ post: Int, of id: Int, by user: UInt32) throws(ThreadsError) -> Int {
     if try self.post(post, of: id).likers.contains(user) {
       ledger.record(.unliked(post: post, by: user), in: "threads/\(id)")
@@ -134,20 +136,22 @@ package final class ThreadsService {
     return try self.post(post, of: id).likes
   }
 
-  // MARK: Showing
+  // MARK: Reading
 
-  /// A thread with all that was decided.
+  /// Returns a thread from the pending state, which includes events that are not durable yet.
   package func thread(_ id: Int) throws(ThreadsError) -> DiscussionThread {
     guard let thread = ledger.newest.threads[id] else { throw .unknownThread(id) }
     return thread
   }
 
-  /// The durable threads, by number.
+  /// The durable threads, ordered by id.
   package var all: [DiscussionThread] {
     ledger.shown.threads.values.sorted { $0.id < $1.id }
   }
 
-  /// The durable name of a thread, now and after each change, until the thread is removed.
+  /// Emits the durable name of a thread, now and after each change.
+  ///
+  /// Completes when the thread is removed.
   package func name(of id: Int) -> SafeSignal<String> {
     Signal { [ledger] observer in
       guard let name = ledger.shown.threads[id]?.name else {
@@ -166,7 +170,7 @@ package final class ThreadsService {
     .removeDuplicates()
   }
 
-  /// The durable threads, by number: each is another one when its name or the number of its posts is.
+  /// The durable threads by id; a row changes with the name or the number of posts.
   package var rows: RowList<Int, DiscussionThread> {
     ledger.rows(of: \.threads) { event, place in
       switch event {
@@ -177,7 +181,7 @@ package final class ThreadsService {
     }
   }
 
-  /// The durable posts of a thread, by number.
+  /// Returns the durable posts of a thread, by id.
   package func posts(of id: Int) -> RowList<Int, Post> {
     RowList(
       Identity(ledger, "posts", id),
@@ -197,7 +201,7 @@ package final class ThreadsService {
       })
   }
 
-  /// Tells when a thread is removed, durably.
+  /// Emits when the removal of a thread is durable.
   package func removal(of id: Int) -> SafeSignal<Void> {
     ledger.changes(of: "threads/\(id)").filter(\.isGone).map { _ in }
   }
@@ -223,7 +227,8 @@ package final class ThreadsService {
   }
 
   private func check(body: String) throws(ThreadsError) {
-    // Others are six times as long in a line of JSON, which a post would not fit into.
+    // JSON escapes of other control characters are six times as long, so the post would not fit
+    // into a line.
     guard 1...Self.maxBodyBytes ~= body.utf8.count,
       body.unicodeScalars.allSatisfy({
         $0.properties.generalCategory != .control || ["\n", "\r", "\t"].contains($0)

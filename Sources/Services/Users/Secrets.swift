@@ -1,25 +1,25 @@
 package import Signals
 
-/// What makes secrets and knows them again.
+/// A generator and verifier of secrets.
 ///
-/// Both may take milliseconds of computing, so an implementation does it away from the loop and
-/// emits the result once.
+/// Both operations may take milliseconds of computation. Implementations run off the loop and
+/// emit the result once.
 package protocol Secrets {
-  /// Makes a secret of 128 bits at least; `nil` when there is none to be had.
+  /// Makes a secret of at least 128 bits; emits `nil` if none is available.
   func make() -> SafeSignal<NewSecret?>
 
-  /// Whether a text has the form of a secret; nothing else is compared with a hash.
+  /// Returns whether a text has the form of a secret; other texts are not compared.
   func isSecret(_ text: String) -> Bool
 
-  /// Whether a hash was made of a secret.
+  /// Emits whether a hash was made from a secret.
   func matches(_ secret: String, hash: String) -> SafeSignal<Bool>
 }
 
-/// A secret that was made.
+/// A new secret.
 package struct NewSecret: Equatable, Sendable {
   package let secret: String
 
-  /// What may be kept of it.
+  /// The hash, which is safe to store.
   package let hash: String
 
   package init(_ secret: String, hash: String) {

@@ -1,15 +1,15 @@
-/// Somebody who uses the services, under a name that is theirs alone.
+/// A user of the services, with a unique name.
 package struct User: Codable, Equatable, Sendable {
   package let name: String
 
-  /// The user of this machine who has claimed the name.
+  /// The uid of the user who claimed the name.
   package let uid: UInt32
 
-  /// As others are to call them; empty when they have not said.
+  /// The display name; empty if not set.
   package var fullName = ""
   package var about = ""
 
-  /// The names of their friends, in the order in which they became that.
+  /// The names of the user's friends, in the order in which they were added.
   package var friends: [String] = []
 
   init(name: String, uid: UInt32) {
@@ -17,7 +17,7 @@ package struct User: Codable, Equatable, Sendable {
   }
 }
 
-/// What is kept of a token: enough to know it again, and not to make it.
+/// A stored token; the hash verifies a token but cannot reproduce it.
 struct Token: Codable, Equatable, Sendable {
   let user: String
   let hash: String

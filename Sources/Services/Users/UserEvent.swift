@@ -1,15 +1,15 @@
-/// What can happen to a user; the stream is `users/NAME`.
+/// The events of a user; the stream is `users/NAME`.
 package enum UserEvent: ServiceEvent, Codable, Equatable {
-  /// The name belongs to a user of this machine from now on.
+  /// The name was claimed by a uid.
   case registered(uid: UInt32)
   case edited(fullName: String, about: String)
   case befriended(name: String)
   case unfriended(name: String)
 
-  /// There is a token with a number, of which the hash is kept.
+  /// A token with a number was issued; only its hash is stored.
   case tokenIssued(id: Int, hash: String)
 
-  /// None of the tokens is good any more.
+  /// All tokens of the user were revoked.
   case tokensRevoked
 
   package static var kinds: Set<String> {

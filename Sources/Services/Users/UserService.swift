@@ -1,6 +1,6 @@
 package import Signals
 
-/// The profile and the friends of one user, who is logged in.
+/// The profile and the friends of one logged-in user.
 package final class UserService {
   package let name: String
   private let users: UsersService
@@ -16,15 +16,15 @@ package final class UserService {
     self.presence = presence
   }
 
-  // MARK: What there is to see
+  // MARK: Content
 
-  /// The user as they are known now.
+  /// The durable state of the user; `nil` if not registered.
   package var user: User? { users.ledger.shown[name] }
 
   /// The user, now and after each change.
   package var profile: Signal<User, Never> { profile(of: name) }
 
-  /// Somebody, now and after each change.
+  /// Emits a user, now and after each change.
   package func profile(of name: String) -> Signal<User, Never> {
     Signal { [users] observer in
       if let user = users.ledger.shown[name] { observer.receive(user) }
@@ -35,7 +35,7 @@ package final class UserService {
     .removeDuplicates()
   }
 
-  /// The friends: loading until the user is there.
+  /// The friends; emits `loading` until the user's registration is durable.
   package var friends: LoadingSignal<[User], UsersError> {
     LoadingSignal { [users, name] observer in
       func tell() {
@@ -50,13 +50,13 @@ package final class UserService {
     .removeDuplicates()
   }
 
-  /// A friend, and whether they are here.
+  /// A friend and their presence.
   package struct Friend {
     package let user: User
     package let isHere: Bool
   }
 
-  /// The friends and who of them is here: for views.
+  /// The friends and their presence; for views.
   package var friendsHere: Computed<[Friend]> {
     Computed(
       Identity(users, "friends", name),
@@ -70,9 +70,9 @@ package final class UserService {
     }
   }
 
-  // MARK: What can be done
+  // MARK: Actions
 
-  /// Makes somebody a friend when it is observed: loading until the disk has it, then the friend.
+  /// Adds a friend when observed; emits `loading` until this is durable, then the friend's name.
   package func addFriend(_ friend: String) -> LoadingSignal<String, UsersError> {
     keeping { [users, name] () throws(UsersError) in
       _ = try users.befriend(friend, of: name)
@@ -82,8 +82,10 @@ package final class UserService {
     }
   }
 
-  /// Makes a token when it is observed: loading until the disk has its hash, then the token; see
-  /// ``UsersService/issueToken(to:)``.
+  /// Issues a token when observed.
+  ///
+  /// Emits `loading` until its hash is durable, then the token; see
+  /// ``UsersService/issueToken(to:wake:)``.
   package var token: LoadingSignal<String, UsersError> {
     keeping { [users, name] () throws(UsersError) in
       try users.issueToken(to: name)
@@ -92,7 +94,7 @@ package final class UserService {
     }
   }
 
-  /// Decides something when it is observed, within a command, and tells of it when it is durable.
+  /// Runs a decision when observed, within a command; emits the result when it is durable.
   private func keeping<Value>(
     _ decide: @escaping () throws(UsersError) -> Value,
     isKept: @escaping (Value, Users) -> Bool
@@ -109,31 +111,31 @@ package final class UserService {
       observer.receive(.loading)
       return host.durability(of: host.last).observe { event in
         if case .completed = event { return }
-        // What was decided may have been taken back, and another event have its place.
+        // The decision may have been rolled back, and its position reused by another event.
         let isThere = isKept(value, users.ledger.shown)
         observer.receive(lastElement: isThere ? .loaded(value) : .failed(.lost))
       }
     }
   }
 
-  /// Ends that somebody is a friend.
+  /// Removes a friend; returns whether they were a friend.
   package func removeFriend(_ friend: String) throws(UsersError) -> Bool {
     try standing.check()
     return try users.unfriend(friend, of: name)
   }
 
-  /// Somebody as they are known now.
+  /// Checks that a user exists.
   package func check(_ friend: String) throws(UsersError) {
     _ = try users.user(friend)
   }
 
-  /// Changes the profile; what is not given stays.
+  /// Changes the profile; `nil` leaves a field unchanged.
   package func edit(fullName: String?, about: String?) throws(UsersError) {
     try standing.check()
     _ = try users.edit(name, fullName: fullName, about: about)
   }
 
-  /// Takes all tokens away.
+  /// Revokes all tokens and returns their number.
   package func revokeTokens() throws(UsersError) -> Int {
     try standing.check()
     return try users.revokeTokens(of: name)

@@ -1,12 +1,12 @@
 package import JSON
 
-/// All users, and what is kept of their tokens.
+/// The state of all users and their tokens.
 package struct Users: ServiceState {
   private var users: [String: User] = [:]
   private(set) var tokens: [Int: Token] = [:]
   private(set) var lastToken = 0
 
-  /// The names that each user of this machine has claimed, sorted.
+  /// The names claimed by each uid, sorted.
   private var namesByUID: [UInt32: [String]] = [:]
 
   private enum CodingKeys: String, CodingKey {
@@ -29,12 +29,12 @@ package struct Users: ServiceState {
   /// The names of all users, sorted.
   package var names: [String] { users.keys.sorted() }
 
-  /// The names that a user of this machine has claimed, sorted.
+  /// Returns the names claimed by a uid, sorted.
   package func names(of uid: UInt32) -> [String] {
     namesByUID[uid] ?? []
   }
 
-  /// A token has a number.
+  /// Checks that token numbers ascend.
   package func fault(of event: UserEvent, at place: Place) -> String? {
     guard case .tokenIssued(let id, _) = event else { return nil }
     return Self.fault(ofNumber: id, after: lastToken)

@@ -1,35 +1,35 @@
-/// Why somebody is not let in, or a user is not changed.
+/// An error from a login, or from reading or changing users.
 package enum UsersError: ServiceError, Equatable {
   case badName
   case tooLong(parameter: String, max: Int)
   case badText(parameter: String)
   case unknown(name: String)
 
-  /// Somebody else has claimed the name.
+  /// Another uid has claimed the name.
   case taken(name: String)
   case tooManyNames(max: Int)
   case badToken
   case tooManyTokens(max: Int)
 
-  /// The machine makes no tokens.
+  /// Tokens are not supported on this machine.
   case noTokens
   case oneself
   case tooManyFriends(max: Int)
   case notLoggedIn
 
-  /// Somebody is logged in, and means another name of theirs.
+  /// A user is logged in, and the call names another one.
   case loggedIn(name: String)
 
-  /// Neither a name nor a token is given, or both.
+  /// A login needs either a name or a token.
   case nameOrToken
 
-  /// What was to be kept has been lost on its way to the disk.
+  /// The events were lost before they became durable.
   case lost
 
-  /// A user of whom the caller may know nothing.
+  /// A user whose existence is hidden from the caller.
   case hidden(name: String)
 
-  /// A secret is being made or compared: the same once more, when that is done, is decided.
+  /// A secret is being made or verified; run the same command again afterwards.
   case pending
 
   package var kind: ServiceErrorKind {

@@ -1,9 +1,9 @@
 internal import Signals
 
 extension UsersService {
-  /// Tells from now on that a user, or one of their friends, may be another; others cost nothing.
+  /// Emits when a user, or one of their friends, may have changed; events of others cost nothing.
   ///
-  /// - Parameter events: What tells of a friend.
+  /// - Parameter events: Returns the signal that reports changes of a friend.
   func friendEvents(
     of name: String, _ events: @escaping (_ friend: String) -> SafeSignal<Void>
   ) -> SafeSignal<Void> {

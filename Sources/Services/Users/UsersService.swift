@@ -1,11 +1,11 @@
 package import Signals
 
-/// The people who use the services: names, profiles, friends, and tokens to log in with.
+/// The users of the services: names, profiles, friends and login tokens.
 ///
-/// Who somebody is the kernel says: a name belongs to the user of this machine who was the first to
-/// claim it. Everybody else needs a token of its owner's.
+/// The kernel identifies callers by uid. A name belongs to the uid that claimed it first. Anyone
+/// else needs a token of its owner to log in.
 package final class UsersService {
-  /// Names of one user of this machine.
+  /// The maximum number of names of one uid.
   package static let maxNames = 16
   package static let maxTokens = 16
   package static let maxFriends = 1000
@@ -16,14 +16,15 @@ package final class UsersService {
   private let secrets: any Secrets
   private let account: (_ name: String) -> UInt32?
 
-  /// Secrets that were made and not given to anybody yet; `nil` for one that could not be made.
+  /// Secrets made in advance; `nil` for one that could not be made.
   private var made: [NewSecret?] = []
 
-  /// The names that users of this machine claim, when that is durable.
+  /// Emits durably claimed names, keyed by uid.
   private let claims = KeyedSubject<UInt32, String>()
   private let observation = SerialDisposable(otherDisposable: nil)
 
-  /// - Parameter account: The user of the machine whose account has a name, which nobody else claims.
+  /// - Parameter account: Returns the uid of the machine account with a name. Only that uid may
+  ///   claim the name.
   package init(
     in host: ServiceHost, secrets: any Secrets,
     account: @escaping (_ name: String) -> UInt32? = { _ in nil }
@@ -37,7 +38,7 @@ package final class UsersService {
     }
   }
 
-  /// The names that a user of this machine has claimed: for views.
+  /// Returns the names claimed by a uid; for views.
   func names(of uid: UInt32) -> RowList<String, String> {
     RowList(
       Identity(self, "names", uid), keys: { [ledger] in ledger.shown.names(of: uid) },
@@ -45,14 +46,14 @@ package final class UsersService {
       changes: claims.elements(of: uid).map { .rows([$0]) })
   }
 
-  /// What happens to a user from now on, when it is durable.
+  /// Emits the durable events of a user, from now on.
   func events(of name: String) -> SafeSignal<(event: UserEvent, place: Place)> {
     ledger.events(in: "users/" + name)
   }
 
-  // MARK: Who somebody is
+  // MARK: Identity
 
-  /// Finds the name of somebody who logs in, and registers it when nobody has it.
+  /// Returns the user with a name; registers the name if it is free.
   package func claim(_ name: String, by uid: UInt32) throws(UsersError) -> User {
     if let user = ledger.newest[name] {
       guard user.uid == uid else { throw .taken(name: name) }
@@ -67,9 +68,10 @@ package final class UsersService {
     return try user(name)
   }
 
-  /// The user that a token claims to be issued to, its number, and whether it is the one that was.
+  /// Returns the user and the number of a token, and a signal that emits whether the token is
+  /// valid.
   ///
-  /// - Throws: `badToken` for what has not the form of a token, or the number of none.
+  /// - Throws: `badToken` if the text is not a token, or its number is unknown.
   package func user(
     withToken token: String
   ) throws(UsersError) -> (user: User, id: Int, isGood: SafeSignal<Bool>) {
@@ -80,11 +82,11 @@ package final class UsersService {
     return (user, id, secrets.matches(parts[1], hash: kept.hash))
   }
 
-  /// Makes a token, with which whoever has it logs in as a user.
+  /// Issues a token, which lets its holder log in as the user.
   ///
-  /// - Parameter wake: Called when a secret was made after this has thrown `pending`.
-  /// - Returns: The token: its number, a point and the secret. It is nowhere else: what is kept is a
-  ///   hash of the secret.
+  /// - Parameter wake: Called when a secret is ready after this has thrown `pending`.
+  /// - Returns: The token: its number, a point and the secret. Only a hash of the secret is
+  ///   stored.
   package func issueToken(
     to name: String, wake: @escaping () -> Void = {}
   ) throws(UsersError) -> String {
@@ -98,9 +100,9 @@ package final class UsersService {
     return "\(id).\(new.secret)"
   }
 
-  /// Makes sure that there is a secret for a token.
+  /// Ensures that a secret for a token is available.
   ///
-  /// - Throws: `pending` when one is being made; `wake` is called when that is done.
+  /// - Throws: `pending` while one is being made; `wake` is called when it is ready.
   package func prepareToken(wake: @escaping () -> Void) throws(UsersError) {
     guard made.isEmpty else { return }
     _ = secrets.make().observeNext { [weak self] new in
@@ -110,9 +112,9 @@ package final class UsersService {
     if made.isEmpty { throw .pending }
   }
 
-  /// Takes all tokens of a user away; who has logged in with one is logged out.
+  /// Revokes all tokens of a user; sessions that logged in with one are logged out.
   ///
-  /// - Returns: How many there were.
+  /// - Returns: The number of tokens.
   package func revokeTokens(of name: String) throws(UsersError) -> Int {
     _ = try user(name)
     let count = ledger.newest.tokens.values.count { $0.user == name }
@@ -122,7 +124,7 @@ package final class UsersService {
 
   // MARK: Profiles and friends
 
-  /// Changes what a user says of themselves; what is not given stays.
+  /// Changes a user's profile; `nil` leaves a field unchanged.
   package func edit(
     _ name: String, fullName: String?, about: String?
   ) throws(UsersError) -> User {
@@ -136,9 +138,9 @@ package final class UsersService {
     return try self.user(name)
   }
 
-  /// Makes somebody a friend of a user, who need not be asked.
+  /// Adds a friend to a user, without the friend's consent.
   ///
-  /// - Returns: Whether they were none before; when they were, nothing is recorded.
+  /// - Returns: Whether they were not a friend before. If they were, nothing is recorded.
   package func befriend(_ friend: String, of name: String) throws(UsersError) -> Bool {
     let user = try user(name)
     _ = try self.user(friend)
@@ -149,16 +151,16 @@ package final class UsersService {
     return true
   }
 
-  /// Ends that somebody is a friend of a user.
+  /// Removes a friend from a user.
   ///
-  /// - Returns: Whether they were one.
+  /// - Returns: Whether they were a friend.
   package func unfriend(_ friend: String, of name: String) throws(UsersError) -> Bool {
     guard try user(name).friends.contains(friend) else { return false }
     record(.unfriended(name: friend), of: name)
     return true
   }
 
-  /// Whether a source can be a user, registered or not.
+  /// Returns whether a source name is a valid user, registered or not.
   package static func isUser(_ source: String) -> Bool {
     source.hasPrefix("users/") && isName(source.dropFirst("users/".count))
   }
@@ -176,7 +178,7 @@ package final class UsersService {
       }
   }
 
-  /// Somebody as all that was decided has made them.
+  /// Returns a user from the pending state, which includes events that are not durable yet.
   package func user(_ name: String) throws(UsersError) -> User {
     guard let user = ledger.newest[name] else { throw .unknown(name: name) }
     return user
@@ -193,7 +195,7 @@ package final class UsersService {
 }
 
 extension String {
-  /// Whether something in it would steer a terminal.
+  /// Whether the text contains control characters, which could affect a terminal.
   var hasControlCharacters: Bool {
     unicodeScalars.contains { $0.value < 0x20 || 0x7F..<0xA0 ~= $0.value }
   }

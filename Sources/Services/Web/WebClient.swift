@@ -1,21 +1,23 @@
 package import Signals
 
-/// What services ask of the web: http and https, and no address of this machine or its network
-/// unless that is allowed.
+/// An HTTP and HTTPS client for services.
+///
+/// It refuses addresses of this machine and its network unless allowed.
 package protocol WebClient: AnyObject {
-  /// Gets a page: once for each observer, from when it observes.
+  /// Sends a GET request, once for each observer.
   ///
-  /// The signal emits one response, of status 200 to 299 or 304, and completes. Disposing a run ends
-  /// the transfer at once and costs nothing more; who asks for something newer disposes the older.
+  /// The signal emits one response with status 200 to 299 or 304, and completes. Disposing the
+  /// observation cancels the transfer at once. Callers that need a newer response should dispose
+  /// the older request.
   func get(_ request: WebRequest) -> Signal<WebResponse, WebError>
 }
 
-/// What is asked for.
+/// A GET request.
 package struct WebRequest: Equatable, Sendable {
-  /// An absolute address.
+  /// An absolute URL.
   package var url: String
 
-  /// Beside those that the client sends itself, by name.
+  /// Additional headers by name.
   package var headers: [String: String]
 
   package init(_ url: String, headers: [String: String] = [:]) {
@@ -24,15 +26,15 @@ package struct WebRequest: Equatable, Sendable {
   }
 }
 
-/// What was answered.
+/// A response.
 package struct WebResponse: Equatable, Sendable {
   package var status: Int
 
-  /// By name in small letters; of those that stand twice the last.
+  /// The headers by lower-case name; the last one wins if a name occurs twice.
   package var headers: [String: String]
   package var body: [UInt8]
 
-  /// Where it was found, when that is known: who is sent on finds it elsewhere.
+  /// The final URL after redirects; `nil` if unknown.
   package var url: String?
 
   package init(
@@ -41,7 +43,7 @@ package struct WebResponse: Equatable, Sendable {
     (self.status, self.headers, self.body, self.url) = (status, headers, body, url)
   }
 
-  /// The encoding that `content-type` names; `nil` when it names none.
+  /// The encoding given by `content-type`; `nil` if there is none.
   package var charset: String? {
     let parts = headers["content-type"]?.split(separator: ";").dropFirst() ?? []
     for part in parts {

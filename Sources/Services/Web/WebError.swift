@@ -1,29 +1,29 @@
-/// Why something on the web was not got.
+/// An error from a web request.
 package enum WebError: Error, Equatable, Sendable {
-  /// What was asked for is no address.
+  /// The text is not a valid URL.
   case badAddress
-  /// Another protocol than http and https, or a redirect to one.
+  /// The URL, or a redirect, uses a protocol other than HTTP or HTTPS.
   case refusedProtocol
-  /// An address of this machine or its network, by whatever name or redirect.
+  /// The URL, or a redirect, leads to this machine or its network.
   case refusedAddress
-  /// The name is not known, or nobody could be asked.
+  /// The host name is unknown, or the lookup failed.
   case unknownHost
   case cannotConnect
   case timedOut
   case tooLarge(max: Int)
   case tooManyRedirects(max: Int)
-  /// The other end is not who it should be, or does not say so in a way that is understood.
+  /// The server's certificate is invalid, or its TLS is not supported.
   case untrusted
-  /// It was answered, but not with what was asked for.
+  /// The server answered with an unexpected status.
   case status(Int)
-  /// The answer ended too early, or is not HTTP.
+  /// The response ended early, or is not HTTP.
   case broken
-  /// Nothing can be got here at all.
+  /// Web requests are not supported here.
   case unavailable(reason: String)
 }
 
 extension WebError {
-  /// Whether it passes by itself, as a server that has too much to do: the same may go well later.
+  /// Whether the error is temporary, so that a retry may succeed.
   package var isPassing: Bool {
     switch self {
     case .unknownHost, .cannotConnect, .timedOut, .broken: true
@@ -36,7 +36,7 @@ extension WebError {
 }
 
 extension WebError: CustomStringConvertible {
-  /// What the server has done, or would have had to.
+  /// A description of the server's behaviour or the expected request.
   package var description: String {
     switch self {
     case .badAddress: "the address is not one of http or https"

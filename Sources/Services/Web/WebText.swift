@@ -1,14 +1,14 @@
-// What a server of the web says is shown by others: it is text, and nothing else.
+// Text from web servers is untrusted and must be cleaned before display.
 extension String {
-  /// The text in one line, without white space around it, and without characters that steer who
-  /// shows it: control characters, and those that turn the direction; `nil` when nothing is left.
+  /// The text in one line, trimmed, without control or direction characters; `nil` if nothing is
+  /// left.
   package var asOneLine: String? {
     let text = String(unicodeScalars.filter { $0.properties.isWhitespace || !$0.isSteering })
     let line = text.split { $0.isWhitespace }.joined(separator: " ")
     return line.isEmpty ? nil : line
   }
 
-  /// An address of the web; `nil` for anything else.
+  /// The text as an HTTP or HTTPS address; `nil` if it is not one.
   var asWebAddress: String? {
     guard let line = asOneLine, !line.contains(" ") else { return nil }
     let scheme = line.prefix { $0 != ":" }.lowercased()
