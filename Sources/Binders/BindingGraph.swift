@@ -40,7 +40,7 @@ struct BindingGraph {
       }
       add(source)
       for (i, byte) in source.utf8.enumerated() where byte == UInt8(ascii: "/") {
-        add(String(source.prefix(i)))  // a name is ASCII
+        add(String(source.prefix(i)))  // names are ASCII
       }
       names.search(withPrefix: source + "/") { name in
         add(name)

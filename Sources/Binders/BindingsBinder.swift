@@ -181,8 +181,8 @@ extension Interface {
     var fault: WireError?
     let accepted: Accepted
     do throws(Refusal) {
-      // The binding is created inside the command: a retry with the same `cmd` would conflict with
-      // itself.
+      // Created inside the command. Otherwise a retry with the same `cmd` would be refused because
+      // of the binding that the first call made.
       accepted = try host.perform(command) {
         let handle = bind.binding ?? freeName(service)
         let name = handle.description

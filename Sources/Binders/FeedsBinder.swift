@@ -22,7 +22,7 @@ package func bindFeeds(_ interface: Interface, to feeds: FeedsService) {
     exists: { isEpisodes($0, of: feeds) }, beside: loadingFeeds(interface, feeds))
 
   let mayRefresh = interface.role.mayCall("feeds.refresh")
-  if interface.role.mayReadEvents(of: "feeds") {  // all of them
+  if interface.role.mayReadEvents(of: "feeds") {  // the view shows all feeds
     interface.offerView(
       "feeds", "All feeds, fetched while they are shown.", reads: []
     ) { view, _ in bindFeeds(view, to: feeds, mayRefresh: mayRefresh) }

@@ -53,7 +53,7 @@ struct ConfigurationParser {
       return
     }
     configuration.socket = members["socket"].flatMap {
-      reader.path($0, "'socket'", maxBytes: 107)  // what the kernel takes
+      reader.path($0, "'socket'", maxBytes: 107)  // the kernel limit
     }
     configuration.journal = members["journal"].flatMap { reader.path($0, "'journal'") }
     if let node = members["socket_mode"],

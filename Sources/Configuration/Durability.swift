@@ -1,4 +1,4 @@
-/// How far events must be written to disk before a command is answered.
+/// The state of the disk write at which a command is answered.
 package enum Durability: Equatable, Sendable {
   /// Each commit is synced to disk before its answer.
   case always

@@ -22,7 +22,7 @@ private struct ShownBinding: Codable {
   let binding: String
   let expr: String
 
-  /// Where the binding is stored: `journal` or `file`.
+  /// The storage of the binding: `journal` or `file`.
   let kept: String
   let file: String?
   let line: Int?
