@@ -3,15 +3,15 @@ internal import Connections
 internal import JSON
 internal import Wire
 
-/// What the daemon lets be done to itself.
+/// The administrative operations of the daemon.
 package struct Administration {
-  /// Reads the configuration again, and takes over what can be.
+  /// Reloads the configuration and applies the settings that do not need a restart.
   package let reload: () throws(ConfigurationFaults) -> ReloadReport
 
-  /// Whether a client may do something.
+  /// Checks whether a client may perform an operation.
   package let decide: (AccessRequest, Peer) -> Decision
 
-  /// The file that the rules stand in; `nil` when there is none.
+  /// Returns the path of the configuration file; `nil` if there is none.
   package let file: () -> String?
 
   package init(
@@ -24,7 +24,7 @@ package struct Administration {
   }
 }
 
-/// Binds clients to the administration of the daemon.
+/// Offers the administration of the daemon to clients.
 package func bindAdministration(_ interface: Interface, to administration: Administration) {
   interface.query(
     "reload", "Reads the configuration again; limits, retention and roles hold from then on.",
@@ -129,7 +129,7 @@ extension ConfigurationFault {
 }
 
 extension WireError {
-  /// A configuration that is not taken over.
+  /// Creates the error for a configuration that was rejected.
   fileprivate init(_ error: ConfigurationFaults) {
     let first = error.faults.first?.description ?? ""
     let others = error.faults.count - 1

@@ -3,8 +3,9 @@ internal import JSON
 internal import Services
 internal import Wire
 
-/// Binds clients to several commands as one: all that they record is one unit in the journal, or
-/// nothing is.
+/// Offers `atomic`: several commands as one transaction.
+///
+/// The journal records all of their events or none.
 func bindAtomic(_ interface: Interface) {
   let name = "atomic"
   let names = Shape(of: Atomic.self).members.map(\.name)
@@ -52,7 +53,9 @@ private struct Atomic: DocumentedParameters {
 }
 
 extension Interface {
-  /// What is run, one call after another; read as a whole before anything is run.
+  /// Returns a closure for each call, in order.
+  ///
+  /// All calls are decoded before any of them runs.
   fileprivate func steps(
     of atomic: Atomic, _ limits: Limits
   ) throws(WireError) -> [() throws -> JSONText?] {
@@ -90,8 +93,8 @@ extension Interface {
 
   /// Runs the steps as one command.
   ///
-  /// - Parameter maxValueBytes: The values of the steps are left out of the result, and of what is
-  ///   kept with a `cmd`, when they take more bytes together.
+  /// - Parameter maxValueBytes: The maximum total size of the returned values. If they are larger,
+  ///   the result and the result stored for `cmd` omit them.
   fileprivate func perform(
     _ command: Command, _ steps: [() throws -> JSONText?], _ timer: CallTimer, maxValueBytes: Int
   ) throws(WireError) -> Accepted {
@@ -139,8 +142,9 @@ extension Interface {
   }
 }
 
-/// What a service has said to one of the calls, and to which: the host remembers both, for who asks
-/// the same again.
+/// The error of one call, with its index.
+///
+/// The host stores both, so that a retry with the same `cmd` gets the same error.
 private struct FailedCall: ServiceError {
   let index: Int
   let error: any ServiceError
@@ -150,7 +154,7 @@ private struct FailedCall: ServiceError {
 }
 
 extension WireError {
-  /// The error as that of a call of an `atomic`.
+  /// Returns the error with the index of its call within an `atomic`.
   fileprivate func inCall(_ index: Int) -> WireError {
     var data = data
     if case .string(let path)? = data["path"], name == .invalidParams {
@@ -163,7 +167,9 @@ extension WireError {
 }
 
 extension Accepted {
-  /// Appends the result of an `atomic`, whose value has two members.
+  /// Appends the result of an `atomic`.
+  ///
+  /// The stored value has the members `values` and `events`.
   fileprivate func writeAtomic(to buffer: inout ByteBuffer, room: Int) {
     var result = JSONObject()
     if case .object(let value)? = value?.value {

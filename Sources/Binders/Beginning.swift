@@ -1,14 +1,15 @@
 internal import JSON
 internal import Wire
 
-/// Where a subscription begins.
+/// The start position of a subscription.
 enum Beginning {
   case now
   case after(UInt64)
   case last(Int)
   case time(Timestamp)
 
-  /// `"now"`, `"start"`, `{"after":n}`, `{"last":n}` or `{"time":"…"}`; `nil` for anything else.
+  /// Parses `"now"`, `"start"`, `{"after":n}`, `{"last":n}` or `{"time":"…"}`; `nil` for other
+  /// values.
   init?(_ value: JSONValue?, first: UInt64) {
     switch value {
     case nil, .string("now"): self = .now

@@ -1,23 +1,23 @@
 internal import Facts
 internal import Signals
 
-/// Which source gives its value to which, to find out whether a binding would close a circle.
+/// The graph of values that bindings pass from source to source, used to detect cycles.
 ///
-/// A source and a part of it (`people/1`, `people/1/name`) are one in a circle: what changes the one
-/// changes the other.
+/// A source and its parts, such as `people/1` and `people/1/name`, count as one node: a change of
+/// one changes the other.
 struct BindingGraph {
-  /// How many bindings there are from one source to another, and how many of them are ending.
+  /// The number of bindings from one source to another, and how many of them are ending.
   private struct Flows {
     var count = 0
     var ending = 0
   }
 
-  /// The flows of one direction: from a source to those that are one step further.
+  /// The edges in one direction, from a source to the sources one step away.
   private struct Side {
     private var flows: [String: [String: Flows]] = [:]
     private var names = NameIndex()
 
-    /// Changes how many bindings there are between two sources.
+    /// Adjusts the number of bindings between two sources.
     mutating func change(_ from: String, _ to: String, count: Int, ending: Int) {
       if flows[from] == nil { names.insert(from) }
       var changed = flows[from, default: [:]][to] ?? Flows()
@@ -29,7 +29,8 @@ struct BindingGraph {
       names.remove(from)
     }
 
-    /// The sources that are one step from a source, or from one that is one with it.
+    /// Returns the sources one step away from a source, from its parts and from the sources that it
+    /// is part of.
     func next(of source: String, withoutEnding: Bool) -> [String] {
       var found: [String] = []
       func add(_ name: String) {
@@ -39,7 +40,7 @@ struct BindingGraph {
       }
       add(source)
       for (i, byte) in source.utf8.enumerated() where byte == UInt8(ascii: "/") {
-        add(String(source.prefix(i)))  // a name is ASCII
+        add(String(source.prefix(i)))  // names are ASCII
       }
       names.search(withPrefix: source + "/") { name in
         add(name)
@@ -49,12 +50,12 @@ struct BindingGraph {
     }
   }
 
-  /// A search in one direction, one source after the other.
+  /// A search in one direction, one source at a time.
   private struct Search {
     private let end: String
     private var open: [String]
 
-    /// From where each source was reached.
+    /// The predecessor of each source that was reached.
     private var origins: [String: String?]
 
     init(from start: String, to end: String) {
@@ -87,7 +88,7 @@ struct BindingGraph {
   private var forward = Side()
   private var backward = Side()
 
-  /// Takes in an expression, with `count` 1, or takes it away, with -1.
+  /// Adds an expression (`count` 1) or removes it (`count` -1).
   mutating func change(_ expression: BindExpression, count: Int, ending: Int = 0) {
     for (from, to) in expression.flows {
       forward.change(from, to, count: count, ending: ending)
@@ -95,11 +96,11 @@ struct BindingGraph {
     }
   }
 
-  /// The sources through which a value would come back to where it was, from there to there, if an
-  /// expression was there as well; `nil` when it would not.
+  /// Returns the cycle that an additional expression would close, from a source back to itself;
+  /// `nil` if there is none.
   ///
-  /// - Parameter withoutEnding: Whether bindings that are ending count as if they had ended.
-  /// - Complexity: O(*n*) in the sources that can be reached in the direction in which that are fewer.
+  /// - Parameter withoutEnding: Whether bindings that are ending count as ended.
+  /// - Complexity: O(*n*) in the reachable sources, in the direction with fewer of them.
   func circle(with expression: BindExpression, withoutEnding: Bool = false) -> [String]? {
     for (from, to) in expression.flows {
       var (ahead, back) = (Search(from: to, to: from), Search(from: from, to: to))
@@ -119,8 +120,8 @@ struct BindingGraph {
     return nil
   }
 
-  /// Whether two names are of one datum: the one is a part of the other, as `people/1/name` is of
-  /// `people/1`, and becomes something else when that does.
+  /// Whether two names denote the same data: they are equal, or one is part of the other, as
+  /// `people/1/name` is part of `people/1`.
   fileprivate static func areOne(_ one: String, _ other: String) -> Bool {
     guard one != other else { return true }
     let (short, long) = one.utf8.count < other.utf8.count ? (one, other) : (other, one)
@@ -130,7 +131,7 @@ struct BindingGraph {
 }
 
 extension BindExpression {
-  /// Which source gives to which.
+  /// The directions in which the binding passes values.
   var flows: [(from: String, to: String)] {
     (self.operator.goesRight ? [(left, right)] : [])
       + (self.operator.goesLeft ? [(right, left)] : [])

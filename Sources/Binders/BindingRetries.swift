@@ -1,10 +1,10 @@
 internal import Signals
 
-/// When values that the journal has refused are passed on again: with the next commit that goes well,
-/// and after a while by themselves.
+/// Schedules retries of values that the journal refused: after the next successful commit, or after
+/// a delay.
 ///
-/// What is tried and refused again waits for twice as long, up to a minute, whatever others commit:
-/// a write that fails takes others with it.
+/// If a retry is refused too, the delay doubles, up to a minute. Until it has passed, commits of
+/// others trigger no retry, because a failing write also fails the writes in the same batch.
 final class BindingRetries {
   private static let shortest: Double = 1
   private static let longest: Double = 60
@@ -12,13 +12,13 @@ final class BindingRetries {
   private let retry: () -> Void
   private var seconds = shortest
 
-  /// Whether something is to be tried again.
+  /// Whether a retry is due.
   private var isDue = false
 
-  /// Whether it was tried since the last value became durable.
+  /// Whether a retry has happened since a value last became durable.
   private var isTried = false
 
-  /// Whether nothing is tried before the time has come.
+  /// Whether retries wait for the delay.
   private var isHeld = false
   private var timer: (any Disposable)?
 
@@ -26,7 +26,7 @@ final class BindingRetries {
     self.retry = retry
   }
 
-  /// Something is lost.
+  /// Notes that a write was lost and schedules a retry.
   func noteLoss(on scheduler: (any Scheduler)?) {
     seconds = isTried ? min(2 * seconds, Self.longest) : Self.shortest
     isHeld = isTried && scheduler != nil
@@ -38,10 +38,10 @@ final class BindingRetries {
     }
   }
 
-  /// Something has become durable.
+  /// Notes that a write has become durable.
   func noteSuccess() { isTried = false }
 
-  /// Tries again, if something is lost and the time has come.
+  /// Retries if a retry is due and not delayed.
   func tryNow() {
     guard isDue, !isHeld else { return }
     (isDue, isTried) = (false, true)

@@ -1,13 +1,15 @@
 package import Configuration
 package import Services
 
-/// The bindings of the journal whose makers have lost a right that they need: each goes on, with the
-/// rights of its maker at the time it was made, until somebody ends it.
+/// Returns a warning for each persistent binding whose creator has lost a right that it needs.
+///
+/// Such a binding keeps working, with the rights of its creator at the time of creation, until it
+/// is unbound.
 ///
 /// - Parameters:
-///   - interface: That of the owner.
-///   - role: The role of a user now; `nil` when they may not connect.
-/// - Returns: A warning for each.
+///   - interface: The interface of the owner role.
+///   - role: Returns the current role of a user; `nil` if the user may not connect.
+/// - Returns: The warnings, sorted by binding name.
 package func warnings(
   of service: BindingsService, for interface: Interface, _ role: (_ uid: UInt32) -> Role?
 ) -> [ConfigurationFault] {

@@ -5,7 +5,7 @@ package import Services
 internal import Signals
 internal import Wire
 
-/// Binds clients to bindings: values that follow each other, declared in one line.
+/// Offers bindings, which keep sources in sync and are declared in one line.
 package func bindBindings(_ interface: Interface, to service: BindingsService) {
   interface.offer(
     "bindings", "Bindings between sources that the daemon keeps.",
@@ -48,9 +48,10 @@ package func bindBindings(_ interface: Interface, to service: BindingsService) {
   }
 }
 
-/// Offers a method that is a command when it is about a binding that the daemon keeps.
+/// Offers a method that is a command if it concerns a persistent binding.
 ///
-/// It waits as a query does for what the same client has written: that is passed on at once.
+/// Like a query, it waits until earlier writes of the same client are durable, because a binding
+/// passes them on at once.
 private func offer<Parameters: DocumentedParameters>(
   _ name: String, _ doc: String, _ interface: Interface, _ result: ResultShape,
   body: @escaping (Interface, Call, Command, Parameters) throws(WireError) -> Void
@@ -70,15 +71,18 @@ private func offer<Parameters: DocumentedParameters>(
     do throws(WireError) {
       try body(interface, call, command, parameters)
     } catch {
-      // What it was refused for may not be durable yet.
+      // The refusal may depend on events that are not durable yet.
       call.refuse(error, after: interface.host.last)
     }
   }
 }
 
-/// Makes the bindings live that the daemon keeps; after the start of its services.
+/// Restores the persistent bindings.
 ///
-/// - Parameter onFault: Told of those that cannot be: they stay listed and do nothing.
+/// Called after the services have started.
+///
+/// - Parameter onFault: Receives a message for each binding that cannot be restored. Such a binding
+///   stays listed but does nothing.
 package func restoreBindings(
   _ interface: Interface, _ service: BindingsService, onFault: (String) -> Void
 ) {
@@ -120,7 +124,7 @@ private struct Unbind: DocumentedParameters {
 }
 
 extension Interface {
-  // MARK: Those of a client
+  // MARK: Bindings of a connection
 
   fileprivate func bind(_ bind: Bind, _ call: Call, _ command: Command) throws(WireError) {
     try checkIsNoCommand(command)
@@ -153,21 +157,23 @@ extension Interface {
     }
   }
 
-  /// - Throws: An error when a command has an identity or an expectation and nothing is recorded.
+  /// Rejects command options for a binding of a connection, which records nothing.
+  ///
+  /// - Throws: `invalid_params` if the command has an id or expectations.
   private func checkIsNoCommand(_ command: Command) throws(WireError) {
     let rule = "none: a binding of a connection is not recorded"
     if command.id != nil { throw .unusable("_meta/cmd", rule, "one") }
     if !command.expectations.isEmpty { throw .unusable("_meta/expect", rule, "some") }
   }
 
-  // MARK: Those that the daemon keeps
+  // MARK: Persistent bindings
 
   fileprivate func bind(
     _ bind: Bind, _ service: BindingsService, _ call: Call, _ command: Command
   ) throws(WireError) {
     let read = try readBinding(bind.expr)
     let expression = read.expression
-    // Before anything is looked for: whether there is one of that name is not told to everybody.
+    // Checked first, so that a client without the right cannot find out whether the name exists.
     if let name = bind.binding, !role.mayWrite("bindings/\(name)") {
       throw notWritable("bindings/\(name)")
     }
@@ -175,7 +181,8 @@ extension Interface {
     var fault: WireError?
     let accepted: Accepted
     do throws(Refusal) {
-      // What cannot be made is looked for in the command: the same once more finds itself there.
+      // Created inside the command. Otherwise a retry with the same `cmd` would be refused because
+      // of the binding that the first call made.
       accepted = try host.perform(command) {
         let handle = bind.binding ?? freeName(service)
         let name = handle.description
@@ -223,7 +230,7 @@ extension Interface {
       accepted = try host.perform(command) {
         guard isKept() else { return JSONValue.object(unbind.result(of: nil)).text }
         try service.remove(name)
-        // One that could not be restored has passed nothing on.
+        // A binding that could not be restored has passed on no values.
         return JSONValue.object(unbind.result(of: live, isKept: true)).text
       }
     } catch {
@@ -233,7 +240,7 @@ extension Interface {
     answer(call, again: accepted)
   }
 
-  /// A name for a binding that the daemon keeps: the next number that is free.
+  /// Returns the next free number as the name of a persistent binding.
   private func freeName(_ service: BindingsService) -> Handle {
     let journaled = service.ledger.newest.expressions
     var number = journaled.count + 1
@@ -245,14 +252,15 @@ extension Interface {
 
   // MARK: Answering
 
-  /// Answers what has made a binding, with the value that was passed on at once.
+  /// Answers a `bind` call, with the value that was assigned at once.
   private func answer(_ call: Call, _ binding: LiveBinding, _ made: JSONObject, seq: UInt64) {
     var result = made
     result["seq"] = .number(JSONNumber(seq))
     let expression = binding.expression
     let source = expression.operator.goesRight ? expression.right : expression.left
     if binding.transferred > 0, let value = service(of: source)?.sources?.newest(source) {
-      // What was done is not answered as an error because it does not fit.
+      // The command succeeded. If the value does not fit into the answer, it is omitted instead of
+      // failing the call.
       let room = call.room - Self.answerBytes
       let bytes = JSONValue.object(result).text.text.utf8.count + source.utf8.count
       if bytes + value.text.utf8.count <= room {
@@ -262,7 +270,7 @@ extension Interface {
     call.answer(after: host.last) { $0.append(JSONValue.object(result).text.text) }
   }
 
-  /// Answers a command with what it has noted as its result.
+  /// Answers a command with its stored result.
   private func answer(_ call: Call, again accepted: Accepted) {
     answer(call, accepted) { accepted, _, buffer in
       var result = JSONObject()
@@ -275,7 +283,7 @@ extension Interface {
 }
 
 extension BindExpression {
-  /// What the answer says of a binding that was made.
+  /// Returns the result of `bind`.
   fileprivate func made(_ handle: Handle, _ scope: String) -> JSONObject {
     [
       "binding": handle.text.value, "left": .string(left),

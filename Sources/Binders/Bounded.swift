@@ -1,7 +1,7 @@
 internal import JSON
 internal import Wire
 
-/// A position in the journal as a client names it; beyond these there never is one.
+/// A journal position in a request, at most `Int64.max`.
 struct Position: Decodable {
   let seq: UInt64
 
@@ -10,7 +10,7 @@ struct Position: Decodable {
   }
 }
 
-/// Milliseconds between what is shown: a day at the most.
+/// A minimum interval between updates in milliseconds, at most one day.
 struct Interval: Decodable {
   let milliseconds: UInt64
 
@@ -19,7 +19,7 @@ struct Interval: Decodable {
   }
 }
 
-/// The name of a durable reader: a segment of a path, 64 bytes at the most.
+/// The name of a durable reader: one path segment of at most 64 bytes.
 struct ReaderName: Decodable {
   let text: String
 
@@ -33,7 +33,7 @@ struct ReaderName: Decodable {
   }
 }
 
-/// How many events a durable reader is sent that it has not acknowledged.
+/// The maximum number of unacknowledged events of a durable reader.
 struct UnackedCount: Decodable {
   static let most = 10_000
   let count: Int

@@ -3,7 +3,7 @@ internal import JSON
 internal import Services
 internal import Wire
 
-/// The options of a call (`params._meta`), apart from the service's own parameters.
+/// The options of a call (`params._meta`), separate from the method's parameters.
 struct CallOptions: Decodable {
   static let name = "_meta"
 
@@ -12,10 +12,12 @@ struct CallOptions: Decodable {
   let timeout_ms: Int?
   let wait: String?
 
-  /// A day: what is longer is no timeout.
+  /// The maximum timeout: one day, in milliseconds.
   private static let longestTimeout = 86_400_000
 
-  /// - Throws: ``WireError`` for one that breaks a rule.
+  /// Checks the ranges of the options.
+  ///
+  /// - Throws: ``WireError`` for an invalid option.
   func check(_ limits: Limits) throws(WireError) {
     if let timeout_ms, !(1...Self.longestTimeout ~= timeout_ms) {
       throw WireError(
@@ -41,7 +43,9 @@ struct CallOptions: Decodable {
     }
   }
 
-  /// Where streams must be.
+  /// Returns the expected versions of streams.
+  ///
+  /// - Throws: ``WireError`` for an invalid stream name or version.
   func expectations() throws(WireError) -> [(stream: String, at: Services.Expectation)] {
     var expectations: [(stream: String, at: Services.Expectation)] = []
     for (stream, expected) in expect ?? [:] {
@@ -63,10 +67,10 @@ struct CallOptions: Decodable {
 }
 
 extension Interface {
-  /// What `_meta` of the request that was decoded last says; notes on the call how long its client
-  /// waits.
+  /// Returns the `_meta` options of the last decoded request, and stores the timeout in the call.
   ///
-  /// - Throws: ``WireError``; `timeout` when that time is over already.
+  /// - Returns: `nil` if the request has no options.
+  /// - Throws: ``WireError``; `timeout` if the timeout has already passed.
   func options(
     of request: Request, _ call: inout Call
   ) throws(WireError) -> CallOptions? {
@@ -91,7 +95,7 @@ extension Interface {
 }
 
 extension Services.Expectation {
-  /// `n`, `"none"`, `"exists"` or `"any"`.
+  /// Parses `n`, `"none"`, `"exists"` or `"any"`; `nil` for other values.
   fileprivate init?(_ value: JSONValue) {
     switch value {
     case .number(let number):
@@ -104,7 +108,7 @@ extension Services.Expectation {
     }
   }
 
-  /// As it stands in a request.
+  /// The form used in requests.
   var json: JSONValue {
     switch self {
     case .version(let version): .number(JSONNumber(version))

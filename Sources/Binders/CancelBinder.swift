@@ -2,7 +2,7 @@ internal import Connections
 internal import JSON
 internal import Wire
 
-/// Binds clients to a way out of the calls that take long.
+/// Offers `cancel`, which cancels a call in flight.
 func bindCancel(_ interface: Interface) {
   interface.query(
     "cancel", "Cancels a call of this connection that is in flight.", Cancel.self,

@@ -3,7 +3,7 @@ internal import Connections
 internal import JSON
 package import Services
 
-/// Binds clients to the cells.
+/// Offers the cells to clients.
 package func bindCells(_ interface: Interface, to cells: CellsService) {
   interface.offer(
     "cells", "Named JSON values for scripts: what one program sets, every other one can watch.",
@@ -53,7 +53,7 @@ package func bindCells(_ interface: Interface, to cells: CellsService) {
     "cells.list", "The cells whose names begin with a prefix, by name.", ListCells.self,
     .value([String: JSONText].self)
   ) { interface, call, list in
-    // What is longer than a line is refused, so that there is no need to collect it all.
+    // Collects only up to the room of a line; a longer result is refused anyway.
     let room = call.room
     let role = interface.role
     let cells = cells.list(prefix: list.prefix ?? "", maxBytes: room, where: role.mayRead)
@@ -81,7 +81,7 @@ private struct SetCell: DocumentedParameters, CellParameters {
 
   static let docs = ["name": nameDoc, "value": "Any JSON, 256 KiB at most."]
 
-  /// Reads `{"name":"…","value":…}`.
+  /// Reads `{"name":"…","value":…}`; `nil` for any other form.
   static func read(
     _ object: inout JSONScanner, _ line: Span<UInt8>
   ) throws(JSONFault) -> SetCell? {

@@ -4,10 +4,12 @@ internal import JSON
 package import Services
 internal import Signals
 
-/// Sources of the chat that tell of others: who may not read all of those does not read them.
+/// The chat sources that summarize others.
+///
+/// A role that may not read all of the others may not read the summary.
 package let chatSummaries = ["chat/rooms": "chat/rooms/*"]
 
-/// Binds clients to the rooms and to what is said in them.
+/// Offers the chat rooms and their messages to clients.
 package func bindChat(_ interface: Interface, to chat: ChatService) {
   interface.offer(
     "chat",
@@ -160,7 +162,7 @@ private func bindReading(_ interface: Interface, to chat: ChatService) {
 }
 
 extension Session {
-  /// In whose name something is said.
+  /// Returns the name of the user who acts.
   fileprivate func chatter(_ name: String?) throws(ChatError) -> String {
     do throws(UsersError) {
       return try actor(as: name)
@@ -171,20 +173,22 @@ extension Session {
 }
 
 extension Interface {
-  /// In whose name something is said in a room.
+  /// Returns the name of the user who acts, and checks that the role may know the room.
   fileprivate func chatter(
     in parameters: some RoomParameters, _ session: Session, _ chat: ChatService
   ) throws(ChatError) -> String {
     let user = try session.chatter(parameters.as)
-    // Found again by the service: so only roles pay for it that may not read everything.
+    // The service looks the room up again, so only restricted roles pay for this check.
     if !role.read.allowsAll {
       try checkMayKnow(try chat.room(parameters.room), as: parameters.room)
     }
     return user
   }
 
-  /// - Throws: That a room is not there when the role may know nothing of it; whoever names it by
-  ///   its name is not told its number.
+  /// Checks that the role may know a room.
+  ///
+  /// - Throws: ``ChatError/unknownRoom(_:)`` with the key of the request, so that a client who gave
+  ///   the name does not learn the number.
   fileprivate func checkMayKnow(_ room: Room, as key: RoomKey) throws(ChatError) {
     let source = "chat/rooms/\(room.id)"
     guard !mayKnow(source), !mayKnow(source + "/messages") else { return }
@@ -193,7 +197,7 @@ extension Interface {
   }
 }
 
-/// Parameters of what is done in a room, in somebody's name.
+/// Parameters of a method that acts in a room on behalf of a user.
 private protocol RoomParameters {
   var room: RoomKey { get }
   var `as`: String? { get }

@@ -5,11 +5,10 @@ internal import Services
 package import Signals
 internal import Wire
 
-/// Binds a client to what its role may reach: its requests run there, and what is answered waits
-/// for the journal.
+/// Connects a client to the interface of its role.
 ///
-/// - Parameter before: The interface that it had until now; what it watches and has bound and may no
-///   longer is ended, and told so.
+/// - Parameter before: The client's previous interface, if its role has changed. Subscriptions,
+///   bindings, waits and views that the new role does not allow are ended with an error.
 package func bindConnection(
   _ connection: Connection, to interface: Interface, before: Interface? = nil
 ) {
@@ -38,7 +37,10 @@ package func bindConnection(
 }
 
 extension Interface {
-  /// Refuses to begin what was asked for when the client had other rights.
+  /// Checks that the client's current role still allows a subscription that was requested under
+  /// this role.
+  ///
+  /// - Throws: `permission_denied` if the role has changed and does not allow it.
   func checkIsBound(_ connection: Connection, showing source: String) throws(WireError) {
     guard let now = connection.bound as? Interface, now !== self,
       !now.mayStillShow(source, since: self)
@@ -46,9 +48,10 @@ extension Interface {
     throw .permissionDenied(need: "read \(source)")
   }
 
-  /// Whether a subscription that another role has begun goes on.
+  /// Whether a subscription that began under another role may continue.
   ///
-  /// What shows many sources was made for what that role may read, and so ends with it.
+  /// A subscription to several sources was filtered for the previous role, so it continues only if
+  /// the rules for reading are equal.
   fileprivate func mayStillShow(_ source: String, since before: Interface) -> Bool {
     guard source != "events", Pattern(source)?.isLiteral == true else {
       return role.read == before.role.read
@@ -57,13 +60,13 @@ extension Interface {
   }
 }
 
-/// Binds the hub of all connections to the journal: what is durable may be sent, what is lost must
-/// be told.
+/// Connects the hub of all connections to the journal: durable events may be sent, and lost ones
+/// are reported as errors.
 package func bindHub(_ hub: Hub, to interface: Interface, bag: DisposeBag) {
   let host = interface.host
   hub.epoch = host.epoch
   hub.wireError = { interface.error($0) }
-  // What is offered knows the hub: neither would let go of the other.
+  // Breaks the reference cycle between the hub and the interface.
   BlockDisposable { hub.wireError = { WireError(.internalError, "\($0)") } }.dispose(in: bag)
   hub.advance(to: host.durable)
   host.progress.observeNext { hub.advance(to: $0) }.dispose(in: bag)

@@ -1,6 +1,6 @@
 package import Services
 
-/// Binds clients to the measurements of the daemon itself.
+/// Offers the measurements of the daemon to clients.
 package func bindDaemon(_ interface: Interface, to daemon: DaemonService) {
   interface.offer("daemon", "This daemon, measured every second while somebody watches.")
   interface.offerSource(

@@ -4,7 +4,7 @@ internal import JSON
 package import Services
 internal import Signals
 
-/// Binds clients to the feeds.
+/// Offers the feeds to clients.
 package func bindFeeds(_ interface: Interface, to feeds: FeedsService) {
   interface.offer(
     "feeds", "Podcasts and news: feeds that are fetched while somebody watches.",
@@ -22,7 +22,7 @@ package func bindFeeds(_ interface: Interface, to feeds: FeedsService) {
     exists: { isEpisodes($0, of: feeds) }, beside: loadingFeeds(interface, feeds))
 
   let mayRefresh = interface.role.mayCall("feeds.refresh")
-  if interface.role.mayReadEvents(of: "feeds") {  // all of them
+  if interface.role.mayReadEvents(of: "feeds") {  // the view shows all feeds
     interface.offerView(
       "feeds", "All feeds, fetched while they are shown.", reads: []
     ) { view, _ in bindFeeds(view, to: feeds, mayRefresh: mayRefresh) }
@@ -68,7 +68,7 @@ private func isEpisodes(_ source: String, of feeds: FeedsService) -> Bool {
   Feeds.id(ofEpisodes: source).map { feeds.ledger.shown.feed($0) != nil } ?? false
 }
 
-/// The sources `feeds/ID`: what fetching each feed has come to.
+/// Returns the sources `feeds/ID`, which show the loading state of each feed.
 private func loadingFeeds(_ interface: Interface, _ feeds: FeedsService) -> LoadingSources {
   let encoder = interface.encoder
   func text(_ id: String, _ state: FeedState?) -> JSONText? {
@@ -97,7 +97,9 @@ private func loadingFeeds(_ interface: Interface, _ feeds: FeedsService) -> Load
 }
 
 extension Interface {
-  /// Who may know nothing of the feed that has the address already is not told which one it is.
+  /// Subscribes to a feed.
+  ///
+  /// If the caller may not see the feed that already uses this URL, the error omits its id.
   fileprivate func subscribe(
     to feed: SubscribeToFeed, of feeds: FeedsService
   ) throws(FeedsError) -> String {
@@ -109,7 +111,9 @@ extension Interface {
     }
   }
 
-  /// Fetches what the role may know of; nothing else is there.
+  /// Fetches one feed, or all feeds that the role may know.
+  ///
+  /// A feed that it may not know is reported as missing.
   fileprivate func refresh(
     _ id: String?, of feeds: FeedsService
   ) throws(FeedsError) -> Int {

@@ -3,16 +3,16 @@ internal import JSON
 internal import Services
 internal import Wire
 
-/// Which events are wanted: of types and streams that match one of the patterns each, and whose data
-/// fulfils all conditions.
+/// A filter for events: type and stream must each match one of the patterns, and the data must
+/// satisfy all conditions.
 struct Filter: Decodable {
   let types: [String]?
   let streams: [String]?
   let `where`: [FilterCondition]?
 
-  /// The filter as services understand it.
+  /// Returns the filter in the form that services use.
   ///
-  /// - Throws: `invalid_params` for a pattern or a condition that is none; `too_expensive`.
+  /// - Throws: `invalid_params` for an invalid pattern or condition; `too_expensive`.
   func eventFilter(_ limits: Limits) throws(WireError) -> EventFilter {
     guard cost <= limits.filterCost else {
       throw .tooExpensive("filter", cost, max: limits.filterCost)
@@ -26,8 +26,8 @@ struct Filter: Decodable {
     return filter
   }
 
-  /// What it costs to hold it against an event: one for each pattern, condition and value of `in`,
-  /// and one for each 64 bytes of such a text.
+  /// The cost of testing one event: one for each pattern, condition and value of `in`, and one for
+  /// each 64 bytes of their texts.
   private var cost: Int {
     let patterns = (types ?? []) + (streams ?? [])
     return patterns.reduce(0) { $0 + 1 + $1.utf8.count / 64 }
@@ -53,7 +53,7 @@ struct Filter: Decodable {
 }
 
 extension WireError {
-  /// What would have to be done for something is more than may be.
+  /// Returns the error for a request whose cost exceeds the limit.
   static func tooExpensive(_ what: String, _ cost: Int, max: Int) -> WireError {
     WireError(
       .tooExpensive, "the \(what) costs \(cost), a \(what) may cost \(max)",

@@ -2,12 +2,12 @@ internal import JSON
 internal import Services
 internal import Wire
 
-/// One of the conditions `where` of a filter: what stands at a place of the event's data.
+/// One condition of a filter (`where`): a test of the value at a path in the event's data.
 struct FilterCondition: Decodable {
   let path: String
   let op: String
 
-  /// What is compared with; `nil` when it is left out, which is not `null`.
+  /// The operand; `nil` if it was omitted, which differs from `null`.
   let value: JSONText?
 
   private enum CodingKeys: CodingKey {
@@ -27,24 +27,24 @@ struct FilterCondition: Decodable {
     value = try members.decodeOperand(forKey: .value)
   }
 
-  /// The texts that are compared with: for `in` each, else the one.
+  /// The operands: all elements for `in`, otherwise the single value.
   var operands: [JSONText] {
     guard let value else { return [] }
     return op == "in" ? value.elements ?? [value] : [value]
   }
 
-  /// What it costs to hold it: one for each value that is compared with, and one for each 64 bytes of
-  /// such a text.
+  /// The cost of testing the condition: one for each operand, and one for each 64 bytes of its
+  /// text.
   var cost: Int {
     let operands = operands.map(\.text)
     let texts = [path + (operands.first ?? "")] + operands.dropFirst()
     return texts.reduce(0) { $0 + 1 + $1.utf8.count / 64 }
   }
 
-  /// The condition as services understand it.
+  /// Returns the condition in the form that services use.
   ///
-  /// - Parameter path: Where its members stand in the parameters, as a JSON Pointer.
-  /// - Throws: `invalid_params`, with the path of what is wrong.
+  /// - Parameter path: The JSON Pointer of the condition within the parameters.
+  /// - Throws: `invalid_params`, with the path of the invalid member.
   func condition(at path: String) throws(WireError) -> Condition {
     func fault(_ member: String, _ expected: String, _ got: String) -> WireError {
       WireError(
@@ -78,12 +78,12 @@ struct FilterCondition: Decodable {
     return Condition(place, test)
   }
 
-  /// The value, if it can be more or less than others.
+  /// The operand, if its type has an order; otherwise `nil`.
   private var ordered: JSONText? { value.flatMap { $0.order(to: $0) == nil ? nil : $0 } }
 }
 
 extension KeyedDecodingContainer {
-  /// What is compared with, for which `null` is a value; `nil` when it is left out.
+  /// Decodes an operand, for which `null` is a value; returns `nil` if it was omitted.
   func decodeOperand(forKey key: Key) throws -> JSONText? {
     try decodeIfPresent(JSONText.self, forKey: key) ?? (contains(key) ? .null : nil)
   }

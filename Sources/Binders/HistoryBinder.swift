@@ -5,7 +5,7 @@ internal import Services
 internal import Signals
 internal import Wire
 
-/// Binds clients to the past: what a source was, and what has happened.
+/// Offers `history`: past values of sources, and past events.
 package func bindHistory(_ interface: Interface) {
   interface.query(
     "history",
@@ -66,7 +66,7 @@ extension Interface {
     try position(history, call) { [self] seq in readValue(of: source, kind, at: seq, call) }
   }
 
-  /// Finds the position that is asked for.
+  /// Finds the position that a request asks for, and passes it to `found`.
   private func position(
     _ history: History, _ call: Call, _ found: @escaping (UInt64) -> Void
   ) throws(WireError) {
@@ -78,7 +78,8 @@ extension Interface {
       found(position.seq)
     case (nil, let time??):
       host.position(at: time.microseconds).answer(call, self) { [host] seq in
-        // Before the first that is kept nothing is known; before the first of all there was nothing.
+        // Before the first retained event the state is unknown, unless the journal begins with
+        // position 1.
         guard seq >= host.first || host.first == 1 else {
           return call.refuse(.seqExpired(first: host.first, last: host.durable))
         }
@@ -91,7 +92,9 @@ extension Interface {
     }
   }
 
-  /// The values of a pattern; what does not fit into a line is for the next call.
+  /// Reads the values of a pattern.
+  ///
+  /// Values that do not fit into a line are left for the next call.
   fileprivate func readValues(_ history: History, _ call: Call) throws(WireError) {
     guard let pattern = Pattern(history.source) else { throw .badPattern(history.source) }
     if let service = pattern.first {
@@ -154,7 +157,8 @@ extension Interface {
     let filter = readable(
       try history.filter?.eventFilter(call.connection.limits) ?? EventFilter())
     if let after = history.after?.seq {
-      // What is gone the reader finds out; a damaged journal has more behind its end.
+      // The page reports removed events. A damaged journal may hold events after the last durable
+      // position.
       if host.refusal == nil { try check(after, mayBeGone: true) }
       host.readEvents(after: after, limit: limit, filter).answer(call, self) { [host] page in
         call.answer { buffer in
@@ -200,7 +204,9 @@ extension PastValues {
 }
 
 extension EventPage {
-  /// Appends the answer; what would make the line too long is left for the next page.
+  /// Appends the answer.
+  ///
+  /// Events that would make the line too long are left for the next page.
   fileprivate func write(
     after end: UInt64, isMore: Bool, _ host: ServiceHost, limit: Int, to buffer: inout ByteBuffer
   ) {
@@ -221,7 +227,9 @@ extension EventPage {
     writeRest(after: end, isMore: isMore, host, to: &buffer)
   }
 
-  /// Appends the answer for the last events; those that make the line too long are the oldest.
+  /// Appends the answer for the last events.
+  ///
+  /// If the line is too long, the oldest events are omitted.
   fileprivate func writeLast(_ host: ServiceHost, limit: Int, to buffer: inout ByteBuffer) {
     var items: [[UInt8]] = []
     var size = 0
@@ -243,7 +251,7 @@ extension EventPage {
       to: &buffer)
   }
 
-  /// What stands around the events.
+  /// The bytes reserved for the rest of the answer.
   private static var roomForRest: Int { 512 }
 
   private func writeRest(
@@ -260,7 +268,7 @@ extension EventPage {
 }
 
 extension SignalProtocol where Error == JournalFault {
-  /// Answers a call with what is read; a failure refuses it.
+  /// Answers a call with the result of a read; a failure refuses the call.
   func answer(_ call: Call, _ interface: Interface, _ onResult: @escaping (Element) -> Void) {
     let work = observe { event in
       switch event {

@@ -4,14 +4,16 @@ internal import Services
 internal import Signals
 internal import Wire
 
-/// What an expression says, before its ends are looked for.
+/// A parsed binding expression, before its sources are resolved.
 struct ReadBinding {
   let expression: BindExpression
   let transformer: Transformer<JSONValue, JSONValue>
 }
 
 extension Interface {
-  /// What is to be bound, and may be by this role; whether it can be now is another question.
+  /// Parses a binding expression and checks the role's rights.
+  ///
+  /// Does not check that the binding can be made.
   func readBinding(_ text: String) throws(WireError) -> ReadBinding {
     let read: ReadBinding
     do throws(BindFault) {
@@ -25,15 +27,15 @@ extension Interface {
     return read
   }
 
-  /// A binding that is counted and not started.
-  ///
+  /// Creates a binding that is part of the graph but not started.
   func makeBinding(_ text: String) throws(WireError) -> LiveBinding {
     try makeBinding(readBinding(text))
   }
 
-  /// A binding that is counted and not started.
+  /// Creates a binding that is part of the graph but not started.
   ///
-  /// - Parameter isRecorded: Whether it is an event, behind those by which others end.
+  /// - Parameter isRecorded: Whether the binding is an event in the journal, after the events that
+  ///   end other bindings.
   func makeBinding(
     _ read: ReadBinding, isRecorded: Bool = false
   ) throws(WireError) -> LiveBinding {
@@ -65,8 +67,9 @@ extension Interface {
     }
   }
 
-  /// Why the role may not bind: it must be allowed to read what is passed on, and to write what it is
-  /// passed on to.
+  /// Returns the error if the role may not make a binding.
+  ///
+  /// It must be allowed to read each giving source and to write each receiving one.
   func denial(of expression: BindExpression) -> WireError? {
     for (from, to) in expression.flows {
       guard role.mayRead(from) else { return notFound(from) }
@@ -75,8 +78,9 @@ extension Interface {
     return nil
   }
 
-  /// A circle as the role may see it: with what it has named itself and what it may read, and "…" for
-  /// all others in a row.
+  /// Returns a cycle as the role may see it.
+  ///
+  /// Runs of sources that it neither named nor may read become "…".
   private func readable(_ circle: [String], for expression: BindExpression) -> [String] {
     var path: [String] = []
     for source in circle {
@@ -87,7 +91,7 @@ extension Interface {
     return path
   }
 
-  /// The sources among which one is that can be bound.
+  /// Returns the provider of a source that can be bound.
   private func sources(of source: String) throws(WireError) -> SourceProvider {
     guard let sources = service(of: source)?.sources,
       sources.exists(source) || sources.hides(source)
@@ -102,7 +106,7 @@ extension Interface {
       read: { sources.newest(source)?.value },
       write: service(of: source)?.writer.map { write in
         { [host, unowned ends] value in
-          // In the name of the daemon: who has bound may have left long ago.
+          // Runs as the daemon: the user who made the binding may have disconnected.
           let command = Command(method: "bind", caller: Caller(uid: 0, pid: 0))
           let accepted = try host.perform(command) {
             _ = try write(source, value.text)
@@ -122,7 +126,8 @@ extension Interface {
 }
 
 extension SourceProvider {
-  /// The durable value of a source, `null` when it has gone; `nil` when it never had one.
+  /// Returns the durable value of a source: `null` if it was removed, `nil` if it never had a
+  /// value.
   func durable(_ source: String, _ host: ServiceHost) -> JSONValue? {
     value(source)?.value ?? (host.version(of: source) > 0 ? .null : nil)
   }

@@ -4,9 +4,9 @@ internal import JSON
 internal import Signals
 internal import Wire
 
-/// `describe` and `rpc.discover`, made from the table that dispatch uses.
+/// `describe` and `rpc.discover`, generated from the method table that dispatch uses.
 extension Interface {
-  /// What a path names: a service, a method or a source; everything without one.
+  /// Describes the service, method or source at a path; without a path, everything.
   func describe(_ path: String?) throws(WireError) -> JSONObject {
     guard let path else { return overview }
     if path == "events" { return Self.eventsDescription }
@@ -23,7 +23,7 @@ extension Interface {
     throw .notFound("path", path, didYouMean: nearest(to: path, among: names))
   }
 
-  /// The source that every client may read, each as much of it as its role allows.
+  /// The description of `events`, which every client may read as far as its role allows.
   private static let eventsDescription: JSONObject = [
     "source": .string("events"),
     "doc": .string("The whole journal: of its events those whose streams you may read."),
@@ -31,7 +31,7 @@ extension Interface {
     "journaled": .bool(true),
   ]
 
-  /// Whether the role allows anything that a service offers.
+  /// Whether the role may use any part of a service.
   private func isVisible(_ service: Service) -> Bool {
     service.sources != nil || methods.methods.contains { $0.name.hasPrefix(service.name + ".") }
   }
@@ -87,13 +87,13 @@ extension Interface {
     return ["name": .string(view.name), "doc": .string(view.doc), "args": .array(arguments)]
   }
 
-  /// The types of a service's events, where the role may read some of its streams.
+  /// Returns the event types of a service if the role may read some of its streams.
   private func readableEvents(of service: Service) -> [JSONValue] {
     guard mayDo(role.read, with: service.name + "/**") else { return [] }
     return service.events.map { .string($0) }
   }
 
-  /// Whether rules allow some name that a pattern means.
+  /// Whether the rules allow some name that matches a pattern.
   private func mayDo(_ rules: Rules, with pattern: String) -> Bool {
     Pattern(pattern).map { rules.mayAllow($0) } ?? false
   }
@@ -109,7 +109,8 @@ extension Interface {
     ]
   }
 
-  /// The types of events that those writable sources may record of which the role may write some.
+  /// The types of the events recorded by writable sources, for services where the role may write a
+  /// source.
   private var writtenBySources: [String] {
     let writable = services.filter { mayDo(role.write, with: $0.name + "/**") }
     return Set(writable.flatMap(\.writes)).sorted()
@@ -133,7 +134,7 @@ extension Interface {
     ]
   }
 
-  /// The members that a result has, of whatever form it is.
+  /// Returns the members of a result, merged over all of its forms.
   private func members(of method: Method) -> [JSONValue] {
     let forms = if case .either(let forms) = method.result { forms } else { [method.result] }
     var names: [String] = []
@@ -154,14 +155,14 @@ extension Interface {
 }
 
 extension SourceProvider {
-  /// The description that covers a source.
+  /// Returns the description that matches a source.
   func description(of source: String) -> Description? {
     descriptions.first { Pattern($0.name)?.matches(source) ?? false }
   }
 }
 
 extension JSONObject {
-  /// An object that says first what it describes.
+  /// Returns an object whose first member names the described item.
   fileprivate static func naming(_ what: String, _ name: String, _ rest: JSONObject) -> JSONObject {
     var object: JSONObject = [what: .string(name)]
     for member in rest.members { object[member.name] = member.value }

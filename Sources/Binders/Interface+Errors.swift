@@ -2,9 +2,9 @@ internal import JSON
 package import Services
 package import Wire
 
-/// The one place where what services say becomes what the wire says.
+/// Maps errors of services and the journal to wire errors.
 extension Interface {
-  /// What a client is told of a refusal.
+  /// Maps a refusal to the error sent to the client.
   func error(_ refusal: Refusal) -> WireError {
     switch refusal {
     case .service(let error): WireError(error)
@@ -20,7 +20,9 @@ extension Interface {
     }
   }
 
-  /// Notes that what is being run is to be run again; the error is told to nobody.
+  /// Marks the current request to run again later.
+  ///
+  /// The returned error is never sent.
   private func deferred() -> WireError {
     isDeferred = true
     return WireError(.internalError, "not decided yet")
@@ -39,7 +41,7 @@ extension Interface {
     return error
   }
 
-  /// What a client is told of whatever a service has thrown.
+  /// Maps any error of a service to the error sent to the client.
   func error(_ error: any Error) -> WireError {
     switch error {
     case let error as WireError: error
@@ -50,7 +52,7 @@ extension Interface {
     }
   }
 
-  /// What a client is told of a fault of the journal.
+  /// Maps a journal error to the error sent to the client.
   func error(_ fault: JournalFault) -> WireError {
     switch fault {
     case .readOnly(let reason, let mayBeWritten):
@@ -69,7 +71,7 @@ extension Interface {
     }
   }
 
-  /// What a client is told of a fault within: a ref, under which the log has the detail.
+  /// Returns an internal error with a reference under which the log has the details.
   func internalError(_ message: String, _ detail: String) -> WireError {
     commons.internalErrors += 1
     let ref = "E-\(commons.internalErrors)"
@@ -79,14 +81,14 @@ extension Interface {
 }
 
 extension LimitName {
-  /// The limit that a quota comes from.
+  /// Returns the limit that sets a quota.
   fileprivate init(_ scope: StateQuota.Scope) {
     self = scope == .total ? .state : .statePerUser
   }
 }
 
 extension StateQuota {
-  /// The quota that limits set.
+  /// Creates the quota set by the limits.
   package init(_ limits: Limits) {
     self.init(total: limits.state, ofUser: limits.statePerUser)
   }

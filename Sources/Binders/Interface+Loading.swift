@@ -4,11 +4,11 @@ package import Signals
 internal import Wire
 
 extension Interface {
-  /// Offers something that is loaded: it is observed while somebody watches it.
+  /// Offers a loaded value as a source, which is observed while it has subscribers.
   ///
-  /// What clients see is `loading`, `loaded` with the value, `reloading` with the value of before, or
-  /// `failed` with the error, and the value of before where there is one; that is a value as well,
-  /// and the source may load again.
+  /// Clients see `loading`, `loaded` with the value, `reloading` with the previous value, or
+  /// `failed` with the error and any previous value. A failure is a value too: the source may load
+  /// again.
   package func offerLoadingSource<Value: Codable, Failure: ServiceError>(
     _ name: String, _ doc: String, _ signal: LoadingSignal<Value, Failure>
   ) {
@@ -30,26 +30,29 @@ extension Interface {
   }
 }
 
-/// Sources that are loaded while somebody watches them, beside the journaled ones of a service.
+/// Sources loaded while they have subscribers, offered beside the journaled sources of a service.
 ///
-/// Their values are as ``Interface/text(_:before:)`` makes them.
+/// Their values have the form of ``Interface/text(_:before:_:)``.
 struct LoadingSources {
   let description: SourceProvider.Description
   let exists: (_ source: String) -> Bool
   let value: (_ source: String) -> JSONText?
   let names: () -> [String]
 
-  /// Every change from now on, which may be told at once; loads while it is observed.
+  /// Emits every change of a source and loads while it is observed.
+  ///
+  /// It may emit at once.
   let changes: (_ source: String) -> Signal<SourceChange, Never>
   let changesWhere: (_ isWanted: @escaping (String) -> Bool) -> Signal<SourceChange, Never>
 }
 
 extension Interface {
-  /// What loading has come to, as clients see it: an object whose members stand in the frame.
+  /// Returns the loading state as clients see it: an object whose members become part of the frame.
   ///
-  /// Static, because what shows it may outlive the interface that has offered it, and must not keep it.
+  /// Static, because its users may outlive the interface that offered the source and must not
+  /// retain it.
   ///
-  /// - Parameter before: The value that is there while it is loaded again, or could not be.
+  /// - Parameter before: The previous value, shown during a reload and after a failure.
   static func text<Value: Encodable, Failure: ServiceError>(
     _ state: ObservedLoadingState<Value, Failure>, before: Value?, _ encoder: JSONEncoder
   ) -> JSONText {
@@ -68,7 +71,7 @@ extension Interface {
   }
 }
 
-/// What loading has come to, as clients see it: an object whose members stand in the frame.
+/// The loading state as clients see it: an object whose members become part of the frame.
 private final class LoadingText {
   private(set) var text = JSONText(kept: #"{"state":"loading"}"#)
   private var value: JSONText?

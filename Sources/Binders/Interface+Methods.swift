@@ -9,10 +9,12 @@ extension Interface {
   /// Offers a method of a service that may record events.
   ///
   /// - Parameters:
-  ///   - name: The whole name, for example `"cells.set"`.
-  ///   - parameters: Decoded by name or, in the order of the type's members, by position.
-  ///   - writes: The types of events that it may record; `nil` for those of all writable sources.
-  ///   - errors: The `reason` of each `rejected` that it may answer.
+  ///   - name: The full name, for example `"cells.set"`.
+  ///   - parameters: The parameters, decoded by name, or by position in the order of the type's
+  ///     members.
+  ///   - writes: The event types that the method may record; `nil` for those of all writable
+  ///     sources.
+  ///   - errors: The `reason` of each `rejected` error that the method may return.
   ///   - direct: Reads the parameters in their usual form; see ``DirectReader``.
   ///   - body: Calls the service.
   package func command<Parameters: Decodable, Value: Codable, Failure: ServiceError>(
@@ -96,6 +98,8 @@ extension Interface {
   // MARK: Running
 
   /// Runs a request of a client.
+  ///
+  /// - Returns: The condition that the request must wait for; `nil` if it was handled.
   func run(
     _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) -> Connection.Parking? {
@@ -109,7 +113,7 @@ extension Interface {
     case .command:
       guard !host.isBehind else { return .durability }
     case .query, .late, .long:
-      // What a client has written it finds when it reads.
+      // A read sees earlier writes of the same client.
       guard !connection.hasUndurableWrites, !connection.hasHeldAnswers else { return .durability }
       guard method.kind != .long || connection.hasRoomForLate else { return .late }
     case .prompt: break
@@ -122,7 +126,9 @@ extension Interface {
     return .work
   }
 
-  /// - Throws: when there is no such method, for nobody.
+  /// Checks that a method exists, whether or not the role may call it.
+  ///
+  /// - Throws: `method_not_found`.
   func checkExists(_ method: String) throws(WireError) {
     guard methods.methods.contains(where: { $0.name == method }) || withheld.contains(method) else {
       throw methodNotFound(method)
@@ -138,10 +144,10 @@ extension Interface {
     return WireError(.methodNotFound, "no method '\(name)'", data)
   }
 
-  /// What stands around the value in the answer to a command.
+  /// The bytes reserved for the rest of the answer to a command.
   static let answerBytes = 512
 
-  /// Runs a command and answers it when it is durable.
+  /// Runs a command, and answers it once its events are durable.
   func run<Parameters: Decodable>(
     _ name: String, _ names: [String], _ direct: DirectReader<Parameters>?, _ call: Call,
     _ request: Request, _ line: Span<UInt8>, in session: Session? = nil,
@@ -171,14 +177,15 @@ extension Interface {
       }
       answer(call, accepted) { $0.write(to: &$2, room: $1) }
     } catch {
-      // What it was refused for may not be durable yet.
+      // The refusal may depend on events that are not durable yet.
       call.refuse(self.error(error), after: host.last)
     }
   }
 
-  /// Answers a command when it is durable.
+  /// Answers a command once its events are durable.
   ///
-  /// - Parameter write: Writes the result; the room is how long what the method returned may be.
+  /// - Parameter write: Writes the result; `room` is the maximum size of the returned value in
+  ///   bytes.
   func answer(
     _ call: Call, _ accepted: Accepted,
     _ write: @escaping (Accepted, _ room: Int, inout ByteBuffer) -> Void
@@ -195,7 +202,7 @@ extension Interface {
     }
   }
 
-  /// The parameters of a request.
+  /// Decodes the parameters of a request.
   func decode<Parameters: Decodable>(
     _ request: Request, _ line: Span<UInt8>, _ names: [String],
     _ unknown: JSONDecoder.UnknownMembers
@@ -212,7 +219,7 @@ extension Interface {
     }
   }
 
-  /// The parameters of a call that is a part of another one.
+  /// Decodes the parameters of a call within another call, such as `atomic`.
   func decode<Parameters: Decodable>(
     _ parameters: JSONText?, _ names: [String]
   ) throws(WireError) -> Parameters {
@@ -227,7 +234,7 @@ extension Interface {
     }
   }
 
-  /// The parameters of a call that gives none.
+  /// Decodes the parameters of a call without any.
   private func decodeNothing<Parameters: Decodable>(
     _ unknown: JSONDecoder.UnknownMembers
   ) throws(JSONDecodingError) -> Parameters {
@@ -236,10 +243,10 @@ extension Interface {
       from: "{}".utf8.span, beside: CallOptions.name, unknownMembers: unknown)
   }
 
-  /// What `_meta` of the request that was decoded last says.
+  /// Adds the `_meta` options of the last decoded request to a command.
   ///
-  /// - Parameter handle: A parameter that says where and not what: a client that comes again with the
-  ///   same `cmd` has another one.
+  /// - Parameter handle: A parameter left out of the fingerprint, because a retry uses a new
+  ///   subscription handle.
   func addOptions(
     to command: inout Command, _ request: Request, _ line: Span<UInt8>, _ call: inout Call,
     besides handle: String? = nil
@@ -255,15 +262,16 @@ extension Interface {
   }
 }
 
-/// Measures how long a method runs.
+/// Measures the running time of a method.
 struct CallTimer {
   private let begun: UInt64
   private let most: Int
   private let clock: () -> UInt64
 
-  /// Begins to measure.
+  /// Starts the timer.
   ///
-  /// - Parameter clock: Milliseconds of a monotonic clock that goes on while a method runs.
+  /// - Parameter clock: Returns milliseconds of a monotonic clock that advances while a method
+  ///   runs.
   init(_ call: Call, _ clock: @escaping () -> UInt64) {
     self.clock = clock
     begun = clock()
@@ -271,16 +279,19 @@ struct CallTimer {
     most = min(limit, call.timeoutMilliseconds ?? limit)
   }
 
-  /// - Throws: ``Refusal`` when the method has run for longer than it may.
+  /// Checks the time limit.
+  ///
+  /// - Throws: ``Refusal`` if the method has exceeded it.
   func check() throws(Refusal) {
     guard clock() - begun <= UInt64(most) else { throw .tooLong(milliseconds: most) }
   }
 }
 
-/// Reads parameters by hand in the form that clients usually write them in.
+/// Reads parameters by hand in the form that clients usually send, which is faster than decoding.
 ///
-/// That is an object with just these members in just this order. For any other form, `_meta`
-/// included, it returns `nil`, and the type is decoded, which is most of what a small request costs.
+/// The usual form is an object with exactly these members in this order. For any other form, also
+/// with `_meta`, the reader returns `nil` and the parameters are decoded. Decoding is most of the
+/// cost of a small request.
 package typealias DirectReader<Parameters> = (
   _ object: inout JSONScanner, _ line: Span<UInt8>
 ) throws(JSONFault) -> Parameters?
@@ -298,8 +309,8 @@ extension Request {
 extension Accepted {
   /// Appends the result of a command.
   ///
-  /// - Parameter room: How long the value may be: what was done is not answered as an error because
-  ///   it does not fit.
+  /// - Parameter room: The maximum size of the value in bytes. A longer value is omitted, because
+  ///   the command has already succeeded.
   func write(to buffer: inout ByteBuffer, room: Int) {
     buffer.append("{")
     let value = value.flatMap { $0.text.utf8.count <= room ? $0 : nil }
@@ -323,15 +334,15 @@ extension Accepted {
 }
 
 extension Connection {
-  /// The client as services know it.
+  /// The client in the form that services use.
   var caller: Caller { Caller(uid: peer.uid, pid: peer.pid) }
 }
 
 extension Call {
-  /// Who calls.
+  /// The client that makes the call.
   var caller: Caller { connection.caller }
 
-  /// A command in the name of who calls.
+  /// Creates a command on behalf of the calling client.
   func command(_ method: String, mayRecord: ((String) -> Bool)?) -> Command {
     Command(method: method, caller: caller, mayRecord: mayRecord)
   }

@@ -3,8 +3,8 @@ internal import Wire
 
 /// The methods as an OpenRPC document: <https://spec.open-rpc.org/>, version 1.2.6.
 ///
-/// The document fits into a line as clients take it when they have not asked for longer ones: so what
-/// stands in it several times is said once, and what is the default is left out.
+/// The document must fit into a line of the default length. Therefore repeated parts are shared by
+/// reference, and default values are omitted.
 extension Interface {
   func openRPC(version: String) -> JSONValue {
     var shared = SharedParts()
@@ -47,7 +47,7 @@ extension Interface {
     return .object(described)
   }
 
-  /// The options that every call takes, by name only.
+  /// The `_meta` options that every call accepts, by name only.
   private static let options: JSONValue = {
     let stream = Shape.either([.natural, .words(["none", "exists", "any"])])
     let shape = Shape.object([
@@ -63,7 +63,8 @@ extension Interface {
     ])
   }()
 
-  /// What the service of a method may say no with: one error, because a code stands once.
+  /// Returns the errors that a method may reject with, as one entry because a code may occur only
+  /// once.
   private static func errors(of method: Method) -> [JSONValue] {
     guard !method.errors.isEmpty else { return [] }
     return [
@@ -77,7 +78,7 @@ extension Interface {
 }
 
 extension JSONObject {
-  /// Whether it is a schema, and not the members of one, which have names of their own.
+  /// Whether the object is a schema, rather than the named members of one.
   fileprivate var isSchema: Bool {
     switch (self["type"], self["anyOf"], self["enum"]) {
     case (.string?, _, _), (_, .array?, _), (_, _, .array?): true
@@ -86,9 +87,9 @@ extension JSONObject {
   }
 }
 
-/// Parts of a document that stand in it several times and are worth a reference.
+/// Repeated parts of a document that are replaced by references.
 private struct SharedParts {
-  /// Bytes of a part from which on a reference is shorter.
+  /// The size in bytes from which a reference is shorter than the part.
   private static let minBytes = 50
 
   private var counts: [String: Int] = [:]
@@ -112,7 +113,7 @@ private struct SharedParts {
     text.utf8.count >= Self.minBytes && counts[text, default: 0] > 1
   }
 
-  /// A schema with references to what it shares with others.
+  /// Returns a schema in which repeated parts are references.
   mutating func schema(_ value: JSONValue) -> JSONValue {
     switch value {
     case .object(let object):
@@ -135,7 +136,7 @@ private struct SharedParts {
     return parts
   }
 
-  /// A parameter, or a reference to it.
+  /// Returns a parameter, or a reference to it if it is repeated.
   mutating func descriptor(_ value: JSONValue, named name: String) -> JSONValue {
     let text = value.text.text
     guard isShared(text) else { return value }
@@ -148,7 +149,7 @@ private struct SharedParts {
     return .object(["$ref": .string("#/components/contentDescriptors/\(names[text] ?? "")")])
   }
 
-  /// What the references mean.
+  /// Returns the components that the references point to.
   func components(besides others: JSONObject) -> JSONObject {
     var descriptors = descriptors
     for other in others.members { descriptors[other.name] = other.value }

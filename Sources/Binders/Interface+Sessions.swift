@@ -4,9 +4,11 @@ package import Services
 package import Signals
 internal import Wire
 
-// What is offered to whoever is logged in on a connection.
+// Methods and sources for logged-in clients.
 extension Interface {
-  /// The session of a client, from the first time that something asks for it until the client leaves.
+  /// Returns the session of a connection.
+  ///
+  /// It is created on first use and ends with the connection.
   func session(of connection: Connection) -> Session {
     let (id, commons) = (connection.id, commons)
     if let session = commons.sessions[id] {
@@ -27,9 +29,9 @@ extension Interface {
     return session
   }
 
-  /// Offers a method that may record events, and is told whose session it is called in.
+  /// Offers a method that may record events and receives the caller's session.
   ///
-  /// For its parameters see ``command(_:_:_:writes:errors:direct:body:)``.
+  /// For the parameters see ``command(_:_:_:writes:errors:direct:body:)``.
   package func command<Parameters: Decodable, Value: Codable, Failure: ServiceError>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, writes: [String],
     errors: [String] = [], in body: @escaping (Session, Parameters) throws(Failure) -> Value
@@ -55,10 +57,11 @@ extension Interface {
     }
   }
 
-  /// Offers a method that does more than it records: to the session, or with a secret.
+  /// Offers a method whose answer is not stored, because it changes the session or returns a
+  /// secret.
   ///
-  /// It is run whenever it is called, and what it answers is kept nowhere. So it takes no `_meta.cmd`
-  /// and is no part of an `atomic`.
+  /// Each call runs the method again. So it accepts no `_meta.cmd` and cannot be part of an
+  /// `atomic`.
   package func unkeptCommand<Parameters: Decodable, Value: Codable, Failure: ServiceError>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, writes: [String],
     errors: [String] = [], in body: @escaping (Session, Parameters) throws(Failure) -> Value
@@ -94,7 +97,7 @@ extension Interface {
     }
   }
 
-  /// Offers a value that is no event: shown as it is, journaled never.
+  /// Offers the value of a property as a source that is not journaled.
   package func offerSource<Value: Codable>(
     _ name: String, _ doc: String, _ property: AnyProperty<Value>
   ) {
@@ -110,8 +113,8 @@ extension Interface {
 }
 
 extension Command {
-  /// Who is logged in is a part of what is asked: the same call of somebody else under the same
-  /// identity is another one.
+  /// Adds the logged-in user to the fingerprint: the same `cmd` of another user is a different
+  /// call.
   mutating func noteActor(_ session: Session?) {
     guard id != nil, let name = session?.name else { return }
     parameters = "\(name) \(parameters)"

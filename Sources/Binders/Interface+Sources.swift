@@ -6,9 +6,9 @@ internal import Signals
 internal import Wire
 
 extension Interface {
-  /// Offers the sources of a ledger: journaled, and read from what is durable.
+  /// Offers the sources of a ledger: journaled, with durable values.
   ///
-  /// - Parameter exists: Whether a name can be watched that has no value now.
+  /// - Parameter exists: Whether clients can subscribe to a source that has no value now.
   package func offerSources<State>(
     of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
     exists: @escaping (String) -> Bool
@@ -16,7 +16,7 @@ extension Interface {
     offerSources(of: ledger, descriptions, exists: exists, beside: nil)
   }
 
-  /// The same, with others beside them that are loaded.
+  /// Offers the sources of a ledger, with loaded sources beside them.
   func offerSources<State>(
     of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
     exists: @escaping (String) -> Bool, beside loading: LoadingSources?
@@ -24,11 +24,11 @@ extension Interface {
     offerSources(of: ledger, descriptions, exists: exists, beside: loading) { _ in }
   }
 
-  /// Offers the sources of a ledger that are writable.
+  /// Offers the sources of a ledger, some of which are writable.
   ///
   /// - Parameters:
-  ///   - writes: The types of events that `write` may record.
-  ///   - write: Sets a source.
+  ///   - writes: The event types that `write` may record.
+  ///   - write: Sets a source and returns its new value.
   package func offerSources<State, Failure: ServiceError>(
     of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
     exists: @escaping (String) -> Bool, writes: [String],
@@ -67,7 +67,7 @@ extension Interface {
     }
   }
 
-  /// Offers a value that is measured: not journaled.
+  /// Offers a measured value as a source that is not journaled.
   package func offerSource<Value: Codable>(
     _ name: String, _ doc: String, _ sampled: Sampled<Value>
   ) {
@@ -98,14 +98,14 @@ extension Interface {
   }
 }
 
-/// One measured source.
+/// A source that is not journaled.
 struct SampledSource {
   let value: () -> JSONText
   let changes: Signal<SourceChange, Never>
 }
 
 extension SourceProvider {
-  /// The measured sources of a service.
+  /// Creates the provider of a service whose sources are not journaled.
   fileprivate convenience init(sampled: [(Description, SampledSource)]) {
     var byName: [String: SampledSource] = [:]
     for (description, source) in sampled { byName[description.name] = source }

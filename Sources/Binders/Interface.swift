@@ -4,30 +4,30 @@ internal import JSON
 package import Services
 internal import Signals
 
-/// What clients of one role may call and watch: the one table that dispatch, `describe` and
-/// `rpc.discover` are made from.
+/// The methods, sources and views that clients of one role can use: the table behind dispatch,
+/// `describe` and `rpc.discover`.
 ///
-/// Binders of services fill it once, and it takes of what they offer what its role allows. What none
-/// of them has bound does not exist for the clients it is given to.
+/// The binders of services fill it once. It keeps the offers that its role allows; for its clients,
+/// nothing else exists.
 package final class Interface {
-  /// Sets a source.
+  /// Sets a source and returns its new value.
   typealias Writer = (_ source: String, _ value: JSONText) throws(NotWritable) -> JSONText
 
-  /// One service as it is offered.
+  /// A service with its sources.
   final class Service {
     let name: String
     let doc: String
     var sources: SourceProvider?
 
-    /// Whether sources are offered, also where the role may know none of them.
+    /// Whether the service has sources, even if the role may know none of them.
     var hasSources = false
     var writer: Writer?
 
-    /// The sources that are not journaled, by name.
+    /// The sources that are not journaled, sorted by name.
     var sampled: [(description: SourceProvider.Description, source: SampledSource)] = []
     var events: [String] = []
 
-    /// The types of events that ``writer`` may record.
+    /// The event types that ``writer`` may record.
     var writes: [String] = []
 
     init(name: String, doc: String) {
@@ -38,39 +38,39 @@ package final class Interface {
 
   let host: ServiceHost
 
-  /// Whose interface it is.
+  /// The role that the interface is for.
   let role: Role
 
-  /// The methods that were offered and that the role does not allow.
+  /// The names of offered methods that the role does not allow.
   private(set) var withheld: Set<String> = []
 
-  /// Who asks for what is being run.
+  /// The client whose request is running.
   var caller = Caller(uid: 0, pid: 0)
 
-  /// Whether what is being run waits for something that is worked out away from the loop: it is run
-  /// again.
+  /// Whether the running request waits for work outside the event loop and must run again
+  /// afterwards.
   var isDeferred = false
 
-  /// The client whose `atomic` is being read and run.
+  /// The connection whose `atomic` is being decoded and run.
   var atomicConnection: Connection?
 
-  /// The session in which a part of it is called.
+  /// The session used by the calls of that `atomic`; `nil` if no call needs one.
   var atomicSession: Session?
 
-  /// By name; there are few, so that looking through them is as fast as anything.
+  /// The services, sorted by name; few enough for a linear search.
   private(set) var services: [Service] = []
   private(set) var methods = MethodTable()
 
-  /// The views that can be opened, by name.
+  /// The views that clients can open, by name.
   private(set) var views: [String: ViewBinder] = [:]
 
-  /// The lines of the binders that fill it, while they do.
+  /// The collected offers during ``fill(_:)``; otherwise `nil`.
   private var lines: [Assembly.Line]?
 
-  /// What it has in common with those of other roles.
+  /// The state shared by the interfaces of all roles.
   package let commons: InterfaceCommons
 
-  /// The bindings that live, of all roles, and what they may name.
+  /// The live bindings of all roles.
   var bindings: LiveBindings { commons.bindings }
   let transformers = JSONTransformers.all
 
@@ -88,9 +88,10 @@ package final class Interface {
 
   // MARK: Filling
 
-  /// Lets binders offer what there is: whatever the order of their lines, they are taken in the same.
+  /// Calls the binders, then processes their offers in a fixed order, independent of the order of
+  /// the calls.
   ///
-  /// What is offered of a service that nobody offers is a mistake of the binder, and stops the daemon.
+  /// An offer for a service that does not exist is a programming error and stops the daemon.
   package func fill(_ bind: (Interface) -> Void) {
     precondition(lines == nil, "an interface is filled within its own filling")
     lines = []
@@ -100,7 +101,7 @@ package final class Interface {
     Assembly.take(commons.lineOrder(lines))
   }
 
-  /// What a line of a binder offers, in the order in which that is taken.
+  /// The kind of an offer, in processing order.
   enum Offer: Int {
     case service
     case sources
@@ -108,13 +109,15 @@ package final class Interface {
     case view
   }
 
-  /// Takes a line of a binder when all of them are there.
+  /// Adds an offer, which is processed when all binders have run.
   func line(_ offer: Offer, _ run: @escaping () -> Void) {
     precondition(lines != nil, "a binder offers something outside of fill")
     lines?.append(Assembly.Line(phase: offer.rawValue, run: run))
   }
 
-  /// Offers a service; its methods and sources stand before or after it.
+  /// Offers a service.
+  ///
+  /// Its methods and sources may be offered before or after it.
   package func offer(_ service: String, _ doc: String, events: [String] = []) {
     line(.service) { [unowned self] in
       let offered = Service(name: service, doc: doc)
@@ -125,7 +128,7 @@ package final class Interface {
     }
   }
 
-  /// Adds a method to the table, if the role allows it.
+  /// Adds a method if the role allows it.
   func add(_ method: Method) {
     line(.method) { [unowned self] in
       if let service = method.service { _ = offered(service, for: method.name) }
@@ -137,7 +140,7 @@ package final class Interface {
     }
   }
 
-  /// Adds a view that can be opened.
+  /// Adds a view that clients can open.
   func add(_ view: ViewBinder) {
     line(.view) { [unowned self] in
       precondition(views[view.name] == nil, "two views \(view.name)")
@@ -145,7 +148,9 @@ package final class Interface {
     }
   }
 
-  /// The service to which something belongs that is offered.
+  /// Returns the service that an offer belongs to.
+  ///
+  /// Stops the daemon if there is none.
   func offered(_ name: String, for what: String) -> Service {
     guard let service = service(named: name) else {
       preconditionFailure("\(what) is offered, but no service \(name)")
@@ -159,7 +164,7 @@ package final class Interface {
     services.first { $0.name == name }
   }
 
-  /// The service that a source belongs to: the one that is called as its first segment.
+  /// Returns the service of a source, named by the source's first segment; `nil` if there is none.
   func service(of source: String) -> Service? {
     let source = source.utf8.span
     return services.first { service in
@@ -173,7 +178,7 @@ package final class Interface {
     }
   }
 
-  /// A value of any result type as text.
+  /// Returns a result as JSON; `nil` for ``Nothing``.
   func text<Value: Encodable>(_ value: Value) throws -> JSONText? {
     switch value {
     case let text as JSONText: text
@@ -184,5 +189,5 @@ package final class Interface {
   }
 }
 
-/// What a method returns that returns nothing.
+/// The result of a method that returns nothing.
 package struct Nothing: Codable {}

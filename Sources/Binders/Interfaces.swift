@@ -2,14 +2,16 @@ package import Configuration
 package import Services
 package import Signals
 
-/// The interfaces of all roles, each made when the first client of it comes.
+/// The interfaces of all roles, each created when its first client connects.
 package final class Interfaces {
-  /// What they have in common.
+  /// The state shared by all interfaces.
   package let commons = InterfaceCommons()
 
   private let host: ServiceHost
 
-  /// Lets the binders of all services offer what there is; set before the first client comes.
+  /// Calls the binders of all services for a new interface.
+  ///
+  /// Set before the first client connects.
   package var onMaking: (Interface) -> Void = { _ in }
 
   private var byRole: [Role: Interface] = [:]
@@ -26,55 +28,58 @@ package final class Interfaces {
     return interface
   }
 
-  /// Lets go of all of them, and of what they were made of; for the end.
+  /// Releases all interfaces and ends all bindings, when the daemon stops.
   package func end() {
     onMaking = { _ in }
     byRole = [:]
     commons.bindings.end()
   }
 
-  /// Lets go of those that no new client will have; who has one keeps it.
+  /// Releases the interfaces of other roles.
+  ///
+  /// Clients that use one keep it.
   package func keep(only roles: Set<Role>) {
     byRole = byRole.filter { roles.contains($0.key) }
   }
 }
 
-/// What the interfaces of all roles have in common: the bindings that live, and who is told of what.
+/// The state shared by the interfaces of all roles: live bindings, sessions, readers and callbacks.
 package final class InterfaceCommons {
   let bindings = LiveBindings()
 
-  /// Finds the parts of values that clients watch.
+  /// Finds the parts of values that clients subscribe to.
   let parts = PartFinder()
 
-  /// Calls back later.
+  /// The scheduler for delayed callbacks.
   package var scheduler: (any Scheduler)? {
     get { bindings.scheduler }
     set { bindings.scheduler = newValue }
   }
 
-  /// Makes the session of a client; `nil` where nobody can log in.
+  /// Creates the session of a client; `nil` if clients cannot log in.
   package var makeSession: ((Caller) -> Session)?
 
-  /// The sessions of those clients that have needed one, by the number of their connection.
+  /// The sessions of clients that have needed one, by connection id.
   var sessions: [UInt64: Session] = [:]
 
-  /// Who reads durably; `nil` where that is not offered.
+  /// The durable readers; `nil` if they are not offered.
   var readers: LiveReaders?
 
-  /// Told what is wrong within, and the ref by which a client was told that something is.
+  /// Called for each internal error, with the reference sent to the client and the details for the
+  /// log.
   package var onInternalError: (_ ref: String, _ detail: String) -> Void = { _, _ in }
 
-  /// Told what a client has asked for that its role does not allow, for example
-  /// `"to call cells.set"`.
+  /// Called when a client requests an operation that its role does not allow, for example `"to call
+  /// cells.set"`.
   package var onRefusal: (_ caller: Caller, _ role: Role, _ what: String) -> Void = { _, _, _ in }
 
-  /// The order in which the lines of the binders of services are written: a test shuffles them.
+  /// The order in which offers are processed; tests shuffle it.
   package var lineOrder: ([Assembly.Line]) -> [Assembly.Line] = { $0 }
 
-  /// Milliseconds of a monotonic clock that goes on while a method runs.
+  /// Returns milliseconds of a monotonic clock that advances while a method runs.
   package var clock: () -> UInt64 = { 0 }
 
-  /// How many internal errors there were.
+  /// The number of internal errors so far.
   var internalErrors = 0
 
   package init() {}

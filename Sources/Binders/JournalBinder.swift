@@ -4,7 +4,7 @@ package import Services
 internal import Signals
 internal import Wire
 
-/// Binds clients to the care of the journal.
+/// Offers journal maintenance to clients: figures and compaction.
 package func bindJournal(_ interface: Interface, to journal: JournalService) {
   interface.offer(
     "journal", "The care of the journal: what it holds, and what of it goes.",

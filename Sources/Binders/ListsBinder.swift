@@ -1,7 +1,7 @@
 internal import JSON
 package import Services
 
-/// Binds clients to the lists.
+/// Offers the lists to clients.
 package func bindLists(_ interface: Interface, to lists: ListsService) {
   interface.offer(
     "lists", "Observable arrays for scripts: who watches one hears of each change.",
@@ -98,7 +98,8 @@ private struct MoveInList: DocumentedParameters, ListParameters, ReadingParamete
   let from: Int
   let to: Int
 
-  // What changes nothing leaves no trace: so it is no way to read.
+  // A move to the same index returns the element but records no event, so it needs the right to
+  // read.
   var readSource: String? { from == to ? source : nil }
 
   static let docs = [

@@ -2,13 +2,13 @@ internal import JSON
 internal import Services
 internal import Signals
 
-/// One binding between two sources, and what it says of itself.
+/// A live binding between two sources, with its counters and last failure.
 final class LiveBinding: Disposable {
-  /// Why the last value has not arrived.
+  /// The reason why the last value has not arrived.
   struct Failure {
     let text: String
 
-    /// Microseconds since 1970.
+    /// The time of the failure, in microseconds since 1970.
     let time: Int64
   }
 
@@ -17,27 +17,27 @@ final class LiveBinding: Disposable {
   private let binding: EndBinding<JSONValue, JSONValue>
   private unowned let all: LiveBindings
 
-  /// Why the last value has not arrived; `nil` when it has.
+  /// The last failure; `nil` if the last value has arrived.
   private(set) var failure: Failure?
 
-  /// How many values were written and are not durable.
+  /// The number of written values that are not durable yet.
   private var waiting = 0
 
-  /// How many failures there were.
+  /// The number of failures so far.
   private var failureCount = 0
 
-  /// The end whose value was written and is lost, so that it is passed on again.
+  /// The end whose written value was lost and must be passed on again.
   private(set) var due: BindSide?
 
-  /// How many values were written and are lost.
+  /// The number of written values that were lost.
   private var lost = 0
   private let losses = PassthroughSubject<any Error, Never>()
   private let bag = DisposeBag()
 
-  /// Whether it ends when that is durable.
+  /// Whether the end of the binding is recorded but not durable yet.
   var isEnding = false
 
-  /// By which ``LiveBindings`` knows it.
+  /// The key of the binding in ``LiveBindings``.
   var number = 0
 
   init(
@@ -55,17 +55,17 @@ final class LiveBinding: Disposable {
 
   var isDisposed: Bool { binding.isDisposed }
 
-  /// How many values it has passed on.
+  /// The number of values passed on, without lost ones.
   var transferred: Int { binding.transferred - lost }
 
-  /// What it could not pass on, and why.
+  /// Emits an error for each value that could not be passed on.
   var failures: SafeSignal<any Error> { binding.failures.merge(with: losses.toSignal()) }
 
-  /// Passes values on from now on.
+  /// Starts to pass values on.
   ///
-  /// - Parameter assigns: Whether what is there goes to the other end at once; left out, the operator
-  ///   says so.
-  /// - Returns: Why a value was not passed on at once.
+  /// - Parameter assigns: Whether the present value is assigned to the other end at once; `nil`
+  ///   leaves it to the operator.
+  /// - Returns: The errors of values that could not be assigned at once.
   @discardableResult
   func start(assigning assigns: Bool? = nil) -> [any Error] {
     var failures: [any Error] = []
@@ -75,7 +75,9 @@ final class LiveBinding: Disposable {
     return failures
   }
 
-  /// Passes the durable value of an end on, `null` if it has gone; nothing if it never had one.
+  /// Passes on the durable value of an end: `null` if it was removed.
+  ///
+  /// Does nothing if it never had a value.
   func pass(from side: BindSide) {
     guard let value = ends.durable(side) else { return }
     switch side {
@@ -91,7 +93,7 @@ final class LiveBinding: Disposable {
     all.remove(self)
   }
 
-  // MARK: What becomes of values
+  // MARK: Delivery
 
   private func note(_ error: any Error) {
     failureCount += 1
@@ -104,7 +106,7 @@ final class LiveBinding: Disposable {
     failure = Failure(text: text, time: all.now())
   }
 
-  /// The other end has the value, or will have it when that is durable.
+  /// Notes that the other end has accepted a value, which may not be durable yet.
   private func notePassed() {
     due = nil
     if waiting == 0 { failure = nil }
@@ -115,17 +117,17 @@ final class LiveBinding: Disposable {
     all.noteWritten(self, from: side, at: seq, failureCount)
   }
 
-  /// What was written is durable.
+  /// Notes that a written value is durable.
   ///
-  /// - Parameter count: How many failures there were before it.
+  /// - Parameter count: The number of failures before the value was written.
   func settle(_ count: Int) {
     waiting -= 1
     if failureCount == count { failure = nil }
   }
 
-  /// All that was written and is not durable is lost.
+  /// Notes that all written values that are not durable are lost.
   ///
-  /// - Parameter side: The end from which the last of it came.
+  /// - Parameter side: The end from which the last of them came.
   func lose(from side: BindSide, _ fault: JournalFault) {
     (due, lost, waiting) = (side, lost + waiting, 0)
     failureCount += 1
@@ -134,7 +136,7 @@ final class LiveBinding: Disposable {
     losses.send(Refusal.journal(fault))
   }
 
-  /// Passes on again what is lost.
+  /// Passes the lost value on again.
   func retry() {
     guard let side = due, !isDisposed else { return }
     due = nil
@@ -144,10 +146,10 @@ final class LiveBinding: Disposable {
 
 /// The two sources of a binding.
 final class BindingEnds {
-  /// The durable value of an end, `null` when it has gone; `nil` when it never had one.
+  /// Returns the durable value of an end: `null` if it was removed, `nil` if it never had one.
   let durable: (BindSide) -> JSONValue?
 
-  /// Told of each value that was written: from which end it came, and where it stands.
+  /// Called for each written value, with the end that it came from and its position in the journal.
   var onWrite: (BindSide, UInt64) -> Void = { _, _ in }
 
   init(durable: @escaping (BindSide) -> JSONValue?) {

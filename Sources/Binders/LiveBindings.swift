@@ -2,33 +2,34 @@ internal import Facts
 internal import Services
 internal import Signals
 
-/// The bindings that live, so that none is made that would go in a circle.
+/// All live bindings, with the graph that prevents cycles.
 package final class LiveBindings {
   package init() {}
 
-  /// By a number of their own, in the order in which they were made.
+  /// The bindings by number, in order of creation.
   private var bindings: [Int: LiveBinding] = [:]
   private var lastNumber = 0
   private var graph = BindingGraph()
 
   private var inOrder: [LiveBinding] { bindings.sorted { $0.key < $1.key }.map(\.value) }
 
-  /// Those that the daemon keeps because the journal says so, by name, with all that was decided.
+  /// The persistent bindings of the journal by name, including changes that are not durable yet.
   private(set) var kept: [String: LiveBinding] = [:]
 
-  /// Those that stand in files, by name.
+  /// The bindings of files, by name.
   var filed: [String: FiledBinding] = [:]
 
-  /// Calls back later; `nil` where nobody does: then what is lost waits for the next commit.
+  /// Schedules delayed retries; `nil` if there is no scheduler, then lost values wait for the next
+  /// commit.
   var scheduler: (any Scheduler)?
 
-  /// The time, in microseconds since 1970.
+  /// Returns the time in microseconds since 1970.
   private(set) var now: () -> Int64 = { 0 }
 
-  /// What bindings have written and is not durable, in order.
+  /// The values that bindings have written and that are not durable yet, in order.
   private var written = Queue<Written>()
 
-  /// What was written and is lost is passed on again.
+  /// Passes lost values on again.
   private lazy var retries = BindingRetries { [unowned self] in
     for binding in inOrder { binding.retry() }
   }
@@ -38,11 +39,11 @@ package final class LiveBindings {
     let side: BindSide
     let seq: UInt64
 
-    /// How many failures the binding had had before.
+    /// The number of failures of the binding before this value.
     let failureCount: Int
   }
 
-  /// What was decided on ``kept`` and is not durable, in order.
+  /// The changes of ``kept`` that are not durable yet, in order.
   private var undecided: [Decision] = []
   private var isFollowing = false
   private let bag = DisposeBag()
@@ -77,7 +78,7 @@ package final class LiveBindings {
     graph.change(binding.expression, count: 0, ending: isEnding ? 1 : -1)
   }
 
-  /// Ends all that live; what they bind knows them, and they what they bind.
+  /// Ends all bindings, which breaks the reference cycles with their sources.
   func end() {
     bag.dispose()
     retries.stop()
@@ -86,9 +87,11 @@ package final class LiveBindings {
     written = Queue()
   }
 
-  // MARK: What the journal keeps
+  // MARK: Persistent bindings
 
-  /// Follows what becomes of what is recorded; once, however many bind clients to the service.
+  /// Follows the commits and failures of the journal.
+  ///
+  /// Calls after the first one do nothing.
   func follow(_ service: BindingsService, _ host: ServiceHost) {
     guard !isFollowing else { return }
     isFollowing = true
@@ -104,7 +107,7 @@ package final class LiveBindings {
     host.failed.observeNext { [unowned self] _ in undo() }.dispose(in: bag)
   }
 
-  // MARK: What is written
+  // MARK: Written values
 
   func noteWritten(
     _ binding: LiveBinding, from side: BindSide, at seq: UInt64, _ failureCount: Int
@@ -121,7 +124,7 @@ package final class LiveBindings {
     retries.tryNow()
   }
 
-  /// What was not durable is lost.
+  /// Marks written values that are not durable as lost.
   private func lose(_ fault: JournalFault) {
     let lost = Array(written.elements).filter { !$0.binding.isDisposed }
     written = Queue()
@@ -133,23 +136,24 @@ package final class LiveBindings {
     retries.noteLoss(on: scheduler)
   }
 
-  /// A binding lives that the journal has kept before this start.
+  /// Adds a persistent binding that was created before this start.
   func restore(_ binding: LiveBinding, _ name: String) {
     kept[name] = binding
   }
 
-  /// A binding lives that was recorded now.
+  /// Adds a persistent binding that was recorded now.
   ///
-  /// It passes values on at once: what it writes stands in the journal behind it, and is lost with it.
+  /// It passes values on at once. The events that it records follow its own event in the journal,
+  /// so they are lost together with it.
   func begin(_ binding: LiveBinding, _ name: String, at seq: UInt64) {
     kept[name] = binding
     undecided.append(.begun(binding, name: name, seq: seq))
   }
 
-  /// A binding is to live no more, which was recorded now.
+  /// Marks a persistent binding whose end was recorded now.
   ///
-  /// It lives until that is durable: what it would not have passed on meanwhile were missing if the
-  /// journal refused.
+  /// The binding stays active until its end is durable. Otherwise values would be missing if the
+  /// journal refused the end.
   func end(_ name: String, at seq: UInt64) {
     guard let binding = kept.removeValue(forKey: name) else { return }
     set(binding, isEnding: true)
@@ -163,7 +167,7 @@ package final class LiveBindings {
     }
   }
 
-  /// What was recorded and is not durable is lost.
+  /// Undoes the changes of ``kept`` that are not durable.
   private func undo() {
     let lost = undecided
     undecided = []
@@ -179,13 +183,13 @@ package final class LiveBindings {
     }
   }
 
-  // MARK: Circles
+  // MARK: Cycles
 
-  /// The sources through which a value would come back to where it was, from there to there; `nil`
-  /// when it would not.
+  /// Returns the cycle that an additional expression would close, from a source back to itself;
+  /// `nil` if there is none.
   ///
-  /// - Parameter isRecorded: Whether it is lost with the ends of others if the journal refuses them;
-  ///   one that is not may meet those that end and then do not.
+  /// - Parameter isRecorded: Whether the binding is an event in the journal. If so, bindings that
+  ///   are ending are ignored: if the journal refuses their end, the new binding is lost too.
   func circle(with expression: BindExpression, isRecorded: Bool) -> [String]? {
     graph.circle(with: expression, withoutEnding: isRecorded)
   }

@@ -4,16 +4,17 @@ internal import Services
 internal import Signals
 internal import Wire
 
-/// The durable readers that clients hold, one each, and what they have acknowledged in this turn.
+/// The durable readers in use, each held by one subscription, and their acknowledgements in this
+/// turn.
 final class LiveReaders {
   let service: ReadersService
 
   private var holders: [String: LogSubscription] = [:]
 
-  /// Up to where each reader has done by what came in this turn, and of whom that is.
+  /// The highest position that each reader has acknowledged in this turn, and its connection.
   private var acknowledged: [String: (seq: UInt64, by: Connection)] = [:]
 
-  /// Those whose answers wait for what is recorded at the end of the turn.
+  /// The connections whose answers wait for the events at the end of the turn.
   private var waiting: [Connection] = []
 
   private let bag = DisposeBag()
@@ -27,17 +28,17 @@ final class LiveReaders {
     .dispose(in: bag)
   }
 
-  // MARK: Who holds them
+  // MARK: Holders
 
-  /// Whether somebody holds a reader.
+  /// Whether a subscription holds the reader.
   func isHeld(_ name: String) -> Bool { holders[name] != nil }
 
-  /// The reader that a subscription holds; `nil` when it holds none, not any more either.
+  /// Returns the name of the reader that a subscription holds; `nil` if it holds none.
   func name(of subscription: LogSubscription) -> String? {
     holders.first { $0.value === subscription }?.key
   }
 
-  /// A subscription holds a reader until it ends, or another one takes it.
+  /// Gives a reader to a subscription until it ends or another one takes the reader.
   func hold(_ name: String, _ subscription: LogSubscription) {
     close(name, "stolen")
     holders[name] = subscription
@@ -46,25 +47,26 @@ final class LiveReaders {
     }
   }
 
-  /// Ends the subscription that holds a reader, and says why.
+  /// Ends the subscription that holds a reader, with a reason.
   func close(_ name: String, _ reason: StaticString) {
     holders.removeValue(forKey: name)?.close(reason)
   }
 
-  // MARK: What they have done with
+  // MARK: Acknowledgements
 
-  /// The position of a reader with all that it has acknowledged.
+  /// Returns the position of a reader, including acknowledgements of this turn.
   func position(of name: String) -> UInt64 {
     max(acknowledged[name]?.seq ?? 0, service.ledger.newest[name] ?? 0)
   }
 
-  /// Notes that a reader has done with everything up to a position: all that comes in a turn is
-  /// recorded at its end as one event.
+  /// Notes an acknowledgement up to a position.
+  ///
+  /// The acknowledgements of a turn are recorded at its end, one event per reader.
   func acknowledge(
     _ name: String, upTo seq: UInt64, _ connection: Connection, _ interface: Interface
   ) {
     if waiting.isEmpty {
-      // Held until then: the role may get another interface in this turn.
+      // Retains the interface until the end of the turn: the role may get another one meanwhile.
       connection.hub.atTurnEnd { [self, interface] in record(interface) }
     }
     if !waiting.contains(where: { $0 === connection }) { waiting.append(connection) }

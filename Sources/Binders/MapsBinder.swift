@@ -1,7 +1,7 @@
 internal import JSON
 package import Services
 
-/// Binds clients to the maps.
+/// Offers the maps to clients.
 package func bindMaps(_ interface: Interface, to maps: MapsService) {
   interface.offer(
     "maps", "Observable dictionaries for scripts: who watches one hears of each key.",

@@ -2,49 +2,53 @@ internal import Connections
 internal import JSON
 internal import Wire
 
-/// One method as it is offered: what dispatch runs and `describe` shows.
+/// A method that clients can call, as used by dispatch and `describe`.
 final class Method {
-  /// How a method is answered.
+  /// The order in which a method is run and answered.
   enum Kind {
-    /// It may write: it decides on what is recorded, and its answer waits until that is durable.
+    /// May record events.
+    ///
+    /// The answer waits until they are durable.
     case command
-    /// It reads what is durable, after what the same client has written before.
+    /// Reads durable values, including earlier writes of the same client.
     case query
-    /// As a query, but answered in a later turn, out of order.
+    /// A query that is answered in a later turn, out of order.
     case late
-    /// The same, with an answer that may be as long as a line: begun when there is room for it.
+    /// A late query whose answer may be as long as a line.
+    ///
+    /// It starts when there is room for the answer.
     case long
-    /// It waits for nothing that the client has asked before.
+    /// Runs at once, without waiting for earlier requests of the client.
     case prompt
 
-    /// Whether the answer may come after those of later requests.
+    /// Whether the answer may follow answers to later requests.
     var isAsync: Bool { self == .late || self == .long }
   }
 
-  /// The whole name, for example `"cells.set"`.
+  /// The full name, for example `"cells.set"`.
   let name: String
   let doc: String
   let kind: Kind
   let parameters: [Parameter]
 
-  /// What the method of the service returns, the member `value` of the result; `nil` when it returns
-  /// nothing, or the result has other members.
+  /// The type of the result's member `value`; `nil` if the method returns nothing or the result has
+  /// other members.
   let value: Shape?
 
-  /// The whole result, an object.
+  /// The type of the result, an object.
   let result: Shape
 
-  /// The types of events that it may record; `nil` for those of all writable sources.
+  /// The event types that the method may record; `nil` for those of all writable sources.
   let writes: [String]?
 
-  /// The `reason` of each `rejected` that it may answer.
+  /// The `reason` of each `rejected` error that the method may return.
   let errors: [String]
 
-  /// Whether members of its parameters that are not known are passed over.
+  /// Whether unknown parameters are ignored.
   let takesUnknown: Bool
   let run: Runner
 
-  /// How a command is run as a part of a larger one; `nil` for what is none.
+  /// Runs a command as part of an `atomic`; `nil` if the method cannot be part of one.
   let step: Step?
 
   /// Runs a request that names this method.
@@ -52,7 +56,7 @@ final class Method {
     _ interface: Interface, _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) -> Void
 
-  /// Reads the parameters of a command and returns what runs it.
+  /// Decodes the parameters of a command and returns a closure that runs it.
   typealias Step = (
     _ interface: Interface, _ parameters: JSONText?
   ) throws(WireError) -> () throws -> JSONText?
@@ -74,13 +78,13 @@ final class Method {
     self.run = run
   }
 
-  /// The service that it is a method of; `nil` for those of the protocol.
+  /// The service that the method belongs to; `nil` for methods of the protocol.
   var service: String? {
     guard let point = name.firstIndex(of: "."), name != "rpc.discover" else { return nil }
     return String(name[..<point])
   }
 
-  /// One parameter.
+  /// A parameter of a method.
   struct Parameter {
     let name: String
     let shape: Shape
@@ -89,18 +93,20 @@ final class Method {
   }
 }
 
-/// Parameters that say what they mean; the names and types come from the type itself.
+/// Parameters with documentation.
+///
+/// Names and types come from the type itself.
 package protocol DocumentedParameters: Decodable {
-  /// One line for each parameter, by its name.
+  /// A line of documentation for each parameter, by name.
   static var docs: [String: String] { get }
 }
 
-/// The methods, found by the bytes of their names.
+/// The methods, with a fast look-up by the bytes of a name.
 struct MethodTable {
-  /// All of them, by name.
+  /// All methods, sorted by name.
   private(set) var methods: [Method] = []
 
-  /// The methods whose names have a length.
+  /// The methods by the length of their names in bytes.
   private var byLength: [[Method]] = []
 
   mutating func add(_ method: Method) {
@@ -111,7 +117,7 @@ struct MethodTable {
     methods.insert(method, at: methods.firstIndex { $0.name > method.name } ?? methods.count)
   }
 
-  /// The method of a name as it stands in a line.
+  /// Returns the method with a name that is part of a line; `nil` if there is none.
   func find(_ token: JSONScanner.StringToken, in line: Span<UInt8>) -> Method? {
     if token.isEscaped {
       let name = JSONScanner(line).text(token)

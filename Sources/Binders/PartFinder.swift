@@ -2,22 +2,23 @@ internal import JSON
 internal import Services
 internal import Signals
 
-/// Finds parts of values for all that watch a part: a long value is looked through once, however many
-/// wait for a part of it or pick one.
+/// Finds parts of values for all clients that watch a part.
+///
+/// A long value is scanned only once for all of them.
 final class PartFinder {
-  /// Bytes of a value from which on it is long.
+  /// The size in bytes from which a value is long.
   private static let long = 1024
 
-  /// Long values that are remembered: the present one and the one before.
+  /// The number of long values whose parts are cached: the present value and the previous one.
   private static let remembered = 2
 
   private let pointers = JSONPointerSet()
 
-  /// The list or map that was written as a text last.
+  /// The last list or map that was encoded as a whole.
   private var whole: (source: String, seq: UInt64, value: JSONText?)?
   private var found: [(value: JSONText, places: [JSONPointer: Range<Int>])] = []
 
-  /// Finds a part from now on, until what is returned is disposed.
+  /// Watches a part until the returned disposable is disposed.
   func watch(_ part: JSONPointer) -> any Disposable {
     pointers.insert(part)
     found = []
@@ -27,9 +28,9 @@ final class PartFinder {
     }
   }
 
-  /// A part of a value; `nil` when there is none.
+  /// Returns a part of a value; `nil` if the value has no such part.
   ///
-  /// Of a part that is watched; see ``watch(_:)``.
+  /// The part must be watched; see ``watch(_:)``.
   func find(_ part: JSONPointer, in value: JSONText) -> JSONText? {
     guard value.text.utf8.count >= Self.long, !part.text.isEmpty else {
       return part.find(in: value)
@@ -38,7 +39,7 @@ final class PartFinder {
   }
 
   private func places(in value: JSONText) -> [JSONPointer: Range<Int>] {
-    // The same text is the same storage: no bytes are compared.
+    // Equal texts share their storage, so the comparison reads no bytes.
     if let known = found.first(where: { $0.value == value }) { return known.places }
     let places = pointers.places(in: value)
     if found.count == Self.remembered { found.removeFirst() }
@@ -46,7 +47,7 @@ final class PartFinder {
     return places
   }
 
-  /// The whole value of a list or a map as of a position, written once for all that want it.
+  /// Returns the whole value of a list or map at a position, encoded once for all callers.
   func value(of source: String, at seq: UInt64, _ write: () -> JSONText?) -> JSONText? {
     if let whole, whole.source == source, whole.seq == seq { return whole.value }
     let value = write()
@@ -54,7 +55,7 @@ final class PartFinder {
     return value
   }
 
-  /// The changes of a part of each value.
+  /// Returns the changes, with each value replaced by its part.
   func changes(
     of part: JSONPointer, _ changes: Signal<SourceChange, Never>
   ) -> Signal<SourceChange, Never> {

@@ -4,7 +4,7 @@ internal import Services
 internal import Signals
 internal import Wire
 
-/// The part of a value that a client wants to see: a JSON Pointer.
+/// The part of a value that a client selects: a JSON Pointer.
 struct PartOfValue: Decodable {
   let pointer: JSONPointer
 
@@ -21,10 +21,12 @@ struct PartOfValue: Decodable {
 }
 
 extension SourceProvider {
-  /// The same sources, of whose values a part is shown; a source is gone that has no such part.
+  /// Returns a provider that shows a part of each value.
   ///
-  /// - Parameter source: The one that is meant.
-  /// - Throws: when that is not of kind state.
+  /// A source without this part has no value.
+  ///
+  /// - Parameter source: The source that the client named.
+  /// - Throws: An error if the source is not of kind `state`.
   func picking(
     _ part: PartOfValue?, of source: String, by finder: PartFinder
   ) throws(WireError) -> SourceProvider {
@@ -33,8 +35,10 @@ extension SourceProvider {
     return picking(part.pointer, by: finder)
   }
 
-  /// The same for all sources of a pattern; they must be journaled, or it is not known what a source
-  /// was before.
+  /// Returns a provider that shows a part of each value of a pattern.
+  ///
+  /// - Throws: An error if the sources are not journaled, because their previous values are
+  ///   unknown, or not of kind `state`.
   func picking(
     _ part: PartOfValue?, in pattern: String, by finder: PartFinder
   ) throws(WireError) -> SourceProvider {
@@ -55,7 +59,8 @@ extension SourceProvider {
 }
 
 extension Interface {
-  /// Those services whose sources a pattern may mean, of whose values a part is shown.
+  /// Returns the providers of all services that a pattern may match, each showing a part of its
+  /// values.
   func providers(
     of pattern: Pattern, picking part: PartOfValue?
   ) throws(WireError) -> [SourceProvider] {
@@ -68,7 +73,8 @@ extension Interface {
 }
 
 extension WireError {
-  /// A part is wanted of what is told step by step, or not known before.
+  /// Returns the error for a part of a source that is not of kind `state`, or of a pattern that is
+  /// not journaled.
   static func notPicked(_ source: String) -> WireError {
     .unusable(
       "pick", "a part is picked of sources of kind state, in a pattern of journaled ones", source)

@@ -3,7 +3,7 @@ internal import Connections
 internal import JSON
 package import Services
 
-/// Binds clients to the people.
+/// Offers the people to clients.
 package func bindPeople(_ interface: Interface, to people: PeopleService) {
   interface.offer(
     "people", "People with a name and a colour, each with a view that BIND expressions fill.",
@@ -91,7 +91,7 @@ private let idDoc = "The person's number."
 private let nameDoc = "1 to \(PeopleService.maxNameLength) characters."
 private let colorDoc = "A hex code: #rrggbb or #rgb."
 
-/// Who is taken in.
+/// The parameters of `people.create`.
 struct CreatePerson: DocumentedParameters, SourceParameters {
   let name: String
   let color: String?

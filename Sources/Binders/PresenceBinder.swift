@@ -1,6 +1,6 @@
 package import Services
 
-/// Binds clients to who is here.
+/// Offers the names of the online users to clients.
 package func bindPresence(_ interface: Interface, to presence: PresenceService) {
   interface.offer("presence", "Who is here: logged in on some connection. Known while it is so.")
   interface.offerSource(

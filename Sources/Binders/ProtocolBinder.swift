@@ -4,17 +4,17 @@ internal import JSON
 package import Services
 internal import Wire
 
-/// What the daemon says of itself.
+/// Information about the daemon that the protocol methods return.
 package struct ServerInfo {
   package let version: String
 
-  /// Microseconds since 1970.
+  /// Returns the time in microseconds since 1970.
   package let now: () -> Int64
 
-  /// Milliseconds since the start.
+  /// Returns the milliseconds since the daemon started.
   package let uptime: () -> UInt64
 
-  /// The name of a user; `nil` when the system knows none.
+  /// Returns the name of a user; `nil` if the system does not know it.
   let userName: (UInt32) -> String?
 
   package init(
@@ -28,7 +28,7 @@ package struct ServerInfo {
   }
 }
 
-/// Binds clients to the methods that every connection has: who is there, and what there is.
+/// Offers the methods that every connection has, such as `hello`, `ping`, `sync` and `describe`.
 package func bindProtocol(
   _ interface: Interface, _ server: ServerInfo, stats: @escaping () -> DaemonStats
 ) {
@@ -131,7 +131,7 @@ package func bindProtocol(
   }
 }
 
-/// Bytes of the name of a client that are kept.
+/// The maximum size of a stored client name in bytes.
 private let maxClientNameBytes = 64
 
 private func greet(_ connection: Connection, _ hello: Hello) throws(WireError) {
@@ -170,7 +170,7 @@ private func writeHello(
   JSONValue.object(hello).write(to: &buffer)
 }
 
-/// What a client says in `hello`; what is not known is passed over.
+/// The parameters of `hello`; unknown members are ignored.
 private struct Hello: Decodable {
   struct Client: Decodable {
     let name: String?
@@ -196,7 +196,7 @@ private struct Describe: DocumentedParameters {
 }
 
 extension Connection {
-  /// The limits as this client sees them.
+  /// The limits that apply to this client.
   fileprivate var shownLimits: JSONObject {
     var limits = limits
     limits.lineOut = lineOut
@@ -205,7 +205,7 @@ extension Connection {
     return shown
   }
 
-  /// How much this client, and all together, have of what is counted.
+  /// The usage of each counted limit, by this client or by all clients.
   fileprivate var usage: JSONObject {
     let counts: [(LimitName, Int)] = [
       (.subscriptions, subscriptions.count), (.views, views.count), (.bindings, bindingCount),

@@ -4,7 +4,7 @@ internal import JSON
 package import Services
 internal import Wire
 
-/// Binds clients to durable readers: their positions are kept in the journal.
+/// Offers durable readers, whose positions the journal keeps.
 package func bindReaders(_ interface: Interface, to service: ReadersService) {
   interface.offer(
     ReadersService.name, "Durable readers of the events, and how far each has come.",
@@ -69,7 +69,7 @@ extension Interface {
       throw WireError(
         JSONDecodingError(path: "/sub", expected: "a durable reader", got: "another subscription"))
     }
-    // Its client may have got another role since it began.
+    // The client's role may have changed since the subscription began.
     guard role.mayWrite("readers/\(name)") else { throw notWritable("readers/\(name)") }
     let seq = ack.seq.seq
     guard seq <= log.lastTold else {

@@ -2,8 +2,9 @@ internal import JSON
 internal import Wire
 
 extension Request {
-  /// The parameters as compact text, without one member: the same for the same parameters, however
-  /// their members are ordered.
+  /// Returns the parameters as compact JSON without some members.
+  ///
+  /// Equal parameters give equal text, whatever their member order.
   func parameters(in line: Span<UInt8>, except names: [String]) -> String {
     guard let params, case .object(var object) = JSONText(scanned: line.extracting(params)).value
     else { return "" }
@@ -13,7 +14,9 @@ extension Request {
 }
 
 extension JSONValue {
-  /// The value with the members of all its objects ordered by name; numbers stay as written.
+  /// The value with the members of all objects sorted by name.
+  ///
+  /// Numbers keep their spelling.
   fileprivate var inOrder: JSONValue {
     switch self {
     case .null, .bool, .number, .string: return self

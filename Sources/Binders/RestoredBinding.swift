@@ -2,26 +2,28 @@ internal import JSON
 internal import Services
 internal import Signals
 
-/// A binding that was there before this start, and is not started yet.
+/// A binding from before this start, which is not started yet.
 struct RestoredBinding {
   let binding: LiveBinding
   let transformer: Transformer<JSONValue, JSONValue>
 
-  /// Where it was bound.
+  /// The position at which the binding was made.
   let position: UInt64
 
-  /// Which end gives its value to the other now: the one with the newer event, if the other has not
-  /// what follows from that; `nil` when neither does.
+  /// Returns the end that must pass its value on now: the end with the newer event.
+  ///
+  /// Returns `nil` if the other end already has the resulting value, or if neither end is newer.
   ///
   /// - Parameters:
-  ///   - changed: Where an end was changed last; 0 when it never was.
-  ///   - value: The durable value of an end, `null` when it has gone; `nil` when it never had one.
+  ///   - changed: Returns the position of an end's last change; 0 if it never changed.
+  ///   - value: Returns the durable value of an end: `null` if it was removed, `nil` if it never
+  ///     had one.
   func giver(
     changed: (BindSide) -> UInt64, value: (BindSide) -> JSONValue?
   ) -> BindSide? {
     let sign = binding.expression.operator
     let (left, right) = (changed(.left), changed(.right))
-    // Where it assigns, the binding itself was what passed the value on that was there then.
+    // If the operator assigns at once, making the binding passed on the value that existed then.
     let leftAt = sign.goesRight && sign.assignsAtOnce && hasValue(.left, value) ? position : 0
     let rightAt = !sign.goesRight && sign.assignsAtOnce && hasValue(.right, value) ? position : 0
     let giver: BindSide?
@@ -42,8 +44,9 @@ struct RestoredBinding {
     value(side).map { $0 != .null } ?? false
   }
 
-  /// Whether one of two values is what is made of the other, whichever was there first: of a
-  /// transformer that rounds, the way back ends elsewhere.
+  /// Whether one value is the transformed other, in either direction.
+  ///
+  /// A transformer that rounds may not map the result back to the original value.
   private func areFollowing(_ left: JSONValue, _ right: JSONValue) -> Bool {
     let sign = binding.expression.operator
     if sign.goesRight, case .now(let transform)? = transformer.forward,
@@ -61,8 +64,9 @@ struct RestoredBinding {
 }
 
 extension Interface {
-  /// Starts bindings that were there before this start: a value that was not passed on is passed on
-  /// now, and nothing else is written.
+  /// Starts restored bindings.
+  ///
+  /// Passes on values that were not passed on before the restart, and writes nothing else.
   func start(_ restored: [RestoredBinding], onFault: (String) -> Void) {
     guard !restored.isEmpty else { return }
     let sources = restored.flatMap { [$0.binding.expression.left, $0.binding.expression.right] }
@@ -72,7 +76,7 @@ extension Interface {
     } catch {
       onFault("what bindings have not passed on is not known: \(error)")
     }
-    // First all of them follow, so that what one passes on goes on through the next.
+    // Starts all bindings first, so that a value can pass through a chain of them.
     for restored in restored { restored.binding.start(assigning: false) }
     for restored in restored {
       let expression = restored.binding.expression
@@ -80,7 +84,8 @@ extension Interface {
       let giver = restored.giver(
         changed: { side in
           if let position = changes[name(side)] { return position }
-          // What is measured is as new as this start; it is passed on where it is assigned.
+          // A source that is not journaled counts as newest if the binding assigns its value;
+          // otherwise as never changed.
           let isGiver = side == .left ? expression.operator.goesRight : expression.operator.goesLeft
           return isGiver && expression.operator.assignsAtOnce ? .max : 0
         },

@@ -2,7 +2,7 @@ internal import JSON
 
 /// The type of a method's result.
 struct ResultShape {
-  /// The type of the member `value`; `nil` when there is none, or others beside it.
+  /// The type of the member `value`; `nil` if there is none or the result has other members.
   let value: Shape?
 
   /// The type of the whole result.
@@ -12,30 +12,31 @@ struct ResultShape {
     (self.whole, self.value) = (whole, value)
   }
 
-  /// A result of named members.
+  /// Returns a result with named members.
   static func members(_ members: Shape.Member...) -> ResultShape { ResultShape(.object(members)) }
 
-  /// A result of named members.
+  /// Returns a result with named members.
   static func object(_ members: [Shape.Member]) -> ResultShape { ResultShape(.object(members)) }
 
-  /// A result of one of several forms.
+  /// Returns a result that has one of several forms.
   static func either(_ shapes: [Shape]) -> ResultShape { ResultShape(.either(shapes)) }
 
-  /// What a query returns as `value`.
+  /// Returns the result of a query whose only member is `value`.
   static func value<Value: Decodable>(_ type: Value.Type) -> ResultShape {
     let value = Shape(of: type)
     return ResultShape(.object([.init("value", value)]), value: value)
   }
 
-  /// What a command answers that returns a type: `value` is left out when it does not fit into a line,
-  /// positions when nothing was recorded.
+  /// Returns the result of a command.
+  ///
+  /// `value` is omitted if it does not fit into a line, and positions if nothing was recorded.
   static func command<Value: Decodable>(_ type: Value.Type) -> ResultShape {
     guard type != Nothing.self else { return ResultShape(.object(Self.recorded)) }
     let value = Shape(of: type)
     return ResultShape(.object([.init("value", value, isOptional: true)] + recorded), value: value)
   }
 
-  /// What is said of what a command has recorded.
+  /// The members that describe the recorded events.
   static let recorded: [Shape.Member] = [
     .init("seq", .natural, isOptional: true), .init("version", .natural, isOptional: true),
     .init("replayed", .bool, isOptional: true),
@@ -47,17 +48,17 @@ extension Shape.Member {
     self.init(name: name, shape: shape, isOptional: isOptional)
   }
 
-  /// The same as a member that may be left out.
+  /// Returns a member that may be omitted.
   static func optional(_ name: String, _ shape: Shape) -> Self {
     Self(name, shape, isOptional: true)
   }
 }
 
 extension Shape {
-  /// What names a subscription, a view or a binding.
+  /// The type of the handle of a subscription, view or binding.
   static var handle: Shape { .either([.natural, .string]) }
 
-  /// An error as it stands within a result.
+  /// The type of an error within a result.
   static var error: Shape {
     .object([
       .init("code", .integer), .init("message", .string),
@@ -65,7 +66,7 @@ extension Shape {
     ])
   }
 
-  /// Members, and behind them what a source shows of its kind: a value, or that there is none.
+  /// Returns the forms of a source's result: some members followed by its value, or by `gone`.
   static func showing(_ head: [Member], _ rest: [Member] = []) -> [Shape] {
     [
       .object(head + [.init("value", .any)] + rest),
@@ -73,7 +74,7 @@ extension Shape {
     ]
   }
 
-  /// Members, and behind them what a loaded source shows.
+  /// Returns the form of a loaded source's result: some members followed by its loading state.
   static func loading(_ head: [Member]) -> Shape {
     .object(
       head + [

@@ -5,10 +5,10 @@ package import Services
 internal import Signals
 internal import Wire
 
-/// Binds clients to the search.
+/// Offers the search to clients.
 ///
-/// - Parameter onSelection: What is done with a result that a client selects in a view, as far as it
-///   may.
+/// - Parameter onSelection: Handles a result that a client selects in a view, within the client's
+///   rights.
 package func bindSearch(
   _ interface: Interface, to search: SearchService,
   onSelection: @escaping (View, Session, SearchHit, SearchRights) throws -> Void =
@@ -19,7 +19,7 @@ package func bindSearch(
     mayRead: role.mayRead, mayOpen: { [unowned interface] in interface.views[$0] != nil })
   func mayShow(_ hit: SearchHit) -> Bool { hit.sources.allSatisfy(role.mayRead) }
   interface.offer("search", "Search, once or as one types, here or on the web.")
-  if role.mayCall("search.find") {  // a search may ask the web
+  if role.mayCall("search.find") {  // a search may query the web
     interface.offerView(
       "search", "A search as one types; a result can be selected.", SearchArguments.self,
       reads: { _ in [] }

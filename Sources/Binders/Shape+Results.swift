@@ -6,7 +6,7 @@ extension Shape {
 
   // MARK: get, wait
 
-  /// What a source shows now.
+  /// The results of `get` and `wait` for one source.
   static var present: [Shape] {
     let head: [Member] = [
       .init("source", .string), .init("kind", .words(["state", "list", "map", "events"])),
@@ -16,7 +16,7 @@ extension Shape {
     return showing(head) + [.loading(loading), .object(loading + [.init("gone", .bool)])]
   }
 
-  /// What the sources of a pattern show now.
+  /// The result of `get` for a pattern.
   static var presentPattern: Shape {
     .object([
       .init("source", .string), .init("kind", .words(["state"])), .init("seq", .natural),
@@ -26,7 +26,7 @@ extension Shape {
 
   // MARK: subscribe
 
-  /// What a subscription begins with.
+  /// The results of `subscribe`.
   static var subscriptions: [Shape] {
     let head: [Member] = [.init("sub", .handle), .init("source", .string)]
     let kinds: [Member] = [.init("kind", .words(["state", "list", "map"]))]
@@ -49,7 +49,7 @@ extension Shape {
 
   // MARK: history
 
-  /// What there was, or what has happened.
+  /// The results of `history`: values of the past or events.
   static var pasts: [Shape] {
     let source: [Member] = [.init("source", .string)]
     let event = Shape.object([
@@ -95,7 +95,7 @@ extension Shape {
 
   // MARK: describe
 
-  /// What is said of everything, of a service, of a method, of a source.
+  /// The results of `describe`: an overview, a service, a method or a source.
   static var descriptions: [Shape] {
     let parameter = Shape.object([
       .init("name", .string), .init("type", .string), .init("optional", .bool),

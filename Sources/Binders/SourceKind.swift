@@ -1,11 +1,11 @@
-/// What kind of thing a source is: how clients see it change.
+/// The kind of a source, which determines the form of its changes.
 package enum SourceKind: String {
-  /// One value, replaced by the next.
+  /// A single value, replaced as a whole.
   case state
   /// An array, changed step by step.
   case list
   /// A dictionary, changed step by step.
   case map
-  /// A value that is loaded: loading, loaded, reloading, failed.
+  /// A loaded value: loading, loaded, reloading or failed.
   case loading
 }

@@ -5,10 +5,9 @@ internal import Signals
 internal import Wire
 
 extension SourceProvider {
-  /// What a role sees of the sources: those that it may read are as they were, and no others are
-  /// there.
+  /// Returns the sources restricted to those that a role may read; the others appear not to exist.
   ///
-  /// - Returns: `nil` when it may neither read nor write any of them.
+  /// - Returns: `nil` if the role may neither read nor write any of them.
   func restricted(to role: Role) -> SourceProvider? {
     guard !role.read.allowsAll else { return self }
     let visible = descriptions.filter { description in
@@ -27,7 +26,7 @@ extension SourceProvider {
         var isOver = false
         for (i, rule) in allowed.enumerated() where !isOver {
           guard let both = pattern.intersection(with: rule) else { continue }
-          // What an earlier rule allows was found with that.
+          // Names that an earlier rule allows were already found.
           try search(both, excluded + allowed[..<i]) { name in
             isOver = !body(name)
             return !isOver

@@ -4,11 +4,11 @@ internal import Services
 internal import Signals
 internal import Wire
 
-/// The sources of one service, as they are offered.
+/// The sources of one service.
 package final class SourceProvider {
-  /// One source, or all of a pattern.
+  /// The description of one source, or of all sources of a pattern.
   package struct Description {
-    /// The whole name or pattern, for example `"cells/**"`.
+    /// The full name or pattern, for example `"cells/**"`.
     let name: String
     let doc: String
     let shape: Shape
@@ -29,41 +29,41 @@ package final class SourceProvider {
 
   let descriptions: [Description]
 
-  /// The kind of all of them, when they are of one: then no name is looked for.
+  /// The kind of all sources if they have the same; avoids a look-up by name.
   private let commonKind: SourceKind?
 
-  /// Whether the changes are events in the journal, but for those of what is loaded.
+  /// Whether changes are events in the journal, except those of loaded sources.
   let isJournaled: Bool
 
-  /// Whether a source can be watched, even if it has no value now.
+  /// Whether clients can subscribe to a source, even if it has no value now.
   let exists: (_ source: String) -> Bool
 
-  /// Whether a source is there that the role may not read.
+  /// Whether a source exists that the role may not read.
   let hides: (_ source: String) -> Bool
 
-  /// The value now; `nil` when there is none.
+  /// Returns the durable value; `nil` if there is none.
   let value: (_ source: String) -> JSONText?
 
-  /// The value with all that was decided and is not durable yet; `nil` when there is none.
+  /// Returns the value including changes that are not durable yet; `nil` if there is none.
   let newest: (_ source: String) -> JSONText?
 
-  /// What a list or a map holds; `nil` for all other sources.
+  /// Returns the elements of a list or map; `nil` for other sources.
   let collection: (_ source: String) -> SourceCollection?
 
-  /// Calls `body` with the names of sources that have a value now and that a pattern means, those of
-  /// some patterns passed over, until it returns `false`.
+  /// Calls `body` with the name of each source that has a value and matches the pattern but no
+  /// excluded pattern, until `body` returns `false`.
   let search: Search
   typealias Search = (
     _ pattern: Pattern, _ excluded: [Pattern], _ body: (String) -> Bool
   ) throws(NameIndex.TooVain) -> Void
 
-  /// Names that stand near one that is not there.
+  /// Returns existing names near a missing one in the sort order, for suggestions.
   let neighbours: (_ source: String) -> [String]
 
-  /// How many names before and behind one that is not there are looked at.
+  /// The number of names examined before and after a missing one.
   static let neighbourCount = 500
 
-  /// Every change from now on of one source, or of all that a pattern means.
+  /// Emits every change of one source, or of all sources of a pattern, from now on.
   let changes: (_ source: String) -> Signal<SourceChange, Never>
   let changesMatching: (Pattern) -> Signal<SourceChange, Never>
 
@@ -91,17 +91,17 @@ package final class SourceProvider {
     self.hides = hides
   }
 
-  /// The kind of one of the sources.
+  /// Returns the kind of a source.
   func kind(of source: String) -> SourceKind {
     commonKind ?? description(of: source)?.kind ?? .state
   }
 
-  /// Whether the changes of one of the sources are events in the journal.
+  /// Whether the changes of a source are events in the journal.
   func isJournaled(_ source: String) -> Bool {
     isJournaled && (commonKind != nil || kind(of: source) != .loading)
   }
 
-  /// Whether the changes of all sources that a pattern may mean are events in the journal.
+  /// Whether the changes of all sources that a pattern may match are events in the journal.
   func isJournaled(_ pattern: Pattern) -> Bool {
     isJournaled
       && (commonKind != nil
@@ -110,7 +110,7 @@ package final class SourceProvider {
         })
   }
 
-  /// These sources, and beside them others that are loaded.
+  /// Returns these sources together with loaded ones.
   func beside(_ loading: LoadingSources) -> SourceProvider {
     SourceProvider(
       descriptions: descriptions + [loading.description], isJournaled: isJournaled,
@@ -131,9 +131,9 @@ package final class SourceProvider {
 }
 
 extension Sequence<String> {
-  /// Calls `body` with those that a pattern means, until it returns `false`.
+  /// Calls `body` with the matching names until it returns `false`.
   ///
-  /// - Returns: Whether it never did.
+  /// - Returns: Whether `body` always returned `true`.
   func search(_ pattern: Pattern, _ excluded: [Pattern], _ body: (String) -> Bool) -> Bool {
     for name in self
     where pattern.matches(name) && !excluded.contains(where: { $0.matches(name) }) {

@@ -5,7 +5,7 @@ internal import Services
 internal import Signals
 internal import Wire
 
-/// Binds clients to the sources: to read them, to set them, and to watch them.
+/// Offers `get`, `set`, `wait`, `subscribe` and `unsubscribe`.
 package func bindSources(_ interface: Interface) {
   interface.query(
     "get", "The present value of a source, or the values of all sources of a pattern.", Get.self,
@@ -67,7 +67,7 @@ private struct Get: DocumentedParameters {
     "pick": "A JSON Pointer: answers with that part of the value instead of all of it.",
   ]
 
-  /// Reads `{"source":"…"}`.
+  /// Reads `{"source":"…"}`; `nil` for any other form.
   static func read(
     _ object: inout JSONScanner, _ line: Span<UInt8>
   ) throws(JSONFault) -> Get? {
@@ -92,7 +92,7 @@ private struct Unsubscribe: DocumentedParameters {
   static let docs = ["sub": "The handle of the subscription."]
 }
 
-/// Why a source cannot be set.
+/// The reason why a source cannot be set.
 enum NotWritable: ServiceError {
   case missing(String)
   case fixed(String)
@@ -106,7 +106,7 @@ enum NotWritable: ServiceError {
     }
   }
 
-  /// What a service calls the name of its value is the source here.
+  /// Maps the service's parameter `name` to the parameter `source` of `set`.
   private static func kind(of error: any ServiceError) -> ServiceErrorKind {
     guard case .invalid("name", let expected) = error.kind else { return error.kind }
     return .invalid(parameter: "source", expected: expected)
@@ -125,7 +125,7 @@ extension Interface {
   fileprivate func get(
     _ name: String, _ part: PartOfValue?, _ call: Call
   ) throws(WireError) {
-    // What has a value is no pattern: most names are never taken apart.
+    // A source with a value is not a pattern, so most names are never parsed.
     if let sources = service(of: name)?.sources, let value = sources.value(name) {
       let shown =
         part == nil ? value : try sources.picking(part, of: name, by: commons.parts).value(name)
@@ -133,7 +133,7 @@ extension Interface {
     }
     if name == "events" { return try answerEvents(call, picking: part) }
     guard let pattern = Pattern(name) else { throw .badPattern(name) }
-    // A list or a map that was never written is empty, for `get` as for `subscribe`.
+    // A list or map that was never written is empty, as in `subscribe`.
     if pattern.isLiteral, part == nil, let sources = service(of: name)?.sources,
       sources.exists(name), let empty = sources.collection(name)?.text
     {
@@ -152,7 +152,7 @@ extension Interface {
     }
   }
 
-  /// Answers with the value of a source, or that it has none.
+  /// Answers a call with the value of a source, or with `gone`.
   func answer(
     _ call: Call, _ name: String, _ value: JSONText?, _ sources: SourceProvider
   ) {
@@ -171,7 +171,9 @@ extension Interface {
     }
   }
 
-  /// Answers with how far the journal goes; its events are read by `history` and `subscribe`.
+  /// Answers with the first and last position of the journal.
+  ///
+  /// Its events are read by `history` and `subscribe`.
   private func answerEvents(_ call: Call, picking part: PartOfValue?) throws(WireError) {
     if part != nil { throw .notPicked("events") }
     call.answer { buffer in
@@ -194,14 +196,16 @@ extension Interface {
     return try write(set.source, set.value)
   }
 
-  /// The error for a source that is not there.
+  /// Returns the error for a source that does not exist or may not be read.
   func notFound(_ source: String) -> WireError {
     if let error = notReadable(source) { return error }
     return .notFound("source", source, didYouMean: nearest(toSource: source))
   }
 
-  /// The source that may have been meant: one that stands near in the order of names, of the service
-  /// that is named or may have been meant.
+  /// Returns the most similar source name near the given one in the sort order; `nil` if there is
+  /// none.
+  ///
+  /// A misspelled service name is corrected first.
   private func nearest(toSource source: String) -> String? {
     let parts = source.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let first = parts.first else { return nil }
@@ -214,7 +218,7 @@ extension Interface {
     return Wire.nearest(to: source, among: sources.neighbours(meant))
   }
 
-  /// Those services whose sources a pattern may mean.
+  /// Returns the providers of all services that a pattern may match.
   func providers(of pattern: Pattern) -> [SourceProvider] {
     guard let first = pattern.first else {
       return services.compactMap(\.sources)
@@ -222,15 +226,14 @@ extension Interface {
     return service(named: first)?.sources.map { [$0] } ?? []
   }
 
-  /// Every source of a pattern with its present value.
+  /// Returns the values of all sources of a pattern.
   ///
-  /// - Throws: `result_too_large` when they do not fit into a line, as soon as that is known;
-  ///   `too_expensive`.
+  /// - Throws: `result_too_large` as soon as they do not fit into a line; `too_expensive`.
   func values(
     of pattern: Pattern, in providers: [SourceProvider], limit: Int
   ) throws(WireError) -> PatternValues {
     var values: [(name: String, value: JSONText)] = []
-    // What stands around the values takes some bytes as well.
+    // 512 bytes are reserved for the rest of the answer.
     var size = 512
     for sources in providers {
       do throws(NameIndex.TooVain) {
@@ -249,14 +252,14 @@ extension Interface {
   }
 }
 
-/// The sources of a pattern with their values, by name.
+/// The values of the sources of a pattern, sorted by name.
 struct PatternValues {
   fileprivate let values: [(name: String, value: JSONText)]
 
-  /// About how many bytes they take.
+  /// The approximate size in bytes.
   fileprivate let size: Int
 
-  /// Appends them as the member `values`, with a comma before it.
+  /// Appends the values as the member `values`, with a comma before it.
   func write(to buffer: inout ByteBuffer) {
     buffer.reserve(size)
     buffer.append(#","values":{"#)
@@ -271,7 +274,7 @@ struct PatternValues {
 }
 
 extension WireError {
-  /// A pattern that is none.
+  /// Returns the error for an invalid pattern.
   static func badPattern(_ text: String) -> WireError {
     WireError(
       JSONDecodingError(
@@ -281,7 +284,7 @@ extension WireError {
 }
 
 extension Connection {
-  /// What has become of a subscription that is not there.
+  /// Returns `ended` or `unknown` for a subscription that does not exist.
   fileprivate func fate(of handle: Handle) -> String {
     switch handle {
     case .name(let name): endedNames.contains(name) ? "ended" : "unknown"

@@ -128,10 +128,10 @@ extension Interface {
     connection.add(subscription, of: subscribe.source)
   }
 
-  /// The beginning of the answer to a subscription to values; values follow.
+  /// Appends the head of the answer to a subscription to values.
   ///
-  /// - Parameter position: Where it begins, so that a client that stores it goes on from there; `nil`
-  ///   for now.
+  /// - Parameter position: The start position, from which a client can resume; `nil` for the
+  ///   present.
   func writeHead(
     _ subscribe: Subscribe, _ handle: Handle, kind: SourceKind = .state, isJournaled: Bool,
     at position: UInt64? = nil, _ buffer: inout ByteBuffer
@@ -149,9 +149,11 @@ extension Interface {
     buffer.append(integer: position ?? host.durable)
   }
 
-  /// - Throws: `result_too_large` when a value does not fit into a line.
+  /// Checks that a value fits into a line.
+  ///
+  /// - Throws: `result_too_large` if it does not.
   func checkSize(_ value: JSONText?, _ call: Call) throws(WireError) {
-    // What stands around the value takes some bytes as well.
+    // 512 bytes are reserved for the rest of the answer.
     let size = (value?.text.utf8.count ?? 0) + 512
     let limit = call.room
     guard size <= limit else {
@@ -173,7 +175,7 @@ extension Interface {
 }
 
 extension WireError {
-  /// A parameter that does not go with the others.
+  /// Returns the error for a parameter that is invalid or cannot be combined with the others.
   static func unusable(_ parameter: String, _ rule: String, _ got: String = "it") -> WireError {
     WireError(
       .invalidParams, rule,

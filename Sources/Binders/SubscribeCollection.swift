@@ -30,7 +30,7 @@ extension Interface {
 }
 
 extension SourceCollection {
-  /// The elements, of a map by key.
+  /// The elements; those of a map are sorted by key.
   fileprivate var elements: CollectionElements {
     switch self {
     case .list(let elements): .list(elements)

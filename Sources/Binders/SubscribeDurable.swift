@@ -9,7 +9,9 @@ internal import Wire
 extension Interface {
   private static let maxUnacked = 1000
 
-  /// - Throws: for members of a subscription that are for durable readers.
+  /// Rejects parameters that are only for durable readers.
+  ///
+  /// - Throws: `invalid_params` if `max_unacked` or `steal` is given.
   func refuseDurable(_ subscribe: Subscribe) throws(WireError) {
     if subscribe.max_unacked != nil {
       throw .unusable("max_unacked", "max_unacked is for durable readers")
@@ -17,7 +19,8 @@ extension Interface {
     if subscribe.steal != nil { throw .unusable("steal", "steal is for durable readers") }
   }
 
-  /// Subscribes a client to events as a durable reader: it goes on behind what it has acknowledged.
+  /// Subscribes a client to events as a durable reader, which resumes after its last
+  /// acknowledgement.
   func subscribeDurable(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
     guard let readers = commons.readers, let name = subscribe.durable?.text else {
       throw .unusable("durable", "durable readers are not offered here")
@@ -45,7 +48,7 @@ extension Interface {
       ["what": .string("reader"), "id": .string(name)])
   }
 
-  /// Begins a reader where the client wants it to begin.
+  /// Creates a reader at the start position that the client asks for.
   private func open(
     _ subscribe: Subscribe, _ name: String, _ readers: LiveReaders, _ call: Call
   ) throws(WireError) {
@@ -59,13 +62,14 @@ extension Interface {
       do throws(Refusal) {
         let position = position ?? host.durable
         _ = try host.perform(call.command("subscribe", mayRecord: mayRecord)) {
-          // Somebody else may have begun it meanwhile.
+          // Another client may have created the reader meanwhile.
           if readers.service.ledger.newest[name] == nil {
             try readers.service.open(name, at: position)
           }
           return nil
         }
-        // What the client asks next may be about it, and a place that is free now is free then.
+        // Later requests of the client wait for this write: they may concern the reader, or take a
+        // free slot.
         call.connection.noteWritten(upTo: host.last)
         attachLater(subscribe, name, readers, isNew: true, call)
       } catch {
@@ -74,7 +78,7 @@ extension Interface {
     }
   }
 
-  /// Subscribes when it is durable that there is such a reader.
+  /// Subscribes once the existence of the reader is durable.
   private func attachLater(
     _ subscribe: Subscribe, _ name: String, _ readers: LiveReaders, isNew: Bool, _ call: Call
   ) {
@@ -116,8 +120,10 @@ extension Interface {
     readers.hold(name, subscription)
   }
 
-  /// The filter of a durable reader: what its kind writes is not for it, unless it says so, or one
-  /// acknowledgement would cause another.
+  /// Returns the filter of a durable reader.
+  ///
+  /// Events of readers are excluded unless the client asks for them, because each acknowledgement
+  /// would cause another.
   private func durableFilter(
     _ subscribe: Subscribe, _ call: Call
   ) throws(WireError) -> EventFilter {
@@ -129,7 +135,7 @@ extension Interface {
 }
 
 extension Filter {
-  /// Whether a pattern begins with the name of a service.
+  /// Whether a pattern of the filter begins with the name of a service.
   fileprivate func names(_ service: String) -> Bool {
     (types ?? []).contains { Pattern($0, separator: ".")?.first == service }
       || (streams ?? []).contains { Pattern($0)?.first == service }

@@ -17,7 +17,7 @@ extension Interface {
     return beginning
   }
 
-  /// Whether a subscription goes on behind what is not kept any more.
+  /// Whether a subscription continues after removed events instead of failing.
   func passesGaps(_ subscribe: Subscribe) throws(WireError) -> Bool {
     switch subscribe.on_gap {
     case nil, "fail": return false
@@ -48,7 +48,9 @@ extension Interface {
     }
   }
 
-  /// - Throws: for members of a subscription that are for values and not for events.
+  /// Rejects parameters that are only for values.
+  ///
+  /// - Throws: `invalid_params` if one of them is given.
   func refuseValues(_ subscribe: Subscribe) throws(WireError) {
     if let mode = subscribe.mode { throw .unusable("mode", "events have no mode", mode) }
     if subscribe.min_interval_ms != nil {
@@ -58,7 +60,7 @@ extension Interface {
     if subscribe.pick != nil { throw .unusable("pick", "pick is for values") }
   }
 
-  /// The beginning of the answer to a subscription to events.
+  /// Appends the head of the answer to a subscription to events, without the closing brace.
   func writeEvents(_ handle: Handle, after position: UInt64, _ buffer: inout ByteBuffer) {
     buffer.append(#"{"sub":"#)
     buffer.append(handle.text.text)
@@ -72,7 +74,9 @@ extension Interface {
     buffer.append(integer: position)
   }
 
-  /// The events that are wanted; live ones whatever their data is, see ``EventFilter/isWanted``.
+  /// Returns the events that match a filter.
+  ///
+  /// Live events are not filtered by data; see ``EventFilter/isWanted``.
   func eventSource(_ filter: EventFilter) -> LogSource {
     LogSource(
       key: "events \(filter.key)\(audience)",
@@ -86,7 +90,7 @@ extension Interface {
       })
   }
 
-  // MARK: Each change
+  // MARK: Every change
 
   func subscribeEvery(
     _ subscribe: Subscribe, _ pattern: Pattern, _ call: Call
@@ -137,7 +141,7 @@ extension Interface {
     }
   }
 
-  /// From now on: the present values, then each change.
+  /// Subscribes from now on: sends the present values, then every change.
   private func subscribeEvery(
     _ subscribe: Subscribe, _ pattern: Pattern, _ source: LogSource, _ sources: SourceProvider,
     _ call: Call, _ passesGaps: Bool
@@ -181,11 +185,12 @@ extension Interface {
       })
   }
 
-  // MARK: Where it begins
+  // MARK: Start position
 
-  /// Finds out where a subscription begins, and makes it.
+  /// Finds the start position of a subscription, then reserves its handle.
   ///
-  /// - Parameter add: Answers and adds it; `nil` is now.
+  /// - Parameter add: Answers the call and adds the subscription. Its position is `nil` for the
+  ///   present.
   private func start(
     _ subscribe: Subscribe, _ call: Call, _ add: @escaping (Call, Handle, UInt64?) -> Void
   ) throws(WireError) {
@@ -200,9 +205,10 @@ extension Interface {
     }
   }
 
-  /// Finds out where a subscription begins; in a later turn when a time is to be looked for.
+  /// Finds the start position of a subscription; in a later turn if it is given as a time.
   ///
-  /// - Parameter body: Is given the position behind which it begins; `nil` is now.
+  /// - Parameter body: Receives the position after which the subscription begins; `nil` for the
+  ///   present.
   func begin(
     _ subscribe: Subscribe, _ call: Call, _ body: @escaping (Call, UInt64?) -> Void
   ) throws(WireError) {
@@ -218,7 +224,7 @@ extension Interface {
       let passesGaps = try passesGaps(subscribe)
       guard let call = call.later() else { return }
       host.position(at: time.microseconds - 1).answer(call, self) { [self] position in
-        // Of what is not kept it is not known when it was.
+        // The times of removed events are unknown.
         guard position < host.first, host.first > 1 else { return body(call, position) }
         guard passesGaps else {
           return call.refuse(.seqExpired(first: host.first, last: host.durable))
@@ -228,7 +234,10 @@ extension Interface {
     }
   }
 
-  /// - Throws: `seq_future` or `seq_expired` for a position that is not one of those that are kept.
+  /// Checks that a position is retained in the journal.
+  ///
+  /// - Throws: `seq_future` if it is after the last one; `seq_expired` if events after it were
+  ///   removed, unless `mayBeGone`.
   func check(_ seq: UInt64, mayBeGone: Bool = false) throws(WireError) {
     if seq > host.durable { throw .seqFuture(last: host.durable) }
     if !mayBeGone, seq + 1 < host.first { throw .seqExpired(first: host.first, last: host.durable) }
@@ -236,7 +245,7 @@ extension Interface {
 }
 
 extension Connection {
-  /// Answers, and adds a subscription to a log.
+  /// Creates a subscription to a log, calls `answer`, and adds the subscription.
   fileprivate func addLog(
     _ source: LogSource, where isWanted: ((LogEntry) -> Bool)? = nil, of name: String,
     _ handle: Handle, after position: UInt64?, passesGaps: Bool, _ answer: () -> Void
@@ -249,13 +258,13 @@ extension Connection {
 }
 
 extension EventFilter {
-  /// By which subscriptions are known that want the same events, whatever their data.
+  /// The key shared by subscriptions to the same events; it ignores conditions on data.
   fileprivate var key: String {
     func text(_ patterns: [Pattern]?) -> String { patterns.map { "\($0.map(\.text))" } ?? "-" }
     return "\(text(types)) \(text(streams)) \(without ?? "-")"
   }
 
-  /// Whether a live entry is wanted by its data; `nil` when all are.
+  /// Returns whether a live entry matches the conditions on data; `nil` if there are none.
   var isWanted: ((LogEntry) -> Bool)? {
     conditions.isEmpty ? nil : { entry in holds(for: entry.data) }
   }

@@ -1,6 +1,6 @@
 package import Services
 
-/// Binds clients to the measurements of the machine.
+/// Offers the measurements of the machine to clients.
 package func bindSystem(_ interface: Interface, to system: SystemService) {
   interface.offer("system", "This machine, measured every second while somebody watches.")
   interface.offerView(

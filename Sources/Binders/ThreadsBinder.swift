@@ -3,7 +3,7 @@ internal import Connections
 internal import JSON
 package import Services
 
-/// Binds clients to the discussions.
+/// Offers the discussion threads to clients.
 package func bindThreads(_ interface: Interface, to threads: ThreadsService) {
   interface.offer(
     "threads", "Discussions: threads with posts, which can be liked; each change is told alone.",
@@ -109,7 +109,7 @@ private func offerPostMethods(_ interface: Interface, _ threads: ThreadsService)
 }
 
 extension Session {
-  /// In whose name something is done in a thread; `nil` when nobody is logged in, and nobody named.
+  /// Returns the name of the user who acts; `nil` if nobody is logged in and no name is given.
   fileprivate func author(_ name: String?) throws(ThreadsError) -> String? {
     guard let name else { return self.name }
     do throws(UsersError) {

@@ -3,7 +3,7 @@ internal import JSON
 package import Services
 internal import Signals
 
-/// Binds clients to the people who use the services.
+/// Offers the users, their logins, profiles and friends to clients.
 package func bindUsers(_ interface: Interface, to users: UsersService) {
   interface.offer(
     "users",
@@ -100,10 +100,10 @@ private func bindProfiles(_ interface: Interface, to users: UsersService) {
   }
 }
 
-/// For whom a call is made.
+/// The documentation of the parameter `as`.
 package let asDoc = "A name of yours, where nobody is logged in; left out: who is logged in."
 
-/// Why nothing is done for whom a call is made.
+/// The reasons for which a call with the parameter `as` may be rejected.
 package let asErrors = ["not_logged_in", "logged_in", "name_taken"]
 
 private struct As: DocumentedParameters {

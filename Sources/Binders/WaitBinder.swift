@@ -5,7 +5,7 @@ internal import Services
 internal import Signals
 internal import Wire
 
-/// Binds clients to a way to wait for a value without asking again and again.
+/// Offers `wait`, which waits for a value without polling.
 func bindWait(_ interface: Interface) {
   interface.query(
     "wait", "Answers with the value of a source as soon as a condition holds for it.", Wait.self,
@@ -24,7 +24,7 @@ private struct Wait: DocumentedParameters {
   let path: String?
   let op: String?
 
-  /// What is compared with; `nil` when it is left out, which is not `null`.
+  /// The operand; `nil` if it was omitted, which differs from `null`.
   let value: JSONText?
 
   static let docs = [
@@ -80,10 +80,11 @@ extension Interface {
       call.connection.whenTaken { [self] in answer(call, name, value, sources) }
     }
     call.keep(
-      // Held by the call: the role may get another interface meanwhile.
+      // Retains the interface in the call: the role may get another one meanwhile.
       sources.changes(name).observeNext { [self] change in
         guard change.step != nil else { return look(at: change.value) }
-        // A list is looked at when all steps of the turn are there, and once for all that wait.
+        // A list or map is tested at the end of the turn, after all of its steps, and encoded once
+        // for all waiting calls.
         guard !isDue else { return }
         isDue = true
         call.connection.hub.atTurnEnd { [self] in

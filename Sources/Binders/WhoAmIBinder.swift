@@ -4,7 +4,7 @@ internal import Facts
 internal import JSON
 internal import Wire
 
-/// Binds clients to who they are here, and what that lets them do.
+/// Offers `whoami`: the client's identity and its rights.
 func bindWhoAmI(_ interface: Interface, _ server: ServerInfo) {
   interface.query(
     "whoami", "Who the client is, as the kernel knows it, and what it may call, read and set.",
@@ -33,7 +33,7 @@ extension PeerIdentity {
     ]
   }
 
-  /// The peer as it is told of itself.
+  /// Returns the client's identity as sent to the client.
   func shown(as role: Role) -> JSONObject {
     [
       "uid": .number(JSONNumber(uid)), "gid": .number(JSONNumber(gid)),
@@ -44,8 +44,8 @@ extension PeerIdentity {
 }
 
 extension Interface {
-  /// All that is offered here: methods by name, sources as patterns, those that the role allows
-  /// when it does not allow all.
+  /// The offered methods by name, and sources as patterns: all offered ones if the role allows
+  /// everything, otherwise the role's rules.
   fileprivate var allowed: JSONObject {
     let sources = services.flatMap { $0.sources?.descriptions ?? [] }
     func names(_ names: [String]) -> JSONValue { .array(names.map { .string($0) }) }

@@ -2,7 +2,7 @@ internal import JSON
 internal import Services
 internal import Wire
 
-// What services say, in the words of the wire.
+// Maps errors of services to wire errors.
 extension WireError {
   init(_ error: any ServiceError) {
     let message = "\(error)"
@@ -23,7 +23,7 @@ extension WireError {
     }
   }
 
-  /// The same, of parameters that stand within another.
+  /// Returns the error with the path of its parameter moved below another one.
   func below(_ place: String) -> WireError {
     guard name == .invalidParams, case .string(let path)? = data["path"] else { return self }
     var error = self
@@ -31,7 +31,7 @@ extension WireError {
     return error
   }
 
-  /// A stream that is not where the client expects it.
+  /// Returns the error for a stream that is not at the expected version.
   static func conflict(
     _ stream: String, expected: Services.Expectation, actual: UInt64
   ) -> WireError {
@@ -50,20 +50,21 @@ extension WireError {
       ])
   }
 
-  /// A `cmd` of another call, whose last event has this position.
+  /// Returns the error for a `cmd` that was used by another call, whose last event has this
+  /// position.
   static func reused(_ seq: UInt64?) -> WireError {
     var data = JSONObject()
     if let seq { data["seq"] = .number(JSONNumber(seq)) }
     return WireError(.cmdReused, "this cmd belonged to another call", data)
   }
 
-  /// A position after the last that there is.
+  /// Returns the error for a position after the end of the journal.
   static func seqFuture(last: UInt64) -> WireError {
     WireError(
       .seqFuture, "the journal ends at \(last)", ["last": .number(JSONNumber(last))])
   }
 
-  /// A position before the first that is kept.
+  /// Returns the error for a position before the first retained event.
   static func seqExpired(first: UInt64, last: UInt64) -> WireError {
     WireError(
       .seqExpired, "\(JournalFault.outOfRange(first: first, last: last))",

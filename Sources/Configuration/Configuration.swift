@@ -1,39 +1,44 @@
 package import Wire
 
-/// What the configuration file says; what it does not say is `nil` or the default.
+/// The settings of the configuration file.
+///
+/// A setting that the file omits is `nil` or has its default.
 package struct Configuration: Equatable, Sendable {
   package var socket: String?
 
-  /// The permissions of the socket file, when the daemon makes it; `nil` for those that fit who may
-  /// connect, see ``socketAccess(user:_:)``.
+  /// The permissions of the socket file.
+  ///
+  /// `nil` means the default of ``socketAccess(user:_:)``.
   package var socketMode: UInt32?
   package var journal: String?
   package var durability: Durability?
 
-  /// Where the `*.bind` files are.
+  /// The directory of the `*.bind` files.
   package var bindDirectory: String?
   package var limits = Limits()
 
-  /// In the order of the file: of those that name a stream the first counts.
+  /// The retention rules, in file order.
+  ///
+  /// For each stream, the first rule that matches applies.
   package var retention: [Retention] = []
   package var web = WebSettings()
   package var feeds = FeedSettings()
   package var roles: Roles
 
-  /// What is no fault and may be a mistake, such as a user that is not there.
+  /// Possible mistakes that are not errors, for example an unknown user.
   package var warnings: [ConfigurationFault] = []
 
-  /// The defaults: what holds without a file.
+  /// Creates the default configuration, used when there is no file.
   package init(_ accounts: Accounts) {
     roles = .standard(accounts)
   }
 
-  /// What the text of a file says.
+  /// Parses the text of a configuration file.
   ///
   /// - Parameters:
-  ///   - file: Its name, for faults.
-  ///   - accounts: Where the names of users and groups are looked up.
-  /// - Throws: All that is wrong with it, in the order of the file.
+  ///   - file: The file name, for error messages.
+  ///   - accounts: Resolves user and group names.
+  /// - Throws: All errors in the file, in file order.
   package init(
     parsing bytes: [UInt8], file: String, _ accounts: Accounts
   ) throws(ConfigurationFaults) {
@@ -41,12 +46,12 @@ package struct Configuration: Equatable, Sendable {
     try ConfigurationParser.parse(bytes, file: file, accounts, into: &self)
   }
 
-  /// The permissions and the group of the socket file that a daemon makes.
+  /// Returns the permissions and the group of the socket file that a daemon creates.
   ///
-  /// The members of the group `binder` connect to a daemon of root, unless the file says otherwise; to
-  /// all others only the user himself does.
+  /// By default, only the daemon's user can connect. If the daemon runs as root, members of the
+  /// group `binder` can connect too. The file can override the permissions.
   ///
-  /// - Parameter user: Who the daemon runs as.
+  /// - Parameter user: The user that the daemon runs as.
   package func socketAccess(
     user: UInt32, _ accounts: Accounts
   ) -> (mode: UInt32, group: UInt32?) {
@@ -55,7 +60,7 @@ package struct Configuration: Equatable, Sendable {
     return (0o660, group)
   }
 
-  /// What of another configuration cannot be taken over by a daemon that runs.
+  /// Returns the names of changed settings that take effect only after a restart.
   package func needsRestart(for new: Configuration) -> [String] {
     var names: [String] = []
     if socket != new.socket { names.append("socket") }
@@ -65,7 +70,7 @@ package struct Configuration: Equatable, Sendable {
     return names
   }
 
-  /// What of another configuration a daemon that runs takes over.
+  /// Returns the names of changed settings that a running daemon applies.
   package func changes(in new: Configuration) -> [String] {
     var names: [String] = []
     if limits != new.limits { names.append("limits") }

@@ -1,14 +1,14 @@
-/// What is wrong in a configuration file, and where.
+/// An error in a configuration file, with its position.
 package struct ConfigurationFault: Error, Equatable, Sendable {
   package let file: String
 
-  /// Where it begins, counted from 1; 0 is the file as a whole.
+  /// The line, counted from 1; 0 means the whole file.
   package let line: Int
 
-  /// In characters, as an editor shows it.
+  /// The column in characters, counted from 1.
   package let column: Int
 
-  /// The rule that is broken, and what is there instead.
+  /// The violated rule and the value found.
   package let message: String
 
   package init(file: String, line: Int = 0, column: Int = 0, message: String) {
@@ -20,13 +20,13 @@ package struct ConfigurationFault: Error, Equatable, Sendable {
 }
 
 extension ConfigurationFault: CustomStringConvertible {
-  /// `file:line:column: message`, as compilers say it.
+  /// The message in the form that compilers use: `file:line:column: message`.
   package var description: String {
     line > 0 ? "\(file):\(line):\(column): \(message)" : "\(file): \(message)"
   }
 }
 
-/// All that is wrong in a configuration file; at least one.
+/// All errors in a configuration file; at least one.
 package struct ConfigurationFaults: Error, Equatable, Sendable, CustomStringConvertible {
   package let faults: [ConfigurationFault]
 
@@ -34,6 +34,6 @@ package struct ConfigurationFaults: Error, Equatable, Sendable, CustomStringConv
     self.faults = faults
   }
 
-  /// One a line.
+  /// The errors, one per line.
   package var description: String { faults.map(\.description).joined(separator: "\n") }
 }

@@ -1,7 +1,7 @@
 internal import JSON
 internal import Wire
 
-/// Reads a configuration file, member by member.
+/// Parses a configuration file member by member.
 struct ConfigurationParser {
   let reader: ConfigurationReader
   private let accounts: Accounts
@@ -11,7 +11,9 @@ struct ConfigurationParser {
     "web", "feeds", "roles",
   ]
 
-  /// - Throws: All that is wrong, in the order of the file.
+  /// Parses a file and stores its settings in `configuration`.
+  ///
+  /// - Throws: All errors in the file, in file order.
   static func parse(
     _ bytes: [UInt8], file: String, _ accounts: Accounts, into configuration: inout Configuration
   ) throws(ConfigurationFaults) {
@@ -26,8 +28,8 @@ struct ConfigurationParser {
       ])
     }
     let reader = ConfigurationReader(text, file: file)
-    // The defaults let more users in than most files: a file that was emptied by mistake, or is being
-    // written, must not mean them.
+    // An empty file is an error, not the defaults: they admit more users than most files do. The
+    // file may have been truncated by mistake, or is still being written.
     guard !text.json.isEmpty else {
       throw ConfigurationFaults([
         reader.fault(at: 0, "there is no setting; write {} if the defaults are meant")
@@ -51,7 +53,7 @@ struct ConfigurationParser {
       return
     }
     configuration.socket = members["socket"].flatMap {
-      reader.path($0, "'socket'", maxBytes: 107)  // what the kernel takes
+      reader.path($0, "'socket'", maxBytes: 107)  // the kernel limit
     }
     configuration.journal = members["journal"].flatMap { reader.path($0, "'journal'") }
     if let node = members["socket_mode"],

@@ -2,15 +2,15 @@ internal import Facts
 internal import JSON
 internal import Wire
 
-/// Reads the values of a configuration file and notes all that is wrong.
+/// Reads values of a configuration file and collects all errors.
 ///
-/// What is wrong reads as `nil`: it was noted, and the rest is read on.
+/// An invalid value is recorded and reads as `nil`, so that parsing continues.
 final class ConfigurationReader {
   private let file: String
   private let text: ConfigurationText
   private(set) var faults: [ConfigurationFault] = []
 
-  /// What is no fault and may be a mistake.
+  /// Possible mistakes that are not errors.
   private(set) var warnings: [ConfigurationFault] = []
 
   init(_ text: ConfigurationText, file: String) {
@@ -18,7 +18,7 @@ final class ConfigurationReader {
     self.file = file
   }
 
-  /// The line of a value, counted from 1.
+  /// Returns the line of a value, counted from 1.
   func line(of node: Node) -> Int { text.place(of: node.offset).line }
 
   func fault(at offset: Int, _ message: String) -> ConfigurationFault {
@@ -35,14 +35,14 @@ final class ConfigurationReader {
     warnings.append(fault(at: offset, message))
   }
 
-  /// Notes a value that is not what it should be.
+  /// Records an error for a value of the wrong type.
   private func note(_ node: Node, _ name: String, is expected: String) {
     note(at: node.offset, "\(name) is \(expected), not \(node.kind)")
   }
 
   // MARK: Objects and lists
 
-  /// The members of an object by name, each known and there once.
+  /// Returns the members of an object by name, and records unknown and duplicate names.
   func members(of node: Node, _ name: String, known: [String]) -> [String: Node]? {
     guard case .object(let members) = node.value else {
       note(node, name, is: "an object")
@@ -118,7 +118,7 @@ final class ConfigurationReader {
     return bool
   }
 
-  /// What one of a few words stands for, or a word of a form.
+  /// Returns the meaning of a string, or records an error if it has none.
   func word<Meaning>(
     _ node: Node, _ name: String, _ expected: String, _ meaning: (String) -> Meaning?
   ) -> Meaning? {

@@ -2,27 +2,29 @@ internal import JSON
 
 /// The text of a configuration file: JSON with comments and trailing commas.
 ///
-/// What JSON does not know is replaced by as many spaces, so that every offset stays what it was
-/// and the strict scanner reads the rest.
+/// Comments and trailing commas are replaced by spaces, so that byte offsets stay the same and the
+/// strict JSON scanner can read the rest.
 struct ConfigurationText {
-  /// The file as it is.
+  /// The original bytes of the file.
   private let bytes: [UInt8]
 
-  /// Where its lines begin.
+  /// The byte offset of each line start.
   private let lines: [Int]
 
-  /// The file as JSON; empty when nothing is in it.
+  /// The file as strict JSON; empty if the file contains only whitespace and comments.
   let json: [UInt8]
 
-  /// - Throws: ``JSONFault`` for a comment without an end.
+  /// Replaces comments and trailing commas by spaces.
+  ///
+  /// - Throws: ``JSONFault`` for an unterminated comment.
   init(_ bytes: [UInt8]) throws(JSONFault) {
     self.bytes = bytes
     lines = Self.lines(of: bytes)
     var json = bytes
     var position = 0
-    /// The last comma, when nothing but space and comments has followed and something stood before.
+    /// The offset of a comma that may turn out to be a trailing one; `nil` if there is none.
     var comma: Int?
-    /// The last byte that is neither space nor comment.
+    /// The last byte outside of whitespace and comments.
     var before = UInt8(ascii: "{")
     while position < bytes.count {
       let byte = bytes[position]
@@ -55,7 +57,7 @@ struct ConfigurationText {
     self.json = json.allSatisfy { $0 <= 0x20 } ? [] : json
   }
 
-  /// A text that is not read, for the places in it.
+  /// Creates a text that is not parsed, only used to compute lines and columns.
   init(unfinished bytes: [UInt8]) {
     self.bytes = bytes
     lines = Self.lines(of: bytes)
@@ -66,12 +68,12 @@ struct ConfigurationText {
     [0] + bytes.indices.lazy.filter { bytes[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
   }
 
-  /// Whether a comma may not follow at all.
+  /// Whether a comma after this byte is a syntax error.
   private static func isOpening(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: ",")
   }
 
-  /// Where a comment that begins at a slash ends; `nil` when none begins there.
+  /// Returns the end of a comment that begins at a slash; `nil` if no comment begins there.
   private static func endOfComment(_ bytes: [UInt8], at start: Int) throws(JSONFault) -> Int? {
     guard start + 1 < bytes.count else { return nil }
     switch bytes[start + 1] {
@@ -89,7 +91,9 @@ struct ConfigurationText {
     }
   }
 
-  /// The byte after a string that begins at a quote; the end of the text when it has no end.
+  /// Returns the offset after a string that begins at a quote.
+  ///
+  /// For an unterminated string, that is the end of the text.
   private static func endOfString(_ bytes: [UInt8], at start: Int) -> Int {
     var position = start + 1
     while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
@@ -98,7 +102,7 @@ struct ConfigurationText {
     return min(position + 1, bytes.count)
   }
 
-  /// The line and the column of a byte, counted from 1.
+  /// Returns the line and the column of a byte, counted from 1.
   func place(of offset: Int) -> (line: Int, column: Int) {
     var (low, high) = (0, lines.count)
     while high - low > 1 {

@@ -1,24 +1,26 @@
 internal import Facts
 internal import Wire
 
-/// What a client asks for.
+/// An operation that a client asks permission for.
 package enum AccessRequest: Equatable, Sendable {
   case call(String)
   case read(String)
   case write(String)
 }
 
-/// Whether a client may do something, and which rule says so.
+/// The result of a permission check, with the rule that decided it.
 package struct Decision: Equatable, Sendable {
   package let isAllowed: Bool
 
-  /// Its role; `nil` when it has none and so may not even connect.
+  /// The client's role.
+  ///
+  /// `nil` if it has none and therefore cannot connect.
   package let role: String?
 
-  /// The rule, for people.
+  /// The rule as readable text.
   package let rule: String
 
-  /// The line of the file in which it stands; 0 when it holds without a file.
+  /// The line of the rule in the configuration file; 0 for built-in rules.
   package let line: Int
 
   fileprivate init(_ isAllowed: Bool, _ role: String?, _ rule: String, line: Int = 0) {
@@ -30,7 +32,7 @@ package struct Decision: Equatable, Sendable {
 }
 
 extension Roles {
-  /// Whether a client may do something.
+  /// Checks whether a client may perform an operation.
   package func decision(on request: AccessRequest, by peer: Peer, owner: UInt32) -> Decision {
     guard let entry = entry(for: peer, owner: owner) else {
       return Decision(false, nil, "it has none of the roles, and may not connect")

@@ -1,15 +1,17 @@
-/// When an answer leaves: how far the disk must be.
+/// The state of the disk write at which a command is answered.
 package enum Durability: Equatable, Sendable {
-  /// The disk has it.
+  /// Each commit is synced to disk before its answer.
   case always
 
-  /// The disk has it so much later.
+  /// Commits are synced to disk at this interval.
   case interval(milliseconds: UInt64)
 
-  /// The disk has it when the kernel pleases.
+  /// The operating system decides when to write to disk.
   case os
 
-  /// `always`, `interval`, `interval=MS` or `os`; `nil` for anything else.
+  /// Parses `always`, `interval`, `interval=MS` or `os`; `nil` for other text.
+  ///
+  /// `interval` alone means 1000 ms.
   package init?(_ text: String) {
     switch text {
     case "always": self = .always
@@ -23,7 +25,7 @@ package enum Durability: Equatable, Sendable {
     }
   }
 
-  /// As it is written.
+  /// The form accepted by ``init(_:)``.
   package var text: String {
     switch self {
     case .always: "always"
@@ -32,6 +34,6 @@ package enum Durability: Equatable, Sendable {
     }
   }
 
-  /// What ``init(_:)`` takes, for people.
+  /// The accepted forms, for error messages.
   package static let forms = "always, interval, interval=MS or os"
 }

@@ -1,4 +1,4 @@
-/// Who has a role: users and groups by their numbers, or everybody.
+/// The members of a role: user ids and group ids, or everybody.
 package struct Members: Equatable, Sendable {
   package var users: Set<UInt32>
   package var groups: Set<UInt32>
@@ -15,11 +15,11 @@ package struct Members: Equatable, Sendable {
   }
 }
 
-/// A process that asks for a role.
+/// A client process, identified by its user and groups.
 package struct Peer: Equatable, Sendable {
   package let uid: UInt32
 
-  /// All groups that it belongs to.
+  /// The ids of all groups of the process.
   package let groups: [UInt32]
 
   package init(uid: UInt32, groups: [UInt32]) {
@@ -28,7 +28,7 @@ package struct Peer: Equatable, Sendable {
   }
 }
 
-/// Where the numbers of users and groups are found.
+/// Resolves user and group names to ids; an unknown name gives `nil`.
 package struct Accounts: Sendable {
   package let user: @Sendable (String) -> UInt32?
   package let group: @Sendable (String) -> UInt32?

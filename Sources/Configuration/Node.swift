@@ -1,11 +1,11 @@
 internal import JSON
 
-/// A value of a configuration file, and where it stands.
+/// A JSON value of a configuration file with its position.
 struct Node {
   indirect enum Value {
     case null
     case bool(Bool)
-    /// The number, when it is an integer.
+    /// A number; `nil` if it is not an integer.
     case number(Int64?)
     case string(String)
     case array([Node])
@@ -15,16 +15,16 @@ struct Node {
   struct Member {
     let name: String
 
-    /// Where the name stands.
+    /// The byte offset of the name.
     let offset: Int
     let value: Node
   }
 
-  /// The first byte in the file.
+  /// The byte offset of the value.
   let offset: Int
   let value: Value
 
-  /// What kind of value it is, for people.
+  /// The value or its type, for error messages.
   var kind: String {
     switch value {
     case .null: "null"
@@ -36,9 +36,11 @@ struct Node {
     }
   }
 
-  /// - Throws: ``JSONFault`` for what is no JSON.
+  /// Parses a JSON document.
+  ///
+  /// - Throws: ``JSONFault`` for invalid JSON.
   init(parsing bytes: Span<UInt8>) throws(JSONFault) {
-    // Passed whole before, so that it is known not to be too deep.
+    // The scanner limits the nesting depth, so this first pass bounds the recursion below.
     var whole = JSONScanner(bytes)
     _ = try whole.value()
     try whole.end()

@@ -1,12 +1,12 @@
-/// What has come of reading the configuration again.
+/// The result of a configuration reload.
 package struct ReloadReport: Equatable, Sendable {
-  /// The file; `nil` when there is none, and the defaults hold.
+  /// The configuration file; `nil` if there is none and the defaults apply.
   package var file: String?
 
-  /// What holds from now on.
+  /// The names of the changed settings that now apply.
   package var changed: [String]
 
-  /// What is in the file and holds after a restart.
+  /// The names of the changed settings that apply only after a restart.
   package var needsRestart: [String]
 
   package var warnings: [ConfigurationFault]

@@ -1,10 +1,10 @@
 package import Facts
 
-/// For how long events of some streams are kept: what breaks one of its limits may go.
+/// A retention rule for some streams: events beyond any of its limits may be removed.
 package struct Retention: Equatable, Sendable {
   package let streams: Pattern
 
-  /// Seconds; as microseconds it is an `Int64` still.
+  /// The maximum age in seconds; small enough that it fits into an `Int64` as microseconds.
   package let maxAge: UInt64?
   package let maxCount: UInt64?
   package let maxBytes: UInt64?
@@ -19,16 +19,16 @@ package struct Retention: Equatable, Sendable {
   }
 }
 
-/// Numbers with a unit, as `30d` or `64M`.
+/// Parsers for numbers with a unit, such as `30d` or `64M`.
 enum Unit {
-  /// Seconds of a text such as `30d`; `nil` when it is none.
+  /// Parses a duration such as `30d` and returns seconds; `nil` for other text.
   static func seconds(_ text: String) -> UInt64? {
     scaled(
       text, ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800],
       upTo: UInt64(Int64.max) / 1_000_000)
   }
 
-  /// Bytes of a text such as `64M`; `nil` when it is none.
+  /// Parses a size such as `64M` and returns bytes; `nil` for other text.
   static func bytes(_ text: String) -> UInt64? {
     scaled(
       text, ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40], upTo: UInt64(Int64.max))

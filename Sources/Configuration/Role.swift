@@ -1,10 +1,10 @@
 package import Facts
 
-/// A line of a role: what it allows or denies.
+/// A pattern that a role allows or denies.
 package struct Rule: Sendable {
   package let pattern: Pattern
 
-  /// Where it stands in the file; 0 for those that hold without a file.
+  /// The line in the configuration file; 0 for built-in rules.
   package let line: Int
 
   package init(_ pattern: Pattern, line: Int = 0) {
@@ -13,14 +13,15 @@ package struct Rule: Sendable {
   }
 }
 
-/// The same rule in another line is the same.
+/// Rules with the same pattern are equal, whatever their lines.
 extension Rule: Hashable {
   package static func == (left: Self, right: Self) -> Bool { left.pattern == right.pattern }
 
   package func hash(into hasher: inout Hasher) { hasher.combine(pattern) }
 }
 
-/// What is allowed of one kind of things: what some rule allows and none denies.
+/// The rules for one kind of access: a name is allowed if an `allow` rule matches and no `deny`
+/// rule does.
 package struct Rules: Hashable, Sendable {
   package var allow: [Rule]
   package var deny: [Rule]
@@ -30,12 +31,12 @@ package struct Rules: Hashable, Sendable {
     self.deny = deny
   }
 
-  /// What the rules say of a name.
+  /// The result of checking a name against the rules.
   package enum Verdict: Equatable, Sendable {
     case allowed(by: Rule)
     case denied(by: Rule)
 
-    /// No rule names it, which denies it.
+    /// No rule matches, so the name is denied.
     case unnamed
   }
 
@@ -49,17 +50,17 @@ package struct Rules: Hashable, Sendable {
     if case .allowed = verdict(on: name) { true } else { false }
   }
 
-  /// Whether a name of a pattern may be one that is allowed.
+  /// Whether the rules may allow some name that matches a pattern.
   package func mayAllow(_ pattern: Pattern) -> Bool {
     allow.contains { $0.pattern.overlaps(pattern) }
       && !deny.contains { $0.pattern.covers(pattern) }
   }
 
-  /// Whether there is nothing that is not allowed.
+  /// Whether the rules allow every name.
   package var allowsAll: Bool { deny.isEmpty && allow.contains { $0.pattern.text == "**" } }
 }
 
-/// What clients may do: which methods they may call, and which sources they may read and write.
+/// The rights of a group of clients: methods to call, sources to read and sources to write.
 package struct Role: Hashable, Sendable {
   package let name: String
   package let methods: Rules
@@ -73,12 +74,16 @@ package struct Role: Hashable, Sendable {
     self.write = write
   }
 
-  /// What every client needs to know where it is, and what shows nothing that it may not see.
+  /// The methods that every client may call.
+  ///
+  /// They expose nothing that the client may not see.
   package static let alwaysAllowed: Set = [
     "hello", "ping", "whoami", "describe", "rpc.discover", "unsubscribe", "sync", "cancel",
   ]
 
-  /// What does no more than the rules for sources allow: it need not be allowed, but can be denied.
+  /// Methods that check the rules for sources themselves.
+  ///
+  /// They are allowed unless a rule denies them.
   package static let boundBySources: Set = [
     "get", "set", "subscribe", "history", "open", "close", "intent", "bind", "unbind", "ack",
     "atomic", "wait",
@@ -97,20 +102,24 @@ package struct Role: Hashable, Sendable {
 
   package func mayWrite(_ source: String) -> Bool { write.allows(source) }
 
-  /// Whether the events of a stream may be read: those of a source's own stream with the source,
-  /// those of the stream of a whole service with all of its sources.
+  /// Whether the role may read the events of a stream.
+  ///
+  /// The stream of a single source needs the right to read that source. The stream of a whole
+  /// service needs the right to read all of its sources.
   package func mayReadEvents(of stream: String) -> Bool {
     read.allowsStream(stream)
   }
 
-  /// Whether events may be recorded in a stream; as ``mayReadEvents(of:)``.
+  /// Whether the role may record events in a stream, by the same rule as ``mayReadEvents(of:)``.
   package func mayRecordEvents(in stream: String) -> Bool {
     write.allowsStream(stream)
   }
 }
 
 extension Rules {
-  /// A stream without a `/` tells of every source of its service.
+  /// Whether the rules allow a stream.
+  ///
+  /// A stream without a `/` holds events of every source of its service.
   fileprivate func allowsStream(_ stream: String) -> Bool {
     if allowsAll { return true }
     guard !stream.utf8.contains(UInt8(ascii: "/")) else { return allows(stream) }

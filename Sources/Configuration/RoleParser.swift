@@ -1,7 +1,7 @@
 internal import JSON
 internal import Wire
 
-/// Reads the roles of a configuration file.
+/// Parses the roles of a configuration file.
 struct RoleParser {
   private let reader: ConfigurationReader
   private let accounts: Accounts
@@ -19,7 +19,7 @@ struct RoleParser {
     return Roles(entries.compactMap(\.self))
   }
 
-  /// The first role that a client is a member of counts.
+  /// Warns of roles after one for everybody: a client gets the first role that it is a member of.
   private func noteUnreachable(_ nodes: [Node], _ entries: [Roles.Entry?]) {
     guard let i = entries.firstIndex(where: { $0?.members.isEverybody == true }),
       let name = entries[i]?.role.name
@@ -78,7 +78,7 @@ struct RoleParser {
     }
   }
 
-  /// Rules as a list of what is allowed, or as an object with `allow` and `deny`.
+  /// Parses rules: a list of allowed patterns, or an object with `allow` and `deny`.
   private func rules(_ node: Node?, _ name: String, separator: Unicode.Scalar) -> Rules {
     guard let node else { return Rules() }
     guard case .object = node.value else {
@@ -114,7 +114,9 @@ struct RoleParser {
     return members
   }
 
-  /// A user or a group by its number or its name.
+  /// Parses a user or group given by id or name.
+  ///
+  /// An unknown name is a warning and returns `nil`.
   private func number(_ node: Node, _ what: String, _ lookUp: (String) -> UInt32?) -> UInt32? {
     if case .number = node.value {
       return reader.integer(node, "a \(what)", in: 0...Int(UInt32.max) - 1).map { UInt32($0) }

@@ -2,11 +2,10 @@ internal import Facts
 internal import Wire
 
 extension Configuration {
-  /// Takes sources that tell of others away from roles that may not read all of those, and warns of
-  /// it.
+  /// Denies each role the summary sources that include sources it may not read, and adds a warning.
   ///
   /// - Parameters:
-  ///   - summaries: Each such source, and the pattern of those that it tells of.
+  ///   - summaries: The summary sources, each with the pattern of the sources that it summarizes.
   ///   - file: The configuration file, for the warnings.
   package mutating func hideSummaries(_ summaries: [String: String], file: String) {
     for (source, pattern) in summaries.sorted(by: { $0.key < $1.key }) {
@@ -33,7 +32,7 @@ extension Configuration {
 }
 
 extension Rules {
-  /// The line that says that not all names of a pattern are allowed; `nil` when they are.
+  /// Returns the line of the rule that excludes some names of a pattern; `nil` if all are allowed.
   fileprivate func lineOfGap(in pattern: Pattern, _ entry: Roles.Entry) -> Int? {
     if let rule = deny.first(where: { $0.pattern.overlaps(pattern) }) { return rule.line }
     return allow.contains { $0.pattern.covers(pattern) } ? nil : entry.line

@@ -1,14 +1,14 @@
 internal import Facts
 internal import Wire
 
-/// Which role a client gets: that of the first entry that it is a member of.
+/// The roles in order of precedence: a client gets the first one that it is a member of.
 package struct Roles: Equatable, Sendable {
-  /// One role, who has it, and where that is said.
+  /// A role with its members and its line in the file.
   package struct Entry: Equatable, Sendable {
     package let role: Role
     package let members: Members
 
-    /// 0 for those that hold without a file.
+    /// The line in the configuration file; 0 for built-in roles.
     package let line: Int
 
     package init(_ role: Role, _ members: Members, line: Int = 0) {
@@ -18,17 +18,17 @@ package struct Roles: Equatable, Sendable {
     }
   }
 
-  /// In the order in which they are asked.
+  /// The entries, in order of precedence.
   package let entries: [Entry]
 
   package init(_ entries: [Entry]) {
     self.entries = entries
   }
 
-  /// The role of a client; `nil` when it has none and so may not connect.
+  /// Returns the role of a client; `nil` if it has none and cannot connect.
   ///
-  /// - Parameter owner: The user that the daemon runs as: to him and to root everything is allowed,
-  ///   whatever the file says, so that nobody locks himself out.
+  /// - Parameter owner: The user that the daemon runs as. This user and root may do everything, so
+  ///   that the file cannot lock them out.
   package func entry(for peer: Peer, owner: UInt32) -> Entry? {
     if peer.uid == owner || peer.uid == 0 { return Self.owner }
     return entries.first { $0.members.contains(peer) }
@@ -36,7 +36,7 @@ package struct Roles: Equatable, Sendable {
 
   private static let owner = Entry(.owner, Members())
 
-  /// What holds when no file says otherwise: the members of the group `binder` use the services.
+  /// The default roles: members of the group `binder` have the role ``Role/user``.
   package static func standard(_ accounts: Accounts) -> Roles {
     guard let group = accounts.group("binder") else { return Roles([]) }
     return Roles([Entry(.user, Members(groups: [group]))])
@@ -44,19 +44,19 @@ package struct Roles: Equatable, Sendable {
 }
 
 extension Role {
-  /// Who may do everything.
+  /// The role of root and the daemon's user, which may do everything.
   package static let owner = Role(name: "owner", methods: .all(), read: .all(), write: .all())
 
-  /// Who uses the services and leaves the daemon itself alone.
+  /// The default role of users, without administration of the daemon.
   package static let user = Role(
     name: "user", methods: .all(but: Role.administration), read: .all(), write: .all())
 
-  /// The methods that are about the daemon itself: not for everybody who uses its services.
+  /// The patterns of the methods that administer the daemon.
   package static let administration = ["acl", "reload", "journal.*"]
 }
 
 extension Rules {
-  /// Everything but some names.
+  /// Returns rules that allow every name except those of some patterns.
   fileprivate static func all(but names: [String] = []) -> Rules {
     Rules(
       allow: [Pattern("**")].compactMap { $0.map { Rule($0) } },

@@ -1,18 +1,18 @@
-/// What the daemon may fetch.
+/// The settings for web requests.
 package struct WebSettings: Equatable, Sendable {
-  /// Whether addresses of this machine and its network may be fetched from.
+  /// Whether the daemon may fetch from this machine and its local network.
   package var allowsLocal = false
 
-  /// Where the web is searched, with `{term}` in place of what is looked for.
+  /// The URL of the web search, with the placeholders `{term}` and `{limit}`.
   package var search = "https://itunes.apple.com/search?term={term}&limit={limit}"
 }
 
-/// When feeds are fetched.
+/// The settings for fetching feeds.
 package struct FeedSettings: Equatable, Sendable {
-  /// Seconds between two fetches of a feed.
+  /// The interval between two fetches of a feed, in seconds.
   package var interval: UInt64 = 1800
 
-  /// Whether feeds are also fetched that nobody watches.
+  /// Whether feeds without subscribers are fetched too.
   package var unwatched = false
 }
 

@@ -3,18 +3,20 @@ internal import Services
 package import Signals
 internal import Wire
 
-/// A binding that stands in a file: the daemon keeps it for as long as it stands there.
+/// A binding declared in a file.
+///
+/// The daemon keeps it as long as the file declares it.
 package struct FileBinding: Sendable {
-  /// How it is called: as the line says, or by file and line, `home.bind:3`.
+  /// The name given in the line, or else file and line, such as `home.bind:3`.
   package let name: String
   package let expression: BindExpression
 
-  /// The file, and where the expression begins in it, counted from 1.
+  /// The file; line and column of the expression count from 1.
   package let file: String
   package let line: Int
   package let column: Int
 
-  /// What it is known by when the files are read again, whatever lines were added before it.
+  /// Identifies the binding across reloads, even if lines were added before it.
   let identity: String
 
   func fault(_ message: String, column: Int = 1) -> ConfigurationFault {
@@ -23,21 +25,21 @@ package struct FileBinding: Sendable {
   }
 }
 
-/// What `*.bind` files say: one binding a line, `[name:] path op path [| transformer]…`.
+/// The bindings of `*.bind` files: one per line, `[name:] path op path [| transformer]…`.
 ///
-/// Blank lines, and those that begin with `#`, say nothing.
+/// Blank lines and lines that begin with `#` are ignored.
 package struct BindFiles: Sendable {
   package private(set) var bindings: [FileBinding] = []
   private var graph = BindingGraph()
 
-  /// All that is wrong, in the order of the files.
+  /// All errors, in file order.
   package private(set) var faults: [ConfigurationFault] = []
 
   private var places: [String: (file: String, line: Int)] = [:]
 
   package init() {}
 
-  /// Reads one more file.
+  /// Parses another file.
   package mutating func read(_ bytes: [UInt8], file: String) {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       faults.append(ConfigurationFault(file: file, message: "it is not UTF-8"))
@@ -73,9 +75,9 @@ package struct BindFiles: Sendable {
     }
   }
 
-  /// The name that a line begins with, and where what is behind it begins.
+  /// Returns the name at the beginning of a line, and the offset of the expression after it.
   ///
-  /// It ends with a colon, and holds no slash, which every source does.
+  /// A name ends with a colon and contains no slash; a source always contains one.
   private static func name(
     of line: Substring.UnicodeScalarView
   ) -> (name: String?, start: Int) {

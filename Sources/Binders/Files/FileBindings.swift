@@ -4,12 +4,13 @@ internal import Services
 internal import Signals
 internal import Wire
 
-/// Makes the bindings of files live, and ends those that stand in them no more; what stands there as
-/// before goes on.
+/// Starts the bindings of files and ends those that are no longer declared.
 ///
-/// After the start of the services, and of the bindings that the journal keeps.
+/// Unchanged bindings continue.
 ///
-/// - Returns: Whether anything is different, and the bindings that cannot be, each with its place.
+/// Called after the services and the persistent bindings of the journal have started.
+///
+/// - Returns: Whether any binding has changed, and an error for each binding that cannot be made.
 package func loadBindings(
   _ interface: Interface, _ files: BindFiles
 ) -> (hasChanged: Bool, faults: [ConfigurationFault]) {
@@ -20,7 +21,7 @@ package func loadBindings(
     files.bindings.map { ($0.identity, "\($0.expression)") },
     uniquingKeysWith: { first, _ in first })
   var hasChanged = false
-  // First those that go, so that none of them is in the way of a new one.
+  // Ends removed bindings first, so that they cannot conflict with new ones.
   for (identity, filed) in before where wanted[identity] != "\(filed.source.expression)" {
     filed.binding.dispose()
     before[identity] = nil
@@ -59,7 +60,7 @@ package func loadBindings(
       faults.append(source.fault(error.message))
     }
   }
-  // Before anything is assigned: what was bound once is not assigned at the next start.
+  // Stored before any value is assigned, so that the next start does not assign it again.
   if positions != known { interface.host.filedBindings = positions }
   interface.start(restored) { faults.append(ConfigurationFault(file: "*.bind", message: $0)) }
   for binding in new { binding.start() }
@@ -67,18 +68,20 @@ package func loadBindings(
 }
 
 extension FileBinding {
-  /// What it is known by at the next start: another expression is another binding.
+  /// Identifies the binding across restarts.
+  ///
+  /// A different expression is a different binding.
   fileprivate var key: String { "\(identity) \(expression)" }
 }
 
-/// A binding that lives because it stands in a file.
+/// A live binding that is declared in a file.
 struct FiledBinding {
   let source: FileBinding
   let binding: LiveBinding
 }
 
 extension WireError {
-  /// A binding that is ended by its file and nothing else.
+  /// Returns the error for a change to a binding that only its file can end.
   static func inFile(_ source: FileBinding) -> WireError {
     WireError(
       .rejected,

@@ -5,7 +5,7 @@ internal import Services
 internal import Signals
 internal import Wire
 
-/// Binds clients to the list of all bindings that the daemon keeps.
+/// Offers `bindings.list`, the list of all persistent bindings.
 func bindBindingList(_ interface: Interface, _ service: BindingsService) {
   interface.query(
     "bindings.list", "The bindings that the daemon keeps, and what has become of them.",
@@ -17,24 +17,25 @@ func bindBindingList(_ interface: Interface, _ service: BindingsService) {
   }
 }
 
-/// A binding that the daemon keeps, as it is shown.
+/// A persistent binding as clients see it.
 private struct ShownBinding: Codable {
   let binding: String
   let expr: String
 
-  /// `journal`, or `file`.
+  /// The storage of the binding: `journal` or `file`.
   let kept: String
   let file: String?
   let line: Int?
 
-  /// The user who has made it; absent for those of files, and where that is not known.
+  /// The user who created the binding; `nil` for bindings of files and if the user is unknown.
   let uid: UInt32?
 
-  /// Whether values are passed on.
+  /// Whether the binding passes values on.
   let active: Bool
   let transferred: Int
 
-  /// Why the last value has not arrived, and when that was; none when it has.
+  /// The reason why the last value has not arrived, and the time of the failure; `nil` if it has
+  /// arrived.
   let failure: String?
   let failedAt: String?
 

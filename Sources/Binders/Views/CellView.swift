@@ -3,7 +3,7 @@ internal import JSON
 package import Services
 internal import Signals
 
-/// Shows one cell, to be looked at and changed.
+/// Shows one cell and lets the client change it.
 package func bindCell(_ view: View, to cells: CellsService, _ cell: CellArguments) throws {
   let name = cell.name
   let source = try cells.source(of: name)
@@ -15,7 +15,7 @@ package func bindCell(_ view: View, to cells: CellsService, _ cell: CellArgument
   view.intent("unset").calls { _ in try cells.unset(name) }
 }
 
-/// What the view of a cell takes.
+/// The arguments of the view of a cell.
 package struct CellArguments: Decodable {
   let name: String
 }

@@ -3,10 +3,11 @@ internal import JSON
 package import Services
 internal import Signals
 
-/// Shows one feed and its newest episodes; it is fetched while it is shown, and goes with its
-/// subscription.
+/// Shows one feed and its newest episodes.
 ///
-/// - Parameter mayRefresh: Whether the client may have it fetched now.
+/// The feed is fetched while the view is open; the view closes when the feed is unsubscribed.
+///
+/// - Parameter mayRefresh: Whether the client may fetch the feed now.
 package func bindFeed(
   _ view: View, to feeds: FeedsService, _ feed: FeedArguments, mayRefresh: Bool
 ) {
@@ -22,11 +23,11 @@ package func bindFeed(
   view.intent("unsubscribe").calls { _ in try feeds.unsubscribe(id) }.destructive()
 }
 
-/// What the view of a feed takes.
+/// The arguments of the view of a feed.
 package struct FeedArguments: Decodable {
   let id: String
 
-  /// How many episodes; left out, so many as fit into a line of the usual length.
+  /// The maximum number of episodes; if omitted, 50, which fit into a line of the default length.
   let newest: Int?
 
   fileprivate static let newest = 50

@@ -2,9 +2,9 @@ package import Connections
 package import Services
 internal import Signals
 
-/// Shows all feeds; they are fetched while they are shown.
+/// Shows all feeds, which are fetched while the view is open.
 ///
-/// - Parameter mayRefresh: Whether the client may have them fetched now.
+/// - Parameter mayRefresh: Whether the client may fetch the feeds now.
 package func bindFeeds(_ view: View, to feeds: FeedsService, mayRefresh: Bool) {
   feeds.rows.bind(to: view["feeds"])
   view.intent("add", AddFeed.self).calls { try feeds.subscribe(to: $0.url, as: $0.id) }

@@ -2,7 +2,7 @@ package import Connections
 package import Services
 internal import Signals
 
-/// Shows how this machine is.
+/// Shows the measurements of the machine.
 package func bindSystem(_ view: View, to system: SystemService) {
   system.load.computed.bind(to: view["load"])
   system.memory.computed.bind(to: view["memory"])

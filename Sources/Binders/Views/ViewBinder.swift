@@ -4,18 +4,18 @@ internal import JSON
 package import Services
 internal import Wire
 
-/// A binder that fills a view, as clients can open it.
+/// A view that clients can open, with the function that fills it.
 package struct ViewBinder {
-  /// The name by which it is opened, for example `"profile"`.
+  /// The name of the view, for example `"profile"`.
   let name: String
   let doc: String
 
-  /// What it takes, by name.
+  /// The arguments, by name.
   let arguments: Shape
 
   /// Fills a view for a client.
   ///
-  /// - Throws: ``WireError`` when the arguments are not what it takes, or name what is not there.
+  /// - Throws: ``WireError`` if the arguments are invalid or name something that does not exist.
   let bind: (View, Session, JSONText) throws(WireError) -> Void
 }
 
@@ -23,10 +23,10 @@ extension Interface {
   /// Offers a view that clients can open by name.
   ///
   /// - Parameters:
-  ///   - arguments: A type whose members are what is given to `open`.
-  ///   - reads: The sources that it shows: without the right to read all of them it does not open.
-  ///     When that is not said, it opens for those who may read everything.
-  ///   - bind: The binder: assigns, binds and observes.
+  ///   - arguments: The type of the arguments of `open`.
+  ///   - reads: Returns the sources that the view shows. The client must be allowed to read all of
+  ///     them. If `nil`, only roles that may read everything can open the view.
+  ///   - bind: Fills the view.
   package func offerView<Arguments: Decodable>(
     _ name: String, _ doc: String, _ arguments: Arguments.Type,
     reads: ((Arguments) -> [String])? = nil,

@@ -3,7 +3,7 @@ internal import JSON
 internal import Services
 internal import Wire
 
-/// Binds clients to views: they open one, ask what it offers, and close it.
+/// Offers `open`, `close` and `intent`, the methods for views.
 package func bindViews(_ interface: Interface) {
   interface.query(
     "open", "Opens a view: shows what a binder binds.", Open.self,
@@ -44,7 +44,7 @@ package func bindViews(_ interface: Interface) {
       try interface.ask(call, request, line)
     } catch {
       guard !interface.isDeferred else { return }
-      // What it was refused for may not be durable yet.
+      // The refusal may depend on events that are not durable yet.
       call.refuse(error, after: interface.host.last)
     }
   }
@@ -81,7 +81,7 @@ private struct ViewRequest: DocumentedParameters {
 }
 
 extension Interface {
-  /// What runs when a client opens a view: the binder fills it with what the session has.
+  /// Opens a view and fills it with its binder.
   func openView(
     _ name: String, _ wish: Handle?, _ arguments: JSONText, _ session: Session,
     on connection: Connection
@@ -107,7 +107,7 @@ extension Interface {
     call.answer { $0.append(answer) }
   }
 
-  /// Runs an intent of a view as a command, and answers it when it is durable.
+  /// Runs an intent of a view as a command, and answers once its events are durable.
   fileprivate func ask(
     _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) throws(WireError) {
@@ -165,7 +165,8 @@ extension Interface {
     answer(call, with: accepted, opened: opened?.handle)
   }
 
-  /// The answer of an intent that was run before, of whatever view, which may have ended.
+  /// Returns the result of an intent that already ran with this `cmd`, even if its view has ended;
+  /// `nil` if it did not run.
   private func repetition(of command: Command) throws(WireError) -> Accepted? {
     do throws(Refusal) {
       return try host.repetition(of: command)

@@ -2,7 +2,7 @@ internal import Connections
 internal import Services
 internal import Signals
 
-/// The window of the chat: it shows who is logged in, and the view that follows from that.
+/// Shows the chat: the main view for a logged-in user, otherwise the login view.
 func bindChat(_ view: View, _ session: Session) {
   session.user.map { $0?.name }.bind(to: view["user"])
   session.user.bind(to: view) { view, user in

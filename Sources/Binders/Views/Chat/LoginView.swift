@@ -2,7 +2,7 @@ internal import Connections
 internal import Services
 internal import Signals
 
-/// Lets somebody in: under a name of theirs or a new one, or with a token.
+/// Lets a user log in with a known name, a new name or a token.
 func bindLogin(_ view: View, _ session: Session) {
   view.assign("welcome", "take a name, yours from then on, or choose one that you have")
   session.names.bind(to: view["names"], as: NameRow.self)

@@ -3,12 +3,14 @@ internal import Services
 internal import Signals
 internal import Wire
 
-/// Shows a room: what is said in it, and who is there; who has not joined it looks in and may join.
+/// Shows the messages and members of a room.
 ///
-/// Of what was said so much is shown as a window holds, which moves: `before` and `after` say how much
-/// there is beyond it.
+/// A user who has not joined can read and join.
 ///
-/// - Parameter message: The one that is to be seen first; `nil` for the last one.
+/// The view shows a movable window of the messages; `before` and `after` count the messages outside
+/// of it.
+///
+/// - Parameter message: The message to show first; `nil` for the last one.
 func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int? = nil) {
   let messages = session.messages(in: room)
   let window = messages.window(at: message)
@@ -37,7 +39,7 @@ func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int
   view.intent("leave").calls { _ in try messages.leave() }.dismisses().destructive()
 }
 
-/// Who is in a room; those who are here have a mark.
+/// The members of a room in one line; online members are marked with `*`.
 private struct MembersLine: Rendering, Encodable {
   let text: String
 
@@ -53,13 +55,13 @@ private struct MessageRow: Encodable {
   let time: String
   let author: String
 
-  /// Whether it is as it was said: empty, `edited` or `deleted`.
+  /// The state of the message: empty, `edited` or `deleted`.
   let note: String
   let text: String
 
   init(_ message: Message) {
     (id, author, text) = (message.id, message.author, message.text)
-    // Of 2026-01-02T03:04:05.678901Z the day and the minute.
+    // Keeps day and minute of 2026-01-02T03:04:05.678901Z.
     let time = Timestamp(microseconds: message.time).text
     self.time = String(time.dropFirst(5).prefix(11).map { $0 == "T" ? " " : $0 })
     note = message.isDeleted ? "deleted" : message.isEdited ? "edited" : ""

@@ -2,7 +2,7 @@ internal import Connections
 internal import Services
 internal import Signals
 
-/// Shows the rooms, and what of them has not been read; from here one enters them.
+/// Shows the rooms with their unread counts, and lets the user enter one.
 func bindRooms(_ view: View, _ session: UserSession) {
   session.presence.all.bind(to: view["here"], as: NamesLine.self)
   session.rooms.all.bind(to: view["rooms"], as: RoomRow.self)

@@ -2,7 +2,7 @@ package import Connections
 package import Services
 internal import Signals
 
-/// Shows all people; each can be opened.
+/// Shows all people and lets the client open one.
 package func bindPeople(_ view: View, _ session: Session, to people: PeopleService) {
   people.rows.bind(to: view["people"])
   view.intent("create", CreatePerson.self).calls {
@@ -12,7 +12,7 @@ package func bindPeople(_ view: View, _ session: Session, to people: PeopleServi
   view.intent("remove", PersonArguments.self).calls { try people.remove($0.id) }.destructive()
   view.intent("open", PersonArguments.self).calls { try people.person($0.id) }
     .opens("person") { child, person in
-      // That there is such a person was found out by the line before.
+      // `calls` above has checked that the person exists.
       try? bindPerson(child, session, to: people, person)
     }
 }

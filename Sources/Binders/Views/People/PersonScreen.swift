@@ -1,9 +1,9 @@
 internal import Services
 internal import Signals
 
-/// What a client sees of a person and what it types: now of this one, and then of another.
+/// The fields that show one person and take input; the person can be replaced by another.
 final class PersonScreen: BindView {
-  /// Text that is shown, and that the client may type into.
+  /// A text that is shown and that the client can edit.
   final class Field {
     let text = Property("")
   }
@@ -24,37 +24,43 @@ final class PersonScreen: BindView {
   let formerNames = Property([String]())
   let onReverseName = PassthroughSubject<Void, Never>()
 
-  /// Tells that the bindings are made anew.
+  /// Emits when the bindings have been made again.
   private let rebound = Property(())
 
   override func viewDidUpdateViewModel(_ viewModel: BindViewModel?) { rebound.value = () }
 
-  /// What stands in a field, told after the model has heard of it, also when that is another one
-  /// meanwhile: so that the position to wait for is that of the event it has recorded.
+  /// Returns the text of a field, emitted after the model has received it, even if the model was
+  /// replaced.
+  ///
+  /// So the position to wait for is that of the event that the model recorded.
   func text(in field: Field) -> SafeSignal<String> {
     rebound.toSignal().flatMapLatest { field.text.toSignal() }
   }
 
-  /// Shows a model; what showed another is bound to this one, and to that no more.
+  /// Shows a model.
+  ///
+  /// The bindings of the previous model end.
   func show(_ model: AnyObject?) {
     viewModel = PersonViewModel(model: model)
   }
 
-  /// Shows the same model again: what was typed and not taken goes, and what was read stays.
+  /// Shows the same model again.
+  ///
+  /// Rejected input is discarded, and names already read stay.
   func showAgain() {
     guard let model = viewModel?.model else { return }
     viewModel = PersonViewModel(model: model, formerNames: formerNames.value)
   }
 
-  /// Takes a colour that was typed, and shows it as everybody else sees it: in its normal form.
+  /// Takes a colour from the client and shows it in its normal form.
   func type(color: String) throws {
-    // What goes through a binding does not come back through it.
+    // A value that passes through a binding does not return through it, so it is normalized here.
     try edit { colorField.text.value = Color(hex: color)?.hex ?? color }
   }
 
-  /// Does what the client asks.
+  /// Runs an edit of the client.
   ///
-  /// - Throws: What the model has refused; then it is shown as it was.
+  /// - Throws: The model's refusal; the fields then show the model's values again.
   func edit(_ body: () -> Void) throws {
     var refusal: (any Error)?
     for binding in viewModel?.bindings ?? [] {

@@ -1,7 +1,7 @@
 internal import Services
 internal import Signals
 
-/// The transformers that the bindings of a person name.
+/// The transformers used by the bindings of a person.
 enum PersonTransformers {
   static var all: TransformerRegistry<Any> {
     var all = TransformerRegistry<Any>()
@@ -12,13 +12,15 @@ enum PersonTransformers {
   }
 }
 
-/// A colour as its hex code, and back.
+/// Converts between a colour and its hex code.
 private struct HexColor: ReversibleValueTransformer {
   func transform(_ color: Color) -> String { color.hex }
   func reverse(_ hex: String) throws -> Color { try PeopleService.color(hex) }
 }
 
-/// The names that somebody has had: read from the journal, so the answer comes later.
+/// Returns the former names of a person.
+///
+/// They are read from the journal, so the answer comes later.
 private struct FormerNames: AsyncValueTransformer {
   func transform(
     _ past: PersonPast, answer: @escaping (Result<[String], any Error>) -> Void

@@ -2,10 +2,12 @@ package import Connections
 package import Services
 internal import Signals
 
-/// Shows one person, and another when asked to; what is typed goes through the bindings of
-/// ``PersonScreen`` and ``PersonViewModel`` to the service, and comes back when it is durable.
+/// Shows one person, or another one on request.
 ///
-/// - Parameter mayShow: Whether the client may see the person of a number.
+/// Input passes through the bindings of ``PersonScreen`` and ``PersonViewModel`` to the service.
+/// The view shows it once it is durable.
+///
+/// - Parameter mayShow: Whether the client may see the person with an id.
 package func bindPerson(
   _ view: View, _ session: Session, to people: PeopleService, _ person: PersonArguments,
   mayShow: @escaping (Int) -> Bool = { _ in true }
@@ -36,7 +38,7 @@ package func bindPerson(
   }
 }
 
-/// What the view of a person takes.
+/// The arguments of the view of a person.
 package struct PersonArguments: Decodable {
   let id: Int
 }

@@ -1,6 +1,6 @@
 internal import Signals
 
-/// A person as the view of one wants it: all of it text.
+/// The view model of a person, with all properties as text.
 final class PersonViewModel: BindViewModel {
   override class var bindings: [DeclaredBinding] {
     super.bindings + [
@@ -16,10 +16,12 @@ final class PersonViewModel: BindViewModel {
   let hexColorCode = Property("")
   let formerNames: Property<[String]>
 
-  /// Turns the name round.
+  /// Reverses the name.
   let reverseNameCommand: any BindCommand
 
-  /// - Parameter formerNames: Those that are known already; they are read anyway.
+  /// Creates the view model.
+  ///
+  /// - Parameter formerNames: Names that are already known, shown until they have been read again.
   init(model: AnyObject?, formerNames: [String] = []) {
     self.formerNames = Property(formerNames)
     reverseNameCommand = BlockCommand { [weak name] in

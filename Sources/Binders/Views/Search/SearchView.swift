@@ -2,9 +2,9 @@ package import Connections
 package import Services
 internal import Signals
 
-/// Shows a search as one types.
+/// Shows a search that runs while the user types.
 ///
-/// - Parameter onSelection: What is done with a result that the client selects.
+/// - Parameter onSelection: Handles a result that the client selects.
 package func bindSearch(
   _ view: View, to model: SearchModel,
   onSelection: @escaping (View, SearchHit) throws -> Void
@@ -21,7 +21,7 @@ package func bindSearch(
   }
 }
 
-/// What the view of a search takes.
+/// The arguments of the view of a search.
 package struct SearchArguments: Decodable {
   let backend: String?
 }

@@ -2,18 +2,17 @@ package import Connections
 package import Services
 internal import Signals
 
-/// What a client may do with what was found.
+/// The client's rights on search results.
 package struct SearchRights {
-  /// Whether it may read a source.
+  /// Whether the client may read a source.
   let mayRead: (_ source: String) -> Bool
 
-  /// Whether it may open a view.
+  /// Whether the client may open a view.
   let mayOpen: (_ binder: String) -> Bool
 }
 
 extension SearchHit {
-  /// The sources that it tells something of: its own, and the thread or the room that its title
-  /// names.
+  /// The sources that the result reveals: its own, and the thread or room named by its title.
   var sources: [String] {
     guard let source else { return [] }
     if let thread = Threads.Part(source)?.id { return [source, "threads/\(thread)"] }
@@ -22,7 +21,9 @@ extension SearchHit {
   }
 }
 
-/// Opens a thread or a room that was found here; what was found elsewhere is the client's to open.
+/// Opens the thread or room of a search result.
+///
+/// Other results are left for the client to open.
 package func openSelected(
   _ hit: SearchHit, from view: View, _ session: Session, _ threads: ThreadsService,
   _ chat: ChatService, _ rights: SearchRights
@@ -35,7 +36,7 @@ package func openSelected(
     try open(part, from: view, session, threads)
   } else if let room = Chat.room(of: source)?.id {
     guard rights.mayOpen("room") else { throw SearchError.notFound(id: hit.id) }
-    // What was found is `chat/ROOM` or `chat/ROOM/MESSAGE`.
+    // The id is `chat/ROOM` or `chat/ROOM/MESSAGE`.
     let message = hit.id.split(separator: "/").dropFirst(2).first.flatMap { Int($0) }
     try open(room, at: message, from: view, session, chat)
   }
@@ -46,12 +47,12 @@ private func open(
 ) throws {
   _ = try threads.thread(part.id)
   view.open("thread", as: .push) {
-    // That there is such a thread was found out by the line before.
+    // The line above has checked that the thread exists.
     try? bindThread($0, session, to: threads, ThreadArguments(id: part.id))
   }
 }
 
-/// Opens a room at a message; who is not logged in is asked to first.
+/// Opens a room at a message, after a login if nobody is logged in.
 private func open(
   _ room: Int, at message: Int?, from view: View, _ session: Session, _ chat: ChatService
 ) throws {
@@ -69,7 +70,7 @@ private func open(
   }
 }
 
-/// Shows a room for as long as its visitor is logged in.
+/// Shows a room as long as the user is logged in.
 private func bindVisit(
   _ view: View, _ session: Session, _ user: UserSession, _ room: Int, at message: Int?
 ) {

@@ -2,9 +2,11 @@ package import Connections
 package import Services
 internal import Signals
 
-/// Shows a thread: its name, and its posts, of which each change comes alone.
+/// Shows a thread with its name and posts.
 ///
-/// - Parameter isAnyAllowed: Whether the client may rename threads of others as well.
+/// Each change of a post is sent separately.
+///
+/// - Parameter isAnyAllowed: Whether the client may rename threads of other users too.
 package func bindThread(
   _ view: View, _ session: Session, to threads: ThreadsService, _ thread: ThreadArguments,
   isAnyAllowed: Bool = false
@@ -32,16 +34,16 @@ package func bindThread(
   view.intent("unlike", NumberedPost.self).calls { try threads.unlike($0.id, of: id, by: user) }
 }
 
-/// What the view of a thread takes.
+/// The arguments of the view of a thread.
 package struct ThreadArguments: Decodable {
   let id: Int
 }
 
-/// A post as a cell of a list shows it.
+/// A post as a row of the list.
 private struct PostCell: Encodable, ListRow {
   let id: Int
 
-  /// The name of who was logged in, else the number of the user.
+  /// The name of the logged-in author, or the user id.
   let author: String
   let body: String
   let likes: String
@@ -52,7 +54,7 @@ private struct PostCell: Encodable, ListRow {
   }
 }
 
-/// The name of a thread, as a view asks for it.
+/// The name of a thread, as an argument of an intent.
 struct ThreadName: Decodable {
   let name: String
 }

@@ -2,9 +2,9 @@ package import Connections
 package import Services
 internal import Signals
 
-/// Shows all threads; each can be opened.
+/// Shows all threads and lets the client open one.
 ///
-/// - Parameter isAnyAllowed: Whether the client may rename and remove threads of others as well.
+/// - Parameter isAnyAllowed: Whether the client may rename and remove threads of other users too.
 package func bindThreads(
   _ view: View, _ session: Session, to threads: ThreadsService, isAnyAllowed: Bool = false
 ) {
@@ -13,7 +13,7 @@ package func bindThreads(
     .calls { try threads.start(name: $0.name, by: session.caller.uid, as: session.name) }
   view.intent("open", ThreadArguments.self).calls { _ = try threads.thread($0.id) }
     .opens("thread") { child, thread in
-      // That there is such a thread was found out by the line before.
+      // `calls` above has checked that the thread exists.
       try? bindThread(child, session, to: threads, thread, isAnyAllowed: isAnyAllowed)
     }
   view.intent("remove", ThreadArguments.self)
@@ -24,7 +24,7 @@ package func bindThreads(
     .destructive()
 }
 
-/// A thread as a row of a list shows it.
+/// A thread as a row of the list.
 struct ThreadRow: Codable, ListRow {
   let id: Int
   let name: String

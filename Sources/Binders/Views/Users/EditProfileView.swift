@@ -1,13 +1,13 @@
 internal import Connections
 internal import Services
 
-/// Lets a user change their profile: presented, saved or dismissed.
+/// Lets a user edit their profile and save or dismiss it.
 func bindEditProfile(_ view: View, _ session: UserSession) {
   let shown = session.users.user
   view.assign("fullName", shown?.fullName)
   view.assign("about", shown?.about)
   view.intent("save", EditedProfile.self).calls { new in
-    // What stands as it was shown may have been changed elsewhere meanwhile.
+    // Saves only edited fields: the others may have been changed elsewhere meanwhile.
     try session.users.edit(
       fullName: new.fullName == shown?.fullName ? nil : new.fullName,
       about: new.about == shown?.about ? nil : new.about)

@@ -2,7 +2,7 @@ internal import Connections
 internal import Services
 internal import Signals
 
-/// Shows the friends of who is logged in, and who of them is here.
+/// Shows the friends of the logged-in user and which of them are online.
 func bindFriends(_ view: View, _ session: UserSession) {
   session.users.friendsHere.bind(to: view["friends"], as: FriendRow.self)
   view.intent("add", NewFriend.self).flatMapLatest { session.users.addFriend($0.name) }

@@ -2,7 +2,7 @@ internal import Connections
 internal import Services
 internal import Signals
 
-/// Shows the profile of who is logged in: assigned, bound, observed.
+/// Shows the profile of the logged-in user.
 func bindProfile(_ view: View, _ session: UserSession) {
   view.assign("name", session.name)
   session.users.profile.map(\.fullName).bind(to: view["fullName"])

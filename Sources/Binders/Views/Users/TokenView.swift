@@ -2,7 +2,9 @@ internal import Connections
 internal import Services
 internal import Signals
 
-/// Makes tokens for who is logged in; each is shown here and nowhere else.
+/// Creates login tokens for the logged-in user.
+///
+/// Each token is shown only once.
 func bindToken(_ view: View, _ session: UserSession) {
   view.assign(
     "how", "a token lets you log in as \(session.name) from elsewhere; it is shown only once")

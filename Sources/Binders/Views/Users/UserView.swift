@@ -2,7 +2,7 @@ internal import Connections
 internal import Services
 internal import Signals
 
-/// Shows somebody else.
+/// Shows the profile of another user.
 func bindUser(_ view: View, _ session: UserSession, _ name: String) {
   view.assign("name", name)
   session.users.profile(of: name).map(\.fullName).bind(to: view["fullName"])

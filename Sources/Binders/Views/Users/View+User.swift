@@ -3,8 +3,7 @@ internal import Services
 internal import Signals
 
 extension View {
-  /// Says for whom the view is: it closes when they are logged in no more, also when somebody else
-  /// is.
+  /// Closes the view when the user logs out or another one logs in.
   func isFor(_ user: UserSession, in session: Session) {
     session.user.bind(to: self) { view, now in if now !== user { view.dismiss() } }
   }
