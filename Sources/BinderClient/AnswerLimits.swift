@@ -1,16 +1,18 @@
-/// For how long a client waits for a daemon.
+/// Limits on how long a client waits for the daemon.
 public struct AnswerLimits: Equatable, Sendable {
-  /// The moment after which nothing is waited for any more, whatever it is.
+  /// The deadline for everything the client waits for.
   public var deadline: Deadline
 
-  /// For how many milliseconds one answer is waited for; `nil` for as long as it takes.
+  /// The timeout for one answer in milliseconds; `nil` for none.
   public var milliseconds: UInt64?
 
-  /// After how many milliseconds of silence at the beginning of a connection that is told; `nil` for
-  /// never.
+  /// The silence after connecting, in milliseconds, after which ``BinderClient/onNote`` is called;
+  /// `nil` for never.
   public var noteMilliseconds: UInt64?
 
-  /// Limits; without any, a client waits for as long as it takes.
+  /// Creates limits.
+  ///
+  /// By default, a client waits without limit.
   public init(
     deadline: Deadline = .never, milliseconds: UInt64? = nil, noteMilliseconds: UInt64? = nil
   ) {
@@ -19,7 +21,7 @@ public struct AnswerLimits: Equatable, Sendable {
     self.noteMilliseconds = noteMilliseconds
   }
 
-  /// Up to when an answer is waited for that is asked for now.
+  /// Returns the deadline for an answer requested now.
   func end(_ asked: Deadline) -> Deadline {
     let end = Deadline.earlier(asked, deadline)
     return milliseconds.map { .earlier(end, Deadline(inMilliseconds: $0)) } ?? end

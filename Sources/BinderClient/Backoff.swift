@@ -1,5 +1,6 @@
-/// How long a client waits before it tries again: 0.1 s, doubling to 5 s, with jitter, so that a
-/// thousand clients of a daemon that has restarted do not all come at once.
+/// Delays between reconnection attempts: 0.1 s, doubling to 5 s, with jitter.
+///
+/// The jitter spreads the reconnections of many clients after a daemon restart.
 package struct Backoff {
   private static let first: UInt64 = 100
   private static let longest: UInt64 = 5_000
@@ -8,16 +9,17 @@ package struct Backoff {
 
   package init() {}
 
-  /// The next pause in milliseconds.
+  /// Returns the next delay in milliseconds.
   ///
-  /// - Parameter chance: From 0 up to 1; the pause is between half of the step and all of it.
+  /// - Parameter chance: A random number from 0 up to 1. The delay is between half of the step and
+  ///   the whole step.
   package mutating func next(chance: Double) -> UInt64 {
     let pause = step / 2 + UInt64(Double(step / 2) * chance)
     step = min(step * 2, Self.longest)
     return pause
   }
 
-  /// Begins anew, after a success.
+  /// Starts again with the shortest delay, after a success.
   package mutating func reset() {
     step = Self.first
   }

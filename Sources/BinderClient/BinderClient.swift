@@ -1,8 +1,7 @@
 internal import Glibc
 public import JSON
 
-/// A client of binderd for Swift programs: blocking calls, and streams that outlive a restart of
-/// the daemon.
+/// A client of binderd with blocking calls and with streams that survive a restart of the daemon.
 ///
 /// ```swift
 /// let client = BinderClient(name: "porch")
@@ -13,35 +12,38 @@ public import JSON
 /// }
 /// ```
 ///
-/// Confined to a thread.
+/// Use a client on one thread only.
 public final class BinderClient {
-  /// Where the daemon is looked for.
+  /// The places where the client looks for the daemon's socket.
   public let search: SocketSearch
 
-  /// A descriptor, for example that of the standard output: when nobody reads there any more,
-  /// waiting ends with ``ClientError/readerGone``.
+  /// A descriptor to watch, for example standard output.
+  ///
+  /// When its reader closes it, waiting ends with ``ClientError/readerGone``.
   public var output: CInt?
 
-  /// Called when a stream has lost its connection, when it goes on, and when a daemon is silent.
+  /// Called when a stream loses its connection, when it resumes, and when a daemon is silent.
   public var onNote: ((ConnectionNote) -> Void)?
 
-  /// For how long answers are waited for.
+  /// The limits on how long the client waits for answers.
   public var limits = AnswerLimits()
 
   let client: ClientName
   private var connection: BinderConnection?
 
-  /// A client; it connects when it is first used.
+  /// Creates a client.
+  ///
+  /// It connects on first use.
   ///
   /// - Parameters:
-  ///   - socket: Where the daemon listens; `nil` to look where the environment says.
-  ///   - name: The program, as `daemon/connections` shows it.
+  ///   - socket: The path of the daemon's socket; `nil` to search as the environment says.
+  ///   - name: The program's name, which `daemon/connections` shows.
   public init(socket: String? = nil, name: String, version: String = "") {
     search = SocketSearch(option: socket) { name in getenv(name).map { String(cString: $0) } }
     client = ClientName(name: name, version: version)
   }
 
-  /// The connection for calls, made when there is none.
+  /// Returns the connection for calls, and connects if there is none.
   public func connected(
     until deadline: Deadline = .never
   ) throws(ClientError) -> BinderConnection {
@@ -53,8 +55,8 @@ public final class BinderClient {
 
   /// Calls a method and waits for its result.
   ///
-  /// - Throws: ``ClientError``. After ``ClientError/lost(reason:)`` the next call connects anew;
-  ///   the lost one is not repeated, because it may have been run.
+  /// - Throws: ``ClientError``. After ``ClientError/lost(reason:)``, the next call reconnects. The
+  ///   lost call is not repeated, because the daemon may have run it.
   public func call(
     _ method: String, _ params: JSONObject = [:], until deadline: Deadline = .never
   ) throws(ClientError) -> JSONText {
@@ -67,7 +69,7 @@ public final class BinderClient {
     }
   }
 
-  /// Calls a method and waits for its result as a type.
+  /// Calls a method, waits for its result and decodes it.
   public func call<Value: Decodable>(
     _ method: String, _ params: JSONObject = [:], as type: Value.Type,
     until deadline: Deadline = .never
@@ -76,17 +78,18 @@ public final class BinderClient {
     return try connected().decode(result, as: type)
   }
 
-  /// Follows sources or events on a connection of their own.
+  /// Follows sources or events on a separate connection.
   ///
-  /// - Parameter reconnects: Whether a lost connection is made anew; the first one must succeed.
-  /// - Throws: ``ClientError``, also when the daemon refuses one of the subscriptions.
+  /// - Parameter reconnects: Whether to reconnect after a lost connection. The first connection
+  ///   must succeed.
+  /// - Throws: ``ClientError``, also if the daemon refuses one of the subscriptions.
   public func follow(
     _ topics: [Topic], reconnects: Bool = true, until deadline: Deadline = .never
   ) throws(ClientError) -> Follower {
     try Follower(topics, of: self, reconnects: reconnects, until: deadline)
   }
 
-  /// Opens a socket to the daemon for a program that speaks the protocol by itself.
+  /// Opens a socket to the daemon for a program that implements the protocol itself.
   public func openSocket() throws(ClientError) -> ClientSocket {
     try ClientSocket.open(search).0
   }
@@ -98,20 +101,24 @@ public final class BinderClient {
   }
 }
 
-/// How a program calls itself.
+/// The name and version of a program.
 struct ClientName {
   let name: String
   let version: String
 }
 
-/// What happens to the connection of a stream.
+/// A change in the connection of a stream.
 public enum ConnectionNote: Equatable, Sendable {
-  /// It is lost, with the reason that the daemon gave; it is tried anew.
+  /// The connection is lost, with the daemon's reason if there is one.
+  ///
+  /// The client reconnects.
   case lost(reason: String?)
 
-  /// It is there again; the stream goes on after a position, when it has one.
+  /// The connection is back.
+  ///
+  /// The stream continues after a position, if it has one.
   case resumed(after: UInt64?)
 
-  /// Somebody has taken a connection at a path and says nothing yet.
+  /// A process accepted the connection at a path but has not answered yet.
   case silent(path: String)
 }

@@ -2,11 +2,12 @@ internal import Glibc
 public import JSON
 internal import Wire
 
-/// One connection to a daemon: requests go out, answers and notifications come in.
+/// One connection to a daemon for requests, answers and notifications.
 ///
-/// Blocking and confined to a thread. When it is lost it stays lost; ``Follower`` makes a new one.
+/// It blocks, and is confined to one thread. A lost connection is never reopened; ``Follower``
+/// creates a new one.
 public final class BinderConnection {
-  /// A connection by its parts, before anything was said.
+  /// The socket on which all lines are sent and received.
   private let socket: ClientSocket
   private let decoder = JSONDecoder()
   private var splitter = LineSplitter(limit: lineLimit + 1024)
@@ -15,45 +16,47 @@ public final class BinderConnection {
   private var lastID = 0
   private var answers: [String: Result<JSONText, ClientError>] = [:]
 
-  /// The requests that were not answered: an answer to anything else is not kept.
+  /// The identifiers of unanswered requests.
+  ///
+  /// Answers to other identifiers are dropped.
   private var pending: Set<String> = []
   private var notifications: [(method: String, params: Incoming.Params)] = []
   private var nextNotification = 0
 
-  /// Bytes of the lines of ``notifications``.
+  /// The size of the lines of ``notifications`` in bytes.
   private var notificationBytes = 0
 
-  /// Whether somebody takes notifications out; without, they are not kept.
+  /// Whether to keep notifications for ``notification(until:)``.
   var keepsNotifications = false
 
-  /// Called with the method and the parameters of each notification, `closing` left out.
+  /// Called with the method and the parameters of each notification except `closing`.
   public var onNotification: ((_ method: String, _ params: JSONText) -> Void)?
   private let limits: AnswerLimits
   private var closingReason: String?
   private let output: CInt?
 
-  /// Where the daemon was found.
+  /// The path of the daemon's socket.
   public let path: String
 
-  /// What the daemon has said of itself.
+  /// The daemon's answer to `hello`.
   public private(set) var greeting = Greeting(
     server: .init(name: "", version: ""), epoch: "", first: 0, last: 0)
 
-  /// How long the daemon has asked its clients to stay away; `nil` when it has not.
+  /// The reconnection delay that the daemon requested, in milliseconds; `nil` if it requested none.
   private(set) var reconnectMilliseconds: UInt64?
 
-  /// The longest line that the daemon is asked to send.
+  /// The longest line in bytes that the daemon may send.
   private static let lineLimit = 16 << 20
 
-  /// How many bytes of notifications are kept while an answer is waited for.
+  /// The most bytes of notifications kept while the client waits for an answer.
   private static let maxNotificationBytes = 64 << 20
 
-  /// Connects to the first of some places where a daemon listens, and says hello.
+  /// Connects to the first place where a daemon listens, and sends `hello`.
   ///
   /// - Parameters:
-  ///   - client: The program and its version, as `daemon/connections` shows them.
-  ///   - output: A descriptor whose reader may go away: then waiting ends.
-  ///   - onSilence: Called with the path when the daemon is silent at first; it may be reading its
+  ///   - client: The program's name and version, which `daemon/connections` shows.
+  ///   - output: A descriptor to watch. Waiting ends when its reader closes it.
+  ///   - onSilence: Called with the path if the daemon does not answer soon; it may be reading its
   ///     journal.
   init(
     _ search: SocketSearch, client: ClientName, output: CInt?, _ limits: AnswerLimits,
@@ -87,15 +90,16 @@ public final class BinderConnection {
 
   /// Calls a method and waits for its result.
   ///
-  /// - Throws: ``ClientError``; after ``ClientError/timedOut`` the connection can still be used.
+  /// - Throws: ``ClientError``. The connection is still usable after ``ClientError/timedOut``.
   public func call(
     _ method: String, _ params: JSONObject = [:], until deadline: Deadline = .never
   ) throws(ClientError) -> JSONText {
     try answer(to: send(method, params), until: deadline)
   }
 
-  /// Calls a method and waits for its result as a type; members that it does not know are passed
-  /// over.
+  /// Calls a method, waits for its result and decodes it.
+  ///
+  /// Ignores unknown members.
   public func call<Value: Decodable>(
     _ method: String, _ params: JSONObject = [:], as type: Value.Type,
     until deadline: Deadline = .never
@@ -105,12 +109,14 @@ public final class BinderConnection {
 
   /// Sends a request without waiting.
   ///
-  /// - Returns: By what its answer is asked for.
+  /// - Returns: The identifier to pass to ``answer(to:until:)``.
   public func send(_ method: String, _ params: JSONObject = [:]) throws(ClientError) -> Int {
     try send(method, JSONValue.object(params).text)
   }
 
-  /// Sends a request without waiting; its parameters are an object or an array.
+  /// Sends a request without waiting.
+  ///
+  /// Its parameters are an object or an array.
   public func send(_ method: String, _ params: JSONText) throws(ClientError) -> Int {
     lastID += 1
     var line = ByteBuffer()
@@ -126,7 +132,9 @@ public final class BinderConnection {
     return lastID
   }
 
-  /// Waits for the result of a request; what the daemon sends meanwhile is kept.
+  /// Waits for the result of a request.
+  ///
+  /// Keeps other messages that arrive meanwhile.
   public func answer(
     to id: Int, until deadline: Deadline = .never
   ) throws(ClientError) -> JSONText {
@@ -134,15 +142,15 @@ public final class BinderConnection {
     while true {
       if let answer = answers.removeValue(forKey: "\(id)") { return try answer.get() }
       try receive(until: end)
-      // Whoever says other things without end is ready at every moment.
+      // Checked here because a stream of other messages would never time out in `receive`.
       if answers["\(id)"] == nil, end.isOver { throw .timedOut }
     }
   }
 
-  /// Whether a value or an event is there already.
+  /// Whether a value or an event has already arrived.
   var hasNext: Bool { notifications[nextNotification...].contains { $0.method == "next" } }
 
-  /// The next notification.
+  /// Waits for the next notification.
   func notification(
     until deadline: Deadline
   ) throws(ClientError) -> (method: String, params: Incoming.Params) {
@@ -155,7 +163,7 @@ public final class BinderConnection {
     return notifications[nextNotification - 1]
   }
 
-  /// Decodes what a result holds.
+  /// Decodes a result.
   func decode<Value: Decodable>(
     _ text: JSONText, as type: Value.Type
   ) throws(ClientError) -> Value {
@@ -168,7 +176,7 @@ public final class BinderConnection {
 
   // MARK: Receiving
 
-  /// Waits for more and takes it in.
+  /// Waits for bytes and processes them.
   private func receive(until deadline: Deadline) throws(ClientError) {
     switch socket.wait(until: deadline, output: output) {
     case .ready: break
@@ -178,13 +186,14 @@ public final class BinderConnection {
     guard try take() else { throw .lost(reason: closingReason) }
   }
 
-  /// Takes in what has arrived.
+  /// Processes the bytes that have arrived.
   ///
   /// - Returns: `false` at the end of the stream.
   private func take() throws(ClientError) -> Bool {
     let isMore = socket.receive { chunk in
       splitter.feed(chunk) { line in
-        // The length of the line bounds what it costs: an answer may hold all of a service.
+        // The line limit bounds the cost, so members are unlimited: an answer may hold a whole
+        // service.
         if let line, let text = try? JSONText(parsing: line, maxMembers: JSONLimits.anyMembers) {
           lines.append(text)
         } else {
@@ -218,7 +227,7 @@ public final class BinderConnection {
     } else if let id = frame.id, let result = frame.result {
       keep(.success(result), for: id.text)
     } else if let error = frame.error {
-      // Without an identity the daemon could not read the request: there is only the last one.
+      // The daemon could not read the identifier, so the error belongs to the last request.
       keep(.failure(ClientError(error)), for: frame.id?.text ?? "\(lastID)")
     } else {
       fault = "neither an answer nor a notification"
@@ -230,7 +239,7 @@ public final class BinderConnection {
     answers[id] = answer
   }
 
-  /// What the daemon has said before it hung up.
+  /// Reads the remaining messages and returns the error with the daemon's reason.
   private func whyLost() throws(ClientError) -> ClientError {
     while try take() {}
     return .lost(reason: closingReason)

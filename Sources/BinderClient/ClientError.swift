@@ -2,23 +2,23 @@ internal import Glibc
 public import JSON
 public import Wire
 
-/// Why a client has no answer.
+/// The reasons why a client has no answer.
 public enum ClientError: Error, Equatable, Sendable {
-  /// A place that was tried, and what the system said.
+  /// A failed attempt to connect to one place.
   public struct Attempt: Equatable, Sendable {
-    /// The place.
+    /// The place of the socket.
     public let place: SocketSearch.Place
 
-    /// The `errno` of it.
+    /// The `errno` of the failure.
     public let code: Int32
 
-    /// The system's words for ``code``.
+    /// The system's message for ``code``.
     public let reason: String
 
-    /// Whether somebody may be there whom this user may not see.
+    /// Whether the user lacks permission, so that a daemon may still be there.
     public var isDenied: Bool { code == EACCES || code == EPERM }
 
-    /// An attempt that has failed.
+    /// Creates a failed attempt.
     public init(place: SocketSearch.Place, code: Int32, reason: String) {
       self.place = place
       self.code = code
@@ -26,34 +26,35 @@ public enum ClientError: Error, Equatable, Sendable {
     }
   }
 
-  /// Nobody listens at any of the places.
+  /// No daemon listens at any of the places.
   case noDaemon([Attempt])
 
-  /// The connection is gone, with the reason that the daemon gave; whether a request without an
-  /// answer was run is not known.
+  /// The connection is lost, with the daemon's reason if there is one.
+  ///
+  /// An unanswered request may or may not have been run.
   case lost(reason: String?)
 
-  /// The time that the caller has set is over.
+  /// The caller's deadline has passed.
   case timedOut
 
-  /// The daemon has answered with an error.
+  /// The daemon answered with an error.
   case refused(WireError)
 
-  /// The daemon has answered with an error that this version does not know.
+  /// The daemon answered with an error that this version does not know.
   case unknownError(JSONText)
 
-  /// What the daemon sent is not what was asked for.
+  /// The daemon's message is malformed or unexpected.
   case notUnderstood(String)
 
-  /// A stream was ended because of what somebody else has done: `stolen`, `forgotten`.
+  /// The daemon ended the stream because of another client's action: `stolen` or `forgotten`.
   case closed(reason: String)
 
-  /// Nobody reads any more what this program writes.
+  /// The reader of this program's output has closed it.
   case readerGone
 }
 
 extension ClientError {
-  /// Whether this user is not let in: by the permissions of a socket, or by the daemon's roles.
+  /// Whether this user is refused, by the permissions of a socket or by the daemon's roles.
   public var isDenied: Bool {
     switch self {
     case .noDaemon(let attempts): attempts.contains(where: \.isDenied)
@@ -64,7 +65,7 @@ extension ClientError {
 }
 
 extension ClientError: CustomStringConvertible {
-  /// One sentence for people.
+  /// A one-sentence message for people.
   public var description: String {
     switch self {
     case .noDaemon(let attempts):

@@ -1,24 +1,24 @@
 internal import Glibc
 
-/// A Unix stream socket, blocking, closed with its owner.
+/// A blocking Unix stream socket that is closed when it is deallocated.
 public final class ClientSocket {
-  /// The descriptor; owned by this.
+  /// The file descriptor, owned by this object.
   public let descriptor: CInt
 
-  /// How much is read at once.
+  /// The most bytes read at once.
   private static let chunkSize = 1 << 16
 
   private let trace = LineTrace()
   private var chunk = [UInt8](repeating: 0, count: chunkSize)
 
-  /// Connects.
+  /// Connects to a path.
   ///
-  /// - Throws: The `errno` of what has failed.
+  /// - Throws: The `errno` of the failed call.
   init(path: String) throws(Errno) {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
-    // The last byte stays 0.
+    // The field must end with a zero byte.
     let isSet = withUnsafeMutableBytes(of: &address.sun_path) { field in
       guard bytes.count < field.count, !bytes.contains(0) else { return false }
       field.copyBytes(from: bytes)
@@ -39,9 +39,9 @@ public final class ClientSocket {
     }
   }
 
-  /// Connects to the first of some places where somebody listens.
+  /// Connects to the first place where a daemon listens.
   ///
-  /// - Returns: The socket, and where it was found.
+  /// - Returns: The socket and its path.
   static func open(_ search: SocketSearch) throws(ClientError) -> (ClientSocket, String) {
     var attempts: [ClientError.Attempt] = []
     for place in search.places {
@@ -58,9 +58,9 @@ public final class ClientSocket {
     close(descriptor)
   }
 
-  /// Sends all bytes.
+  /// Sends all bytes and blocks until they are sent.
   ///
-  /// - Returns: Whether they were taken; `false` when the peer is gone.
+  /// - Returns: Whether all were sent; `false` if the peer is gone.
   public func send(_ bytes: Span<UInt8>) -> Bool {
     trace?.sent(bytes)
     return bytes.withUnsafeBufferPointer { bytes in
@@ -76,26 +76,31 @@ public final class ClientSocket {
     }
   }
 
-  /// Ends the sending side; what the peer still has to say arrives.
+  /// Closes the sending side.
+  ///
+  /// The peer's remaining output can still be received.
   public func finishSending() {
     shutdown(descriptor, CInt(SHUT_WR))
   }
 
-  /// What has become of a wait.
+  /// The outcome of a wait.
   enum Wait {
     case ready
     case timedOut
     case readerGone
   }
 
-  /// Waits until something can be read, or the peer is gone.
+  /// Waits until bytes can be read or the peer is gone.
   ///
-  /// - Parameter output: A descriptor whose reader may go away meanwhile; `nil` for none.
+  /// - Parameter output: A descriptor to watch. Waiting ends when its reader closes it; `nil` for
+  ///   none.
   func wait(until deadline: Deadline, output: CInt?) -> Wait {
     waitFor(descriptor, until: deadline, output: output)
   }
 
-  /// Hands out what has arrived; the span is valid during the call.
+  /// Calls `take` with the bytes that have arrived.
+  ///
+  /// The span is valid during the call only.
   ///
   /// - Returns: `false` at the end of the stream.
   public func receive(_ take: (Span<UInt8>) -> Void) -> Bool {
@@ -113,9 +118,9 @@ public final class ClientSocket {
   }
 }
 
-/// Waits for a descriptor, or for nothing but the time.
+/// Waits for a descriptor, or only for the deadline if the descriptor is `nil`.
 func waitFor(_ descriptor: CInt?, until deadline: Deadline, output: CInt?) -> ClientSocket.Wait {
-  // A negative descriptor is passed over by poll.
+  // poll ignores negative descriptors.
   var waiting = [
     pollfd(fd: descriptor ?? -1, events: Int16(POLLIN), revents: 0),
     pollfd(fd: output ?? -1, events: 0, revents: 0),
@@ -129,7 +134,7 @@ func waitFor(_ descriptor: CInt?, until deadline: Deadline, output: CInt?) -> Cl
   }
 }
 
-/// The reason that a system call gave for its failure.
+/// The error of a failed system call.
 struct Errno: Error {
   let code: CInt
 
@@ -137,6 +142,6 @@ struct Errno: Error {
     self.code = code
   }
 
-  /// The system's words.
+  /// The system's message.
   var text: String { String(cString: strerror(code)) }
 }

@@ -1,13 +1,13 @@
 internal import JSON
 
-/// A list or a map as its steps make it.
+/// A list or map that is rebuilt from its change steps.
 struct CollectionValue {
-  /// The array or object; `null` when nothing is known of it.
+  /// The array or object; `null` if it is not known.
   private(set) var value: JSONValue
 
-  /// Takes the steps of a frame, in order: `[{"op":…},…]`.
+  /// Applies the steps of a frame, in order: `[{"op":…},…]`.
   ///
-  /// - Returns: Whether they could be applied to what was known.
+  /// - Returns: Whether all steps could be applied.
   mutating func apply(_ changes: JSONText) -> Bool {
     guard case .array(let steps) = changes.value else { return false }
     for step in steps {
@@ -16,7 +16,7 @@ struct CollectionValue {
     return true
   }
 
-  /// Takes more of a whole that did not fit into a line.
+  /// Appends a further part of a value that did not fit one line.
   mutating func append(_ part: JSONValue) {
     switch (value, part) {
     case (.array(let known), .array(let more)): value = .array(known + more)

@@ -1,34 +1,34 @@
 internal import Glibc
 
-/// A moment up to which something is waited for.
+/// A point in time at which waiting ends.
 public struct Deadline: Equatable, Sendable {
-  /// Milliseconds of the monotonic clock; the largest is never.
+  /// Milliseconds of the monotonic clock; the maximum means never.
   private let end: UInt64
 
   private init(end: UInt64) {
     self.end = end
   }
 
-  /// The moment so many milliseconds from now.
+  /// Creates a deadline in a number of milliseconds from now.
   public init(inMilliseconds milliseconds: UInt64) {
     let (end, overflow) = Self.now.addingReportingOverflow(milliseconds)
     self.end = overflow ? .max : end
   }
 
-  /// No moment at all.
+  /// A deadline that never passes.
   public static let never = Deadline(end: .max)
 
-  /// Whether it is over.
+  /// Whether the deadline has passed.
   public var isOver: Bool { end != .max && Self.now >= end }
 
-  /// Milliseconds left, as `poll` takes them: -1 is without end.
+  /// The remaining milliseconds as `poll` expects them; -1 for no limit.
   package var pollTime: CInt {
     guard end != .max else { return -1 }
     let now = Self.now
     return now >= end ? 0 : CInt(min(end - now, UInt64(CInt.max)))
   }
 
-  /// The later of a deadline and the moment so many milliseconds from now.
+  /// Returns the later of a deadline and a number of milliseconds from now.
   public static func later(
     _ deadline: Deadline, inMilliseconds milliseconds: UInt64
   ) -> Deadline {
@@ -36,10 +36,10 @@ public struct Deadline: Equatable, Sendable {
     return deadline.end < other.end ? other : deadline
   }
 
-  /// The earlier of two.
+  /// Returns the earlier of two deadlines.
   static func earlier(_ a: Deadline, _ b: Deadline) -> Deadline { a.end < b.end ? a : b }
 
-  /// Milliseconds of the monotonic clock.
+  /// The monotonic clock in milliseconds.
   private static var now: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,8 +1,10 @@
 internal import JSON
 internal import Wire
 
-/// Streams that go on when the daemon was restarted: what is journaled without gap or repeat, what
-/// is not with what has become of it meanwhile.
+/// Streams that survive a restart of the daemon.
+///
+/// Journaled sources resume without gaps or duplicates; other sources restart from the current
+/// value. Create a follower with ``BinderClient/follow(_:reconnects:until:)``.
 public final class Follower {
   private let client: BinderClient
   private let reconnects: Bool
@@ -12,7 +14,8 @@ public final class Follower {
   private var nextReady = 0
   private var backoff = Backoff()
 
-  /// How long the daemon has asked to be left alone.
+  /// The reconnection delay that the daemon requested, in milliseconds; `nil` for the usual
+  /// backoff.
   private var pause: UInt64?
 
   init(
@@ -24,11 +27,12 @@ public final class Follower {
     try connect(until: deadline)
   }
 
-  /// Waits for what comes next.
+  /// Waits for the next update.
   ///
-  /// - Throws: ``ClientError/timedOut``, after which it may be called again;
-  ///   ``ClientError/lost(reason:)`` only when it does not reconnect; when the journal was replaced
-  ///   or the wanted part of it dropped, ``ClientError/refused(_:)``.
+  /// - Throws: ``ClientError/timedOut``, after which you can call this again;
+  ///   ``ClientError/lost(reason:)`` if the follower does not reconnect;
+  ///   ``ClientError/refused(_:)`` if the journal was replaced or no longer holds the requested
+  ///   events.
   public func next(until deadline: Deadline = .never) throws(ClientError) -> Update {
     let deadline = Deadline.earlier(deadline, client.limits.deadline)
     while true {
@@ -53,7 +57,8 @@ public final class Follower {
     guard let handle = params.sub, let i = states.firstIndex(where: { handle == .name($0.handle) })
     else { return }
     try states[i].take(method, params) { ready.append($0) }
-    // It was lost with the connection that it was acknowledged.
+    // The event was acknowledged already, but the daemon lost the acknowledgement with the
+    // connection.
     if method == "next", let seq = params.seq, seq <= states[i].acknowledged {
       try acknowledge(i, upTo: seq, until: deadline)
     }
@@ -61,17 +66,17 @@ public final class Follower {
 
   // MARK: Acknowledging
 
-  /// Whether ``next(until:)`` has a value or an event without waiting for the daemon.
+  /// Whether ``next(until:)`` can return without waiting for the daemon.
   public var hasMore: Bool { nextReady < ready.count || connection?.hasNext ?? false }
 
-  /// Says that all events of a durable topic up to a position are done with, and waits until the
-  /// daemon keeps that.
+  /// Acknowledges all events of a durable topic up to a position, and waits until the daemon has
+  /// stored it.
   ///
-  /// When the connection is lost meanwhile it is said again as soon as there is another one.
+  /// If the connection is lost, the follower repeats the acknowledgement after reconnecting.
   ///
   /// - Parameters:
-  ///   - topic: Its place among the topics.
-  ///   - seq: The position of an event that was told.
+  ///   - topic: The index of the topic.
+  ///   - seq: The position of a received event.
   public func acknowledge(
     _ topic: Int, upTo seq: UInt64, until deadline: Deadline = .never
   ) throws(ClientError) {
@@ -112,7 +117,9 @@ public final class Follower {
     }
   }
 
-  /// Notes that the connection is lost; throws what is no reason to try again.
+  /// Records that the connection is lost.
+  ///
+  /// Throws errors that are not worth a retry.
   private func lose(_ error: ClientError) throws(ClientError) {
     guard reconnects, error.isPassing, case .lost(let reason) = error else { throw error }
     pause = connection?.reconnectMilliseconds
@@ -138,7 +145,9 @@ public final class Follower {
 }
 
 extension ClientError {
-  /// Whether it may be over with the next try to connect: who is not let in will not be then either.
+  /// Whether a retry may succeed.
+  ///
+  /// A missing permission is permanent.
   package var isPassing: Bool {
     switch self {
     case .noDaemon: true

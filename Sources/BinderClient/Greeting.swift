@@ -1,20 +1,20 @@
-/// What the daemon has answered to `hello`.
+/// The daemon's answer to `hello`.
 public struct Greeting: Decodable, Equatable, Sendable {
-  /// Who answers.
+  /// The name and version of the server.
   public struct Server: Decodable, Equatable, Sendable {
-    /// `"binderd"`.
+    /// The server's name, `"binderd"`.
     public let name: String
-    /// Its version.
+    /// The server's version.
     public let version: String
   }
 
-  /// Who answers.
+  /// The server that answered.
   public let server: Server
 
   /// The identity of the journal.
   public let epoch: String
 
-  /// The first position of the journal that is kept.
+  /// The first position that the journal still holds.
   public let first: UInt64
 
   /// The last position of the journal.

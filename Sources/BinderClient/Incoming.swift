@@ -1,7 +1,7 @@
 internal import JSON
 internal import Wire
 
-/// A line from the daemon.
+/// A message from the daemon.
 struct Incoming: Decodable {
   let id: JSONText?
   let method: String?
@@ -9,7 +9,7 @@ struct Incoming: Decodable {
   let error: JSONText?
   let params: Params?
 
-  /// The members of all notifications together.
+  /// The members of all kinds of notifications.
   struct Params: Decodable {
     let sub: Handle?
     let seq: UInt64?
@@ -29,7 +29,7 @@ struct Incoming: Decodable {
 }
 
 extension Incoming.Params {
-  /// More of a list or a map that did not fit into a line.
+  /// A further part of a list or map that did not fit one line.
   struct Part: Decodable {
     let value: JSONValue
     let last: Bool
@@ -37,14 +37,14 @@ extension Incoming.Params {
 }
 
 extension Incoming.Params {
-  /// Positions that are not kept any more.
+  /// The range of positions that were removed from the journal.
   struct Missed: Decodable {
     let from: UInt64
     let to: UInt64
   }
 }
 
-/// The answer to a subscription.
+/// The answer to `subscribe`.
 struct SubscribeAnswer: Decodable {
   let epoch: String?
   let seq: UInt64?
@@ -57,9 +57,10 @@ struct SubscribeAnswer: Decodable {
 }
 
 extension JSONText {
-  /// What is shown of a source that is loaded, while it is not: its state as a pattern shows it.
+  /// Creates the value to show for a source that is not loaded: its loading state, in the same form
+  /// as in a pattern.
   ///
-  /// - Returns: `nil` for what is loaded, and for what never is.
+  /// - Returns: `nil` for a loaded source, and for a source that has no loading state.
   init?(state: String?, value: JSONText?, error: JSONText?) {
     guard let state, state != "loaded" else { return nil }
     var object: JSONObject = ["state": .string(state)]
@@ -70,7 +71,7 @@ extension JSONText {
 }
 
 extension ClientError {
-  /// What the daemon has answered instead of a result.
+  /// Creates the error for an error answer.
   init(_ error: JSONText) {
     if let known = WireError(error.value) {
       self = .refused(known)

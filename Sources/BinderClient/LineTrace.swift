@@ -2,9 +2,9 @@ internal import Glibc
 internal import JSON
 internal import Wire
 
-/// Keeps what goes over a socket in a file, a line each: `-> ` and what was sent, `<- ` and what came.
+/// Logs the lines of a socket to a file: `-> ` and each sent line, `<- ` and each received line.
 ///
-/// For whoever wants to see what a program and the daemon say to each other.
+/// Use it to debug the messages between a program and the daemon.
 final class LineTrace {
   private let file: CInt
   private var outgoing = LineSplitter(limit: longest)
@@ -12,10 +12,10 @@ final class LineTrace {
 
   private static let longest = 32 << 20
 
-  /// - Returns: `nil` when `$BINDER_TRACE` names no file, or one that cannot be written.
+  /// - Returns: `nil` if `$BINDER_TRACE` is not set or its file cannot be opened.
   init?() {
     guard let path = getenv("BINDER_TRACE"), path.pointee != 0 else { return nil }
-    // Appended to, so that programs that run beside each other may share it.
+    // Opened for appending so that concurrent programs can share the file.
     file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     guard file >= 0 else { return nil }
   }

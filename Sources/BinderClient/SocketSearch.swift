@@ -1,31 +1,30 @@
-/// Where a program looks for the daemon.
+/// The places where a program looks for the daemon's socket.
 public struct SocketSearch: Equatable, Sendable {
-  /// One place, and who named it.
+  /// One place, with the setting that named it.
   public struct Place: Equatable, Sendable {
     /// The path of the socket.
     public let path: String
 
-    /// What named it, for example `"--socket"`.
+    /// The setting that named the path, for example `"--socket"`.
     public let origin: String
 
-    /// A place.
+    /// Creates a place.
     public init(path: String, origin: String) {
       self.path = path
       self.origin = origin
     }
   }
 
-  /// The places in the order in which they are tried; never empty.
+  /// The places to try, in order; never empty.
   public let places: [Place]
 
-  /// The places for a program.
+  /// Finds the places for a program.
   ///
-  /// What somebody has named is the only place: a client that asked for one daemon must not talk
-  /// to another.
+  /// A place set explicitly is the only one, so that a client never reaches the wrong daemon.
   ///
   /// - Parameters:
-  ///   - option: What the command line says; before all others.
-  ///   - environment: The value of a variable; `nil` or empty is none.
+  ///   - option: The path from the command line. It takes precedence.
+  ///   - environment: Returns the value of a variable; `nil` or an empty value means unset.
   public init(option: String?, environment: (String) -> String?) {
     func variable(_ name: String) -> String? {
       environment(name).flatMap { $0.isEmpty ? nil : $0 }

@@ -1,40 +1,46 @@
 public import JSON
 
-/// What a stream is of.
+/// The subject of a stream: sources or events, and how to read them.
 public struct Topic: Equatable, Sendable {
-  /// How the changes of a source are wanted.
+  /// The changes that a stream delivers.
   public enum Mode: Equatable, Sendable {
-    /// The newest value; those in between are left out for a slow reader.
+    /// The newest value only.
+    ///
+    /// Values in between are conflated for a slow reader.
     case newest
-    /// Every change, from the journal; a source that is not journaled is refused.
+    /// Every change, from the journal.
+    ///
+    /// The daemon refuses sources that are not journaled.
     case every
-    /// Every change of what is journaled, the newest value of what is not.
+    /// Every change of journaled sources, and the newest value of others.
     case everyIfJournaled
   }
 
   /// A source, a pattern of sources, or `events`.
   public let source: String
 
-  /// How the changes are wanted; nothing for events.
+  /// The changes to deliver; ignored for events.
   public let mode: Mode
 
-  /// Where it begins, as `subscribe` takes it; `nil` for now.
+  /// The start of the stream, in the form of `subscribe`; `nil` for now.
   public let from: JSONValue?
 
-  /// Which events are wanted, as `subscribe` takes it; `nil` for all.
+  /// The event filter, in the form of `subscribe`; `nil` for all events.
   public let filter: JSONObject?
 
-  /// How events are read durably; `nil` when they are not.
+  /// The durable reader for events; `nil` if the position is not stored.
   public let durable: DurableReader?
 
-  /// Whether events that are not kept any more are passed over, with ``Update/missed(topic:_:)``, instead
-  /// of ending the stream.
+  /// Whether removed events are skipped with ``Update/missed(topic:_:)`` instead of ending the
+  /// stream.
   public let passesGaps: Bool
 
-  /// Milliseconds between values, at least; 0 for none, and for all modes but ``Mode/newest``.
+  /// The minimum interval between values in milliseconds; 0 for none.
+  ///
+  /// Requires ``Mode/newest``.
   public let intervalMilliseconds: UInt64
 
-  /// A source or a pattern of sources.
+  /// Creates a topic for a source or a pattern of sources.
   public init(
     _ source: String, mode: Mode = .everyIfJournaled, from: JSONValue? = nil,
     everyMilliseconds interval: UInt64 = 0
@@ -46,10 +52,10 @@ public struct Topic: Equatable, Sendable {
     intervalMilliseconds = interval
   }
 
-  /// The events of the journal.
+  /// Creates a topic for the events of the journal.
   ///
-  /// - Parameter durable: For a reader that goes on behind what it has acknowledged, see
-  ///   ``Follower/acknowledge(_:upTo:until:)``; `from` is then for its first time.
+  /// - Parameter durable: A reader that resumes after its last acknowledged event; see
+  ///   ``Follower/acknowledge(_:upTo:until:)``. `from` then applies only to its first use.
   public init(
     eventsFrom from: JSONValue?, filter: JSONObject? = nil, durable: DurableReader? = nil,
     passesGaps: Bool = false
@@ -64,18 +70,18 @@ public struct Topic: Equatable, Sendable {
   }
 }
 
-/// A reader of events whose position the daemon keeps.
+/// A reader of events whose position the daemon stores.
 public struct DurableReader: Equatable, Sendable {
-  /// Its name: 1 to 64 of `[A-Za-z0-9_.:-]`.
+  /// The reader's name: 1 to 64 of `[A-Za-z0-9_.:-]`.
   public let name: String
 
-  /// How many events come that were not acknowledged; `nil` for the daemon's own number.
+  /// The most unacknowledged events that the daemon sends; `nil` for the daemon's default.
   public let maxUnacknowledged: UInt64?
 
-  /// Whether it is taken from whoever holds it.
+  /// Whether to take over the reader if another client uses it.
   public let steals: Bool
 
-  /// A durable reader.
+  /// Creates a durable reader.
   public init(_ name: String, maxUnacknowledged: UInt64? = nil, steals: Bool = false) {
     self.name = name
     self.maxUnacknowledged = maxUnacknowledged
@@ -83,18 +89,22 @@ public struct DurableReader: Equatable, Sendable {
   }
 }
 
-/// What a stream tells.
+/// An update of a stream.
 public enum Update: Equatable, Sendable {
-  /// A source has a value, or none any more.
+  /// A source has a new value, or no longer has one.
   case value(SourceValue)
 
-  /// An event, as the protocol writes it: `{"type":…,"stream":…}`.
+  /// An event in the protocol's form: `{"type":…,"stream":…}`.
   case event(seq: UInt64, JSONText)
 
-  /// A topic has told everything that was there: what follows happens now. Once for each.
+  /// All past updates of a topic were delivered; later ones are live.
+  ///
+  /// Sent once for each topic.
   case caughtUp(topic: Int, seq: UInt64?)
 
-  /// Positions of a topic that are not kept any more; what they were is not to be had.
+  /// Positions of a topic that were removed from the journal.
+  ///
+  /// Their events cannot be read.
   case missed(topic: Int, ClosedRange<UInt64>)
 
   /// A topic has ended.
@@ -103,19 +113,19 @@ public enum Update: Equatable, Sendable {
 
 /// A value of a source.
 public struct SourceValue: Equatable, Sendable {
-  /// The source.
+  /// The name of the source.
   public let source: String
 
-  /// The position that gave the value; `nil` for what is measured.
+  /// The position of the change; `nil` for sources that are not journaled.
   public let seq: UInt64?
 
-  /// The value; `nil` when the source is gone.
+  /// The value; `nil` if the source no longer exists.
   public let value: JSONText?
 
-  /// How many values before it were left out.
+  /// The number of values that were conflated before this one.
   public let skipped: UInt64
 
-  /// Whether it was the value already when the stream began.
+  /// Whether the source already had this value when the stream began.
   public let isPresent: Bool
 
   init(
@@ -125,7 +135,7 @@ public struct SourceValue: Equatable, Sendable {
     (self.skipped, self.isPresent) = (skipped, isPresent)
   }
 
-  /// A value that was there when the stream began.
+  /// Creates a value that existed when the stream began.
   public init(source: String, seq: UInt64?, value: JSONText?) {
     self.init(source: source, seq: seq, value: value, skipped: 0, isPresent: true)
   }

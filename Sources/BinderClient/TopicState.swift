@@ -1,27 +1,28 @@
 internal import JSON
 internal import Wire
 
-/// How far a topic has been told, so that it can go on with the next connection.
+/// The progress of a topic, so that it can resume on the next connection.
 struct TopicState {
   let topic: Topic
   let index: Int
 
-  /// Whether the daemon is asked for every change: it then goes on after a position.
+  /// Whether the topic reads every change, so that it resumes after a position.
   private var isLog: Bool
 
-  /// Everything up to here was told; `nil` before the first answer, and for newest values.
+  /// The last delivered position; `nil` before the first answer, and for newest values.
   private(set) var position: UInt64?
 
-  /// The journal of which ``position`` is.
+  /// The journal epoch of ``position``.
   private var epoch: String?
 
-  /// What was told of each source, to tell the differences after a pause; for newest values.
+  /// The last delivered value of each source, to find changes after a reconnection; for newest
+  /// values.
   private var told: [String: JSONText] = [:]
 
-  /// The lists and maps, as they are by what was told.
+  /// The last delivered state of each list and map.
   private var collections: [String: CollectionValue] = [:]
 
-  /// What the caller has acknowledged; 0 for nothing.
+  /// The last position that the caller acknowledged; 0 for none.
   var acknowledged: UInt64 = 0
 
   private var hasBegun = false
@@ -36,7 +37,7 @@ struct TopicState {
   /// The handle of the subscription.
   var handle: String { "t\(index)" }
 
-  /// The parameters of the subscription: the first one, or one that goes on.
+  /// The parameters of the first or a resumed subscription.
   var parameters: JSONObject {
     var params: JSONObject = ["source": .string(topic.source), "sub": .string(handle)]
     if isLog, topic.source != "events" { params["mode"] = .string("every") }
@@ -59,10 +60,9 @@ struct TopicState {
     return params
   }
 
-  /// Takes back the wish for every change, if the daemon says that there is no journal to read it
-  /// from.
+  /// Falls back to newest values if the daemon says that the source is not journaled.
   ///
-  /// - Returns: Whether it is worth asking again.
+  /// - Returns: Whether to subscribe again.
   mutating func settle(for error: ClientError) -> Bool {
     guard isLog, topic.mode == .everyIfJournaled, topic.from == nil, !hasBegun,
       case .refused(let error) = error, error.name == .invalidParams,
@@ -72,14 +72,14 @@ struct TopicState {
     return true
   }
 
-  // MARK: What arrives
+  // MARK: Incoming messages
 
-  /// Takes the answer to the subscription.
+  /// Processes the answer to the subscription.
   mutating func take(_ answer: SubscribeAnswer, _ tell: (Update) -> Void) {
     defer { hasBegun = true }
     if isLog {
       epoch = answer.epoch
-      // What was told here is not told again, also when it was not acknowledged.
+      // Events delivered here are not delivered again, even if they were not acknowledged.
       position = max(topic.durable == nil ? 0 : position ?? 0, answer.after ?? answer.seq ?? 0)
     }
     guard topic.durable == nil, answer.after == nil || topic.from == nil && !hasBegun else {
@@ -113,7 +113,7 @@ struct TopicState {
     if !isLog { told = present }
   }
 
-  /// Takes a notification.
+  /// Processes a notification.
   mutating func take(
     _ method: String, _ params: Incoming.Params, _ tell: (Update) -> Void
   ) throws(ClientError) {
@@ -148,7 +148,7 @@ struct TopicState {
       collections[source]?.append(part.value)
       guard part.last else { return }
     }
-    // A value `null` decodes like a missing one.
+    // A `null` value decodes like a missing one.
     let value =
       params.gone == true
       ? nil
@@ -163,9 +163,9 @@ struct TopicState {
           isPresent: false)))
   }
 
-  /// The list or map after its steps; the steps themselves when it is not known what they change.
+  /// Returns the list or map after its steps, or the steps if its previous state is not known.
   private mutating func change(_ source: String, _ changes: JSONText) -> JSONText {
-    // What was not there is empty.
+    // A source that did not exist before is empty.
     let isMap = changes.text.contains(#""key":"#)
     var known =
       collections[source]
@@ -188,7 +188,7 @@ struct TopicState {
 }
 
 extension JSONText {
-  /// Whether it may be a list or a map.
+  /// Whether the value is an array or an object.
   fileprivate var isCollection: Bool {
     text.utf8.first == UInt8(ascii: "[") || text.utf8.first == UInt8(ascii: "{")
   }

@@ -1,9 +1,9 @@
 internal import JSON
 internal import Wire
 
-/// A batch of which some requests were not run yet.
+/// A batch with requests that were not run yet.
 struct RunningBatch {
-  /// The requests, or why they are none.
+  /// The requests, or their faults, in order.
   let requests: [Result<Request, Request.Fault>]
   let answer: BatchAnswer
 
@@ -11,8 +11,9 @@ struct RunningBatch {
   var next = 0
 }
 
-/// The answer to a batch: its parts come in any order and leave together, in the order of the
-/// requests.
+/// The answer to a batch.
+///
+/// Its parts arrive in any order and are sent together, in request order.
 final class BatchAnswer {
   private final class Part {
     let id: RequestID
@@ -26,31 +27,34 @@ final class BatchAnswer {
     }
   }
 
-  /// More than an error takes that stands for an answer without room.
+  /// The space to reserve for each missing answer, larger than the error that may replace it.
   private static let errorBytes = 224
 
-  /// The answer to each request that wants one and has it.
+  /// The answers that have arrived, by request index.
+  ///
+  /// Notifications get none.
   private var parts: [Part?]
   private var missing: Int
 
-  /// Answers that are still to come.
+  /// The number of answers still to come.
   private var expected: Int
 
-  /// Bytes of the answers that are there, with what stands between them.
+  /// Bytes of the answers so far, including separators.
   private var bytes = 0
   private var position: UInt64 = 0
   private unowned let connection: Connection
 
-  /// Whether a part came later than its turn, so that the whole does.
+  /// Whether a part was answered in a later turn, so that the whole answer may overtake others.
   private var isLate = false
 
-  /// What is done when the answer has left.
+  /// Actions to run after the answer was sent.
   var behind: [() -> Void] = []
 
-  /// Why what it waits for does not come.
+  /// The error that replaces the answer if its event was not recorded, and the position to wait
+  /// for.
   private var refusal: (error: WireError, position: UInt64)?
 
-  /// - Parameter requests: Those of the batch.
+  /// - Parameter requests: The requests of the batch.
   init(to requests: [Result<Request, Request.Fault>], for connection: Connection) {
     parts = Array(repeating: nil, count: requests.count)
     missing = requests.count
@@ -60,10 +64,12 @@ final class BatchAnswer {
     self.connection = connection
   }
 
-  /// Bytes that the next answer may have: all others that are still to come are errors at worst.
+  /// The bytes available for the next answer, if all other missing answers are errors.
   var room: Int { connection.lineOut - 4 - bytes - max(0, expected - 1) * Self.errorBytes }
 
-  /// Sets the answer to a request, once.
+  /// Sets the answer to a request.
+  ///
+  /// Traps if it was set before.
   func set(
     _ index: Int, _ id: RequestID?, after position: UInt64, isLate: Bool,
     _ write: (inout ByteBuffer) -> Void
@@ -72,7 +78,7 @@ final class BatchAnswer {
     if let id {
       var buffer = ByteBuffer()
       write(&buffer)
-      // An answer that leaves no room for the others becomes an error, and only that one.
+      // An answer that leaves no room for the others becomes an error.
       let error =
         buffer.count - 1 > room
         ? WireError.resultTooLarge(buffer.count - 1, max: connection.lineOut)
@@ -81,7 +87,7 @@ final class BatchAnswer {
         buffer = ByteBuffer()
         Frame.error(error, id, &buffer)
       }
-      buffer.truncate(to: buffer.count - 1)  // the LF
+      buffer.truncate(to: buffer.count - 1)  // removes the LF
       expected -= 1
       note(buffer.count + 1)
       parts[index] = Part(id, buffer)

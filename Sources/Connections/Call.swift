@@ -2,21 +2,21 @@ package import JSON
 package import Signals
 package import Wire
 
-/// One request on its way to an answer.
+/// A request that is being answered.
 package struct Call {
   package let connection: Connection
 
-  /// `nil` when nobody wants an answer; the call is made all the same.
+  /// The request identifier; `nil` for a notification, which is run without an answer.
   package let id: RequestID?
 
-  /// How long the client waits for the answer (`_meta.timeout_ms`), from now on; `nil` for as long
-  /// as it takes.
+  /// The time that the client waits for the answer in milliseconds from now (`_meta.timeout_ms`);
+  /// `nil` for no limit.
   package var timeoutMilliseconds: Int?
 
   private let batch: BatchAnswer?
   private let index: Int
 
-  /// Since ``later(waitingFor:)``.
+  /// The state of a late call; `nil` before ``later(waitingFor:isLong:)``.
   private var late: LateCall?
 
   init(connection: Connection, id: RequestID?, batch: BatchAnswer? = nil, index: Int = 0) {
@@ -26,13 +26,13 @@ package struct Call {
     self.index = index
   }
 
-  /// Bytes that the line of the answer may have: of a batch, what the others leave.
+  /// The bytes available for the answer line; in a batch, the bytes that the other answers leave.
   package var room: Int { batch.map { min($0.room, connection.room) } ?? connection.room }
 
   /// Answers with a result.
   ///
   /// - Parameters:
-  ///   - position: What must be durable before the answer leaves.
+  ///   - position: The position that must be durable before the answer is sent.
   ///   - write: Writes the result, an object.
   package func answer(after position: UInt64 = 0, _ write: (inout ByteBuffer) -> Void) {
     respond(after: position) { id, buffer in
@@ -42,8 +42,10 @@ package struct Call {
     }
   }
 
-  /// Answers with a result that must not leave before what is recorded at the end of this turn is
-  /// durable; ``Connection/settle(at:)`` or ``Connection/refuseUndecided(at:_:)`` follows there.
+  /// Answers with a result that is sent once the events recorded at the end of this turn are
+  /// durable.
+  ///
+  /// ``Connection/settle(at:)`` or ``Connection/refuseUndecided(at:_:)`` must follow at that point.
   package func answerAtTurnEnd(_ write: (inout ByteBuffer) -> Void) {
     answer(after: HeldAnswers.undecided, write)
   }
@@ -72,34 +74,36 @@ package struct Call {
     if let late { connection.endLate(late) }
   }
 
-  // MARK: Calls that take longer
+  // MARK: Late calls
 
-  /// Whether it was answered in a later turn: what still comes for it is dropped.
+  /// Whether a late call was answered, so that further answers are dropped.
   package var isOver: Bool { late?.isOver ?? false }
 
-  /// The source that it waits for; see ``later(waitingFor:)``.
+  /// The source whose value the call waits for; see ``later(waitingFor:isLong:)``.
   var awaitedSource: String? { late?.source }
 
   var hasBegun: Bool { late?.hasBegun ?? false }
 
-  /// Notes that something is done for it that stays: it cannot be cancelled any more, and when its
-  /// client does not wait for the end, that is unknown.
+  /// Records that the call has a lasting effect.
+  ///
+  /// It can no longer be cancelled, and after a timeout its outcome is unknown.
   package func noteBegun() { late?.hasBegun = true }
 
   func isLate(_ late: LateCall) -> Bool { self.late === late }
 
   var isLong: Bool { late?.isLong ?? false }
 
-  /// Lets go of what is done for it, without an answer.
+  /// Releases the call's work without an answer.
   func abandon() { late?.end() }
 
-  /// The same call, to be answered in a later turn and out of order; it can be cancelled until then.
+  /// Returns this call as a late call, which is answered in a later turn, out of order, and can be
+  /// cancelled until then.
   ///
   /// - Parameters:
-  ///   - source: The source whose value it waits for: that may never come, so the end of the daemon
-  ///     does not wait for it. Left out, it is answered when some work is done.
-  ///   - isLong: Whether the answer may be as long as a line: so that not too many are made at a time.
-  /// - Returns: `nil` when there are as many as may be; the call is refused then.
+  ///   - source: The source whose value the call waits for. It may never come, so the daemon does
+  ///     not wait for the call when it stops. `nil` if the call waits for work.
+  ///   - isLong: Whether the answer may be as long as a line. This limits such calls in flight.
+  /// - Returns: `nil` if too many calls are in flight; the call is then refused.
   package func later(waitingFor source: String? = nil, isLong: Bool = false) -> Call? {
     var call = self
     call.late = LateCall(waitingFor: source, isLong: isLong)
@@ -119,7 +123,7 @@ package struct Call {
     return call
   }
 
-  /// Keeps what is done for this call as long as it is not answered.
+  /// Keeps the call's work alive until it is answered.
   package func keep(_ work: any Disposable) {
     (late?.work ?? connection.bag).add(disposable: work)
   }

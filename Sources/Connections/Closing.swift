@@ -1,6 +1,6 @@
 internal import Wire
 
-/// Why the daemon hangs up.
+/// The reason why the daemon closes a connection.
 package enum Closing: String, CaseIterable {
   case shutdown
   case stalled
@@ -11,7 +11,7 @@ package enum Closing: String, CaseIterable {
   case protocolAbuse = "protocol_abuse"
   case journalFailed = "journal_failed"
 
-  /// The limit that the client has broken; `nil` where it has broken none.
+  /// The limit that the client has exceeded; `nil` if there is none.
   var limit: LimitName? {
     switch self {
     case .stalled: .stall
@@ -23,8 +23,8 @@ package enum Closing: String, CaseIterable {
     }
   }
 
-  /// After how many milliseconds it is worth while to connect again; `nil` where the client itself
-  /// was the reason.
+  /// The delay after which a client may reconnect, in milliseconds; `nil` if the client caused the
+  /// closing.
   var reconnectMilliseconds: Int? {
     switch self {
     case .shutdown: 250

@@ -1,9 +1,10 @@
 internal import Signals
 
-/// The steps of one list or map, for all that watch it: a window of them is kept in memory.
+/// The recent steps of one list or map, shared by all its subscriptions.
 final class CollectionFeed: Feed {
-  /// How many bytes of steps are kept, when there are few feeds; who is further behind gets the
-  /// whole.
+  /// The most bytes of steps to keep if there are few feeds.
+  ///
+  /// A subscriber further behind gets the whole collection.
   static let capacity = 256 << 10
 
   let source: CollectionSource
@@ -19,13 +20,13 @@ final class CollectionFeed: Feed {
     observation = source.steps.observeNext { [unowned self] in receive($0) }
   }
 
-  /// Steps since the feed was made.
+  /// The number of steps since the feed was created.
   var count: Int { window.endIndex }
 
-  /// The first that is kept.
+  /// The index of the first retained step.
   var start: Int { window.firstIndex }
 
-  /// A step that is kept, by its number.
+  /// A retained step, by its index.
   subscript(index: Int) -> String { window[index] }
 
   private func receive(_ step: CollectionStep) {

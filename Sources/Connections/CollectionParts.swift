@@ -1,6 +1,6 @@
 internal import JSON
 
-/// The elements of a list or a map on their way to one client, as many a line as it takes.
+/// The elements of a list or map, sent to one client in parts of one line each.
 struct CollectionParts {
   private let elements: CollectionElements
   private let kind: CollectionSource.Kind
@@ -11,11 +11,11 @@ struct CollectionParts {
     self.kind = kind
   }
 
-  /// The index of the element that comes next.
+  /// The index of the next element.
   var index: Int { next }
   var isOver: Bool { next == elements.count }
 
-  /// Appends elements with their brackets, up to a number of bytes but one at least.
+  /// Appends elements with their brackets, up to a number of bytes but at least one element.
   mutating func write(upTo limit: Int, to buffer: inout ByteBuffer) {
     let end = buffer.count + limit
     buffer.append(UInt8(ascii: kind == .list ? "[" : "{"))

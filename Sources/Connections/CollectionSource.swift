@@ -1,18 +1,18 @@
 package import JSON
 package import Signals
 
-/// A list or a map that clients can watch: they hear of each step, not of the whole.
+/// A list or map that clients can watch step by step.
 package struct CollectionSource {
   package enum Kind {
     case list
     case map
   }
 
-  /// The whole name, for example `"lists/todo"`.
+  /// The full name, for example `"lists/todo"`.
   package let name: String
   package let kind: Kind
 
-  /// The elements as they stand now.
+  /// Returns the current elements.
   package let elements: () -> CollectionElements
 
   /// Every step from now on.
@@ -29,7 +29,9 @@ package struct CollectionSource {
   }
 }
 
-/// The elements of a list or a map; their texts are shared with who keeps them.
+/// The elements of a list or map.
+///
+/// Their texts share storage with the owner's.
 package enum CollectionElements {
   case list([JSONText])
   case map([(key: String, value: JSONText)])
@@ -41,7 +43,7 @@ package enum CollectionElements {
     }
   }
 
-  /// About how many bytes all of them take.
+  /// The approximate size of all elements in bytes.
   var size: Int {
     switch self {
     case .list(let elements): elements.reduce(0) { $0 + $1.text.utf8.count + 1 }
@@ -50,7 +52,7 @@ package enum CollectionElements {
     }
   }
 
-  /// Appends an element, of a map as `"key":value`.
+  /// Appends an element; in a map as `"key":value`.
   func write(_ index: Int, to buffer: inout ByteBuffer) {
     switch self {
     case .list(let elements): buffer.append(elements[index].text)
@@ -62,12 +64,12 @@ package enum CollectionElements {
   }
 }
 
-/// A list or a map has changed.
+/// A change of a list or map.
 package struct CollectionStep {
-  /// The position of the event that changed it.
+  /// The position of the event that caused the change.
   package let seq: UInt64
 
-  /// The step as clients see it: `{"op":…}`.
+  /// The step in the protocol's form: `{"op":…}`.
   package let text: String
 
   package init(seq: UInt64, text: String) {

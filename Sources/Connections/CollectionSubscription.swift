@@ -2,24 +2,26 @@ package import JSON
 internal import Signals
 package import Wire
 
-/// One client watches a list or a map: it gets each step as long as it keeps up, else the whole anew.
+/// A subscription to a list or map.
+///
+/// It gets each step while it keeps up, otherwise the whole value.
 package final class CollectionSubscription: Subscription {
-  /// What stands around the steps of a frame.
+  /// The space to reserve for a frame around its steps, in bytes.
   private static let frameBytes = 256
 
   private let feed: CollectionFeed
   private var pace: Pace
 
-  /// How many steps the client has, or will have with the parts.
+  /// The number of steps that the client has received, or will have with the pending parts.
   private var sent: Int
 
-  /// What of the whole has not been sent yet, and as of which position it is; `nil` when nothing.
+  /// The unsent rest of the whole value, and its position; `nil` if there is none.
   private var parts: CollectionParts?
   private var partsSeq: UInt64
 
   /// - Parameters:
   ///   - seq: The position of the answer.
-  ///   - interval: Milliseconds between what is sent, at least; 0 for none.
+  ///   - interval: The minimum interval between frames in milliseconds; 0 for none.
   package init(
     _ handle: Handle, to source: CollectionSource, at seq: UInt64, on connection: Connection,
     everyMilliseconds interval: UInt64 = 0
@@ -33,7 +35,7 @@ package final class CollectionSubscription: Subscription {
     super.init(handle, on: connection)
   }
 
-  /// Appends `,"value":…` to the answer: as much as fits into a line, and whether more follows.
+  /// Appends `,"value":…` to the answer, as much as fits, and `,"more":true` if parts follow.
   package func writeValue(_ buffer: inout ByteBuffer) {
     buffer.append(#","value":"#)
     parts?.write(upTo: connection.lineOut - 2 * Self.frameBytes, to: &buffer)
@@ -67,7 +69,7 @@ package final class CollectionSubscription: Subscription {
     return true
   }
 
-  /// - Returns: Whether the subscription goes on.
+  /// - Returns: Whether the subscription continues.
   private func writePart(_ buffer: inout ByteBuffer) -> Bool {
     guard var parts else { return true }
     let start = buffer.count
@@ -87,9 +89,9 @@ package final class CollectionSubscription: Subscription {
     return checkLine(from: start, seq: partsSeq, &buffer)
   }
 
-  /// Appends the steps that the client has not, in one frame.
+  /// Appends the steps that the client does not have, in one frame.
   ///
-  /// - Returns: Whether they fit into a line.
+  /// - Returns: Whether they fit a line and are not longer than the whole value.
   private func writeSteps(_ buffer: inout ByteBuffer) -> Bool {
     let start = buffer.count
     beginFrame(feed.seq, &buffer)
@@ -115,13 +117,17 @@ package final class CollectionSubscription: Subscription {
     return true
   }
 
-  /// Whether steps take more bytes than the whole; looked at when that can matter.
+  /// Returns whether steps are longer than the whole value.
+  ///
+  /// Checks only if there are many bytes.
   private func isLonger(_ bytes: Int) -> Bool {
     guard bytes > 4096, feed.count - sent > 1 else { return false }
     return bytes > feed.source.elements().size
   }
 
-  /// Appends the whole as it is now; what does not fit into the line follows in parts.
+  /// Appends the whole current value.
+  ///
+  /// Elements that do not fit the line follow in parts.
   private func writeReset(_ buffer: inout ByteBuffer) -> Bool {
     let start = buffer.count
     var parts = CollectionParts(feed.source.elements(), feed.source.kind)

@@ -3,23 +3,23 @@ package import Signals
 package import Wire
 
 extension Connection {
-  /// Keeps a binding that ends with this client.
+  /// Adds a binding that ends with this connection.
   package func add(_ binding: any Disposable, as handle: Handle) {
     bindings[handle] = binding
   }
 
-  /// Whether there is a binding of that name.
+  /// Returns whether a binding has a handle.
   package func hasBinding(_ handle: Handle) -> Bool { bindings[handle] != nil }
 
-  /// Lets a binding go; `nil` when there is none of that name.
+  /// Removes and returns a binding; `nil` if there is none with the handle.
   package func removeBinding(_ handle: Handle) -> (any Disposable)? {
-    defer { hub.list(self) }  // it may have been all that kept the connection
+    defer { hub.list(self) }  // the binding may have kept the connection open
     return bindings.removeValue(forKey: handle)
   }
 
-  /// A handle for a binding that is free: the wish, or the next number.
+  /// Returns a free handle for a binding: the requested one, or the next number.
   ///
-  /// - Throws: ``WireError``: `already_exists`, or `limit_reached`.
+  /// - Throws: ``WireError``: `already_exists` or `limit_reached`.
   package func reserveBinding(_ wish: Handle?) throws(WireError) -> Handle {
     guard bindings.count < limits.bindings else {
       throw .limitReached(.bindings, limits)
@@ -37,7 +37,8 @@ extension Connection {
     return wish
   }
 
-  /// Tells that a binding could not pass a value on, behind the answer that has made it.
+  /// Notifies the client, after the answer that created the binding, that the binding failed to set
+  /// a value.
   package func fail(binding handle: Handle, _ error: WireError) {
     if let runningBatch {
       return runningBatch.behind.append { [self] in fail(binding: handle, error) }

@@ -2,7 +2,7 @@ internal import JSON
 internal import Wire
 
 extension Connection {
-  /// Takes bytes from the client and runs what is complete.
+  /// Processes bytes from the client and runs the requests that they complete.
   package func receive(_ bytes: Span<UInt8>) {
     guard !isEnded else { return }
     process { input in input.feed(bytes) { take($0) } }
@@ -10,7 +10,9 @@ extension Connection {
     if let dropped = input.dropped, dropped > limits.flood { close(.lineTimeout, .flood) }
   }
 
-  /// The client will send no more; it may still read.
+  /// Notes that the client has closed its sending side.
+  ///
+  /// It may still read.
   package func receiveEnd() {
     guard !isEnded, !isAtEnd else { return }
     isAtEnd = true
@@ -18,7 +20,7 @@ extension Connection {
     endIfDone()
   }
 
-  /// Goes on with what was left for later, if what it waits for is there.
+  /// Runs the parked line, unless its reason to wait still holds.
   func resume() {
     guard let parked, !isEnded else { return }
     switch parked {
@@ -32,7 +34,7 @@ extension Connection {
     process { goOn(&$0) }
   }
 
-  /// Goes on in a later turn than the one in which its time was up.
+  /// Resumes a client that was interrupted at the end of its time slice, in a later turn.
   func goOnAfterInterruption() {
     guard parked == .turn, !isEnded else { return }
     process { goOn(&$0) }
@@ -44,17 +46,18 @@ extension Connection {
     input.resume { take($0) }
   }
 
-  /// Whether as many answers wait for the journal as may.
+  /// Whether too many answers wait for the journal.
   private var isHoldingEnough: Bool {
     held.count >= limits.held || held.byteCount >= limits.outputSoft
   }
 
-  /// Runs lines and sends their answers, until nothing is left, something stands in the way, or the
-  /// client's slice of this turn is over.
+  /// Runs lines and sends their answers.
+  ///
+  /// Stops when no line is left, a line is parked, or the client's time slice is over.
   private func process(_ body: (inout LineSplitter) -> Void) {
     let hasBegun = hub.time.begin(for: user)
     work(body)
-    // A client that takes its output as it comes is not left waiting for a reason to go on.
+    // A client that reads all its output at once has no other event that would resume it.
     while parked == .output, outputBytes == 0, !isEnded { work(goOn) }
     if hasBegun { hub.time.end() }
     noteBuffered()
@@ -122,7 +125,7 @@ extension Connection {
           Frame.error(fault.error, fault.id, &$0)
         }
       case .success(let request):
-        // The first of a slice was asked about with its line.
+        // `take` has checked the time for the first request of a slice.
         let isUp = i > begun.next && hub.time.isUp()
         let verdict = isUp ? park(.turn) : run(request, line, batch: begun.answer, index: i)
         guard verdict == .done else {
@@ -175,7 +178,7 @@ extension Connection {
     emit(after: 0, to: .request(id), isLate: false) { Frame.error(error, id, &$0) }
   }
 
-  /// A line that has begun must end in time.
+  /// Monitors an incomplete line, which must be completed in time.
   private func notePartialLine() {
     guard !isEnded, input.isWithinLine else {
       partialSince = nil

@@ -2,21 +2,23 @@ internal import JSON
 internal import Signals
 package import Wire
 
-/// Calls that are answered in a later turn, and those whose client does not wait for that.
+/// Late calls, which are answered in a later turn, and their cancellation and timeouts.
 extension Connection {
-  /// What has become of calls that were to be cancelled.
+  /// The outcome of a cancellation.
   package enum Fate: String {
-    /// They were in flight, and are answered with `cancelled`.
+    /// The calls were in flight and are answered with `cancelled`.
     case active
-    /// What they have recorded stays; the answer waits for the disk.
+    /// The calls have recorded events, which stay.
+    ///
+    /// The answer waits for the disk.
     case recorded
-    /// None of that name waits for anything.
+    /// No call with that identifier is pending.
     case unknown
   }
 
-  /// Notes a call that is answered in a later turn.
+  /// Registers a late call.
   ///
-  /// - Throws: ``WireError``: `limit_reached`, or `overloaded`.
+  /// - Throws: ``WireError``: `limit_reached` or `overloaded`.
   func startLate(_ call: Call) throws(WireError) {
     guard late.count < limits.inFlight else { throw .limitReached(.inFlight, limits) }
     guard hub.mayStartLate(for: user) else {
@@ -26,14 +28,15 @@ extension Connection {
     hub.countLate(1, of: user)
   }
 
-  /// Whether one more async call may be begun whose answer may be as long as a line: all of them that
-  /// are in flight and what the client has not taken are to be no more than it may have waiting.
+  /// Whether another late call with a long answer may start.
+  ///
+  /// One line for each such call and the pending output must together fit the output limit.
   package var hasRoomForLate: Bool {
     let lines = 1 + late.count(where: \.isLong)
     return outputBytes + lines * lineOut <= max(outputSoft, lineOut)
   }
 
-  /// Forgets a call that was answered.
+  /// Removes an answered call.
   func endLate(_ ended: LateCall) {
     ended.end()
     guard let i = late.firstIndex(where: { $0.isLate(ended) }) else { return }
@@ -42,7 +45,7 @@ extension Connection {
     hub.list(self)
   }
 
-  /// Lets go of all that is done for calls that will not be answered.
+  /// Releases the work of all late calls without answering them.
   func abandonLate() {
     let late = late
     self.late = []
@@ -50,7 +53,7 @@ extension Connection {
     for call in late { call.abandon() }
   }
 
-  /// Cancels the calls of an identity that are in flight.
+  /// Cancels the calls in flight with an identifier.
   package func cancel(_ id: RequestID) -> Fate {
     let calls = late.filter { $0.id == id }
     for call in calls where !call.hasBegun { call.refuse(.cancelled) }
@@ -59,23 +62,23 @@ extension Connection {
       ? .recorded : .unknown
   }
 
-  /// Refuses the calls that wait for sources that the client may not read any more.
+  /// Refuses the calls that wait for sources that the client may no longer read.
   ///
-  /// - Parameter error: What is wrong with a source; `nil` when nothing is.
+  /// - Parameter error: Returns the error for a source; `nil` if the client may read it.
   package func endWaits(_ error: (_ source: String) -> WireError?) {
     for call in late {
       if let error = call.awaitedSource.flatMap(error) { call.refuse(error) }
     }
   }
 
-  /// Refuses the calls that wait for something that may never come.
+  /// Refuses the calls that wait for a source, whose value may never come.
   func endOpenEnded() {
     for call in late where call.awaitedSource != nil {
       call.refuse(.shuttingDown(reconnectMilliseconds: Closing.shutdown.reconnectMilliseconds ?? 0))
     }
   }
 
-  /// Looks at a time for answers that still wait for the journal and whose time is over.
+  /// Schedules a timeout at a time in milliseconds for answers that wait for the journal.
   func expireHeld(at time: UInt64) {
     if let expiry {
       guard time < expiry.at else { return }

@@ -1,25 +1,27 @@
 internal import JSON
 internal import Wire
 
-/// What the daemon holds for a client, and for all clients of its user together.
+/// The memory that the daemon holds for a client and for all clients of its user.
 ///
-/// While it holds more than `buffered_user` for a user, it gathers no more than a few KiB for each of
-/// the user's clients at a time: it reads from a client only when that has taken its answers, refuses
-/// what is longer, and sends what is watched in small pieces.
+/// While a user exceeds `buffered_user`, the daemon buffers only a few KiB for each of that user's
+/// clients. It reads from a client only when the client has taken its answers, refuses longer lines
+/// and answers, and sends subscription updates in small chunks.
 extension Connection {
-  /// Bytes of an answer, of a line without an end or of output that are always taken.
+  /// The bytes of an answer, an incomplete line or output that are always allowed.
   static let crowdedBytes = 4 << 10
 
-  /// Whether as much is held for the clients of the user as may be.
+  /// Whether the clients of the user together have reached their memory limit.
   var isCrowded: Bool { user.bufferedBytes >= hub.limits.bufferedPerUser }
 
-  /// Bytes of output from which on the client is read no more.
+  /// The bytes of pending output at which the daemon stops reading from the client.
   var outputSoft: Int { isCrowded ? min(Self.crowdedBytes, limits.outputSoft) : limits.outputSoft }
 
-  /// How much output is gathered before it is sent.
+  /// The bytes of output to gather before sending.
   var chunkSize: Int { isCrowded ? Self.crowdedBytes : Hub.chunkSize }
 
-  /// Counts what is held for this client; to be called whenever something has come or left.
+  /// Updates the memory count of this client.
+  ///
+  /// Call it after every change.
   func noteBuffered() {
     guard !isEnded else { return }
     let bytes = input.keptBytes + outputBytes + held.byteCount + heldLate.byteCount + batchBytes
@@ -27,7 +29,7 @@ extension Connection {
     bufferedBytes = bytes
   }
 
-  /// Refuses a line that has begun and not ended, when too much is held for the user already.
+  /// Refuses a long incomplete line if the user exceeds the memory limit.
   func refuseLongLine() {
     guard isCrowded, input.isWithinLine, input.keptBytes > Self.crowdedBytes else { return }
     input.drop()
@@ -35,25 +37,25 @@ extension Connection {
     noteBuffered()
   }
 
-  /// The error in place of an answer of some bytes, when that cannot be held.
+  /// Returns the error that replaces an answer of `size` bytes, or `nil` if the answer fits.
   func refusal(ofAnswerWith size: Int) -> WireError? {
     guard isCrowded, size > Self.crowdedBytes else { return nil }
     return .limit(.bufferedPerUser, limits, .overloaded)
   }
 
-  /// Bytes that the next answer may have, outside of a batch.
+  /// The bytes available for the next answer outside of a batch.
   var room: Int { isCrowded ? min(lineOut, Self.crowdedBytes) : lineOut }
 
-  /// Calls `answer` when the client takes its output: now, or later.
+  /// Calls `answer` now, or later if too much output is pending.
   ///
-  /// For answers to async calls, which may come all at once.
+  /// Use it for answers to late calls, many of which may complete at once.
   package func whenTaken(_ answer: @escaping () -> Void) {
     guard !isEnded else { return }
     guard !postponedAnswers.isEmpty || outputBytes >= outputSoft else { return answer() }
     postponedAnswers.append(answer)
   }
 
-  /// Gives the answers that have waited for the client to take its output.
+  /// Gives the postponed answers while there is room for output.
   func answerPostponed() {
     var next = 0
     while next < postponedAnswers.count, outputBytes < outputSoft {

@@ -2,13 +2,13 @@ internal import JSON
 package import Wire
 
 extension Connection {
-  /// Sends an answer in its turn.
+  /// Sends an answer in order.
   ///
   /// - Parameters:
-  ///   - position: What must be durable before it leaves.
-  ///   - isLate: Whether it may overtake others.
-  ///   - milliseconds: How long its client waits for it, when it waits; `nil` for ever.
-  ///   - write: Writes the whole line, its LF included.
+  ///   - position: The position that must be durable before the answer is sent.
+  ///   - isLate: Whether the answer may overtake others.
+  ///   - milliseconds: The time that the client waits for the answer; `nil` for no limit.
+  ///   - write: Writes the whole line, including its LF.
   func emit(
     after position: UInt64, to addressee: Addressee, isLate: Bool,
     within milliseconds: Int? = nil, _ write: (inout ByteBuffer) -> Void
@@ -36,14 +36,16 @@ extension Connection {
     }
   }
 
-  /// Counts a command that is not answered among those whose answers wait for the journal.
+  /// Counts an unanswered command among the answers that wait for the journal.
   func hold(until position: UInt64) {
     guard !isEnded, position > hub.position else { return }
     held.append(after: position, to: .nobody) { _ in }
     hub.await(self)
   }
 
-  /// Writes a line; one that is longer than the client takes becomes an error.
+  /// Writes a line.
+  ///
+  /// Replaces it by an error if it is too long for the client.
   private func writeLine(
     _ addressee: Addressee, to buffer: inout ByteBuffer, _ write: (inout ByteBuffer) -> Void
   ) {
@@ -61,7 +63,7 @@ extension Connection {
     Frame.error(error, addressee.id, &buffer)
   }
 
-  /// Sends what the requests of this turn were answered.
+  /// Sends the answers to the requests of this turn.
   func sendScratch() {
     guard !hub.scratch.isEmpty else { return }
     if isEnded {
@@ -77,7 +79,9 @@ extension Connection {
     checkOutput()
   }
 
-  /// Sends bytes while nothing waits before them; what is not taken waits.
+  /// Sends bytes if no output is pending.
+  ///
+  /// Buffers the bytes that the socket does not take.
   private func send(_ buffer: borrowing ByteBuffer) {
     guard let sent = transport?.send(buffer.span) else { return hub.noteGone(self) }
     guard sent < buffer.count else { return }
@@ -85,9 +89,9 @@ extension Connection {
     noteStall()
   }
 
-  /// Sends what waits.
+  /// Sends pending output.
   ///
-  /// - Returns: Whether nothing waits any more.
+  /// - Returns: Whether all of it was sent.
   func sendOutput() -> Bool {
     guard outputBytes > 0 else { return true }
     guard let sent = sendOutput(output) else {
@@ -110,7 +114,7 @@ extension Connection {
     transport?.send(buffer.span.extracting(outputStart..<buffer.count))
   }
 
-  /// Moves what waits to the front when more has been sent than waits.
+  /// Moves the pending bytes to the front if most of the buffer was sent.
   private func compactOutput() {
     guard outputStart > output.count / 2 else { return }
     output.removeFirst(outputStart)
@@ -122,14 +126,14 @@ extension Connection {
     hub.monitor(self)
   }
 
-  /// There is room for output again.
+  /// Continues sending after the socket has room again.
   package func becameWritable() {
     stalledSince = nil
     pump()
   }
 
-  /// Sends all that is owed to the client and may leave: answers first, then what its
-  /// subscriptions have, in one write as long as it takes everything.
+  /// Sends everything that is due: answers first, then subscription and view updates, in as few
+  /// writes as possible.
   func pump() {
     guard !isEnded else { return }
     guard sendOutput() else { return pumpBlocked() }
@@ -138,7 +142,7 @@ extension Connection {
     answerPostponed()
     var (isMore, chunks) = (true, 0)
     while isMore, !isEnded, outputBytes == 0 {
-      // A client that reads as fast as it is written to is not to keep the others waiting.
+      // A client that reads as fast as the daemon writes must not starve the others.
       guard chunks < Hub.chunksPerTurn, chunks == 0 || !hub.time.isUp() else {
         hub.postpone(self)
         break
@@ -172,8 +176,8 @@ extension Connection {
     endIfDone()
   }
 
-  /// Moves answers that are durable behind the output that the client has not taken, so that what it
-  /// asks meanwhile is limited by bytes and not by the number of answers.
+  /// Moves durable answers to the pending output of a blocked client, so that bytes and not the
+  /// number of answers limit its requests.
   private func pumpBlocked() {
     guard !isEnded else { return }
     if outputBytes < outputSoft, !held.isEmpty {
@@ -185,7 +189,7 @@ extension Connection {
     updateReading()
   }
 
-  /// Does what was to be done behind the answers, when all have left.
+  /// Runs the actions that wait for all earlier answers to be sent.
   private func goOnBehindAnswers() {
     guard !behindAnswers.isEmpty, held.isEmpty, heldLate.isEmpty else { return }
     let steps = behindAnswers
@@ -193,12 +197,12 @@ extension Connection {
     for step in steps { step() }
   }
 
-  /// A client that asks and does not read is hung up on before it costs more.
+  /// Closes the connection of a client that sends requests but does not read the answers.
   private func checkOutput() {
     if outputBytes > max(limits.outputHard, limits.outputSoft + lineOut) { close(.outQueueFull) }
   }
 
-  /// The write that answers waited for is lost.
+  /// Replaces the answers to lost writes by an error.
   func reject(_ error: WireError) {
     held.reject(after: hub.position, error)
     heldLate.reject(after: hub.position, error)
@@ -206,7 +210,7 @@ extension Connection {
     hub.list(self)
   }
 
-  /// What was recorded at the end of the turn has this position.
+  /// Sets the position of the events recorded at the end of the turn.
   package func settle(at position: UInt64) {
     held.settle(at: position)
     batch?.answer.settle(at: position)
@@ -214,7 +218,7 @@ extension Connection {
     hub.list(self)
   }
 
-  /// What was to be recorded at the end of the turn was not, by what was decided up to a position.
+  /// Replaces the answers to events that were not recorded by an error, which waits for `position`.
   package func refuseUndecided(at position: UInt64, _ error: WireError) {
     held.refuseUndecided(at: position, error)
     batch?.answer.refuseUndecided(at: position, error)
@@ -223,7 +227,7 @@ extension Connection {
 }
 
 extension WireError {
-  /// An answer, or something else, that is longer than the client takes.
+  /// Creates an error for an answer, or another item, that is longer than the client's line limit.
   package static func resultTooLarge(
     _ size: Int, max: Int, of what: String = "the answer"
   ) -> WireError {

@@ -2,15 +2,17 @@ internal import JSON
 internal import Wire
 
 extension Connection {
-  /// Answers a call once every frame up to a position has been put before its answer.
+  /// Answers a call once all frames up to a position were written before its answer.
   ///
-  /// - Parameter call: One that is answered later.
+  /// - Parameter call: A late call.
   package func sync(_ call: Call, at position: UInt64) {
     syncs.append((position, call))
     hub.list(self)
   }
 
-  /// Answers those whose position is reached; when all that was to be sent has been written.
+  /// Answers the sync calls whose position is reached.
+  ///
+  /// Requires that all due frames were written.
   func answerSyncs() {
     let waiting = syncs
     syncs = []

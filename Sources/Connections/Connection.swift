@@ -2,31 +2,34 @@ package import JSON
 package import Signals
 package import Wire
 
-/// One client as the application sees it: what it asks, and a place to show it things.
+/// The connection of one client, as the application sees it: its requests, subscriptions, views and
+/// bindings.
 ///
-/// It knows neither socket nor service. A host feeds it with ``receive(_:)`` and gives it a
-/// ``Transport``; a binder observes its requests and adds subscriptions.
+/// It depends on neither sockets nor services. A host passes input to ``receive(_:)`` and provides
+/// a ``Transport``. A binder handles the requests and adds subscriptions.
 package final class Connection: DisposeBagProvider {
-  /// Handles a request; returns what it has to wait for first, `nil` when it was handled.
+  /// Handles a request.
+  ///
+  /// Returns the reason to wait if the request must be retried later, or `nil` if it was handled.
   package typealias Handler = (
     _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) -> Parking?
 
-  /// What a request waits for before it is run.
+  /// The reason why a request waits.
   package enum Parking {
-    /// The next turn: the client's time of this one is up.
+    /// The client's time slice in this turn is over.
     case turn
-    /// The client takes its output.
+    /// The client must take its output first.
     case output
-    /// What the client has written before becomes durable.
+    /// The client's own writes must become durable first.
     case durability
-    /// Answers to earlier async calls leave: more of them could be too long together.
+    /// Earlier late calls must be answered first, because the answers together could be too long.
     case late
-    /// Something that is done for it on another thread.
+    /// Work on another thread must complete first.
     case work
   }
 
-  /// Opens a view that the client asks for.
+  /// Opens a view that the client requests.
   package typealias Opener = (
     _ binder: String, _ wish: Handle?, _ arguments: JSONText
   ) throws(WireError) -> View
@@ -35,54 +38,54 @@ package final class Connection: DisposeBagProvider {
   package let peer: PeerIdentity
   package let hub: Hub
 
-  /// What it shares with other clients of its user.
+  /// The resources that all clients of the user share.
   let user: UserShare
 
-  /// Everything that lives as long as the client.
+  /// Disposables that end with the connection.
   package private(set) lazy var bag = DisposeBag()
 
   private static let endedNamesKept = 64
   private let live = LiveNode("Connection")
 
-  /// Who runs the requests; set by the binder.
+  /// The handler of requests, set by the binder.
   package var onRequest: Handler?
 
-  /// What the client is bound to, for the binder that has set it.
+  /// The binder's own state for this connection.
   package var bound: AnyObject?
 
-  /// Who opens views; set by the binder.
+  /// The handler that opens views, set by the binder.
   package var onOpen: Opener?
 
-  /// As the client has called itself in `hello`; `nil` before.
+  /// The client's name from `hello`; `nil` before.
   package var clientName: String?
 
-  /// Whether the client takes several entries of a log in one line.
+  /// Whether the client accepts several log entries in one line.
   package var takesItems = false
 
-  /// Bytes of the longest line that the client takes.
+  /// The longest line that the client accepts, in bytes.
   package var lineOut: Int
 
   package private(set) var subscriptions: [Subscription] = []
 
-  /// Subscriptions that take time to find out what is to be sent.
+  /// The number of subscriptions whose updates take time to select.
   private(set) var costlySubscriptions = 0
 
-  /// The views that are open, parents before their children.
+  /// The open views, parents before their children.
   package internal(set) var views: [View] = []
 
-  /// Those that were closed and of which the client has not been told.
+  /// The closed views whose closing was not sent yet.
   var closedViews: [ClosedView] = []
 
-  /// Views for which there was no place; the client is to be told.
+  /// The views that exceeded the limit; the client gets an error for each.
   var unopenedViews: [View] = []
 
-  /// Bindings that end with this client.
+  /// The bindings that end with this connection, by handle.
   package internal(set) var bindings: [Handle: any Disposable] = [:]
 
-  /// The names of subscriptions that have ended, the last of them last; some, not all.
+  /// The most recent names of ended subscriptions, oldest first; at most 64.
   package private(set) var endedNames: [String] = []
 
-  /// The last number that was given as a handle.
+  /// The last handle number that was assigned.
   package private(set) var lastHandle = 0
 
   var transport: (any Transport)?
@@ -92,57 +95,61 @@ package final class Connection: DisposeBagProvider {
   /// The batch that was interrupted between two requests.
   var batch: RunningBatch?
 
-  /// The batch of which a request is being run.
+  /// The batch whose request is running.
   var runningBatch: BatchAnswer?
 
-  /// What is done when all answers have left that were given.
+  /// Actions to run after all current answers were sent.
   var behindAnswers: [() -> Void] = []
 
-  /// Why a line was left for later.
+  /// The reason why a line is parked; `nil` if none is.
   var parked: Parking?
 
-  /// When answers are looked at whose client does not wait for ever.
+  /// The next timeout of answers that wait for the journal.
   var expiry: (at: UInt64, timer: any Disposable)?
 
-  /// Whether the line that is left for later waits for work that is done away from the loop.
+  /// Whether the parked line waits for work on another thread.
   var isAwaitingWork = false
 
-  /// When the line that is left for later was first looked at.
+  /// The time at which the parked line was first tried.
   var parkedSince: UInt64?
 
-  /// Bytes of the answers of batches that are not whole yet.
+  /// Bytes of the parts of incomplete batch answers.
   var batchBytes = 0
 
-  /// What is counted of this connection in ``UserShare/bufferedBytes``.
+  /// The share of this connection in ``UserShare/bufferedBytes``.
   var bufferedBytes = 0
 
-  /// Answers to async calls that wait until the client has taken its output.
+  /// Answers to late calls that wait until the client has taken its output.
   var postponedAnswers: [() -> Void] = []
 
-  /// Output that the client has not taken.
+  /// The output buffer.
+  ///
+  /// The bytes before ``outputStart`` were sent.
   var output = ByteBuffer()
   var outputStart = 0
 
-  /// Answers that wait for the journal, in the order of their requests.
+  /// Answers that wait for the journal, in request order.
   var held = HeldAnswers()
 
-  /// Those that wait for it as well and came later than their turn: they overtake others.
+  /// Late answers that wait for the journal.
+  ///
+  /// They may overtake others.
   var heldLate = HeldAnswers()
 
-  /// The last event that this client has caused.
+  /// The position of the last event that this client caused.
   package internal(set) var writtenPosition: UInt64 = 0
 
-  /// Calls that are answered when the client has been sent everything up to a position.
+  /// Calls that are answered after all frames up to a position were sent.
   var syncs: [(position: UInt64, call: Call)] = []
 
-  /// Calls that are answered in a later turn.
+  /// Late calls, which are answered in a later turn.
   var late: [Call] = []
 
-  /// Whether the client has ended its sending side.
+  /// Whether the client has closed its sending side.
   var isAtEnd = false
   package private(set) var isEnded = false
 
-  // What the hub has noted of it.
+  // Flags and times that the hub maintains.
   var isListed = false
   var isPostponed = false
   var isWaiting = false
@@ -150,7 +157,7 @@ package final class Connection: DisposeBagProvider {
   var partialSince: UInt64?
   var stalledSince: UInt64?
 
-  /// A connection that its hub counts.
+  /// Creates a connection that the hub has registered.
   init(id: UInt64, peer: PeerIdentity, hub: Hub) {
     self.id = id
     self.peer = peer
@@ -162,56 +169,55 @@ package final class Connection: DisposeBagProvider {
 
   package var limits: Limits { hub.limits }
 
-  /// Starts to read from the client.
+  /// Starts reading from the client.
   package func start(_ transport: any Transport) {
     self.transport = transport
     updateReading()
   }
 
-  /// What the client asks next waits until it is durable up to a position.
+  /// Records a write of this client at a position, for which its later requests wait.
   package func noteWritten(upTo position: UInt64) {
     writtenPosition = max(writtenPosition, position)
   }
 
-  /// Whether what this client has written before is not durable yet.
+  /// Whether earlier writes of this client are not durable yet.
   package var hasUndurableWrites: Bool { writtenPosition > hub.position }
 
-  /// Leaves the request that is run now, which its handler has left for later, until
-  /// ``endWork()``.
+  /// Parks the current request, which its handler has postponed, until ``endWork()``.
   package func awaitWork() { isAwaitingWork = true }
 
-  /// The work is done: the request is run again.
+  /// Marks the work as complete, so that the parked request runs again.
   package func endWork() {
     guard isAwaitingWork, !isEnded else { return }
     isAwaitingWork = false
     hub.list(self)
   }
 
-  /// For how many milliseconds the request that is run now was left for later.
+  /// The milliseconds for which the current request was parked.
   package var waitedMilliseconds: UInt64 { parkedSince.map { hub.now() - $0 } ?? 0 }
 
   /// Whether an answer to an earlier request waits for the journal.
   ///
-  /// What is read meanwhile would be answered behind it; and a subscription would show changes
-  /// before its own answer.
+  /// The answer to a read would wait behind it, and a subscription would send changes before its
+  /// own answer.
   package var hasHeldAnswers: Bool { !held.isEmpty }
 
-  /// Calls that are answered in a later turn.
+  /// The number of late calls.
   package var lateCount: Int { late.count }
 
-  /// Answers that wait for the journal.
+  /// The number of answers that wait for the journal.
   package var heldCount: Int { held.count + heldLate.count }
 
   package var bindingCount: Int { bindings.count }
 
-  /// Bytes that wait for the client.
+  /// Bytes of pending output.
   package var outputBytes: Int { output.count - outputStart }
 
   // MARK: Subscriptions
 
-  /// A handle that is free: the wish, or the next number.
+  /// Returns a free handle for a subscription: the requested one, or the next number.
   ///
-  /// - Throws: ``WireError``: `already_exists`, or `limit_reached`.
+  /// - Throws: ``WireError``: `already_exists` or `limit_reached`.
   package func reserveHandle(_ wish: Handle?) throws(WireError) -> Handle {
     try checkHandle(wish)
     if let wish { return wish }
@@ -219,7 +225,7 @@ package final class Connection: DisposeBagProvider {
     return .number(lastHandle)
   }
 
-  /// - Throws: What ``reserveHandle(_:)`` would throw now; no number is taken.
+  /// - Throws: The errors of ``reserveHandle(_:)``. Reserves no number.
   package func checkHandle(_ wish: Handle?) throws(WireError) {
     guard subscriptions.count < limits.subscriptions else {
       throw .limitReached(.subscriptions, limits)
@@ -234,9 +240,11 @@ package final class Connection: DisposeBagProvider {
     subscriptions.first { $0.handle == handle }
   }
 
-  /// Shows a subscription from now on; its reply has been written before.
+  /// Adds and starts a subscription.
   ///
-  /// - Parameter source: What the client has called that which it watches.
+  /// Its answer must have been written before.
+  ///
+  /// - Parameter source: The client's name for the subject: a source, a pattern or `events`.
   package func add(_ subscription: Subscription, of source: String = "") {
     subscription.source = source
     subscriptions.append(subscription)
@@ -249,7 +257,9 @@ package final class Connection: DisposeBagProvider {
     subscription.start()
   }
 
-  /// Ends a subscription; nothing of it is sent any more.
+  /// Ends a subscription.
+  ///
+  /// No more frames of it are sent.
   package func remove(_ subscription: Subscription) {
     guard let i = subscriptions.firstIndex(where: { $0 === subscription }) else { return }
     subscriptions.remove(at: i)
@@ -257,10 +267,10 @@ package final class Connection: DisposeBagProvider {
     if subscription.isCostly { costlySubscriptions -= 1 }
     noteEnded(subscription.handle)
     subscription.end()
-    hub.list(self)  // it may have been all that kept the connection
+    hub.list(self)  // the subscription may have kept the connection open
   }
 
-  /// Ends a subscription, and tells why.
+  /// Ends a subscription and sends the client the error.
   package func end(_ subscription: Subscription, with error: WireError) {
     subscription.fail(error, seq: nil, &output)
     remove(subscription)
@@ -278,9 +288,9 @@ package final class Connection: DisposeBagProvider {
 
   // MARK: Ending
 
-  /// Says why, as the last line, and hangs up.
+  /// Sends the reason as the last line and closes the connection.
   ///
-  /// - Parameter limit: The limit that was broken; left out, the one that the reason has.
+  /// - Parameter limit: The exceeded limit; `nil` for the usual limit of the reason.
   package func close(_ reason: Closing, _ limit: LimitName? = nil) {
     guard !isEnded else { return }
     hub.writeClosing(reason, limit, &output)
@@ -288,7 +298,7 @@ package final class Connection: DisposeBagProvider {
     end()
   }
 
-  /// Lets everything go that the client had, and hangs up.
+  /// Releases all resources of the client and closes the connection.
   package func end() {
     guard !isEnded else { return }
     isEnded = true
@@ -322,7 +332,7 @@ package final class Connection: DisposeBagProvider {
     hub.remove(self)
   }
 
-  /// Ends the connection when the client has ended its side and nothing is owed to it.
+  /// Ends the connection if the client has closed its side and nothing is left to send.
   func endIfDone() {
     guard isAtEnd, !isEnded, !input.isParked, held.isEmpty, heldLate.isEmpty, late.isEmpty,
       outputBytes == 0, postponedAnswers.isEmpty,

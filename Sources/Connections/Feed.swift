@@ -1,25 +1,25 @@
 internal import Signals
 
-/// What subscriptions of several clients share: encoded once, kept once.
+/// Data that subscriptions of several clients share, so that it is encoded and stored once.
 ///
-/// It stays in its hub, under its key, from the first subscription to the last.
+/// The hub holds a feed by key from its first subscription to its last.
 class Feed {
   let hub: Hub
 
-  /// What it listens to while somebody watches.
+  /// The observation of the source while there are subscribers.
   var observation: (any Disposable)?
 
   private let key: String
   private let keepsWindow: Bool
   private var subscribers: [Subscription] = []
 
-  /// Bytes of what it keeps of what has happened, as the hub has counted them.
+  /// The bytes of ``windowBytes`` that the hub has counted.
   private var countedBytes = 0
   private var isDirty = false
   private let live = LiveNode("Feed")
 
-  /// - Parameter keepsWindow: Whether it keeps some of what has happened, in its part of the memory
-  ///   that the hub has for all.
+  /// - Parameter keepsWindow: Whether the feed retains recent items, in memory that all feeds of
+  ///   the hub share.
   init(_ key: String, _ hub: Hub, keepsWindow: Bool = false) {
     self.key = key
     self.hub = hub
@@ -27,26 +27,28 @@ class Feed {
     if keepsWindow { hub.windowFeeds[ObjectIdentifier(self)] = self }
   }
 
-  /// Bytes of what it keeps of what has happened.
+  /// The bytes of the retained items.
   var windowBytes: Int { 0 }
 
-  /// Drops the oldest of what it keeps, until that takes no more than so many bytes.
+  /// Drops the oldest retained items until the rest takes at most `capacity` bytes.
   func trim(to capacity: Int) {}
 
-  /// Notes how much it keeps; the hub makes room when all feeds together keep too much.
+  /// Updates the hub's count of retained bytes.
   final func countWindow() {
     hub.windowTotal += windowBytes - countedBytes
     countedBytes = windowBytes
   }
 
-  /// Notes that there is something new for the subscriptions.
+  /// Marks the feed as changed.
+  ///
+  /// Its subscribers are notified at the end of the turn.
   final func wake() {
     guard !isDirty else { return }
     isDirty = true
     hub.markDirty(self)
   }
 
-  /// Tells the subscriptions that there is something new.
+  /// Marks all subscriptions of the feed as changed.
   final func markSubscribers() {
     isDirty = false
     if keepsWindow {
@@ -78,7 +80,7 @@ class Feed {
     hub.dropFeed(key)
   }
 
-  /// Nobody watches any more.
+  /// Stops observing the source after the last subscription has ended.
   func stop() {
     observation?.dispose()
   }

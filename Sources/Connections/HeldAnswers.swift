@@ -1,15 +1,15 @@
 internal import JSON
 internal import Wire
 
-/// What an answer answers.
+/// The requests that an answer belongs to.
 enum Addressee {
   case request(RequestID)
-  /// The requests of a batch that want an answer; there is one.
+  /// The requests of a batch that need an answer; not empty.
   case batch([RequestID])
-  /// Nobody any more.
+  /// No request, because none expects an answer any more.
   case nobody
 
-  /// The first of them.
+  /// The identifier of the first request, or `null`.
   var id: RequestID {
     switch self {
     case .request(let id): id
@@ -19,26 +19,26 @@ enum Addressee {
   }
 }
 
-/// Answers that wait until what they say is durable, in the order of their requests.
+/// Answers that wait for the journal, in request order.
 ///
-/// An answer that waits for nothing waits here as well while one before it does.
+/// An answer that needs no durable position also waits here while an earlier one does.
 struct HeldAnswers: ~Copyable {
   private struct Entry {
-    /// The position that must be durable before it may be sent.
+    /// The position that must be durable before the answer is sent.
     var position: UInt64
 
-    /// The end of its bytes in ``bytes``.
+    /// The end offset of the answer in ``bytes``.
     let end: Int
 
     let to: Addressee
 
-    /// Until when its client waits; `nil` for ever.
+    /// The timeout of the answer; `nil` for none.
     var expiry: Expiry?
   }
 
-  /// When the time of a call is over, and how long it was.
+  /// The time at which a call times out, and the length of its timeout.
   struct Expiry {
-    /// Milliseconds of the hub's clock.
+    /// The time in milliseconds of the hub's clock.
     let at: UInt64
     let afterMilliseconds: Int
   }
@@ -46,7 +46,7 @@ struct HeldAnswers: ~Copyable {
   private var entries: [Entry] = []
   private var bytes = ByteBuffer()
 
-  /// What was released already and not yet dropped.
+  /// The number of entries that were released but not removed yet.
   private var released = 0
   private var start = 0
 
@@ -54,7 +54,7 @@ struct HeldAnswers: ~Copyable {
 
   var count: Int { entries.count - released }
 
-  /// Bytes of the answers.
+  /// The bytes of the waiting answers.
   var byteCount: Int { bytes.count - start }
 
   mutating func append(
@@ -65,7 +65,7 @@ struct HeldAnswers: ~Copyable {
     entries.append(Entry(position: position, end: bytes.count, to: addressee, expiry: expiry))
   }
 
-  /// Whether the answer to a request waits for something that is not durable.
+  /// Returns whether the answer to a request waits for a position that is not durable.
   func isWaiting(_ id: RequestID, after position: UInt64) -> Bool {
     entries[released...].contains { entry in
       guard entry.position > position else { return false }
@@ -77,13 +77,15 @@ struct HeldAnswers: ~Copyable {
     }
   }
 
-  /// When the time of the next of those that wait is over.
+  /// The time of the next timeout; `nil` if there is none.
   var nextExpiry: UInt64? { entries[released...].compactMap { $0.expiry?.at }.min() }
 
-  /// Takes the words out of the answers whose time is over.
+  /// Removes the bytes of the answers that have timed out.
   ///
-  /// - Parameter now: Milliseconds of the hub's clock.
-  /// - Returns: Whose they were, and how long their time was.
+  /// Their entries stay.
+  ///
+  /// - Parameter now: The time in milliseconds of the hub's clock.
+  /// - Returns: The requests that timed out, with the lengths of their timeouts.
   mutating func expire(at now: UInt64) -> [(to: Addressee, afterMilliseconds: Int)] {
     var expired: [(to: Addressee, afterMilliseconds: Int)] = []
     rewrite { entry, answer, buffer in
@@ -97,7 +99,7 @@ struct HeldAnswers: ~Copyable {
     return expired
   }
 
-  /// Moves the answers that may be sent to a buffer.
+  /// Moves the answers whose position is durable to a buffer.
   mutating func release(upTo position: UInt64, to buffer: inout ByteBuffer) {
     let before = start
     while released < entries.count, entries[released].position <= position {
@@ -109,7 +111,7 @@ struct HeldAnswers: ~Copyable {
     if isEmpty { forget() } else if released > 1024, released > entries.count / 2 { compact() }
   }
 
-  /// Drops what was released while there is always something that waits.
+  /// Removes the released entries while others still wait.
   private mutating func compact() {
     entries = entries[released...].map {
       Entry(position: $0.position, end: $0.end - start, to: $0.to, expiry: $0.expiry)
@@ -124,24 +126,24 @@ struct HeldAnswers: ~Copyable {
     (released, start) = (0, 0)
   }
 
-  /// Gives the answers that wait for ``undecided`` the position that was decided.
+  /// Sets the position of the answers that wait for ``undecided``.
   mutating func settle(at position: UInt64) {
     for i in released..<entries.count where entries[i].position == Self.undecided {
       entries[i].position = position
     }
   }
 
-  /// The position of what is recorded at the end of the turn.
+  /// A placeholder for the position of the events recorded at the end of the turn.
   static let undecided = UInt64.max
 
-  /// Turns the answers that say what was lost into errors.
+  /// Replaces the answers to lost events by an error.
   ///
-  /// - Parameter position: What is durable.
+  /// - Parameter position: The last durable position.
   mutating func reject(after position: UInt64, _ error: WireError) {
     reject(after: position, settlingAt: position, error)
   }
 
-  /// Turns the answers that wait for ``undecided`` into errors, which wait for a position.
+  /// Replaces the answers that wait for ``undecided`` by an error that waits for `position`.
   mutating func refuseUndecided(at position: UInt64, _ error: WireError) {
     reject(after: Self.undecided - 1, settlingAt: position, error)
   }
@@ -159,7 +161,9 @@ struct HeldAnswers: ~Copyable {
     }
   }
 
-  /// Writes the answers that wait anew; the body appends one and says what it is from then on.
+  /// Rewrites the waiting answers.
+  ///
+  /// The body appends one answer and returns its new entry.
   private mutating func rewrite(
     _ body: (Entry, _ answer: Span<UInt8>, inout ByteBuffer) -> Entry
   ) {
@@ -187,7 +191,7 @@ struct HeldAnswers: ~Copyable {
       for (i, id) in ids.enumerated() {
         if i > 0 { buffer.append(UInt8(ascii: ",")) }
         Frame.error(error, id, &buffer)
-        buffer.truncate(to: buffer.count - 1)  // the LF
+        buffer.truncate(to: buffer.count - 1)  // removes the LF
       }
       buffer.append("]\n")
     }

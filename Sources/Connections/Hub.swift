@@ -2,67 +2,69 @@ internal import JSON
 package import Signals
 package import Wire
 
-/// What all connections of a daemon share: buffers, the time, how far the journal is, and the lists
-/// of those that have something to do at the end of the turn.
+/// The state that all connections of a daemon share: buffers, time slices, the durable position,
+/// and lists of connections with pending work.
 package final class Hub {
-  /// How much of one client's output is gathered before it is sent.
+  /// The bytes of output of one client to gather before sending.
   static let chunkSize = 128 << 10
 
-  /// How many chunks one client is sent in a turn.
+  /// The most chunks to send to one client in a turn.
   static let chunksPerTurn = 4
 
-  /// How much memory the shared buffer keeps between turns.
+  /// The bytes of memory that the shared buffer keeps between turns.
   static let scratchSize = 256 << 10
 
-  /// What a client may ask for; what is set later holds from then on, for all of them.
+  /// The limits for clients.
+  ///
+  /// Changes apply immediately to all connections.
   package var limits: Limits
 
-  /// Milliseconds of a monotonic clock.
+  /// The time of a monotonic clock in milliseconds.
   package let now: () -> UInt64
   package let scheduler: any Scheduler
 
-  /// Shares the time of each turn between the clients.
+  /// The scheduler of each turn's time between the clients.
   let time: TurnTime
 
   /// The identity of the journal.
   package var epoch = ""
 
-  /// How far the journal is durable.
+  /// The last durable position of the journal.
   package private(set) var position: UInt64 = 0
 
-  /// How views write what they show, and read what they are asked.
+  /// The coders for the properties and the intents of views.
   let encoder = JSONEncoder()
   let decoder = JSONDecoder()
 
-  /// What clients are told of an error that something they look at has come to.
+  /// Maps an internal error to the one sent to subscribers.
   package var wireError: (any Error) -> WireError = { WireError(.internalError, "\($0)") }
 
-  /// The order in which the lines of a binder of a view are written; see ``Assembly``.
+  /// The order in which a view applies the lines of its binder; see ``Assembly``.
   package var lineOrder: ([Assembly.Line]) -> [Assembly.Line] = { $0 }
 
-  /// Clients by their number.
+  /// The connections by number.
   package private(set) var connections: [UInt64: Connection] = [:]
 
-  /// Requests since the start.
+  /// The number of requests since the start.
   package internal(set) var requests: UInt64 = 0
   package internal(set) var subscriptionCount = 0
 
-  /// Calls of all clients that are answered in a later turn.
+  /// The number of late calls of all clients.
   package private(set) var lateCalls = 0
 
-  /// What the clients of each user use together.
+  /// The shared resources of each user's clients.
   private var users: [UInt32: UserShare] = [:]
 
   /// Users exempt from the limits of one user (administrators).
   package var owners: Set<UInt32> = []
 
-  /// Where the answers of the requests that are being run are gathered.
+  /// The buffer for the answers to the requests that are running.
   var scratch = ByteBuffer()
 
-  /// Whose requests are being run.
+  /// The connection whose requests are running.
   var current: Connection?
 
-  /// Whether no more requests are run.
+  /// Whether new requests are no longer run.
   private(set) var isStopping = false
 
   private var lastID: UInt64 = 0
@@ -76,13 +78,13 @@ package final class Hub {
   private var sweep: (any Disposable)?
   private var feeds: [String: Feed] = [:]
 
-  /// What views show that others may show as well.
+  /// The feeds that views share.
   var viewFeeds: [ViewFeed.Key: ViewFeed] = [:]
 
   /// - Parameters:
-  ///   - now: Milliseconds of a monotonic clock, as of the start of the turn.
-  ///   - clock: Nanoseconds of a monotonic clock that goes on within a turn.
-  ///   - scheduler: For what is sent later, and for clients that stand still.
+  ///   - now: Returns the milliseconds of a monotonic clock, as of the start of the turn.
+  ///   - clock: Returns the nanoseconds of a monotonic clock that advances within a turn.
+  ///   - scheduler: Schedules delayed frames and timeouts.
   package init(
     limits: Limits, now: @escaping () -> UInt64, clock: @escaping () -> UInt64,
     scheduler: any Scheduler
@@ -93,7 +95,7 @@ package final class Hub {
     time = TurnTime(clock: clock)
   }
 
-  /// A new client.
+  /// Creates the connection of a new client.
   package func connect(_ peer: PeerIdentity) -> Connection {
     lastID += 1
     let connection = Connection(id: lastID, peer: peer, hub: self)
@@ -110,7 +112,7 @@ package final class Hub {
 
   // MARK: Users
 
-  /// What the clients of a user use together.
+  /// Returns the shared resources of a user's clients.
   func share(of uid: UInt32) -> UserShare {
     if let share = users[uid] { return share }
     let share = UserShare(uid: uid)
@@ -118,15 +120,16 @@ package final class Hub {
     return share
   }
 
-  /// The limit that leaves no room for one more client of a user; `nil` when there is room.
+  /// Returns the limit that prevents one more client of a user; `nil` if there is none.
   package func limitReached(by uid: UInt32) -> LimitName? {
     guard connections.count < limits.connections else { return .connections }
     guard !owners.contains(uid) else { return nil }
     return users[uid]?.connections ?? 0 < limits.connectionsPerUser ? nil : .connectionsPerUser
   }
 
-  /// Whether a user may have one more call that is answered in a later turn: all have a limit, and one
-  /// of them no more than half of it, so that there is room for the others.
+  /// Returns whether a user may have another late call.
+  ///
+  /// One user may use at most half of the limit for all, so that there is room for the others.
   func mayStartLate(for user: UserShare) -> Bool {
     guard lateCalls < limits.allInFlight else { return false }
     return owners.contains(user.uid) || user.lateCalls < max(1, limits.allInFlight / 2)
@@ -137,12 +140,14 @@ package final class Hub {
     user.lateCalls += change
   }
 
-  /// Bytes that wait for clients, of all together.
+  /// The bytes of pending output of all clients.
   package var outputBytes: Int { connections.values.reduce(0) { $0 + $1.outputBytes } }
 
   // MARK: The journal
 
-  /// The journal is durable up to a position, and the services have taken it in.
+  /// Advances the durable position.
+  ///
+  /// The services must have applied all events up to it.
   package func advance(to position: UInt64) {
     self.position = position
     scheduleMarks()
@@ -154,40 +159,41 @@ package final class Hub {
     }
   }
 
-  /// What was recorded and not durable is lost.
+  /// Replaces the answers to lost events by an error.
   package func reject(_ error: WireError) {
     for connection in connections.values { connection.reject(error) }
   }
 
   // MARK: Turns
 
-  /// Notes that a connection has something to send at the end of this turn.
+  /// Lists a connection to be served at the end of this turn.
   func list(_ connection: Connection) {
     guard !connection.isListed else { return }
     connection.isListed = true
     listed.append(connection)
   }
 
-  /// Notes that a connection has more to send than may be sent in one turn.
+  /// Lists a connection to be served again in the next turn.
   func postpone(_ connection: Connection) {
     guard !connection.isPostponed else { return }
     connection.isPostponed = true
     postponed.append(connection)
   }
 
-  /// Notes that a connection waits for the journal.
+  /// Lists a connection to be served when the durable position advances.
   func await(_ connection: Connection) {
     guard !connection.isWaiting else { return }
     connection.isWaiting = true
     waiting.append(connection)
   }
 
-  /// Notes that a client is gone: it is let go at the end of the turn, not under its own feet.
+  /// Lists a disconnected client to be removed at the end of the turn, when none of its methods
+  /// runs.
   func noteGone(_ connection: Connection) {
     gone.append(connection)
   }
 
-  /// Does something at the end of this turn, before anything is sent.
+  /// Schedules an action for the end of this turn, before anything is sent.
   package func atTurnEnd(_ action: @escaping () -> Void) {
     turnEnd.append(action)
   }
@@ -196,11 +202,11 @@ package final class Hub {
     dirtyFeeds.append(feed)
   }
 
-  /// Sends what this turn has brought, in one write for each client.
+  /// Sends the output of this turn, with as few writes for each client as possible.
   ///
-  /// Called at the end of every turn.
+  /// Call it at the end of every turn.
   ///
-  /// - Returns: Whether there is more to send, which is not to wait for anything but its turn.
+  /// - Returns: Whether there is more to send, so that the next turn must follow without waiting.
   @discardableResult
   package func flush() -> Bool {
     time.goOn()
@@ -235,7 +241,9 @@ package final class Hub {
 
   // MARK: Feeds
 
-  /// The feed of a key, made when nobody had it.
+  /// Returns the feed of a key.
+  ///
+  /// Creates it if there is none.
   func feed<F: Feed>(_ key: String, make: (_ key: String) -> F) -> F {
     if let feed = feeds[key] as? F { return feed }
     let feed = make(key)
@@ -243,21 +251,21 @@ package final class Hub {
     return feed
   }
 
-  /// Bytes of what all feeds together keep for those that keep up.
+  /// The most bytes that all feeds together retain.
   private static let windowBytes = 64 << 20
 
-  /// Feeds that keep a window of what has happened.
+  /// The feeds that retain recent items.
   var windowFeeds: [ObjectIdentifier: Feed] = [:]
 
-  /// Bytes that all of them keep.
+  /// The bytes that all feeds together retain.
   package internal(set) var windowTotal = 0
 
-  /// How much one of them may keep.
+  /// Returns the number of bytes that one feed may retain.
   func windowBytes(atMost most: Int) -> Int {
     min(most, Self.windowBytes / max(1, windowFeeds.count))
   }
 
-  /// Makes room when feeds that have kept much while there were few of them take what others need.
+  /// Trims all feeds if they together exceed their limit, for example after many were created.
   func limitWindows() {
     guard windowTotal > Self.windowBytes else { return }
     let share = windowBytes(atMost: .max) / 2
@@ -267,14 +275,17 @@ package final class Hub {
     }
   }
 
-  /// The feeds of logs, whose clients are told now and then how far they are.
+  /// The log feeds.
+  ///
+  /// They send their subscribers position marks from time to time.
   var logFeeds: [ObjectIdentifier: LogFeed] = [:]
 
-  /// Seconds after an event that has passed by within which a client is told how far it is.
+  /// The delay in seconds after which subscribers learn the position of events that they do not
+  /// receive.
   private static let secondsBetweenMarks = 10.0
   private var markAlarm: (any Disposable)?
 
-  /// Nobody is to be told any more when there are no feeds of logs.
+  /// Cancels the next mark if there are no log feeds.
   func cancelMarks() {
     guard logFeeds.isEmpty else { return }
     markAlarm?.dispose()
@@ -293,9 +304,9 @@ package final class Hub {
     feeds[key] = nil
   }
 
-  // MARK: Clients that stand still
+  // MARK: Stalled clients
 
-  /// Looks at a connection now and then, until it goes on.
+  /// Checks a connection once a second until it is no longer stalled.
   func monitor(_ connection: Connection) {
     guard !connection.isMonitored else { return }
     connection.isMonitored = true
@@ -336,14 +347,14 @@ package final class Hub {
 
   // MARK: Ending
 
-  /// The line that says why a client is hung up on.
+  /// Returns the line with the reason for closing a connection.
   package func closingLine(_ reason: Closing, _ limit: LimitName? = nil) -> [UInt8] {
     var buffer = ByteBuffer()
     writeClosing(reason, limit, &buffer)
     return buffer.array
   }
 
-  /// - Parameter limit: The limit that was broken; `nil` for the one that the reason has.
+  /// - Parameter limit: The exceeded limit; `nil` for the usual limit of the reason.
   func writeClosing(_ reason: Closing, _ limit: LimitName?, _ buffer: inout ByteBuffer) {
     Frame.beginNotification("closing", &buffer)
     buffer.append(#""reason":"#)
@@ -365,7 +376,9 @@ package final class Hub {
     Frame.endParams(&buffer)
   }
 
-  /// Runs no more requests; what was asked is still answered.
+  /// Stops running new requests.
+  ///
+  /// Requests that were run are still answered.
   package func stopReading() {
     isStopping = true
     for connection in connections.values {
@@ -374,7 +387,7 @@ package final class Hub {
     }
   }
 
-  /// Hangs up on every client, with the reason.
+  /// Closes all connections with a reason.
   package func closeAll(_ reason: Closing) {
     for connection in connections.values { connection.close(reason) }
     sweep?.dispose()
@@ -383,8 +396,7 @@ package final class Hub {
     waiting = []
   }
 
-  /// Whether some client waits for an answer, or for output to be taken, or something that it has
-  /// asked waits for its turn.
+  /// Whether some client still waits for an answer, for output or for a parked request.
   package var hasUnfinished: Bool {
     connections.values.contains {
       !$0.held.isEmpty || !$0.heldLate.isEmpty || !$0.late.isEmpty || $0.outputBytes > 0

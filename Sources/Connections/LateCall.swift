@@ -1,20 +1,22 @@
 internal import Signals
 
-/// A call from the turn in which it was asked to the later one in which it is answered.
+/// The state of a call that is answered in a later turn.
 final class LateCall {
-  /// The source whose value it waits for, which may never come; `nil` for work that is done for it.
+  /// The source whose value the call waits for, which may never come; `nil` if it waits for work.
   let source: String?
 
   /// Whether the answer may be as long as a line.
   let isLong: Bool
 
-  /// Whether something was done for it that stays, whatever becomes of the call.
+  /// Whether the call has had a lasting effect.
   var hasBegun = false
 
-  /// Whether it was answered.
+  /// Whether the call was answered.
   private(set) var isOver = false
 
-  /// What is done for it; let go when it is answered, by whom it may be.
+  /// The work for this call.
+  ///
+  /// It is disposed when the call is answered, by any path.
   let work = DisposeBag()
 
   init(waitingFor source: String?, isLong: Bool) {

@@ -1,20 +1,20 @@
 internal import JSON
 internal import Signals
 
-/// The last entries of a log, kept in memory for those that keep up.
+/// The recent entries of a log, kept in memory for subscribers that keep up.
 final class LogFeed: Feed {
-  /// Bytes of entries that are kept, when there are few feeds.
+  /// The most bytes of entries to keep if there are few feeds.
   private static let capacity = 4 << 20
 
   let source: LogSource
 
-  /// All entries after this position are kept.
+  /// The position after which all entries are kept.
   private(set) var start: UInt64
 
-  /// Up to where clients should know that there is nothing for them, unless they know more.
+  /// The position of the last mark, up to which every subscriber should know its progress.
   private(set) var marked: UInt64
 
-  /// After how many events that passed by a client that reads the past is told how far it is.
+  /// The number of filtered events after which a subscriber that reads the past gets a mark.
   static let eventsBetweenMarks: UInt64 = 1000
 
   private var window = Window<LogEntry>()
@@ -43,7 +43,7 @@ final class LogFeed: Feed {
 
   override var windowBytes: Int { window.bytes }
 
-  /// Tells those that are behind it how far they are, if something has passed by.
+  /// Sends a mark to the subscribers whose position is out of date.
   func mark() {
     guard source.news() > marked else { return }
     marked = end
@@ -56,15 +56,15 @@ final class LogFeed: Feed {
     hub.cancelMarks()
   }
 
-  /// The number of the first entry that is kept.
+  /// The index of the first kept entry.
   var firstIndex: Int { window.firstIndex }
 
-  /// The number after that of the last entry.
+  /// The index after the last entry.
   var endIndex: Int { window.endIndex }
 
   subscript(index: Int) -> LogEntry { window[index] }
 
-  /// The number of the first entry after a position that is not before ``start``.
+  /// Returns the index of the first entry after a position, which must not be before ``start``.
   func index(after seq: UInt64) -> Int {
     index(after: seq, in: window.firstIndex..<window.endIndex)
   }

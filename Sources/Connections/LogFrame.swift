@@ -1,13 +1,14 @@
 internal import JSON
 internal import Wire
 
-/// Entries by number, in order.
+/// A sequence of log entries in order, by index.
 protocol LogEntries {
   subscript(index: Int) -> LogEntry { get }
 }
 
 extension LogEntries {
-  /// The first of some that stands after a position; the end of them when none does.
+  /// Returns the index of the first entry after a position, or the end of the range if there is
+  /// none.
   func index(after seq: UInt64, in range: Range<Int>) -> Int {
     var (low, high) = (range.lowerBound, range.upperBound)
     while low < high {
@@ -21,21 +22,21 @@ extension LogEntries {
 extension LogFeed: LogEntries {}
 extension Array: LogEntries where Element == LogEntry {}
 
-/// How entries of a log stand in a line.
+/// Encodes log entries as frames.
 enum LogFrame {
-  /// What stands around the entries of a frame, beside its head.
+  /// The bytes around the entries of a frame, besides its head.
   private static let frameBytes = 48
 
-  /// Appends a frame of one entry.
+  /// Appends a frame with one entry.
   @inline(__always)
   static func write(_ entry: LogEntry, after head: String, to buffer: inout ByteBuffer) {
     buffer.append(head)
     buffer.append(entry.tail)
   }
 
-  /// Appends a frame of as many entries as a line takes, but one at least.
+  /// Appends a frame with as many entries as fit a line, but at least one.
   ///
-  /// - Returns: How many they are.
+  /// - Returns: The number of entries in the frame.
   static func write(
     _ entries: some LogEntries, from first: Int, upTo end: Int, after head: String, limit: Int,
     to buffer: inout ByteBuffer
@@ -56,7 +57,8 @@ enum LogFrame {
     buffer.append(#","items":["#)
     for i in first..<next {
       buffer.append(i > first ? ",{" : "{")
-      // Of the ends of item, params and frame the first stays.
+      // Drops the last brace and the LF of the tail, so that only the brace that ends the item
+      // remains.
       let tail = entries[i].tail.utf8.span
       buffer.append(tail.extracting(0..<tail.count - 2))
     }

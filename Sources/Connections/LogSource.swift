@@ -2,26 +2,32 @@ package import JSON
 package import Signals
 package import Wire
 
-/// A sequence of entries with positions, of which the last ones come as they become durable and all
-/// others can be read again.
+/// A log of entries with positions.
+///
+/// New entries arrive as they become durable; earlier ones can be read.
 package struct LogSource {
-  /// By which clients that watch the same are known: they share what is kept in memory.
+  /// The key of the shared feed.
+  ///
+  /// Sources with the same key share their retained entries.
   package let key: String
 
-  /// Each entry that becomes durable from now on.
+  /// Every entry that becomes durable from now on.
   package let live: Signal<LogEntry, Never>
 
-  /// Reads what was durable, in order, away from the loop; fails with `seq_expired` when not all of
-  /// it is kept.
+  /// Reads durable entries after a position, in order, on another thread.
+  ///
+  /// The signal fails with `seq_expired` if entries after the position were removed.
   package let read: (_ after: UInt64) -> Signal<LogBatch, WireError>
 
-  /// How far the journal is durable now; all entries up to there were emitted by ``live``.
+  /// Returns the durable position.
+  ///
+  /// ``live`` has emitted all entries up to it.
   package let position: () -> UInt64
 
-  /// The last durable position of which a client wants to know that it has passed by.
+  /// Returns the last durable position that is relevant to subscribers, including filtered events.
   package let news: () -> UInt64
 
-  /// The first position that is kept now.
+  /// Returns the first position that the journal still holds.
   package let first: () -> UInt64
 
   package init(
@@ -38,14 +44,14 @@ package struct LogSource {
   }
 }
 
-/// Entries that follow each other, and how far they tell of the journal.
+/// A batch of consecutive entries.
 package struct LogBatch: Sendable {
   package let entries: [LogEntry]
 
-  /// The position up to which there are no other entries.
+  /// The position up to which the batch is complete.
   package let end: UInt64
 
-  /// Positions before the end that are not kept any more, in order.
+  /// The ranges of positions before ``end`` that were removed from the journal, in order.
   package let holes: [ClosedRange<UInt64>]
 
   package init(entries: [LogEntry], end: UInt64, holes: [ClosedRange<UInt64>] = []) {
@@ -55,14 +61,14 @@ package struct LogBatch: Sendable {
   }
 }
 
-/// One entry, written once for all that watch.
+/// A log entry, encoded once for all subscribers.
 package struct LogEntry: Sendable {
   package let seq: UInt64
 
-  /// What follows the handle in its line: `"seq":9,…}}` and LF.
+  /// The part of the line after the handle: `"seq":9,…}}` and LF.
   package let tail: String
 
-  /// The data of the event, for conditions; `nil` for what is no event.
+  /// The event's data, for filters; `nil` if the entry is not an event.
   package let data: JSONText?
 
   package init(seq: UInt64, tail: String, data: JSONText? = nil) {

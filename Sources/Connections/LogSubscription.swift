@@ -2,30 +2,32 @@ internal import JSON
 internal import Signals
 package import Wire
 
-/// One client reads a log: every entry once, in order, at its own pace.
+/// A subscription to a log.
 ///
-/// It holds a position and no queue. While it keeps up it is fed from memory; when it does not, or
-/// has come from the past, it reads from the journal until it has caught up.
+/// It delivers every entry once, in order, at the client's pace.
+///
+/// It holds a position instead of a queue. While it keeps up, it reads from memory; otherwise it
+/// reads from the journal until it has caught up.
 package final class LogSubscription: Subscription {
   private enum State {
-    /// The next entry is the one of this number in memory.
+    /// The next entry is in memory, at this index.
     case live(next: Int)
-    /// The client has everything up to ``cursor``; the rest is to be read.
+    /// The entries after ``cursor`` must be read from the journal.
     case past
-    /// It is being read.
+    /// The entries are being read from the journal.
     case reading
-    /// It was read; the next entry is that of the page.
+    /// The next entry is in a batch from the journal, at this index.
     case page(LogBatch, next: Int)
-    /// It cannot be read.
+    /// The journal cannot be read.
     case broken(WireError)
   }
 
   private let feed: LogFeed
 
-  /// What it reads of the past: the entries of the feed that are wanted.
+  /// The log to read past entries from, already filtered.
   private let past: LogSource
 
-  /// Whether an entry of the feed is wanted; `nil` when all are.
+  /// Returns whether an entry of the feed passes the filter; `nil` if all do.
   private let isWanted: ((LogEntry) -> Bool)?
   private let passesGaps: Bool
   private var state: State
@@ -34,32 +36,33 @@ package final class LogSubscription: Subscription {
   /// The position up to which the client has everything.
   private var cursor: UInt64
 
-  /// The last position that stood in a frame: from there a client goes on that comes again.
+  /// The last position sent in a frame, from which a returning client resumes.
   private var told: UInt64
 
-  /// Whether the client was told that it has everything, and was not told since that it has not.
+  /// Whether the client knows that it has caught up.
+  ///
+  /// Reset when it falls behind.
   private var isCaughtUp: Bool
 
-  /// What it has not acknowledged; `nil` for one that does not acknowledge.
+  /// The unacknowledged entries; `nil` if the client does not acknowledge.
   private var unacknowledged: Unacknowledged?
 
-  /// Whether it was told that nothing comes before it acknowledges.
+  /// Whether the client was notified that entries are paused until it acknowledges.
   private var isPaused = false
 
-  /// Why it is to end.
+  /// The reason why the subscription is about to end.
   private var closing: StaticString?
 
-  /// Called when it has ended.
+  /// Called when the subscription has ended.
   package var onEnd: (() -> Void)?
 
   /// - Parameters:
-  ///   - isWanted: Whether a live entry is wanted; `nil` when all are. What is read of the past was
-  ///     chosen by the source. It is asked when the client has its turn, so that entries which nobody
-  ///     wants cost others nothing.
-  ///   - position: The client has everything up to here; `nil` for everything up to now.
-  ///   - passesGaps: Whether it goes on behind what is not kept any more; it is told what that was.
-  ///   - maxUnacknowledged: How many entries are sent that the client has not acknowledged; `nil`
-  ///     for a client that does not.
+  ///   - isWanted: Returns whether a live entry passes the filter; `nil` if all do. It is called in
+  ///     the client's own time slice. The source filters past entries.
+  ///   - position: The position up to which the client has everything; `nil` for the current one.
+  ///   - passesGaps: Whether removed entries are skipped with a notification instead of an error.
+  ///   - maxUnacknowledged: The most unacknowledged entries to send; `nil` if the client does not
+  ///     acknowledge.
   package init(
     _ handle: Handle, to source: LogSource, where isWanted: ((LogEntry) -> Bool)? = nil,
     after position: UInt64?, on connection: Connection, passesGaps: Bool = false,
@@ -78,7 +81,7 @@ package final class LogSubscription: Subscription {
     super.init(handle, on: connection)
   }
 
-  /// Whether what it sends is chosen while it is sent.
+  /// Whether entries are filtered while they are sent.
   override var isCostly: Bool { isWanted != nil }
 
   override func start() {
@@ -93,7 +96,7 @@ package final class LogSubscription: Subscription {
     onEnd = nil
   }
 
-  /// Ends it, before anything else is sent, and tells the client why.
+  /// Ends the subscription with a reason, before anything else is sent.
   package func close(_ reason: StaticString) {
     closing = reason
     markDirty()
@@ -101,13 +104,13 @@ package final class LogSubscription: Subscription {
 
   // MARK: Acknowledging
 
-  /// How many entries the client has not acknowledged.
+  /// The number of unacknowledged entries.
   package var unacknowledgedCount: Int { unacknowledged?.count ?? 0 }
 
-  /// The last position that stood in a frame: up to there a client can acknowledge.
+  /// The last position sent in a frame, up to which the client can acknowledge.
   package var lastTold: UInt64 { told }
 
-  /// The client has done with everything up to a position.
+  /// Acknowledges all entries up to a position.
   package func acknowledge(upTo seq: UInt64) {
     unacknowledged?.acknowledge(upTo: seq)
     guard isPaused else { return }
@@ -115,7 +118,7 @@ package final class LogSubscription: Subscription {
     markDirty()
   }
 
-  /// Whether nothing may be sent before the client acknowledges; tells it so.
+  /// Returns whether sending is paused until the client acknowledges, and notifies it once.
   private func pauses(_ buffer: inout ByteBuffer) -> Bool {
     guard let unacknowledged, unacknowledged.room == 0 else { return false }
     if !isPaused { notifyPaused(unacknowledged.count, &buffer) }
@@ -161,13 +164,13 @@ package final class LogSubscription: Subscription {
 
   private func fillLive(from first: Int, _ buffer: inout ByteBuffer) -> Bool {
     var next = first
-    // What was read may have been ahead of what has been told live.
+    // Entries read from the journal may be newer than the feed's next entry.
     while next < feed.endIndex, feed[next].seq <= cursor { next += 1 }
     while next < feed.endIndex {
       let (first, end) = wanted(from: next)
       next = first
       guard first < end else {
-        // What was looked at is not looked at again.
+        // Advances past the rejected entries so that they are not filtered again.
         cursor = max(cursor, feed[first - 1].seq)
         guard first < feed.endIndex else { break }
         state = .live(next: next)
@@ -195,8 +198,10 @@ package final class LogSubscription: Subscription {
     return true
   }
 
-  /// The next entries in memory that are wanted and follow each other; an empty range where the search
-  /// has ended, when there are none, or the client's time of this turn is up.
+  /// Finds the next consecutive entries in memory that pass the filter.
+  ///
+  /// Returns an empty range at the position where the search stopped, if there are none or the
+  /// client's time slice is over.
   private func wanted(from next: Int) -> (first: Int, end: Int) {
     guard let isWanted else { return (next, feed.endIndex) }
     var first = next
@@ -214,13 +219,13 @@ package final class LogSubscription: Subscription {
     return (first, end)
   }
 
-  /// Entries that are looked at ahead of being written.
+  /// The most entries to filter before writing them.
   private static let wantedAtOnce = 64
 
-  /// - Returns: Whether it may go on.
+  /// - Returns: Whether the subscription can continue.
   private func fillPage(_ page: LogBatch, from first: Int, _ buffer: inout ByteBuffer) -> Bool {
     var next = first
-    // What is not kept any more is told where it stood.
+    // Gaps are reported at their position among the entries.
     var holes = page.holes.drop { $0.upperBound <= cursor }
     while next < page.entries.count || !holes.isEmpty {
       let all = 0..<page.entries.count
@@ -245,7 +250,7 @@ package final class LogSubscription: Subscription {
 
   /// Appends a frame.
   ///
-  /// - Returns: How many entries it holds.
+  /// - Returns: The number of entries in the frame.
   @inline(__always)
   private func write(
     _ entries: some LogEntries, from next: Int, upTo end: Int, _ buffer: inout ByteBuffer
@@ -269,13 +274,13 @@ package final class LogSubscription: Subscription {
     return count
   }
 
-  /// Appends a notification that says how far the client is.
+  /// Appends a notification with the client's position.
   private func tell(_ method: StaticString, _ buffer: inout ByteBuffer) {
     notify(method, seq: cursor, &buffer)
     told = cursor
   }
 
-  /// What comes next is not in memory any more.
+  /// Switches to reading from the journal because the next entry is no longer in memory.
   private func fallBehind(_ buffer: inout ByteBuffer) {
     state = .past
     guard isCaughtUp else { return }
@@ -283,7 +288,7 @@ package final class LogSubscription: Subscription {
     notifyBehind(at: cursor, last: feed.end, &buffer)
   }
 
-  /// Goes on behind what is not kept any more, if the client wants that, and says what it was.
+  /// Skips a gap at the start of the journal, if the client wants that, and reports it.
   private func passGap(_ error: WireError, _ buffer: inout ByteBuffer) -> Bool {
     let first = past.first()
     guard passesGaps, error.name == .seqExpired, first > cursor + 1 else { return false }
@@ -293,7 +298,7 @@ package final class LogSubscription: Subscription {
     return true
   }
 
-  /// Goes on behind positions that are not kept any more, and says which.
+  /// Skips removed positions and reports them.
   private func skip(_ missed: ClosedRange<UInt64>, _ buffer: inout ByteBuffer) {
     notifyLagged(missed: missed, &buffer)
     cursor = missed.upperBound

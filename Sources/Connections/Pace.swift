@@ -1,24 +1,26 @@
 internal import Signals
 
-/// Lets something be sent at an interval, and wakes its subscription when that is over.
+/// A rate limit for one subscription, which it wakes at the end of each interval.
 struct Pace {
   private let interval: UInt64
 
-  /// Milliseconds of the hub's clock before which nothing is sent.
+  /// The earliest time of the next frame, in milliseconds of the hub's clock.
   private var notBefore: UInt64 = 0
   private var alarm: (any Disposable)?
 
-  /// - Parameter interval: Milliseconds between what is sent, at least; 0 for none.
+  /// - Parameter interval: The minimum interval between frames in milliseconds; 0 for none.
   init(everyMilliseconds interval: UInt64) {
     self.interval = interval
   }
 
-  /// What is sent now counts as the first.
+  /// Starts the first interval, because the answer counts as a frame.
   mutating func start(_ hub: Hub) {
     notBefore = hub.now() + interval
   }
 
-  /// Whether something may be sent now; if not, the subscription is woken when it may.
+  /// Returns whether a frame may be sent now.
+  ///
+  /// If not, wakes the subscription when it may.
   mutating func isDue(_ subscription: Subscription) -> Bool {
     guard interval > 0 else { return true }
     let hub = subscription.connection.hub

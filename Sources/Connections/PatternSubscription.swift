@@ -2,7 +2,9 @@ package import JSON
 package import Signals
 package import Wire
 
-/// One client watches all sources of a pattern: it gets the newest value of each that has changed.
+/// A subscription to all sources that match a pattern.
+///
+/// It delivers the newest value of each changed source.
 package final class PatternSubscription: Subscription {
   private struct Pending {
     var seq: UInt64
@@ -10,10 +12,10 @@ package final class PatternSubscription: Subscription {
     var isAsked: Bool
     var skipped: UInt64
 
-    /// Whether the client knows of no value of it.
+    /// Whether the client has no value of this source.
     var isNew: Bool
 
-    /// Its place in ``order``.
+    /// The index of the source in ``order``.
     var place: Int
   }
 
@@ -23,18 +25,18 @@ package final class PatternSubscription: Subscription {
   private var pace: Pace
   private var observation: (any Disposable)?
 
-  /// What has changed and was not sent, and in which order.
+  /// The unsent changes by source.
   ///
-  /// A source that has changed again stands where it changed last. What came and went meanwhile is
-  /// not there: there are no more than the sources that the client knows and those that there are.
+  /// A source that changes again moves to the end. A source that appeared and disappeared in
+  /// between is removed, so the memory is bounded by the number of sources.
   private var pending: [String: Pending] = [:]
   private var order: [String?] = []
 
   /// - Parameters:
-  ///   - changes: Those of the sources that are meant, from now on.
-  ///   - value: The present value of a source whose change does not tell it.
-  ///   - isDistinct: Whether a change to the value that a source has already is not sent.
-  ///   - interval: Milliseconds between what is sent, at least; 0 for none.
+  ///   - changes: The changes of the matching sources from now on.
+  ///   - value: Returns the current value of a source whose change does not carry it.
+  ///   - isDistinct: Whether changes to an equal value are dropped.
+  ///   - interval: The minimum interval between frames in milliseconds; 0 for none.
   package init(
     _ handle: Handle, to changes: Signal<StateChange, Never>,
     value: @escaping (String) -> JSONText? = { _ in nil }, on connection: Connection,
@@ -78,7 +80,7 @@ package final class PatternSubscription: Subscription {
     markDirty()
   }
 
-  /// Drops the places of changes that were overtaken.
+  /// Removes the empty slots of superseded changes.
   private func compact() {
     order.removeAll { $0 == nil }
     for (place, source) in order.enumerated() {

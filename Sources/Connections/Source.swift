@@ -1,18 +1,20 @@
 package import JSON
 package import Signals
 
-/// Something with a value that clients can watch.
+/// A source with a value that clients can watch.
 package struct StateSource {
-  /// By which clients that watch the same are known: they share what is kept in memory.
+  /// The key of the shared feed.
+  ///
+  /// Sources with the same key share their data.
   package let key: String
 
-  /// Whether its changes are events in the journal and so have positions.
+  /// Whether the changes are events in the journal, so that they have positions.
   package let isJournaled: Bool
 
-  /// Whether its values are objects whose members stand in the frames themselves: what is loading.
+  /// Whether the value has a loading state: an object whose members are inlined into the frames.
   package let isLoading: Bool
 
-  /// The value now; `nil` when there is none.
+  /// Returns the current value; `nil` if there is none.
   package let value: () -> JSONText?
 
   /// Every change from now on.
@@ -30,20 +32,20 @@ package struct StateSource {
   }
 }
 
-/// A source has another value.
+/// A change of a source's value.
 package struct StateChange {
   package let source: String
 
-  /// The position of the event that changed it; 0 for what is not journaled.
+  /// The position of the event that caused the change; 0 if the source is not journaled.
   package let seq: UInt64
 
-  /// The value; `nil` when the source is gone.
+  /// The value; `nil` if there is none or ``isAsked`` is set.
   package let value: JSONText?
 
-  /// Whether the value is to be asked for when it is needed, because it may be long.
+  /// Whether the value, which may be long, must be fetched when it is needed.
   package let isAsked: Bool
 
-  /// Whether the source had this value before.
+  /// Whether the source had an equal value before.
   package let isRepeat: Bool
 
   /// Whether the source had no value before.
@@ -52,7 +54,8 @@ package struct StateChange {
   /// Whether the source has no value now.
   package let isGone: Bool
 
-  /// - Parameter isGone: Left out, a source without a value that is not to be asked for is gone.
+  /// - Parameter isGone: `nil` to derive it: a change without a value that need not be fetched is a
+  ///   removal.
   package init(
     source: String, seq: UInt64, value: JSONText?, isAsked: Bool = false, isRepeat: Bool = false,
     isNew: Bool = false, isGone: Bool? = nil

@@ -2,19 +2,21 @@ package import JSON
 internal import Signals
 package import Wire
 
-/// One client watches one value: it gets the newest when it can take it.
+/// A subscription to one value.
+///
+/// It delivers the newest value when the client can take it.
 package final class StateSubscription: Subscription {
   private let feed: StateFeed
   private let isDistinct: Bool
   private var pace: Pace
 
-  /// The count of the last change that was sent, and its value.
+  /// The change count of the feed when the last value was sent.
   private var sent: UInt64
   private var sentValue: JSONText?
 
   /// - Parameters:
-  ///   - isDistinct: Whether a value equal to the last one sent is not sent.
-  ///   - interval: Milliseconds between what is sent, at least; 0 for none.
+  ///   - isDistinct: Whether values equal to the last sent one are dropped.
+  ///   - interval: The minimum interval between frames in milliseconds; 0 for none.
   package init(
     _ handle: Handle, to source: StateSource, on connection: Connection, isDistinct: Bool = true,
     everyMilliseconds interval: UInt64 = 0
@@ -28,7 +30,9 @@ package final class StateSubscription: Subscription {
     super.init(handle, on: connection)
   }
 
-  /// The value that the reply shows: nothing older is sent after it.
+  /// The value for the answer.
+  ///
+  /// Nothing older is sent after it.
   package var value: JSONText? { sentValue }
 
   override func start() {
@@ -74,7 +78,7 @@ package final class StateSubscription: Subscription {
   }
 }
 
-/// The value of one source, for all that watch it.
+/// The value of one source, shared by all its subscriptions.
 final class StateFeed: Feed {
   let source: StateSource
   private(set) var value: JSONText?
@@ -82,7 +86,7 @@ final class StateFeed: Feed {
   /// The position of the last change.
   private(set) var seq: UInt64 = 0
 
-  /// Changes since the feed was made.
+  /// The number of changes since the feed was created.
   private(set) var count: UInt64 = 0
 
   init(_ source: StateSource, _ key: String, _ hub: Hub) {

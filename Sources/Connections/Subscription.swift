@@ -2,31 +2,31 @@ internal import JSON
 internal import Signals
 package import Wire
 
-/// What one client watches.
+/// A subscription of one client.
 ///
-/// It holds no queue of what it has not sent: it knows where it stands, and takes what is there
-/// when the client can take it.
+/// It has no queue of unsent items. It knows its position and reads what is available when the
+/// client can take it.
 package class Subscription {
   package let handle: Handle
   package unowned let connection: Connection
 
-  /// What the client has called that which it watches: a source, a pattern or `events`.
+  /// The client's name for the subject: a source, a pattern or `events`.
   package internal(set) var source = ""
 
-  /// Where its feed has it; `nil` while it has not.
+  /// The index of this subscription in its feed; `nil` if it is not in one.
   final var place: Int?
 
-  /// Whether the batch that has made it is not answered.
+  /// Whether the batch that created the subscription is still unanswered.
   final var isInBatch = false
 
   /// Whether there may be something to send.
   package internal(set) var isDirty = false
 
-  /// Whether the last frame of it was written.
+  /// Whether the subscription has written its last frame.
   private(set) var isOver = false
   private let live = LiveNode("Subscription")
 
-  /// How every `next` of it begins.
+  /// The beginning of every `next` frame.
   let head: String
 
   init(_ handle: Handle, on connection: Connection) {
@@ -35,31 +35,33 @@ package class Subscription {
     head = #"{"jsonrpc":"2.0","method":"next","params":{"sub":\#(handle.text),"#
   }
 
-  /// Begins to watch; the reply has been written.
+  /// Starts watching.
+  ///
+  /// The answer was written before.
   func start() {}
 
-  /// Appends what is to be sent now, up to about ``Hub/chunkSize``.
+  /// Appends the frames that are due, up to about ``Hub/chunkSize``.
   ///
   /// - Returns: Whether nothing is left.
   func fill(_ buffer: inout ByteBuffer) -> Bool { true }
 
-  /// Whether it takes time to find out what is to be sent: that is time of the client.
+  /// Whether selecting updates takes time, which then counts as the client's time.
   var isCostly: Bool { false }
 
-  /// Whether the client has been sent everything up to a position that is durable.
+  /// Returns whether the client has been sent everything up to a durable position.
   func hasShown(_ position: UInt64) -> Bool { !isDirty }
 
-  /// Watches no longer.
+  /// Stops watching.
   func end() {}
 
-  /// Notes that there is something to send.
+  /// Marks the subscription as having something to send.
   final func markDirty() {
     guard !isDirty else { return }
     isDirty = true
     connection.hub.list(connection)
   }
 
-  /// Appends a notification about this subscription, with a position.
+  /// Appends a notification about this subscription with a position.
   final func notify(_ method: StaticString, seq: UInt64, _ buffer: inout ByteBuffer) {
     begin(method, &buffer)
     buffer.append(#","seq":"#)
@@ -73,7 +75,7 @@ package class Subscription {
     buffer.append(handle.text.text)
   }
 
-  /// Appends that the client has fallen behind what is kept in memory.
+  /// Appends a notification that the client has fallen behind the retained entries.
   final func notifyBehind(at seq: UInt64, last: UInt64, _ buffer: inout ByteBuffer) {
     begin("behind", &buffer)
     buffer.append(#","seq":"#)
@@ -83,7 +85,7 @@ package class Subscription {
     Frame.endParams(&buffer)
   }
 
-  /// Appends that positions were passed over because their events are not kept any more.
+  /// Appends a notification that removed positions were skipped.
   final func notifyLagged(missed: ClosedRange<UInt64>, _ buffer: inout ByteBuffer) {
     begin("lagged", &buffer)
     buffer.append(#","seq":"#)
@@ -96,7 +98,7 @@ package class Subscription {
     Frame.endParams(&buffer)
   }
 
-  /// Appends that nothing comes before the client acknowledges some of what it has.
+  /// Appends a notification that nothing is sent until the client acknowledges.
   final func notifyPaused(_ unacknowledged: Int, _ buffer: inout ByteBuffer) {
     begin("paused", &buffer)
     buffer.append(#","reason":"unacked","unacked":"#)
@@ -104,7 +106,7 @@ package class Subscription {
     Frame.endParams(&buffer)
   }
 
-  /// Ends the subscription because of what somebody else has done.
+  /// Ends the subscription because of another client's action.
   final func close(_ reason: StaticString, _ buffer: inout ByteBuffer) {
     begin("closed", &buffer)
     buffer.append(#","reason":""#)
@@ -127,10 +129,10 @@ package class Subscription {
     isOver = true
   }
 
-  /// Cuts off a line that is longer than the client takes, and ends the subscription.
+  /// Replaces a line that is too long for the client by an error and ends the subscription.
   ///
-  /// - Parameter start: Where the line begins in the buffer.
-  /// - Returns: Whether the line may stay.
+  /// - Parameter start: The offset of the line in the buffer.
+  /// - Returns: Whether the line was kept.
   final func checkLine(from start: Int, seq: UInt64?, _ buffer: inout ByteBuffer) -> Bool {
     let size = buffer.count - start
     guard size > connection.lineOut else { return true }

@@ -1,19 +1,21 @@
-/// The way to one client, as its connection sees it.
+/// The output side of a connection, provided by its host.
 package protocol Transport: AnyObject {
-  /// Sends what is taken without waiting.
+  /// Sends as many bytes as possible without blocking.
   ///
-  /// - Returns: How many bytes were taken; when they are fewer than given, the host calls
-  ///   ``Connection/becameWritable()`` when there is room. `nil` when the client is gone.
+  /// - Returns: The number of bytes taken; `nil` if the client is gone. If not all were taken, the
+  ///   host calls ``Connection/becameWritable()`` when there is room.
   func send(_ bytes: Span<UInt8>) -> Int?
 
-  /// Reads from the client, or lets it wait.
+  /// Starts or pauses reading from the client.
   func setReading(_ isReading: Bool)
 
-  /// Ends the connection; called once.
+  /// Closes the connection.
+  ///
+  /// Called once.
   func close()
 }
 
-/// The process at the other end, as the kernel saw it connect.
+/// The identity of the peer process, as the kernel recorded it on connecting.
 package struct PeerIdentity: Equatable, Sendable {
   package let uid: UInt32
   package let gid: UInt32

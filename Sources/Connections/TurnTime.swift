@@ -1,27 +1,26 @@
 internal import Signals
 
-/// The time of one turn of the loop, shared between users and between the clients of each.
+/// A scheduler that shares one turn of the loop between users, and between the clients of each.
 ///
-/// A client that asks for much is interrupted between two requests when its slice is over, and goes
-/// on in the next turn, behind others of the same user. The clients of one user have a share of each
-/// turn together, so that a user with a thousand clients gets no more of the loop than one with a
-/// single client.
+/// A client is interrupted between two requests when its slice is over. It continues in the next
+/// turn, after other clients of the same user. All clients of a user share one part of each turn,
+/// so that many clients get no more time than a single one.
 final class TurnTime {
-  /// Nanoseconds for which one client runs requests before others have their turn.
+  /// The nanoseconds that one client may run requests at a time.
   static let slice: UInt64 = 2_000_000
 
-  /// Nanoseconds of one turn for all clients of one user.
+  /// The nanoseconds of one turn for all clients of one user.
   static let share: UInt64 = 4_000_000
 
-  /// Requests that are run between two looks at the clock while they are quick.
+  /// The number of quick requests between two clock reads.
   private static let quickRequests = 4
 
-  /// Nanoseconds between two looks above which requests are not quick.
+  /// The nanoseconds between two clock reads above which requests do not count as quick.
   private static let quick: UInt64 = 100_000
 
   private let clock: () -> UInt64
 
-  /// The user whose client works now; `nil` while none does.
+  /// The user whose client is running; `nil` if none is.
   private var current: UserShare?
   private var begun: UInt64 = 0
   private var deadline: UInt64 = 0
@@ -29,23 +28,23 @@ final class TurnTime {
   private var requestsUntilLook = 0
   private var isOver = false
 
-  /// Users whose clients have worked in this turn.
+  /// The users whose clients have run in this turn.
   private var spenders: [UserShare] = []
 
-  /// Users with interrupted clients, the one that has waited longest first.
+  /// The users with interrupted clients, longest waiting first.
   private var waiting: [UserShare] = []
 
-  /// - Parameter clock: Nanoseconds of a monotonic clock that goes on within a turn.
+  /// - Parameter clock: Returns the nanoseconds of a monotonic clock that advances within a turn.
   init(clock: @escaping () -> UInt64) {
     self.clock = clock
   }
 
-  /// Whether some client was interrupted and has not gone on.
+  /// Whether some client is interrupted.
   var hasInterrupted: Bool { !waiting.isEmpty }
 
-  /// Begins the slice of a client, or goes on with it.
+  /// Begins a slice for a client, unless one is running.
   ///
-  /// - Returns: Whether it has begun here, so that ``end()`` is to be called.
+  /// - Returns: Whether a slice was begun, so that the caller must call ``end()``.
   func begin(for user: UserShare) -> Bool {
     guard current == nil else { return false }
     current = user
@@ -58,7 +57,7 @@ final class TurnTime {
     return true
   }
 
-  /// Ends the slice: its time is the user's.
+  /// Ends the slice and charges its time to the user.
   func end() {
     guard let user = current else { return }
     current = nil
@@ -67,10 +66,10 @@ final class TurnTime {
     user.spent += max(1, time)
   }
 
-  /// Whether the client that works now is to stop before its next request.
+  /// Returns whether the running client must stop before its next request.
   ///
-  /// To be asked before each request, or each step of what is sent; the first one of a slice is always
-  /// done. Between slices, when no client works, it is never up.
+  /// Call it before each request or each step of output. The first request of a slice may run
+  /// unless the user's share is used up. Always `false` if no client is running.
   func isUp() -> Bool {
     guard current != nil else { return false }
     guard !isOver else { return true }
@@ -85,7 +84,7 @@ final class TurnTime {
     return isOver
   }
 
-  /// Lets an interrupted client go on in its turn.
+  /// Queues an interrupted client to continue later.
   func append(_ connection: Connection) {
     let user = connection.user
     user.interrupted.append(connection)
@@ -94,8 +93,7 @@ final class TurnTime {
     waiting.append(user)
   }
 
-  /// Lets interrupted clients go on, those of each user until the user's share of this turn is used
-  /// up.
+  /// Resumes interrupted clients of each user until the user's share of this turn is used up.
   func goOn() {
     for user in waiting {
       while user.spent < Self.share, let connection = user.interrupted.popFirst() {
@@ -108,7 +106,7 @@ final class TurnTime {
     }
   }
 
-  /// A new turn begins.
+  /// Ends the turn and resets the time of all users.
   func endTurn() {
     for user in spenders { user.spent = 0 }
     spenders = []

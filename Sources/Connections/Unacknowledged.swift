@@ -1,8 +1,10 @@
-/// What a client was sent and has not acknowledged: so much of it, and no more.
+/// The positions that were sent and not acknowledged yet, with a maximum count.
 struct Unacknowledged {
   private let max: Int
 
-  /// Positions in order, the first at ``start``.
+  /// The positions in order.
+  ///
+  /// Those before ``start`` are acknowledged.
   private var seqs: [UInt64] = []
   private var start = 0
 
@@ -12,14 +14,14 @@ struct Unacknowledged {
 
   var count: Int { seqs.count - start }
 
-  /// How many more may be sent.
+  /// The number of entries that may still be sent.
   var room: Int { max - count }
 
   mutating func note(_ seq: UInt64) {
     seqs.append(seq)
   }
 
-  /// The client has done with everything up to a position.
+  /// Removes all positions up to an acknowledged one.
   mutating func acknowledge(upTo seq: UInt64) {
     while start < seqs.count, seqs[start] <= seq { start += 1 }
     guard start > seqs.count / 2 else { return }

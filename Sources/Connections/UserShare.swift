@@ -1,28 +1,27 @@
 internal import Signals
 
-/// What all clients of one user of the machine use together.
+/// The resources that all clients of one system user share.
 ///
 /// It exists while the user has a client.
 final class UserShare {
   let uid: UInt32
 
-  /// Clients that are connected.
+  /// The number of connected clients.
   var connections = 0
 
-  /// Calls that are answered in a later turn.
+  /// The number of late calls.
   var lateCalls = 0
 
-  /// Bytes that the daemon holds for the clients: input without an end, answers that wait for the
-  /// journal or for each other, output that was not taken.
+  /// Bytes buffered for the clients: incomplete input, waiting answers and pending output.
   var bufferedBytes = 0
 
-  /// Nanoseconds of this turn that the requests of the clients have taken.
+  /// The nanoseconds of this turn that the clients have used.
   var spent: UInt64 = 0
 
-  /// Clients that were interrupted, in the order in which they go on.
+  /// The interrupted clients, in the order in which they continue.
   var interrupted = Queue<Connection>()
 
-  /// Whether ``TurnTime`` has the user on its list of those with interrupted clients.
+  /// Whether the user is in the waiting list of ``TurnTime``.
   var isInterrupted = false
 
   init(uid: UInt32) {

@@ -1,22 +1,26 @@
-/// The last of what has happened, up to a number of bytes; each has a number, the first 0.
+/// The most recent elements up to a number of bytes.
+///
+/// Each element has an index; the first one is 0.
 struct Window<Element: WindowElement> {
-  /// What is kept, behind some places of what is not any more.
+  /// The retained elements.
+  ///
+  /// The first ``unused`` slots are already dropped.
   private var elements: [Element] = []
 
-  /// The number of the first place.
+  /// The index of the first slot.
   private var base = 0
   private var unused = 0
 
-  /// Bytes of what is kept.
+  /// The bytes of the retained elements.
   private(set) var bytes = 0
 
-  /// The number of the first that is kept.
+  /// The index of the first retained element.
   var firstIndex: Int { base + unused }
 
-  /// The number after that of the last one.
+  /// The index after the last element.
   var endIndex: Int { base + elements.count }
 
-  /// One that is kept, by its number.
+  /// A retained element, by its index.
   subscript(index: Int) -> Element { elements[index - base] }
 
   mutating func append(_ element: Element) {
@@ -24,9 +28,9 @@ struct Window<Element: WindowElement> {
     bytes += element.size
   }
 
-  /// Drops the oldest until the others take no more than so many bytes.
+  /// Drops the oldest elements until the rest takes at most `capacity` bytes.
   ///
-  /// - Returns: The last that was dropped; `nil` when none was.
+  /// - Returns: The last dropped element; `nil` if none was dropped.
   @discardableResult
   mutating func trim(to capacity: Int) -> Element? {
     var last: Element?
@@ -35,7 +39,7 @@ struct Window<Element: WindowElement> {
     return last
   }
 
-  /// Drops all before a number.
+  /// Drops all elements before an index.
   mutating func drop(before index: Int) {
     while firstIndex < min(index, endIndex) { _ = dropFirst() }
     closeGap()
@@ -44,7 +48,7 @@ struct Window<Element: WindowElement> {
   private mutating func dropFirst() -> Element {
     let first = elements[unused]
     bytes -= first.size
-    // The place stays until there are many of them, what it held goes now.
+    // Frees the element now; the empty slots are removed together later.
     elements[unused] = .empty
     unused += 1
     return first
@@ -58,12 +62,12 @@ struct Window<Element: WindowElement> {
   }
 }
 
-/// What a ``Window`` keeps.
+/// An element of a ``Window``.
 protocol WindowElement {
-  /// About how many bytes it takes.
+  /// The approximate size in bytes.
   var size: Int { get }
 
-  /// One that takes none.
+  /// A placeholder of size 0.
   static var empty: Self { get }
 }
 

@@ -1,23 +1,23 @@
-/// Names in order, by how many segments they have: found by pattern or by how they begin.
+/// An index of names by number of segments, searchable by pattern or by prefix.
 ///
-/// A search costs what it finds, as long as what is wanted begins with segments that are no wildcards;
-/// behind a wildcard it looks at each name that fits so far, which has an end: ``maxVain``.
+/// The cost of a search is proportional to its results if the pattern begins with literal segments.
+/// Behind a wildcard, every name that matches so far is checked; ``maxVain`` bounds that work.
 ///
-/// Names are ASCII, so that the order of strings is that of their bytes.
+/// Names are ASCII, so strings and bytes sort alike.
 public struct NameIndex: Sendable {
-  /// Names that a search may look at without finding one.
+  /// The most non-matching names that a search may check.
   public static let maxVain = 10_000
 
-  /// A search would have had to look at more than ``maxVain`` names in vain.
+  /// An error for a search that would check more than ``maxVain`` non-matching names.
   public struct TooVain: Error {}
 
-  /// The names of one segment, of two, and so on.
+  /// The names with one segment, with two, and so on.
   private var byDepth: [SortedNames] = []
 
-  /// No names.
+  /// Creates an empty index.
   public init() {}
 
-  /// - Parameter names: In any order, each once.
+  /// - Parameter names: Names in any order, without duplicates.
   public init(_ names: some Sequence<String>) {
     var byDepth: [[String]] = []
     for name in names {
@@ -28,34 +28,35 @@ public struct NameIndex: Sendable {
     self.byDepth = byDepth.map { SortedNames(sorting: $0) }
   }
 
-  /// How many names there are.
+  /// The number of names.
   public var count: Int { byDepth.reduce(0) { $0 + $1.count } }
 
-  /// Takes a name in that may be there already.
+  /// Inserts a name, unless it exists.
   public mutating func insert(_ name: String) {
     let depth = Self.depth(of: name)
     while byDepth.count <= depth { byDepth.append(SortedNames(sorting: [])) }
     byDepth[depth].insert(name)
   }
 
-  /// Takes a name away that may not be there.
+  /// Removes a name if it exists.
   public mutating func remove(_ name: String) {
     let depth = Self.depth(of: name)
     if depth < byDepth.count { byDepth[depth].remove(name) }
   }
 
-  /// How many separators a name has.
+  /// Returns the number of separators in a name.
   private static func depth(of name: String) -> Int {
     name.utf8.reduce(0) { $0 + ($1 == UInt8(ascii: "/") ? 1 : 0) }
   }
 
-  // MARK: Finding
+  // MARK: Searching
 
-  /// Calls `body` with the names that a pattern means, ordered within each number of segments, until
-  /// it returns `false`.
+  /// Calls `body` with each name that matches a pattern, until `body` returns `false`.
   ///
-  /// - Parameter excluded: Patterns whose names are passed over.
-  /// - Throws: ``TooVain``.
+  /// Names with fewer segments come first. Names with as many segments are sorted.
+  ///
+  /// - Parameter excluded: Patterns whose names are skipped.
+  /// - Throws: ``TooVain`` if too many names had to be checked.
   public func search(
     _ pattern: Pattern, without excluded: [Pattern] = [], _ body: (String) -> Bool
   ) throws(TooVain) {
@@ -67,8 +68,9 @@ public struct NameIndex: Sendable {
     }
   }
 
-  /// Calls `body` with the names that begin so, ordered within each number of segments, until it
-  /// returns `false`.
+  /// Calls `body` with each name that has a prefix, until `body` returns `false`.
+  ///
+  /// Names with fewer segments come first. Names with as many segments are sorted.
   public func search(withPrefix prefix: String, _ body: (String) -> Bool) {
     for names in byDepth {
       var cursor = names.cursor(at: prefix)
@@ -79,20 +81,20 @@ public struct NameIndex: Sendable {
     }
   }
 
-  /// The names nearest to where a name would stand, some before and some behind it, of those that
-  /// have as many segments.
+  /// Returns up to `count` names on each side of the position of `name`, among those with as many
+  /// segments.
   public func neighbours(of name: String, count: Int) -> [String] {
     let depth = Self.depth(of: name)
     guard depth < byDepth.count else { return [] }
     return byDepth[depth].neighbours(of: name, count: count)
   }
 
-  /// One search for a pattern.
+  /// A search for one pattern.
   private struct Search {
     private let segments: [Substring]
     private let excluded: [Pattern]
 
-    /// The segments before the first wildcard, and what stands behind them.
+    /// The literal segments before the first wildcard, with a trailing separator if more follow.
     private let prefix: String
     private var vain = 0
 
@@ -104,8 +106,10 @@ public struct NameIndex: Sendable {
       prefix = literal.joined(separator: "/") + (isWhole || literal.isEmpty ? "" : "/")
     }
 
-    /// - Parameter depth: How many separators each of the names has.
-    /// - Returns: Whether it goes on with other names.
+    /// Searches the names with one number of segments.
+    ///
+    /// - Parameter depth: The number of separators in each name.
+    /// - Returns: Whether the search continues with other names; `false` if `body` stopped it.
     mutating func run(
       _ names: borrowing SortedNames, _ depth: Int, _ body: (String) -> Bool
     ) throws(TooVain) -> Bool {
@@ -123,8 +127,8 @@ public struct NameIndex: Sendable {
       return true
     }
 
-    /// Where the first name stands that may be meant, when that is behind a name; `nil` when the name
-    /// is meant.
+    /// Returns the first position behind `name` at which a match is possible, or `nil` if `name`
+    /// matches.
     private func firstCandidate(from name: String, _ depth: Int) -> String? {
       let bytes = name.utf8
       var start = bytes.startIndex
@@ -133,7 +137,7 @@ public struct NameIndex: Sendable {
         let end = bytes[start...].firstIndex(of: separator) ?? bytes.endIndex
         if wanted != "*", !bytes[start..<end].elementsEqual(wanted.utf8) {
           let parent = String(Substring(bytes[..<start]))
-          // The wanted segment is still to come below the same parent, or the parent is done with.
+          // The wanted segment may still follow below the same parent; otherwise skip the parent.
           let target = parent + wanted + (i < depth ? "/" : "")
           return name < target ? target : Self.behind(parent)
         }
@@ -142,7 +146,8 @@ public struct NameIndex: Sendable {
       return nil
     }
 
-    /// The first place behind those that are passed over with a name; `nil` when it is wanted.
+    /// Returns the first position behind the excluded pattern that matches `name`, or `nil` if none
+    /// does.
     private func firstBehindExcluded(_ name: String) -> String? {
       guard let pattern = excluded.first(where: { $0.matches(name) }) else { return nil }
       guard pattern.isOpen else { return name + "\u{0}" }
@@ -152,12 +157,12 @@ public struct NameIndex: Sendable {
       return Self.behind(parent.joined(separator: "/") + "/")
     }
 
-    /// The first place behind all that begins with a parent and its separator.
+    /// Returns the first position behind all names below a parent, which ends with its separator.
     private static func behind(_ parent: String) -> String {
-      parent.isEmpty ? last : parent.dropLast() + "0"  // which follows the separator
+      parent.isEmpty ? last : parent.dropLast() + "0"  // "0" follows "/" in ASCII
     }
 
-    /// Behind every name.
+    /// A position behind every name.
     private static let last = "\u{7f}"
     private let separator = UInt8(ascii: "/")
   }

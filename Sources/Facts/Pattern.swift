@@ -1,30 +1,32 @@
-/// Which sources or types are meant: `*` stands for one segment, `**` as the last one for the rest.
+/// A pattern of names: `*` matches one segment, and `**` as the last segment matches the rest.
 public struct Pattern: Hashable, Sendable {
   /// The pattern as it was written.
   public let text: String
 
-  /// Whether it is no pattern but the name of one thing.
+  /// Whether the pattern has no wildcards, so that it is the name of one thing.
   public let isLiteral: Bool
 
-  /// Bytes of a pattern, as of a name.
+  /// The most bytes of a pattern, the same as of a name.
   private static let maxBytes = 200
 
   private let separator: UInt8
 
-  /// Whether it ends with `**`.
+  /// Whether the pattern ends with `**`.
   let isOpen: Bool
 
-  /// `**`: the pattern that means every name.
+  /// The pattern `**`, which matches every name.
   public static let everything = Pattern(everyName: ())
 
   private init(everyName: Void) {
     (text, isLiteral, separator, isOpen) = ("**", false, UInt8(ascii: "/"), true)
   }
 
-  /// A pattern; `nil` when it is too long, a segment is empty, a `*` stands beside others, or a `**`
-  /// before the end.
+  /// Creates a pattern; `nil` if the text is too long or malformed.
   ///
-  /// - Parameter separator: What stands between segments; ASCII.
+  /// A text is malformed if a segment is empty, if a `*` is only part of a segment, or if a `**` is
+  /// not the last segment.
+  ///
+  /// - Parameter separator: The ASCII character between segments.
   public init?(_ text: String, separator: Unicode.Scalar = "/") {
     guard text.utf8.count <= Self.maxBytes else { return nil }
     let separator = UInt8(ascii: separator)
@@ -48,13 +50,13 @@ public struct Pattern: Hashable, Sendable {
     isOpen = stars == 2
   }
 
-  /// The first segment, when it is no wildcard.
+  /// The first segment; `nil` if it is a wildcard.
   public var first: String? {
     let first = text.utf8.prefix { $0 != separator }
     return first.first == UInt8(ascii: "*") ? nil : String(Substring(first))
   }
 
-  /// Whether some name is meant by both patterns.
+  /// Returns whether some name matches both patterns.
   public func overlaps(_ other: Pattern) -> Bool {
     let (own, others) = (segments, other.segments)
     for i in 0..<max(own.count, others.count) {
@@ -65,7 +67,7 @@ public struct Pattern: Hashable, Sendable {
     return true
   }
 
-  /// Whether every name that the other pattern means is meant by this one.
+  /// Returns whether this pattern matches every name that the other one matches.
   public func covers(_ other: Pattern) -> Bool {
     let (own, others) = (segments, other.segments)
     for i in 0..<max(own.count, others.count) {
@@ -76,7 +78,7 @@ public struct Pattern: Hashable, Sendable {
     return true
   }
 
-  /// What is meant by both patterns; `nil` when nothing is.
+  /// Returns a pattern for the names that match both patterns, or `nil` if there are none.
   public func intersection(with other: Pattern) -> Pattern? {
     let (own, others) = (segments, other.segments)
     var common: [Substring] = []
@@ -97,21 +99,21 @@ public struct Pattern: Hashable, Sendable {
     self.init(segments.joined(separator: String(Character(separator))), separator: separator)
   }
 
-  /// What stands between the separators.
+  /// The parts between the separators.
   var segments: [Substring] {
     text.split(separator: Character(Unicode.Scalar(separator)), omittingEmptySubsequences: false)
   }
 
-  /// Whether a name is meant.
+  /// Returns whether a name matches the pattern.
   ///
-  /// - Complexity: O(*n*) in the name, without allocating.
+  /// - Complexity: O(*n*) in the length of the name, without allocations.
   public func matches(_ name: String) -> Bool {
     let (pattern, name) = (text.utf8.span, name.utf8.span)
     var (p, n) = (0, 0)
     while p < pattern.count {
       if pattern[p] == UInt8(ascii: "*") {
         if isOpen, p == pattern.count - 2 { return n < name.count }
-        // One segment, whatever it is, but not an empty one.
+        // A `*` matches exactly one segment that is not empty.
         let start = n
         while n < name.count, name[n] != separator { n += 1 }
         guard n > start else { return false }

@@ -1,16 +1,16 @@
-/// Values that are kept under patterns, found by a name that the patterns mean.
+/// A dictionary from patterns to values, searchable by the names that the patterns match.
 ///
-/// A tree by segments: to find the values of a name costs what the name has segments and what is
-/// found, not how many patterns there are.
+/// It is a tree of segments. The cost of a lookup depends on the segments of the name and on the
+/// results, not on the number of patterns.
 public final class PatternIndex<Value> {
   private final class Node {
     var literals: [String: Node] = [:]
     var star: Node?
 
-    /// The value of the pattern that ends here.
+    /// The value of the pattern that ends at this node.
     var value: Value?
 
-    /// The value of the pattern that ends here with `**`.
+    /// The value of the pattern that ends at this node with `**`.
     var rest: Value?
 
     var isEmpty: Bool { literals.isEmpty && star == nil && value == nil && rest == nil }
@@ -19,18 +19,20 @@ public final class PatternIndex<Value> {
   private let root = Node()
   private let separator: UInt8
 
-  /// How many patterns there are.
+  /// The number of patterns.
   public private(set) var count = 0
 
-  /// - Parameter separator: What stands between segments; ASCII.
+  /// - Parameter separator: The ASCII character between segments.
   public init(separator: Unicode.Scalar = "/") {
     self.separator = UInt8(ascii: separator)
   }
 
-  /// Whether there is no pattern.
+  /// Whether there are no patterns.
   public var isEmpty: Bool { count == 0 }
 
-  /// The value of a pattern; `nil` takes it away.
+  /// The value of a pattern; `nil` if there is none.
+  ///
+  /// Setting `nil` removes the pattern.
   public subscript(pattern: Pattern) -> Value? {
     get {
       var node = root
@@ -74,14 +76,14 @@ public final class PatternIndex<Value> {
     }
   }
 
-  /// Whether a pattern means a name.
+  /// Returns whether a pattern matches a name.
   public func hasMatch(for name: String) -> Bool {
     var isFound = false
     forEachMatch(for: name) { _ in isFound = true }
     return isFound
   }
 
-  /// Calls `body` with the value of each pattern that means a name.
+  /// Calls `body` with the value of each pattern that matches a name.
   public func forEachMatch(for name: String, _ body: (Value) -> Void) {
     guard count > 0 else { return }
     match(name.utf8[...], in: root, body)
@@ -92,7 +94,7 @@ public final class PatternIndex<Value> {
     guard !node.literals.isEmpty || node.star != nil else { return }
     let end = name.firstIndex(of: separator)
     let segment = name[..<(end ?? name.endIndex)]
-    // A wildcard means something, and not nothing.
+    // A `*` does not match an empty segment.
     guard !segment.isEmpty else { return }
     let rest = end.map { name[name.index(after: $0)...] }
     func goOn(in next: Node) {

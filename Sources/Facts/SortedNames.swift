@@ -1,20 +1,20 @@
-/// Strings in order, each once, in pieces: to insert one moves a few hundred others at most.
+/// A sorted set of strings, stored in chunks so that an insertion moves a few hundred at most.
 struct SortedNames: Sendable {
-  /// Names of a piece before it is cut in two.
+  /// The most names in a chunk; a larger chunk is split in two.
   private static let pieceSize = 512
 
-  /// None of them is empty.
+  /// The chunks in order; none is empty.
   private var pieces: [[String]]
 
   private(set) var count: Int
 
-  /// Where a name stands.
+  /// The position of a name.
   struct Cursor {
     fileprivate var piece: Int
     fileprivate var index: Int
   }
 
-  /// - Parameter names: In any order, each once.
+  /// - Parameter names: Names in any order, without duplicates.
   init(sorting names: [String]) {
     let isSorted = zip(names, names.dropFirst()).allSatisfy { $0 < $1 }
     let names = isSorted ? names : names.sorted()
@@ -24,12 +24,12 @@ struct SortedNames: Sendable {
     }
   }
 
-  /// The name at a place; `nil` behind the last one.
+  /// The name at a position; `nil` behind the last one.
   subscript(cursor: Cursor) -> String? {
     cursor.piece < pieces.count ? pieces[cursor.piece][cursor.index] : nil
   }
 
-  /// The place of the first name that is not before another.
+  /// Returns the position of the first name that is not less than `name`.
   func cursor(at name: String) -> Cursor {
     guard let piece = piece(of: name) else { return Cursor(piece: 0, index: 0) }
     let index = Self.index(of: name, in: pieces[piece])
@@ -43,7 +43,7 @@ struct SortedNames: Sendable {
       : Cursor(piece: cursor.piece + 1, index: 0)
   }
 
-  /// Takes a name in, unless it is there.
+  /// Inserts a name, unless it exists.
   mutating func insert(_ name: String) {
     guard let piece = piece(of: name) ?? (pieces.isEmpty ? nil : 0) else {
       pieces = [[name]]
@@ -60,7 +60,7 @@ struct SortedNames: Sendable {
     pieces.insert(half, at: piece + 1)
   }
 
-  /// Takes a name away, if it is there.
+  /// Removes a name if it exists.
   mutating func remove(_ name: String) {
     guard let piece = piece(of: name) else { return }
     let index = Self.index(of: name, in: pieces[piece])
@@ -70,7 +70,7 @@ struct SortedNames: Sendable {
     if pieces[piece].isEmpty { pieces.remove(at: piece) }
   }
 
-  /// The names before and behind a place, `count` of them on each side.
+  /// Returns the names around a position, up to `count` on each side.
   func neighbours(of name: String, count: Int) -> [String] {
     var names: [String] = []
     var (after, place) = (0, cursor(at: name))
@@ -94,7 +94,7 @@ struct SortedNames: Sendable {
     return names
   }
 
-  /// The last piece that begins with a name or one before it; `nil` when all begin behind it.
+  /// Returns the last chunk whose first name is not greater than `name`, or `nil` if there is none.
   private func piece(of name: String) -> Int? {
     var (low, high) = (0, pieces.count)
     while low < high {
@@ -104,7 +104,7 @@ struct SortedNames: Sendable {
     return low > 0 ? low - 1 : nil
   }
 
-  /// The index of the first that is not before a name.
+  /// Returns the index of the first name that is not less than `name`.
   private static func index(of name: String, in names: [String]) -> Int {
     var (low, high) = (0, names.count)
     while low < high {

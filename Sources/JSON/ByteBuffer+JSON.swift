@@ -1,8 +1,8 @@
 extension ByteBuffer {
-  /// Appends a JSON string, its quotes included.
+  /// Appends a JSON string, including its quotes.
   ///
-  /// Escapes what RFC 8259 demands, which is quote, backslash and controls below a space, and the
-  /// other controls, which terminals obey as well: DEL and C1.
+  /// Escapes the characters that RFC 8259 requires: quote, backslash and controls below U+0020.
+  /// Also escapes DEL and the C1 controls, because terminals interpret them.
   public mutating func append(quoted text: String) {
     append(UInt8(ascii: "\""))
     let bytes = text.utf8.span
@@ -23,7 +23,9 @@ extension ByteBuffer {
     append(UInt8(ascii: "\""))
   }
 
-  /// Whether no byte needs an escape, eight at a time.
+  /// Returns whether no byte needs an escape.
+  ///
+  /// Checks eight bytes at a time.
   @inline(__always)
   private static func isPlain(_ bytes: Span<UInt8>) -> Bool {
     let raw = unsafe bytes.bytes
@@ -51,7 +53,9 @@ extension ByteBuffer {
     return true
   }
 
-  /// The high bit of the lowest byte that is 0; of those above it there may be false ones.
+  /// Sets the high bit of the lowest zero byte.
+  ///
+  /// Bytes above that one may be flagged falsely.
   @inline(__always)
   private static func zeros(_ word: UInt64) -> UInt64 {
     (word &- 0x0101_0101_0101_0101) & ~word
@@ -71,7 +75,7 @@ extension ByteBuffer {
     }
   }
 
-  /// Appends a control character below U+0100 as an escape.
+  /// Appends a control character below U+0100 as a `\u` escape.
   private mutating func append(control scalar: UInt8) {
     append("\\u00")
     append(Self.hexadecimal(scalar >> 4))
@@ -82,8 +86,9 @@ extension ByteBuffer {
     nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
   }
 
-  /// Appends a scanned JSON text without the white space between its tokens, and with its raw control
-  /// characters, which are DEL and C1, as escapes.
+  /// Appends a scanned JSON text without white space between tokens.
+  ///
+  /// Escapes the raw control characters DEL and C1.
   public mutating func append(compacting text: Span<UInt8>) {
     reserve(text.count)
     var i = 0
@@ -120,7 +125,7 @@ extension ByteBuffer {
     append(text.extracting(start..<range.upperBound))
   }
 
-  /// The offset after the string whose opening quote is at `start`.
+  /// Returns the offset after the string whose opening quote is at `start`.
   private static func endOfString(_ text: Span<UInt8>, from start: Int) -> Int {
     var i = start + 1
     while text[i] != UInt8(ascii: "\"") { i += text[i] == UInt8(ascii: "\\") ? 2 : 1 }

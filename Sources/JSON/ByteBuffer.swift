@@ -1,18 +1,19 @@
-/// Bytes that are being written: one owner, grown by doubling, reused by its owner.
+/// A growable byte buffer with a single owner.
 ///
-/// The one place of this module that manages memory by hand: an array costs three times as much
-/// for each small append, and the daemon's replies are made of small appends.
+/// Growing doubles the capacity, and the owner can reuse the memory. This is the only type of this
+/// module that manages memory by hand: small appends to an array cost three times as much, and the
+/// daemon's replies consist of small appends.
 @safe
 public struct ByteBuffer: ~Copyable {
   @usableFromInline var base: UnsafeMutableRawPointer?
 
-  /// The bytes written.
+  /// The number of bytes written.
   public private(set) var count = 0
 
-  /// How many bytes fit before the buffer grows; 0 holds no memory.
+  /// The number of bytes that fit before the buffer grows; 0 means that no memory is allocated.
   public private(set) var capacity = 0
 
-  /// An empty buffer without memory.
+  /// Creates an empty buffer without allocating memory.
   @inlinable
   public init() {
     unsafe base = nil
@@ -22,7 +23,7 @@ public struct ByteBuffer: ~Copyable {
     unsafe base?.deallocate()
   }
 
-  /// Whether nothing is written.
+  /// Whether the buffer is empty.
   @inline(__always)
   public var isEmpty: Bool { count == 0 }
 
@@ -36,7 +37,9 @@ public struct ByteBuffer: ~Copyable {
     }
   }
 
-  /// The bytes as a string; they must be UTF-8.
+  /// The bytes as a string.
+  ///
+  /// They must be valid UTF-8.
   public var string: String { String(validUTF8: span) }
 
   /// A copy of the bytes.
@@ -44,9 +47,9 @@ public struct ByteBuffer: ~Copyable {
     unsafe span.withUnsafeBufferPointer { unsafe Array($0) }
   }
 
-  // MARK: Room
+  // MARK: Capacity
 
-  /// Makes room for `extra` more bytes.
+  /// Reserves room for `extra` more bytes.
   @inline(__always)
   public mutating func reserve(_ extra: Int) {
     if count &+ extra > capacity { grow(extra) }
@@ -64,9 +67,9 @@ public struct ByteBuffer: ~Copyable {
     capacity = newCapacity
   }
 
-  /// Forgets what is written.
+  /// Removes all bytes.
   ///
-  /// - Parameter capacity: Memory above this many bytes is given back.
+  /// - Parameter capacity: The most bytes of memory to keep; a larger allocation is freed.
   public mutating func removeAll(keepingCapacity capacity: Int = .max) {
     count = 0
     guard self.capacity > capacity else { return }
@@ -75,7 +78,7 @@ public struct ByteBuffer: ~Copyable {
     self.capacity = 0
   }
 
-  /// Drops the first `n` bytes and moves the rest to the front.
+  /// Removes the first `n` bytes and moves the rest to the front.
   public mutating func removeFirst(_ n: Int) {
     precondition(0 <= n && n <= count, "more is dropped than is there")
     guard n > 0, let base = unsafe base else { return }
@@ -83,7 +86,7 @@ public struct ByteBuffer: ~Copyable {
     unsafe base.copyMemory(from: base + n, byteCount: count)
   }
 
-  /// Drops what was written after the first `count` bytes.
+  /// Removes all bytes after the first `count`.
   public mutating func truncate(to count: Int) {
     precondition(0 <= count && count <= self.count, "truncating forwards")
     self.count = count
@@ -107,7 +110,7 @@ public struct ByteBuffer: ~Copyable {
     }
   }
 
-  /// Appends what is written in another buffer.
+  /// Appends the bytes of another buffer.
   @inline(__always)
   public mutating func append(_ other: borrowing ByteBuffer) {
     append(other.span)
@@ -120,13 +123,13 @@ public struct ByteBuffer: ~Copyable {
       UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// Appends the UTF-8 of a string, as it is.
+  /// Appends the UTF-8 of a string, without quoting.
   @inline(__always)
   public mutating func append(_ text: String) {
     append(text.utf8.span)
   }
 
-  /// Appends memory.
+  /// Appends the bytes of a memory region.
   @inline(__always)
   private mutating func append(_ source: UnsafeRawBufferPointer) {
     guard let start = source.baseAddress else { return }
@@ -162,7 +165,9 @@ public struct ByteBuffer: ~Copyable {
     count &+= digits
   }
 
-  /// Appends a Unicode scalar as UTF-8; the value must be one.
+  /// Appends a Unicode scalar as UTF-8.
+  ///
+  /// Traps if the value is not a scalar.
   mutating func append(scalar value: UInt32) {
     guard let scalar = Unicode.Scalar(value) else { preconditionFailure("no scalar: \(value)") }
     for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { append(byte) }

@@ -1,37 +1,38 @@
-/// The types of this module within `Codable` ones: the coders of this module know them and pass
-/// their text on as it is; other coders are refused.
+/// `Codable` conformances of this module's types.
+///
+/// The coders of this module copy their text unchanged; other coders throw an error.
 
 extension JSONText: Codable {
-  /// Taken over whole by ``JSONDecoder``.
+  /// Reads the text of any value; requires ``JSONDecoder``.
   public init(from decoder: any Decoder) throws {
     self = try decoder.jsonText()
   }
 
-  /// Passed on whole by ``JSONEncoder``.
+  /// Writes the text unchanged; requires ``JSONEncoder``.
   public func encode(to encoder: any Encoder) throws {
     try encoder.passOn(self)
   }
 }
 
 extension JSONNumber: Codable {
-  /// Taken over with every digit by ``JSONDecoder``.
+  /// Reads a number with every digit; requires ``JSONDecoder``.
   public init(from decoder: any Decoder) throws {
     self = try decoder.singleValueContainer().decode(JSONNumber.self)
   }
 
-  /// Passed on with every digit by ``JSONEncoder``.
+  /// Writes the number with every digit; requires ``JSONEncoder``.
   public func encode(to encoder: any Encoder) throws {
     try encoder.passOn(self)
   }
 }
 
 extension JSONValue: Codable {
-  /// Taken apart by ``JSONDecoder``.
+  /// Parses any value; requires ``JSONDecoder``.
   public init(from decoder: any Decoder) throws {
     self = try decoder.jsonText().value
   }
 
-  /// Written by ``JSONEncoder``.
+  /// Writes the value; requires ``JSONEncoder``.
   public func encode(to encoder: any Encoder) throws {
     try encoder.passOn(self)
   }

@@ -1,6 +1,6 @@
-/// What is wrong with a JSON text, and where.
+/// An error in a JSON text, with its offset.
 public struct JSONFault: Error, Equatable, Sendable {
-  /// The rules of RFC 8259, and the limits, that a text can break.
+  /// The rules of RFC 8259 and the limits that a text can break.
   public enum Reason: String, Sendable {
     case unexpectedEnd = "the text ends too early"
     case unexpectedByte = "unexpected character"
@@ -23,13 +23,13 @@ public struct JSONFault: Error, Equatable, Sendable {
     case tooManyMembers = "more than 4096 members in one object"
   }
 
-  /// The first byte that breaks the rule, counted from 0 at the start of the text.
+  /// The offset of the first offending byte, counted from 0.
   public let offset: Int
 
-  /// The rule.
+  /// The broken rule.
   public let reason: Reason
 
-  /// A fault at an offset.
+  /// Creates a fault at an offset.
   public init(offset: Int, reason: Reason) {
     self.offset = offset
     self.reason = reason
@@ -37,6 +37,6 @@ public struct JSONFault: Error, Equatable, Sendable {
 }
 
 extension JSONFault: CustomStringConvertible {
-  /// One sentence for people.
+  /// A one-sentence message for people.
   public var description: String { "\(reason.rawValue) at byte \(offset)" }
 }

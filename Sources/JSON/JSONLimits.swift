@@ -1,24 +1,29 @@
-/// How large a JSON text may be in the directions that cost stack, memory or time.
+/// Limits on a JSON text that bound the use of stack, memory and time.
 public enum JSONLimits {
-  /// Arrays and objects inside each other.
+  /// The most nested arrays and objects.
   public static let depth = 64
 
-  /// How many of them may stand around a value where it is shown: what somebody gives us nests so
-  /// much less.
+  /// The most arrays and objects that may enclose a value when it is sent to a client.
+  ///
+  /// Values from clients may nest that much less than ``depth``.
   public static let surroundings = 10
 
-  /// Members of one object of a text that a stranger has written: what costs a table of names.
+  /// The most members of one object in an untrusted text.
   ///
-  /// Where the length of the text bounds the work already (what a client asked its daemon for, what an
-  /// administrator imports), a reader is given ``anyMembers`` instead.
+  /// Each member needs an entry in a table of names.
+  ///
+  /// Use ``anyMembers`` where the length of the text already bounds the work, for example for
+  /// replies from the daemon or for files that an administrator imports.
   public static let members = 4096
 
-  /// As many members as the text has room for.
+  /// No limit on members.
   public static let anyMembers = Int.max
 
-  /// Digits of one number, its exponent included.
+  /// The most digits of one number, including its exponent.
   public static let digits = 1024
 
-  /// Digits of a sum: what needs more is not computed.
+  /// The most digits of a sum.
+  ///
+  /// A longer sum is not computed.
   public static let sumDigits = 64
 }

@@ -1,33 +1,36 @@
-/// A JSON number as it was written: no digit is lost by passing through a double.
+/// A JSON number as it was written, so that no digit is lost by conversion to a double.
 public struct JSONNumber: Sendable {
-  /// The number by the grammar of RFC 8259.
+  /// The number in the grammar of RFC 8259.
   public let text: String
 
-  /// A number whose text has been scanned.
+  /// Creates a number from a scanned text.
   init(scanned text: String) {
     self.text = text
   }
 
-  /// A number by its text; `nil` when that is no JSON number.
+  /// Creates a number from a text; `nil` if the text is not a JSON number.
   public init?(_ text: String) {
     var scanner = JSONScanner(text.utf8.span)
     guard (try? scanner.number()) != nil, scanner.position == text.utf8.count else { return nil }
     self.text = text
   }
 
-  /// An integer.
+  /// Creates a number from an integer.
   public init(_ integer: some BinaryInteger) {
     text = String(integer)
   }
 
-  /// A double in the shortest form that reads back as the same; `nil` when it is not finite.
+  /// Creates a number from a double, in the shortest form that reads back equal; `nil` if it is not
+  /// finite.
   public init?(_ double: Double) {
     guard double.isFinite else { return nil }
     let text = double.description
     self.text = text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 
-  /// The value, if it is an integer and fits; `1.0` and `1e2` are integers.
+  /// The value as `Int64`; `nil` if it is not an integer or does not fit.
+  ///
+  /// `1.0` and `1e2` are integers.
   public var int64: Int64? {
     if let integer = Int64(text) { return integer }
     let decimal = Decimal(self)
@@ -37,20 +40,21 @@ public struct JSONNumber: Sendable {
     return Int64(decimal.plainText)
   }
 
-  /// The nearest double; 0 for what is too near to it.
+  /// The nearest double; 0 if the number is too small for one.
   public var double: Double { Double(text) ?? .nan }
 
-  /// Whether ``double`` is 0 and the number is not: nothing is to be computed with that.
+  /// Whether ``double`` is 0 although the number is not.
+  ///
+  /// Do not compute with such a number.
   public var isTooSmallForDouble: Bool {
     double == 0
       && text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
         .contains { UInt8(ascii: "1")...UInt8(ascii: "9") ~= $0 }
   }
 
-  /// The exact sum.
+  /// Returns the exact sum of two numbers.
   ///
-  /// - Returns: `nil` when the sum is not computed: it needs more than 64 digits, or is too large for
-  ///   a double.
+  /// - Returns: `nil` if the sum needs more than 64 digits or is too large for a double.
   public func adding(_ other: JSONNumber) -> JSONNumber? {
     if let left = Int64(text), let right = Int64(other.text) {
       let (sum, overflow) = left.addingReportingOverflow(right)
@@ -61,31 +65,36 @@ public struct JSONNumber: Sendable {
 }
 
 extension JSONNumber: Hashable {
-  /// Whether two numbers have the same value, however they are written.
+  /// Returns whether two numbers have the same value, however they are written.
   public static func == (left: Self, right: Self) -> Bool {
     left.text == right.text || Decimal(left) == Decimal(right)
   }
 
-  /// Equal values hash alike.
+  /// Hashes the value, so that equal numbers have equal hashes.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(Decimal(self))
   }
 }
 
-/// A number as digits and a power of ten, in one normal form: no zeros at either end.
+/// A number as digits and a power of ten, normalized so that there are no zeros at either end.
 struct Decimal: Hashable {
   var isNegative: Bool
 
-  /// Digits 0 to 9, the most significant first; empty is zero.
+  /// Digits from 0 to 9, most significant first; empty for zero.
   var digits: [UInt8]
 
-  /// The power of ten of the last digit; so far from 0 as ``farthest`` when it is farther.
+  /// The power of ten of the last digit.
+  ///
+  /// The magnitude is at most about ``farthest``.
   var exponent: Int
 
-  /// The digits of an exponent that is farther from 0, without leading zeros; else empty.
+  /// The digits of an exponent's magnitude that exceeds ``farthest``, without leading zeros;
+  /// otherwise empty.
   private var beyond: [UInt8] = []
 
-  /// Far enough for every exponent that is written in 17 digits, near enough to be summed.
+  /// The exponent used for exponents of more than 17 digits.
+  ///
+  /// Sums of such values do not overflow.
   private static let farthest = Int.max / 8
 
   private init(isNegative: Bool, digits: [UInt8], exponent: Int) {
@@ -123,8 +132,10 @@ struct Decimal: Hashable {
     if !self.digits.isEmpty { self.beyond = beyond }
   }
 
-  /// Whether an exponent that is farther than ``farthest`` makes this nearer to zero than another with
-  /// the same ``exponent``; `nil` when they are alike in that.
+  /// Compares the parts of the exponents beyond ``farthest``.
+  ///
+  /// - Returns: Whether this number is nearer to zero than `other`, which has the same
+  ///   ``exponent``; `nil` if those parts are equal.
   func isFartherDown(than other: Decimal) -> Bool? {
     guard beyond != other.beyond else { return nil }
     let isLonger =
@@ -133,7 +144,7 @@ struct Decimal: Hashable {
     return isLonger == (exponent < 0)
   }
 
-  /// The exact sum; `nil` when it has more than 64 digits.
+  /// Returns the exact sum, or `nil` if it has more than 64 digits.
   func adding(_ other: Decimal) -> Decimal? {
     if digits.isEmpty { return other }
     if other.digits.isEmpty { return self }
@@ -154,7 +165,8 @@ struct Decimal: Hashable {
     return sum.digits.count <= JSONLimits.sumDigits ? sum : nil
   }
 
-  /// The digits with zeros appended, so that the last stands for `10^low`.
+  /// Returns the digits with zeros appended so that the last one has the weight `10^low`, or `nil`
+  /// if there are too many.
   private func scaled(to low: Int) -> [UInt8]? {
     let zeros = exponent - low
     guard zeros + digits.count <= 2 * JSONLimits.sumDigits else { return nil }
@@ -172,7 +184,9 @@ struct Decimal: Hashable {
     return result
   }
 
-  /// `a - b` where `a` is not the smaller.
+  /// Returns `a - b`.
+  ///
+  /// Requires that `a` is not smaller than `b`.
   private static func difference(_ a: [UInt8], _ b: [UInt8]) -> [UInt8] {
     var result = a
     var borrow: UInt8 = 0
@@ -184,7 +198,7 @@ struct Decimal: Hashable {
     return result
   }
 
-  /// The number without an exponent, as long as it may be.
+  /// The number without an exponent, however long that is.
   var plainText: String {
     if digits.isEmpty { return "0" }
     let sign = isNegative ? "-" : ""
@@ -195,7 +209,7 @@ struct Decimal: Hashable {
     return sign + "0." + String(repeating: "0", count: -point) + text
   }
 
-  /// The number in its plainest form that the scanner takes back.
+  /// The number in its plainest form that the scanner accepts.
   var number: JSONNumber {
     let length = max(digits.count, digits.count + exponent, 1 - exponent)
     if length <= JSONLimits.sumDigits { return JSONNumber(scanned: plainText) }

@@ -1,20 +1,26 @@
-/// A place in a JSON value (RFC 6901): `/a/0` is the first element of the member `a`; empty is the
-/// whole.
+/// A JSON Pointer (RFC 6901): `/a/0` is the first element of the member `a`; empty is the whole
+/// value.
+///
+/// ```swift
+/// JSONPointer("/a/0")?.find(in: try JSONText(parsing: #"{"a":[7]}"#))  // 7
+/// ```
 public struct JSONPointer: Hashable, Sendable {
   struct Token: Hashable {
     let name: String
 
-    /// The token as an index; `nil` when it is none.
+    /// The token as an array index; `nil` if it is not one.
     let index: Int?
   }
 
   /// The pointer as it was written.
   public let text: String
 
-  /// Its parts, from the outermost on.
+  /// The tokens, outermost first.
   let tokens: [Token]
 
-  /// A pointer; `nil` when the text is none: it is empty or begins with `/`, and after a `~` stands
+  /// Creates a pointer from a text.
+  ///
+  /// Returns `nil` if the text neither is empty nor begins with `/`, or if a `~` is not followed by
   /// 0 or 1.
   public init?(_ text: String) {
     var tokens: [Token] = []
@@ -51,11 +57,11 @@ public struct JSONPointer: Hashable, Sendable {
     return Int(Substring(part))
   }
 
-  /// What stands at the place; `nil` when there is nothing.
+  /// Returns the value at this pointer, or `nil` if there is none.
   ///
-  /// Of a name that stands twice the last counts.
+  /// If an object has several members with the same name, the last one counts.
   ///
-  /// - Complexity: O(*n*) in the text; what is passed over is not copied.
+  /// - Complexity: O(*n*) in the length of the text. Skipped values are not copied.
   public func find(in value: JSONText) -> JSONText? {
     if tokens.isEmpty { return value }
     let bytes = value.text.utf8.span
@@ -113,7 +119,7 @@ public struct JSONPointer: Hashable, Sendable {
 }
 
 extension JSONScanner {
-  /// Whether a string is a text.
+  /// Returns whether a string token equals a text.
   fileprivate func token(_ token: StringToken, is text: String) -> Bool {
     if token.isEscaped { return self.text(token).utf8.elementsEqual(text.utf8) }
     let name = text.utf8.span

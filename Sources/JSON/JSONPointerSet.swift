@@ -1,10 +1,10 @@
-/// Pointers that are looked up together: one pass over a text finds what stands at all of them.
+/// A set of pointers that are all looked up in one pass over a text.
 public final class JSONPointerSet {
   private final class Node {
     var members: [String: Node] = [:]
     var elements: [Int: Node] = [:]
 
-    /// The pointers that end here, and how often each was inserted.
+    /// The pointer that ends here, and the number of its insertions.
     var ends: (pointer: JSONPointer, count: Int)?
 
     var isLeaf: Bool { members.isEmpty && elements.isEmpty }
@@ -12,17 +12,19 @@ public final class JSONPointerSet {
 
   private let root = Node()
 
-  /// How many different pointers there are.
+  /// The number of different pointers.
   public private(set) var count = 0
 
-  /// No pointers.
+  /// Creates an empty set.
   public init() {}
 
-  /// Takes a pointer in; as often as it is, it is to be removed.
+  /// Inserts a pointer.
+  ///
+  /// Each insertion needs its own ``remove(_:)``.
   public func insert(_ pointer: JSONPointer) {
     var node = root
     for token in pointer.tokens {
-      // A token that is a number may be the name of a member as well.
+      // A numeric token may also be the name of a member.
       let next = node.members[token.name] ?? Node()
       node.members[token.name] = next
       if let index = token.index { node.elements[index] = next }
@@ -32,7 +34,7 @@ public final class JSONPointerSet {
     node.ends = (pointer, (node.ends?.count ?? 0) + 1)
   }
 
-  /// Takes a pointer away that was inserted.
+  /// Removes one insertion of a pointer.
   public func remove(_ pointer: JSONPointer) {
     remove(pointer.tokens[...], from: root)
   }
@@ -51,10 +53,12 @@ public final class JSONPointerSet {
     if let index = token.index { node.elements[index] = nil }
   }
 
-  /// Where something stands in a text, of each pointer with something there; see
-  /// ``JSONPointer/find(in:)``.
+  /// Returns the range in the text of each pointer's value.
   ///
-  /// - Complexity: O(*n*) in the text, however many pointers there are, and in what is found.
+  /// Pointers without a value are left out. See ``JSONPointer/find(in:)``.
+  ///
+  /// - Complexity: O(*n*) in the length of the text and the number of values found, however many
+  ///   pointers there are.
   public func places(in value: JSONText) -> [JSONPointer: Range<Int>] {
     var places: [JSONPointer: Range<Int>] = [:]
     var scanner = JSONScanner(kept: value.text.utf8.span)
@@ -87,7 +91,7 @@ public final class JSONPointerSet {
     while more {
       let key = try scanner.key()
       if let next = node.members[scanner.text(key)] {
-        // Of a name that stands twice the last counts.
+        // If a name occurs twice, the last member counts.
         if !seen.insert(ObjectIdentifier(next)).inserted { forget(next, &places) }
         try visit(next, &scanner, &places)
       } else {
@@ -120,7 +124,7 @@ public final class JSONPointerSet {
 }
 
 extension JSONText {
-  /// What stands at a place that is known to hold a value.
+  /// Returns the text at a range that is known to hold a value.
   public subscript(place: Range<Int>) -> JSONText {
     JSONText(trusted: String(validUTF8: text.utf8.span.extracting(place)))
   }

@@ -1,8 +1,9 @@
 extension JSONScanner {
-  /// Passes a number.
+  /// Skips a number.
   ///
-  /// - Throws: ``JSONFault`` when it is malformed, has more than 1024 digits, or, where the members of
-  ///   objects are limited, is so large that a double could not hold it.
+  /// - Throws: ``JSONFault`` if the number is malformed, has more than 1024 digits, or is too large
+  ///   for a double. Lenient scanners check only the grammar; texts accepted before may exceed a
+  ///   double.
   public mutating func number() throws(JSONFault) {
     let start = position
     if position < bytes.count, bytes[position] == UInt8(ascii: "-") { position += 1 }
@@ -38,8 +39,8 @@ extension JSONScanner {
     guard digits <= JSONLimits.digits || isLenient else {
       throw JSONFault(offset: start, reason: .tooManyDigits)
     }
-    // Three hundred digits without an exponent are within what a double can hold. What was accepted
-    // before is still read.
+    // Up to 300 digits without an exponent fit a double. Texts accepted before are not checked
+    // again.
     if hasExponent || digits > 300, !isKept, !isLenient { try checkRange(start..<position) }
   }
 
@@ -50,7 +51,7 @@ extension JSONScanner {
     return position - start
   }
 
-  /// - Throws: A fault when a number is too large for a double.
+  /// - Throws: A fault if the number is too large for a double.
   @inline(never)
   private func checkRange(_ range: Range<Int>) throws(JSONFault) {
     let double = Double(String(validUTF8: bytes.extracting(range))) ?? .infinity
@@ -59,9 +60,10 @@ extension JSONScanner {
     }
   }
 
-  /// The integer that a scanned number stands for; `nil` when it is none or no `Int64`.
+  /// Returns the value of a scanned number, or `nil` if it is not an integer or does not fit
+  /// `Int64`.
   ///
-  /// `1.0` and `1e2` are integers: the value counts, not how it is written.
+  /// `1.0` and `1e2` are integers, because the value counts and not the spelling.
   public func integer(_ range: Range<Int>) -> Int64? {
     var i = range.lowerBound
     let isNegative = bytes[i] == UInt8(ascii: "-")
@@ -70,7 +72,7 @@ extension JSONScanner {
     while i < range.upperBound, 0x30...0x39 ~= bytes[i] {
       let (shifted, overflow) = value.multipliedReportingOverflow(by: 10)
       let digit = Int64(bytes[i] & 15)
-      // Summed towards its sign, so that Int64.min is reached too.
+      // Accumulates towards the sign so that `Int64.min` can be reached.
       let (sum, carry) =
         isNegative
         ? shifted.subtractingReportingOverflow(digit) : shifted.addingReportingOverflow(digit)

@@ -1,5 +1,5 @@
 extension JSONScanner {
-  /// Passes a string, its quotes included.
+  /// Skips a string, including its quotes, and returns its token.
   public mutating func string() throws(JSONFault) -> StringToken {
     guard take(UInt8(ascii: "\"")) else { throw fault(.expectedValue) }
     let start = position
@@ -24,10 +24,10 @@ extension JSONScanner {
     }
   }
 
-  /// Passes bytes that need no look of their own: neither quote, backslash, control nor high.
+  /// Skips bytes that need no check: not a quote, a backslash, a control or a byte above 0x7F.
   ///
-  /// Eight at a time; the lowest flagged bit is exact, those above it may be false alarms, and only
-  /// the lowest is used.
+  /// Checks eight bytes at a time. The lowest flagged bit is exact; higher ones may be false, and
+  /// only the lowest is used.
   @inline(__always)
   private mutating func skipPlainASCII() {
     let raw = unsafe bytes.bytes
@@ -47,7 +47,7 @@ extension JSONScanner {
       }
       position += 8
     }
-    // Fewer than eight bytes are left: one at a time is as good.
+    // Checks the last bytes, fewer than eight, one at a time.
     while position < bytes.count {
       let byte = bytes[position]
       guard byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else {
@@ -57,7 +57,9 @@ extension JSONScanner {
     }
   }
 
-  /// Passes one escape; a high surrogate takes its low one along.
+  /// Skips one escape.
+  ///
+  /// A high surrogate must be followed by its low surrogate.
   private mutating func escape() throws(JSONFault) {
     let start = position
     guard position + 1 < bytes.count else { throw ended() }
@@ -93,7 +95,7 @@ extension JSONScanner {
     JSONFault(offset: bytes.count, reason: .unexpectedEnd)
   }
 
-  /// Passes four hexadecimal digits.
+  /// Reads four hexadecimal digits.
   private mutating func hexadecimal() throws(JSONFault) -> UInt16 {
     var value: UInt16 = 0
     for _ in 0..<4 {
@@ -105,17 +107,17 @@ extension JSONScanner {
     return value
   }
 
-  // MARK: What a token says
+  // MARK: Token contents
 
-  /// The string that a token stands for.
+  /// Returns the string of a token.
   ///
-  /// - Complexity: O(*n*) in its bytes; 15 bytes and fewer allocate nothing.
+  /// - Complexity: O(*n*) in its bytes. Strings of up to 15 bytes do not allocate.
   public func text(_ token: StringToken) -> String {
     let content = bytes.extracting(token.start..<token.end)
     return token.isEscaped ? unescaped(content) : String(validUTF8: content)
   }
 
-  /// Whether a token stands for `text`, which must be ASCII.
+  /// Returns whether a token equals `text`, which must be ASCII.
   @inline(__always)
   public func token(_ token: StringToken, is text: StaticString) -> Bool {
     if token.isEscaped { return self.text(token) == text.description }
@@ -126,7 +128,7 @@ extension JSONScanner {
   }
 }
 
-/// The value of a hexadecimal digit.
+/// Returns the value of a hexadecimal digit, or `nil` if the byte is not one.
 func hexadecimalDigit(_ byte: UInt8) -> UInt16? {
   switch byte {
   case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
@@ -136,12 +138,12 @@ func hexadecimalDigit(_ byte: UInt8) -> UInt16? {
   }
 }
 
-/// Resolves the escapes of a string's content, which has been scanned before.
+/// Resolves the escapes of a scanned string's content.
 private func unescaped(_ content: Span<UInt8>) -> String {
   var result = ByteBuffer()
   result.reserve(content.count)
   var i = 0
-  /// Reads the four digits after `\u`, whose backslash is at `i`.
+  /// Reads the four digits of the `\u` escape whose backslash is at `i`.
   func unit() -> UInt32 {
     var value: UInt32 = 0
     for k in 2..<6 { value = value << 4 | UInt32(hexadecimalDigit(content[i + k]) ?? 0) }

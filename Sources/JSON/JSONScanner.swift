@@ -1,23 +1,23 @@
-/// Walks over a JSON text without copying it, strictly by RFC 8259.
+/// Scans a JSON text strictly by RFC 8259, without copying it.
 ///
-/// Every byte that the scanner has passed is known to be valid: UTF-8, escapes, surrogate pairs,
-/// the grammar of numbers, nesting (``JSONLimits``). It recurses nowhere, so that the depth of a
-/// text costs no stack. A scanner whose method has thrown is not used again.
+/// Every byte before ``position`` is valid: UTF-8, escapes, surrogate pairs, number grammar and
+/// nesting (``JSONLimits``). The scanner does not recurse, so deep texts use no stack. Do not use a
+/// scanner after one of its methods has thrown.
 public struct JSONScanner: ~Escapable {
   /// The kind of a value, known from its first byte.
   public enum Kind: Sendable {
     case null, bool, number, string, array, object
   }
 
-  /// A string in the text: the offsets of what stands between its quotes.
+  /// A string in the text, as the offsets of the bytes between its quotes.
   public struct StringToken: Equatable, Sendable {
-    /// The first byte after the opening quote.
+    /// The offset of the first byte after the opening quote.
     public let start: Int
 
-    /// The closing quote.
+    /// The offset of the closing quote.
     public let end: Int
 
-    /// Whether the bytes hold escapes, so that they are not yet the string itself.
+    /// Whether the bytes contain escapes, so that they differ from the string.
     public let isEscaped: Bool
 
     @inlinable
@@ -30,21 +30,21 @@ public struct JSONScanner: ~Escapable {
 
   @usableFromInline let bytes: Span<UInt8>
 
-  /// The next byte to be read.
+  /// The offset of the next byte to read.
   public internal(set) var position: Int
 
-  /// How many members an object may have.
+  /// The most members of one object.
   @usableFromInline let maxMembers: Int
 
-  /// Whether only the grammar is checked: no limits, and a surrogate may stand alone.
+  /// Whether only the grammar is checked: no limits apply, and lone surrogates are allowed.
   let isLenient: Bool
 
-  /// Whether the text was accepted before: numbers that are refused today are still read.
+  /// Whether the text was accepted before, so that numbers too large for a double are still read.
   let isKept: Bool
 
-  /// A scanner at the start of a text.
+  /// Creates a scanner at an offset of a text.
   ///
-  /// - Parameter maxMembers: How many members an object may have, see ``JSONLimits/anyMembers``.
+  /// - Parameter maxMembers: The most members of one object; see ``JSONLimits/anyMembers``.
   @_lifetime(copy bytes)
   public init(
     _ bytes: Span<UInt8>, at position: Int = 0, maxMembers: Int = JSONLimits.members
@@ -55,10 +55,10 @@ public struct JSONScanner: ~Escapable {
     (isLenient, isKept) = (false, false)
   }
 
-  /// A scanner that checks the grammar of RFC 8259 and no limits: to find one's way in a text that
+  /// Creates a scanner that checks the grammar of RFC 8259 but no limits, to navigate a text that
   /// breaks one.
   ///
-  /// A string that it has passed may hold half of a surrogate pair: it is not taken apart.
+  /// Strings may contain lone surrogates, so do not read their contents.
   @_lifetime(copy bytes)
   public init(lenient bytes: Span<UInt8>, at position: Int = 0) {
     self.bytes = bytes
@@ -67,7 +67,7 @@ public struct JSONScanner: ~Escapable {
     (isLenient, isKept) = (true, false)
   }
 
-  /// A scanner over a text that another one has accepted before, by whatever limits.
+  /// Creates a scanner for a text that was accepted before, under any limits.
   @_lifetime(copy bytes)
   init(kept bytes: Span<UInt8>, at position: Int = 0) {
     self.bytes = bytes
@@ -78,7 +78,7 @@ public struct JSONScanner: ~Escapable {
 
   // MARK: Tokens
 
-  /// Passes spaces, tabs, carriage returns and line feeds.
+  /// Skips spaces, tabs, carriage returns and line feeds.
   @inline(__always)
   public mutating func skipWhitespace() {
     while position < bytes.count {
@@ -89,14 +89,16 @@ public struct JSONScanner: ~Escapable {
     }
   }
 
-  /// The next byte that is not white space, not passed; `nil` at the end.
+  /// Returns the next byte after white space without consuming it, or `nil` at the end.
   @inline(__always)
   public mutating func peek() -> UInt8? {
     skipWhitespace()
     return position < bytes.count ? bytes[position] : nil
   }
 
-  /// Passes white space and then `byte`, if it stands there.
+  /// Skips white space, then consumes `byte` if it comes next.
+  ///
+  /// Returns whether it did.
   @inline(__always)
   public mutating func take(_ byte: UInt8) -> Bool {
     skipWhitespace()
@@ -105,9 +107,9 @@ public struct JSONScanner: ~Escapable {
     return true
   }
 
-  /// The kind of the value that comes next.
+  /// Returns the kind of the next value without consuming it.
   ///
-  /// - Throws: ``JSONFault`` when none can begin there.
+  /// - Throws: ``JSONFault`` if no value can begin there.
   public mutating func kind() throws(JSONFault) -> Kind {
     guard let byte = peek() else { throw fault(.unexpectedEnd) }
     switch byte {
@@ -121,20 +123,20 @@ public struct JSONScanner: ~Escapable {
     }
   }
 
-  /// Passes white space to the end of the text.
+  /// Skips white space and throws unless the text ends there.
   public mutating func end() throws(JSONFault) {
     if peek() != nil { throw fault(.trailingBytes) }
   }
 
-  // MARK: Objects and arrays, member by member
+  // MARK: Objects and arrays
 
-  /// Passes `{` and says whether a member follows; an empty object is passed whole.
+  /// Consumes `{`, and `}` if the object is empty; returns whether a member follows.
   public mutating func enterObject() throws(JSONFault) -> Bool {
     guard take(UInt8(ascii: "{")) else { throw fault(.expectedValue) }
     return !take(UInt8(ascii: "}"))
   }
 
-  /// Passes a member's name and its colon.
+  /// Consumes a member's name and its colon, and returns the name.
   public mutating func key() throws(JSONFault) -> StringToken {
     guard let byte = peek() else { throw fault(.unexpectedEnd) }
     guard byte == UInt8(ascii: "\"") else {
@@ -147,20 +149,20 @@ public struct JSONScanner: ~Escapable {
     return token
   }
 
-  /// Passes `,` or `}` and says whether another member follows.
+  /// Consumes `,` or `}`, and returns whether another member follows.
   public mutating func nextMember() throws(JSONFault) -> Bool {
     if take(UInt8(ascii: ",")) { return true }
     if take(UInt8(ascii: "}")) { return false }
     throw fault(position < bytes.count ? .expectedCommaOrBrace : .unexpectedEnd)
   }
 
-  /// Passes `[` and says whether an element follows; an empty array is passed whole.
+  /// Consumes `[`, and `]` if the array is empty; returns whether an element follows.
   public mutating func enterArray() throws(JSONFault) -> Bool {
     guard take(UInt8(ascii: "[")) else { throw fault(.expectedValue) }
     return !take(UInt8(ascii: "]"))
   }
 
-  /// Passes `,` or `]` and says whether another element follows.
+  /// Consumes `,` or `]`, and returns whether another element follows.
   public mutating func nextElement() throws(JSONFault) -> Bool {
     if take(UInt8(ascii: ",")) {
       if peek() == UInt8(ascii: "]") { throw fault(.trailingComma) }
@@ -172,10 +174,10 @@ public struct JSONScanner: ~Escapable {
 
   // MARK: Whole values
 
-  /// Passes one value of any kind.
+  /// Skips one value of any kind.
   ///
-  /// - Parameter depth: How many arrays and objects enclose it already.
-  /// - Returns: Its kind; it ends at ``position``.
+  /// - Parameter depth: The number of arrays and objects that already enclose the value.
+  /// - Returns: The kind of the value, which ends at ``position``.
   public mutating func value(depth: Int = 0) throws(JSONFault) -> Kind {
     let kind = try kind()
     switch kind {
@@ -188,19 +190,19 @@ public struct JSONScanner: ~Escapable {
     return kind
   }
 
-  /// Passes an array or object and all that is in it.
+  /// Skips an array or object with all its contents.
   ///
-  /// As long as all objects together have no more members than one may have, only their sum is
-  /// counted; a text that goes over it is scanned again with a count for each.
+  /// First counts the members of all objects together. Only if that sum exceeds the limit, scans
+  /// again and counts each object separately.
   private mutating func container(depth outer: Int, countsEach: Bool = false) throws(JSONFault) {
     let start = position
-    /// One bit for each open container, the innermost lowest: 1 is an object.
+    /// One bit for each open container, innermost lowest; 1 is an object.
     var isObject: UInt64 = 0
     var depth = 0
     var members = 0
     var counts: [Int] = []
     while true {
-      // Here a value stands before us, its white space passed by `kind`.
+      // A value comes next. `kind` skips white space before it.
       switch try kind() {
       case .object:
         guard outer + depth < JSONLimits.depth else { throw fault(.tooDeep) }
@@ -227,7 +229,7 @@ public struct JSONScanner: ~Escapable {
       case .null: try literal("null")
       case .bool: try literal(bytes[position] == UInt8(ascii: "t") ? "true" : "false")
       }
-      // Here a value has been passed: go on in the innermost open container, or leave it.
+      // A value was skipped: continue in the innermost open container, or leave it.
       while true {
         guard depth > 0 else { return }
         if isObject & 1 == 1 {
@@ -251,9 +253,9 @@ public struct JSONScanner: ~Escapable {
     }
   }
 
-  /// Passes an array or object of any depth and size.
+  /// Skips an array or object of any depth and size.
   private mutating func deepContainer() throws(JSONFault) {
-    /// Whether each open container, the innermost last, is an object.
+    /// Whether each open container is an object, innermost last.
     var isObject: [Bool] = []
     while true {
       switch try kind() {
@@ -304,7 +306,7 @@ public struct JSONScanner: ~Escapable {
     JSONFault(offset: position, reason: reason)
   }
 
-  /// Why no value can begin at ``position``.
+  /// The reason why no value can begin at ``position``.
   private func offendingByte() -> JSONFault.Reason {
     switch bytes[position] {
     case 0xEF where position == 0: .byteOrderMark

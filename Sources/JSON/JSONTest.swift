@@ -1,36 +1,39 @@
-/// A question about one value.
+/// A condition on one value.
 ///
-/// The only place where conditions are decided: filters, the daemon's `wait` and the command line ask
-/// here, so that they cannot disagree.
+/// Filters, the daemon's `wait` and the command line all use this type, so that they cannot
+/// disagree.
 public enum JSONTest: Equatable, Sendable {
-  /// The same value: numbers exactly and however they are written, members in any order; values of
-  /// different types are never equal.
+  /// Equal to a value: numbers compare exactly, however they are written, and members in any order.
+  ///
+  /// Values of different types are never equal.
   case equals(JSONText)
 
-  /// Another value than ``equals(_:)`` takes, or none.
+  /// Not equal to a value, or missing.
   case differs(JSONText)
 
-  /// A number and a number, or a string and a string; see ``JSONText/order(to:)``.
+  /// Less than a value, both numbers or both strings; see ``JSONText/order(to:)``.
   case isLess(JSONText)
-  /// As ``isLess(_:)``, or the same.
+  /// Less than or equal to a value.
   case isAtMost(JSONText)
-  /// The contrary of ``isAtMost(_:)``, for values that have an order.
+  /// Greater than a value; the opposite of ``isAtMost(_:)`` for values that have an order.
   case isMore(JSONText)
-  /// The contrary of ``isLess(_:)``, for values that have an order.
+  /// Greater than or equal to a value; the opposite of ``isLess(_:)`` for values that have an
+  /// order.
   case isAtLeast(JSONText)
 
-  /// The same value as one of these.
+  /// Equal to one of several values.
   case isOneOf([JSONText])
 
-  /// A value, `null` as well, or none.
+  /// Whether a value must exist; `null` counts as a value.
   case exists(Bool)
 
-  /// A string that begins so.
+  /// A string with this prefix.
   case begins(String)
 
-  /// Whether the answer is yes.
+  /// Returns whether a value meets the condition.
   ///
-  /// - Parameter value: `nil` where there is none: then only ``differs(_:)`` and `exists(false)` hold.
+  /// - Parameter value: `nil` for a missing value, which meets only ``differs(_:)`` and
+  ///   `exists(false)`.
   public func holds(for value: JSONText?) -> Bool {
     switch self {
     case .equals(let operand): value?.isSame(as: operand) ?? false
@@ -47,7 +50,9 @@ public enum JSONTest: Equatable, Sendable {
 }
 
 extension JSONText {
-  /// Whether two values are the same; most that are not are told apart without parsing them.
+  /// Returns whether two values are equal.
+  ///
+  /// Most unequal values are found without parsing them.
   fileprivate func isSame(as other: JSONText) -> Bool {
     if self == other { return true }
     if let order = order(to: other) { return order == .same }

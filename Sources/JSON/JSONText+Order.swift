@@ -1,10 +1,10 @@
 extension JSONText {
-  /// How two values stand to each other that can be ordered.
+  /// The order of two values.
   public enum Order: Sendable {
     case less, same, more
   }
 
-  /// How the value stands to another: numbers by value, exactly; strings by their code points.
+  /// Compares two values: numbers exactly by value, strings by code points.
   ///
   /// - Returns: `nil` unless both are numbers or both are strings.
   public func order(to other: JSONText) -> Order? {
@@ -16,7 +16,7 @@ extension JSONText {
     return left.utf8.lexicographicallyPrecedes(right.utf8) ? .less : .more
   }
 
-  /// The string, if it is one.
+  /// The string, or `nil` if the value is not a string.
   public var string: String? {
     guard text.utf8.first == UInt8(ascii: "\"") else { return nil }
     var scanner = JSONScanner(text.utf8.span)
@@ -26,7 +26,7 @@ extension JSONText {
 }
 
 extension JSONNumber: Comparable {
-  /// Whether a number has a smaller value, however both are written.
+  /// Returns whether the left number has the smaller value, however both are written.
   public static func < (left: Self, right: Self) -> Bool {
     if let left = Int64(left.text), let right = Int64(right.text) { return left < right }
     return Decimal(left) < Decimal(right)
@@ -39,11 +39,11 @@ extension Decimal: Comparable {
     return left.isNegative ? right.isCloser(than: left) : left.isCloser(than: right)
   }
 
-  /// Whether it is nearer to zero, whatever the signs are.
+  /// Returns whether this number is nearer to zero, whatever the signs.
   private func isCloser(than other: Decimal) -> Bool {
     if digits.isEmpty || other.digits.isEmpty { return digits.isEmpty && !other.digits.isEmpty }
     if let isFartherDown = isFartherDown(than: other) { return isFartherDown }
-    // Both begin with a digit that is not 0: the place of that decides, if it is not the same.
+    // Neither begins with a zero digit, so the first digits' places decide if they differ.
     let (place, otherPlace) = (digits.count + exponent, other.digits.count + other.exponent)
     if place != otherPlace { return place < otherPlace }
     return digits.lexicographicallyPrecedes(other.digits)

@@ -1,26 +1,27 @@
-/// One JSON value as compact, valid text: what is kept and passed on without being looked into.
+/// One JSON value as compact, valid text that is stored and forwarded without being parsed.
 ///
-/// A service that stores whatever its clients send stores this. Fifteen bytes and fewer, so
-/// `true`, `null` and most numbers, need no memory of their own.
+/// Texts of up to 15 bytes need no allocation, so `true`, `null` and most numbers are free.
 public struct JSONText: Sendable {
-  /// The text: strict RFC 8259 without white space between tokens, and without raw control
-  /// characters of any kind.
+  /// Strict RFC 8259 text, without white space between tokens and without raw control characters.
   public let text: String
 
-  /// A text that is known to be compact and valid.
+  /// Creates a value from a text that is known to be compact and valid.
   init(trusted text: String) {
     self.text = text
   }
 
-  /// A text that was a `JSONText` before and was kept since, by somebody who would have noticed
-  /// damage.
+  /// Creates a value from the stored text of an earlier `JSONText`.
+  ///
+  /// The storage must detect damage.
   public init(kept text: String) {
     self.text = text
   }
 
-  /// The value at the start of `bytes`; nothing but white space may follow it.
+  /// Parses a value.
   ///
-  /// - Parameter maxMembers: How many members an object may have, see ``JSONLimits/anyMembers``.
+  /// Only white space may follow it.
+  ///
+  /// - Parameter maxMembers: The most members of one object; see ``JSONLimits/anyMembers``.
   public init(
     parsing bytes: Span<UInt8>, maxMembers: Int = JSONLimits.members
   ) throws(JSONFault) {
@@ -30,16 +31,16 @@ public struct JSONText: Sendable {
     self.init(scanned: bytes)
   }
 
-  /// A value by its text.
+  /// Parses a value from a string.
   ///
-  /// - Parameter maxMembers: How many members an object may have, see ``JSONLimits/anyMembers``.
+  /// - Parameter maxMembers: The most members of one object; see ``JSONLimits/anyMembers``.
   public init(
     parsing text: String, maxMembers: Int = JSONLimits.members
   ) throws(JSONFault) {
     try self.init(parsing: text.utf8.span, maxMembers: maxMembers)
   }
 
-  /// A value that a ``JSONScanner`` has passed.
+  /// Creates a value from bytes that a ``JSONScanner`` has accepted.
   public init(scanned bytes: Span<UInt8>) {
     if Self.isCompact(bytes) {
       text = String(validUTF8: bytes)
@@ -50,9 +51,9 @@ public struct JSONText: Sendable {
     }
   }
 
-  /// An object.
+  /// Creates an object.
   ///
-  /// - Parameter members: The values by name; they stand in no order.
+  /// - Parameter members: The values by name. Their order in the text is unspecified.
   public init(members: [String: JSONText]) {
     var buffer = ByteBuffer()
     var separator = UInt8(ascii: "{")
@@ -68,7 +69,7 @@ public struct JSONText: Sendable {
     self.init(trusted: buffer.string)
   }
 
-  /// An array.
+  /// Creates an array.
   public init(elements: [JSONText]) {
     var buffer = ByteBuffer()
     buffer.append(UInt8(ascii: "["))
@@ -80,7 +81,7 @@ public struct JSONText: Sendable {
     self.init(trusted: buffer.string)
   }
 
-  /// The values of an array; `nil` for anything else.
+  /// The elements of an array; `nil` for other values.
   public var elements: [JSONText]? {
     let bytes = text.utf8.span
     var scanner = JSONScanner(kept: bytes)
@@ -100,9 +101,9 @@ public struct JSONText: Sendable {
     }
   }
 
-  /// The values of an object by name; `nil` for anything else.
+  /// The values of an object by name; `nil` for other values.
   ///
-  /// Of a name that stands twice the last.
+  /// If a name occurs twice, the last member counts.
   public var members: [String: JSONText]? {
     var members: [String: JSONText] = [:]
     return forEachMember { members[$0] = $1 } ? members : nil
@@ -129,11 +130,11 @@ public struct JSONText: Sendable {
     }
   }
 
-  /// Whether no byte can be white space between tokens, nor of a control character that RFC 8259
-  /// allows in a string and a terminal obeys: DEL, and C1, which begins with 0xC2.
+  /// Returns whether the bytes contain no white space and no raw control character: DEL, or C1,
+  /// whose UTF-8 begins with 0xC2.
   ///
-  /// A space within a string says no as well, and so does what else begins so; that costs a copy and
-  /// nothing else.
+  /// Also returns `false` for a space in a string and for other characters that begin with 0xC2.
+  /// Such a text is copied unnecessarily, but correctly.
   private static func isCompact(_ bytes: Span<UInt8>) -> Bool {
     for i in bytes.indices {
       let byte = bytes[i]
@@ -145,26 +146,26 @@ public struct JSONText: Sendable {
   /// JSON's `null`.
   public static let null = JSONText(trusted: "null")
 
-  /// A boolean.
+  /// Creates a boolean.
   public init(_ bool: Bool) {
     text = bool ? "true" : "false"
   }
 
-  /// An integer.
+  /// Creates a number from an integer.
   public init(_ integer: some BinaryInteger) {
     text = String(integer)
   }
 
-  /// A string.
+  /// Creates a string.
   public init(string: String) {
     var buffer = ByteBuffer()
     buffer.append(quoted: string)
     text = buffer.string
   }
 
-  /// An object with one member.
+  /// Creates an object with one member.
   ///
-  /// - Parameter name: Plain: it needs no escape.
+  /// - Parameter name: The member's name. It must not need escapes.
   public init(member name: StaticString, _ value: JSONText) {
     var text = "{\""
     text.reserveCapacity(name.utf8CodeUnitCount + value.text.utf8.count + 5)
@@ -175,8 +176,8 @@ public struct JSONText: Sendable {
     self.text = text
   }
 
-  /// The value of the one member of an object as ``init(member:_:)`` makes it; `nil` for any other
-  /// text.
+  /// Returns the value of an object that ``init(member:_:)`` made with this name; `nil` for any
+  /// other text.
   public func member(_ name: StaticString) -> JSONText? {
     let bytes = text.utf8.span
     let count = name.utf8CodeUnitCount
@@ -188,10 +189,10 @@ public struct JSONText: Sendable {
     return JSONText(trusted: String(validUTF8: bytes.extracting(count + 4..<bytes.count - 1)))
   }
 
-  /// The value, taken apart.
+  /// The parsed value.
   public var value: JSONValue { JSONValue(scanned: text.utf8.span) }
 
-  /// The number, if it is one.
+  /// The number, or `nil` if the value is not a number.
   public var number: JSONNumber? {
     guard let first = text.utf8.first, first == UInt8(ascii: "-") || 0x30...0x39 ~= first else {
       return nil
@@ -199,7 +200,7 @@ public struct JSONText: Sendable {
     return JSONNumber(scanned: text)
   }
 
-  /// The boolean, if it is one.
+  /// The boolean, or `nil` if the value is not a boolean.
   public var bool: Bool? {
     switch text {
     case "true": true
@@ -208,9 +209,9 @@ public struct JSONText: Sendable {
     }
   }
 
-  /// Whether more than so many arrays and objects stand in each other.
+  /// Returns whether arrays and objects nest deeper than `limit`.
   ///
-  /// - Complexity: O(*n*) in the text; O(1) when it is too short for that.
+  /// - Complexity: O(*n*) in the length of the text; O(1) if it is too short to nest that deep.
   public func isDeeper(than limit: Int) -> Bool {
     let bytes = text.utf8.span
     guard bytes.count >= 2 * (limit + 1) else { return false }
@@ -231,25 +232,25 @@ public struct JSONText: Sendable {
     return false
   }
 
-  /// Whether two texts stand for the same value: numbers by value, members in any order.
+  /// Returns whether two texts have the same value: numbers by value, members in any order.
   public func isEquivalent(to other: JSONText) -> Bool {
     self == other || value == other.value
   }
 }
 
 extension JSONText: Hashable {
-  /// Whether the texts are the same bytes.
+  /// Returns whether the texts have the same bytes.
   public static func == (left: Self, right: Self) -> Bool {
     left.text.hasSameBytes(as: right.text)
   }
 
-  /// Equal bytes hash alike.
+  /// Hashes the bytes.
   public func hash(into hasher: inout Hasher) {
     for byte in text.utf8 { hasher.combine(byte) }
   }
 }
 
 extension JSONText: CustomStringConvertible {
-  /// The text itself.
+  /// The JSON text.
   public var description: String { text }
 }

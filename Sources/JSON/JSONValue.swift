@@ -1,4 +1,4 @@
-/// One JSON value, taken apart.
+/// A parsed JSON value.
 public enum JSONValue: Hashable, Sendable {
   case null
   case bool(Bool)
@@ -7,9 +7,9 @@ public enum JSONValue: Hashable, Sendable {
   case array([JSONValue])
   case object(JSONObject)
 
-  /// The value of a text.
+  /// Parses a value.
   ///
-  /// - Parameter maxMembers: How many members an object may have, see ``JSONLimits/anyMembers``.
+  /// - Parameter maxMembers: The most members of one object; see ``JSONLimits/anyMembers``.
   /// - Throws: ``JSONFault``.
   public init(
     parsing bytes: Span<UInt8>, maxMembers: Int = JSONLimits.members
@@ -20,9 +20,9 @@ public enum JSONValue: Hashable, Sendable {
     self.init(scanned: bytes)
   }
 
-  /// The value of a text.
+  /// Parses a value from a string.
   ///
-  /// - Parameter maxMembers: How many members an object may have, see ``JSONLimits/anyMembers``.
+  /// - Parameter maxMembers: The most members of one object; see ``JSONLimits/anyMembers``.
   /// - Throws: ``JSONFault``.
   public init(
     parsing text: String, maxMembers: Int = JSONLimits.members
@@ -30,7 +30,7 @@ public enum JSONValue: Hashable, Sendable {
     try self.init(parsing: text.utf8.span, maxMembers: maxMembers)
   }
 
-  /// The value of a text that has been scanned.
+  /// Creates the value of a scanned text.
   init(scanned bytes: Span<UInt8>) {
     var scanner = JSONScanner(kept: bytes)
     guard let value = try? Self.read(&scanner) else {
@@ -39,7 +39,9 @@ public enum JSONValue: Hashable, Sendable {
     self = value
   }
 
-  /// Reads one value; the scanner limits how deep this nests.
+  /// Reads one value recursively.
+  ///
+  /// The text was scanned before, so its depth is limited.
   static func read(_ scanner: inout JSONScanner) throws(JSONFault) -> JSONValue {
     let kind = try scanner.kind()
     let start = scanner.position
@@ -112,28 +114,32 @@ public enum JSONValue: Hashable, Sendable {
 
 /// The members of a JSON object, in the order in which they were written.
 ///
-/// Of members with the same name the last counts, in the place of the first.
+/// If a name is set twice, the last value counts, at the position of the first.
 public struct JSONObject: Sendable {
   /// One member.
   public struct Member: Hashable, Sendable {
-    /// Its name.
+    /// The member's name.
     public let name: String
-    /// Its value.
+    /// The member's value.
     public var value: JSONValue
   }
 
-  /// The members in order; no name stands twice.
+  /// The members in order.
+  ///
+  /// Names are unique.
   public private(set) var members: [Member] = []
 
-  /// Where each name stands; kept only when there are too many members to look through.
+  /// Member indexes by name, filled only if there are too many members to search.
   private var places: [String: Int] = [:]
 
   private static let searchable = 16
 
-  /// An object without members.
+  /// Creates an empty object.
   public init() {}
 
-  /// The value of a member; setting `nil` removes it.
+  /// The value of a member; `nil` if there is none.
+  ///
+  /// Setting `nil` removes the member.
   ///
   /// - Complexity: O(1) to read and to add, O(*n*) to remove.
   public subscript(name: String) -> JSONValue? {
@@ -169,20 +175,20 @@ public struct JSONObject: Sendable {
 }
 
 extension JSONObject: Hashable {
-  /// Whether both have the same members, in any order.
+  /// Returns whether both have the same members, in any order.
   public static func == (left: Self, right: Self) -> Bool {
     left.members.count == right.members.count
       && left.members.allSatisfy { right[$0.name] == $0.value }
   }
 
-  /// Equal objects hash alike.
+  /// Hashes the members regardless of order.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(Set(members))
   }
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-  /// An object with members in the order of the literal.
+  /// Creates an object with members in the order of the literal.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     for (name, value) in elements { self[name] = value }
   }

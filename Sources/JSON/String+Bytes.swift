@@ -1,14 +1,14 @@
 extension String {
-  /// Whether the UTF-8 of both is the same, byte for byte.
+  /// Returns whether two strings have the same UTF-8 bytes.
   ///
-  /// `==` holds as well for what only looks the same; and to compare two views of bytes costs a
-  /// nanosecond a byte.
+  /// `==` also accepts canonically equivalent strings, and comparing two UTF-8 views costs a
+  /// nanosecond per byte.
   @inlinable
   public func hasSameBytes(as other: String) -> Bool {
     let (own, others) = (utf8.span, other.utf8.span)
     guard own.count == others.count else { return false }
     let (a, b) = unsafe (own.bytes, others.bytes)
-    // The same text is mostly the same storage.
+    // Equal strings often share storage.
     let isSame = unsafe a.withUnsafeBytes { a in
       unsafe b.withUnsafeBytes { b in unsafe a.baseAddress == b.baseAddress }
     }

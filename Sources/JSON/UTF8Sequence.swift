@@ -1,9 +1,9 @@
-/// One scalar of UTF-8 that takes more than one byte.
+/// Validates UTF-8 sequences of more than one byte.
 ///
-/// Well-formed byte sequences: The Unicode Standard, table 3-7. It excludes overlong forms,
-/// surrogates (CESU-8) and what is above U+10FFFF.
+/// Well-formed sequences follow The Unicode Standard, table 3-7. It excludes overlong forms,
+/// surrogates (CESU-8) and values above U+10FFFF.
 enum UTF8Sequence {
-  /// The offset after the sequence that begins at `start`.
+  /// Returns the offset after the sequence that begins at `start`.
   ///
   /// - Throws: ``JSONFault/Reason/badUTF8`` at `start`.
   static func end(in bytes: Span<UInt8>, at start: Int) throws(JSONFault) -> Int {
@@ -31,7 +31,7 @@ enum UTF8Sequence {
 }
 
 extension String {
-  /// A string of bytes that are known to be UTF-8.
+  /// Creates a string from bytes that are known to be UTF-8.
   init(validUTF8 bytes: Span<UInt8>) {
     self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
   }

@@ -1,7 +1,7 @@
 internal import Connections
 internal import EventLoop
 
-/// The way between one socket and one connection.
+/// The link between a socket and its connection.
 final class Client: Transport, StreamSocketDelegate {
   private let socket: StreamSocket
   private let connection: Connection
@@ -14,16 +14,16 @@ final class Client: Transport, StreamSocketDelegate {
   func start() {
     socket.delegate = self
     connection.start(self)
-    socket.readNow()  // the first request is mostly there already
+    socket.readNow()  // the first request has usually arrived
   }
 
-  // MARK: From the connection
+  // MARK: Calls from the connection
 
   func send(_ bytes: Span<UInt8>) -> Int? { socket.send(bytes) }
   func setReading(_ isReading: Bool) { socket.setReading(isReading) }
   func close() { socket.close() }
 
-  // MARK: From the socket
+  // MARK: Calls from the socket
 
   func socket(received bytes: Span<UInt8>) { connection.receive(bytes) }
   func socketReachedEnd() { connection.receiveEnd() }

@@ -1,7 +1,7 @@
 package import EventLoop
 package import Signals
 
-/// The time of signals, by the loop's timers.
+/// A scheduler for signals that uses the event loop's timers.
 package final class LoopScheduler: Scheduler {
   private let loop: Loop
 
@@ -19,7 +19,7 @@ package final class LoopScheduler: Scheduler {
       timer.start(afterMilliseconds: UInt64(max(0, (seconds * 1000).rounded(.up))))
       alarm.timer = timer
     } catch {
-      preconditionFailure("no timer: \(error)")  // libuv's timers fail for want of memory only
+      preconditionFailure("no timer: \(error)")  // libuv's timers fail only without memory
     }
     return alarm
   }

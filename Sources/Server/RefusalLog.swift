@@ -1,26 +1,24 @@
 package import Signals
 internal import Wire
 
-/// Writes down what clients were refused: each refusal with who was refused, and not more than a log
-/// can bear.
+/// Logs refused client requests at a bounded rate, each with its user and process.
 ///
-/// What is refused to a process for the first time is written at once. The same again is counted,
-/// and the count is written when a while is over, also if nothing follows. Of a process or a user
-/// that is refused very many different things the rest is counted as well.
+/// The first refusal of a kind is logged at once. Repetitions are counted, and the count is logged
+/// after an interval. Beyond the limits for a user or for all users, refusals are only counted.
 package final class RefusalLog {
-  /// Seconds for which the same again is counted.
+  /// Seconds for which repetitions are counted before the count is logged.
   private static let interval = 10.0
 
-  /// Different refusals of one user that are written within that time.
+  /// Lines for one user in each interval.
   private static let perUser = 64
 
-  /// Different refusals that are told apart.
+  /// Different refusals that are tracked at once.
   private static let maxCount = 4096
 
-  /// Users of whom the rest is counted; of all others together.
+  /// Users with an overflow counter each; the others share one.
   private static let users = 256
 
-  /// Bytes of what was refused that are written: a client chooses how long its names are.
+  /// Bytes logged of a refusal's text, because clients choose the length of their names.
   private static let maxBytes = 200
 
   private struct Refusal: Hashable {
@@ -32,17 +30,18 @@ package final class RefusalLog {
   private let log: (String) -> Void
   private let scheduler: any Scheduler
 
-  /// How often each was refused again.
+  /// The number of unlogged repetitions by refusal.
   private var again: [Refusal: Int] = [:]
 
-  /// How many lines each user has had.
+  /// The number of lines by user in this interval.
   private var lines: [UInt32: Int] = [:]
 
-  /// How many refusals of a user were not written, and the last process; `UInt32.max` for all others.
+  /// The number of unlogged refusals by user, with the last process; `UInt32.max` stands for all
+  /// other users.
   private var rest: [UInt32: (count: Int, pid: Int32)] = [:]
   private var timer: (any Disposable)?
 
-  /// - Parameter log: Writes a line.
+  /// - Parameter log: Writes one line.
   package init(on scheduler: any Scheduler, log: @escaping (String) -> Void) {
     self.scheduler = scheduler
     self.log = log
@@ -77,7 +76,7 @@ package final class RefusalLog {
     }
   }
 
-  /// Writes what was counted, and does nothing more by itself.
+  /// Logs the counts and stops the timer.
   package func finish() {
     timer?.dispose()
     timer = nil
@@ -86,7 +85,7 @@ package final class RefusalLog {
 
   private func writeCounts() {
     lines = [:]
-    // What goes on is known and only counted; what has ended is forgotten.
+    // Keeps repeated refusals so that they are only counted; forgets the others.
     again = again.filter { $0.value > 0 }
     for (refusal, count) in again {
       log(

@@ -3,7 +3,7 @@ package import EventLoop
 internal import Signals
 internal import Wire
 
-/// Accepts clients on a Unix socket and makes each a connection.
+/// A server that accepts clients on a Unix socket and creates a connection for each.
 package final class SocketServer {
   private let hub: Hub
   private let loop: Loop
@@ -13,11 +13,12 @@ package final class SocketServer {
   private var listener: SocketListener?
   private var hasLoggedRefusal = false
 
-  /// A server that does not listen yet.
+  /// Creates a server that does not listen yet.
   ///
   /// - Parameters:
-  ///   - admits: Whether a client may connect at all; who may not is told so and hung up on.
-  ///   - onConnection: Called with each new client before its first request is read.
+  ///   - admits: Returns whether a client may connect. The server closes the socket of others with
+  ///     a reason.
+  ///   - onConnection: Called with each new connection before its first request is read.
   package init(
     _ hub: Hub, on loop: Loop, log: Log, admits: @escaping (PeerIdentity) -> Bool,
     onConnection: @escaping (Connection) -> Void
@@ -30,14 +31,14 @@ package final class SocketServer {
     loop.onTurnEnd { [unowned hub, unowned loop] in if hub.flush() { loop.skipWait() } }
   }
 
-  /// Where clients connect; empty while they cannot.
+  /// The path of the socket; empty while the server does not listen.
   package var path: String { listener?.path ?? "" }
 
   /// Listens at a path.
   ///
   /// - Parameters:
   ///   - mode: The permissions of the socket file, for example `0o600`.
-  ///   - group: Its group; that of the process when not given.
+  ///   - group: The group of the socket file; `nil` for the group of the process.
   package func listen(
     at path: String, mode: UInt32, group: UInt32? = nil
   ) throws(SocketListener.PathError) {
@@ -48,14 +49,15 @@ package final class SocketServer {
 
   /// Listens on a socket that the service manager has bound.
   ///
-  /// - Throws: ``SocketListener/PathError`` when the descriptor is not a listening Unix stream socket.
+  /// - Throws: ``SocketListener/PathError`` if the descriptor is not a listening Unix stream
+  ///   socket.
   package func listen(on descriptor: CInt) throws(SocketListener.PathError) {
     listener = try SocketListener(
       adopting: descriptor, on: loop, farewell: { [unowned self] in farewell() },
       onAccept: { [unowned self] in accept($0) })
   }
 
-  /// Takes no more clients; those that are there stay.
+  /// Stops accepting clients; existing connections stay open.
   package func stopListening() {
     listener?.close()
     listener = nil
@@ -79,7 +81,7 @@ package final class SocketServer {
     client.start()
   }
 
-  /// Says why, and hangs up.
+  /// Sends the reason and closes the socket.
   private func refuse(_ socket: StreamSocket, _ reason: Closing, _ limit: LimitName? = nil) {
     let line = hub.closingLine(reason, limit)
     _ = socket.send(line.span)
@@ -91,13 +93,13 @@ package final class SocketServer {
     logRefusal("refused uid \(peer.uid) pid \(peer.pid)")
   }
 
-  /// What is said where the limit of the process comes before ours.
+  /// Returns the closing line for a client that finds no free file descriptor.
   private func farewell() -> [UInt8] {
     logRefusal("no descriptor is left, a client was refused")
     return hub.closingLine(.tooManyConnections)
   }
 
-  /// Tells it once, until somebody is let in again.
+  /// Logs a refusal once, until another client is accepted.
   private func logRefusal(_ text: String) {
     guard !hasLoggedRefusal else { return }
     hasLoggedRefusal = true

@@ -1,4 +1,4 @@
-/// The errors that cross the socket: the one table from which frames, schema and help are made.
+/// The errors of the protocol, in one table from which frames, schema and help are generated.
 ///
 /// Names and codes are stable; messages are for people and may change.
 public enum ErrorName: String, CaseIterable, Sendable {
@@ -34,13 +34,13 @@ public enum ErrorName: String, CaseIterable, Sendable {
   public struct Row: Sendable {
     /// The JSON-RPC code.
     public let code: Int
-    /// Whether the same request may succeed later, unchanged or with what `data` says.
+    /// Whether the request may succeed later, unchanged or adapted as `data` says.
     public let retry: Bool
-    /// The members of `data` beside `name` and `retry`.
+    /// The required members of `data`, besides `name` and `retry`.
     public let data: [String]
-    /// Those that are there in some cases only.
+    /// The members of `data` that are present only in some cases.
     public let optional: [String]
-    /// What it says, in one line.
+    /// A one-line description of the error.
     public let meaning: String
   }
 
@@ -109,7 +109,7 @@ public enum ErrorName: String, CaseIterable, Sendable {
   /// The JSON-RPC code.
   public var code: Int { row.code }
 
-  /// The error of a code; `nil` for a code of somebody else.
+  /// Finds the error with a code; `nil` if the table does not contain it.
   public init?(code: Int) {
     guard let name = Self.allCases.first(where: { $0.code == code }) else { return nil }
     self = name

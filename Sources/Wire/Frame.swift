@@ -1,8 +1,8 @@
 public import JSON
 
-/// The fixed parts of the lines that the daemon sends; what varies is written between them.
+/// The fixed parts of the lines that the daemon sends.
 public enum Frame {
-  /// Begins the answer to a request; its result follows, then ``end(_:)``.
+  /// Begins the answer to a request; the caller appends the result and calls ``end(_:)``.
   @inline(__always)
   public static func beginResult(_ id: RequestID, _ buffer: inout ByteBuffer) {
     buffer.append(#"{"jsonrpc":"2.0","id":"#)
@@ -10,13 +10,13 @@ public enum Frame {
     buffer.append(#","result":"#)
   }
 
-  /// Ends what one of the others began.
+  /// Ends an answer.
   @inline(__always)
   public static func end(_ buffer: inout ByteBuffer) {
     buffer.append("}\n")
   }
 
-  /// Writes the answer that refuses a request.
+  /// Writes an error answer to a request.
   public static func error(_ error: WireError, _ id: RequestID, _ buffer: inout ByteBuffer) {
     buffer.append(#"{"jsonrpc":"2.0","id":"#)
     buffer.append(id.text)
@@ -25,7 +25,7 @@ public enum Frame {
     buffer.append("}\n")
   }
 
-  /// Begins a notification; the rest of its `params` follows, then ``endParams(_:)``.
+  /// Begins a notification; the caller appends the rest of `params` and calls ``endParams(_:)``.
   public static func beginNotification(_ method: StaticString, _ buffer: inout ByteBuffer) {
     buffer.append(#"{"jsonrpc":"2.0","method":""#)
     buffer.append(method)

@@ -1,14 +1,14 @@
 public import JSON
 
-/// What a client or the daemon calls a subscription, a view or a binding.
+/// The identifier of a subscription, a view or a binding.
 public enum Handle: Hashable, Sendable {
-  /// Chosen by the client: 1 to 64 of `[A-Za-z0-9_.:-]`.
+  /// A handle chosen by the client: 1 to 64 of `[A-Za-z0-9_.:-]`.
   case name(String)
 
-  /// Given by the daemon: 1, 2, 3, …
+  /// A handle assigned by the daemon: 1, 2, 3, …
   case number(Int)
 
-  /// A handle of a client's choice; `nil` when it may not be called so.
+  /// Creates a handle with a client's name; `nil` if the name is not valid.
   public init?(name: String) {
     let count = name.utf8.count
     guard 1...64 ~= count, name.utf8.allSatisfy({ isNameByte($0) }) else { return nil }
@@ -25,7 +25,7 @@ public enum Handle: Hashable, Sendable {
 }
 
 extension Handle: CustomStringConvertible {
-  /// As it is said to people.
+  /// The handle as shown to people.
   public var description: String {
     switch self {
     case .name(let name): name
@@ -34,7 +34,7 @@ extension Handle: CustomStringConvertible {
   }
 }
 
-/// Whether a byte may stand in a handle or in a segment of a path: `[A-Za-z0-9_.:-]`.
+/// Returns whether a byte is valid in a handle or in a segment of a path: `[A-Za-z0-9_.:-]`.
 @inlinable
 public func isNameByte(_ byte: UInt8) -> Bool {
   switch byte {
@@ -47,10 +47,10 @@ public func isNameByte(_ byte: UInt8) -> Bool {
 }
 
 extension Handle: Codable, Shaped {
-  /// A number or a string.
+  /// An integer or a string.
   public static var shape: Shape { .either([.integer, .string]) }
 
-  /// A string or a number.
+  /// Decodes a string or a number.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if let number = try? container.decode(Int.self) {
@@ -65,7 +65,7 @@ extension Handle: Codable, Shaped {
     }
   }
 
-  /// A string or a number.
+  /// Encodes the handle as a string or a number.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {

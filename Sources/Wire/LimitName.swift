@@ -1,6 +1,6 @@
 internal import JSON
 
-/// The limits by name: the one table that `hello`, `stats`, errors and the configuration share.
+/// The names of the limits, in one table for `hello`, `stats`, errors and the configuration.
 public enum LimitName: String, CaseIterable, Sendable {
   case lineIn = "line_in"
   case lineOut = "line_out"
@@ -33,13 +33,13 @@ public enum LimitName: String, CaseIterable, Sendable {
 
   /// One row of the table.
   public struct Row {
-    /// Where it is kept; `nil` for one that is part of the format and cannot be set.
+    /// The property of ``Limits``; `nil` if the limit is fixed by the format.
     public let path: WritableKeyPath<Limits, Int>?
 
-    /// The values that it may have.
+    /// The valid values.
     public let range: ClosedRange<Int>
 
-    /// What it limits, in a few words.
+    /// A short description of the limited quantity.
     public let meaning: String
   }
 

@@ -1,17 +1,19 @@
-/// How much a client may ask for; `hello` and `stats` show them, and each breach names its own.
+/// The limits of the daemon.
 ///
-/// ``LimitName`` is the table of their names, in which each can be read and set.
+/// `hello` and `stats` show them, and errors name the exceeded one.
+///
+/// ``LimitName`` lists their names and gives access to each by name.
 public struct Limits: Equatable, Sendable {
   /// Bytes of a line from a client.
   public var lineIn = 1 << 20
 
-  /// Bytes of a line to a client that has not asked for more in `hello`.
+  /// Bytes of a line to a client that has not requested more in `hello`.
   public var lineOut = 64 << 10
 
-  /// Bytes of a line to a client that has.
+  /// Bytes of a line to a client that has requested more in `hello`.
   public var lineOutMax = 16 << 20
 
-  /// Bytes of an over-long line that are dropped in hope of its end.
+  /// Bytes of an over-long line that are skipped before the connection is closed.
   public var flood = 16 << 20
 
   /// Requests of a batch.
@@ -20,19 +22,19 @@ public struct Limits: Equatable, Sendable {
   /// Calls of an `atomic`.
   public var atomic = 1024
 
-  /// Calls of one connection that are answered out of order and not answered yet.
+  /// Unanswered asynchronous calls of one connection.
   public var inFlight = 64
 
-  /// The same of all connections together.
+  /// Unanswered asynchronous calls of all connections together.
   public var allInFlight = 16_384
 
-  /// Answers of one connection that wait for the disk before it is read on.
+  /// Answers of one connection that wait for the disk before the daemon stops reading from it.
   public var held = 1024
 
   /// Subscriptions of one connection.
   public var subscriptions = 256
 
-  /// What a filter may cost: one for each pattern, condition and value of `in`.
+  /// Cost of a filter: one for each pattern, condition and value of `in`.
   public var filterCost = 64
 
   /// Views of one connection.
@@ -41,37 +43,37 @@ public struct Limits: Equatable, Sendable {
   /// Bindings of one connection.
   public var bindings = 64
 
-  /// Bytes of output that wait for a client before it is read no further.
+  /// Pending output bytes of a client at which the daemon stops reading from it (backpressure).
   public var outputSoft = 1 << 20
 
-  /// Bytes of output that wait for a client before it is hung up on.
+  /// Pending output bytes of a client at which the daemon closes the connection.
   public var outputHard = 8 << 20
 
-  /// Bytes that are held for all clients of one user together.
+  /// Bytes buffered for all clients of one user together.
   public var bufferedPerUser = 64 << 20
 
-  /// Bytes that the services may keep.
+  /// Bytes of state that all services may hold.
   public var state = 512 << 20
 
-  /// Bytes that they may keep of one user other than the daemon's own and root.
+  /// Bytes of state that services may hold for one user, except root and the daemon's own user.
   public var statePerUser = 256 << 20
 
-  /// Clients at a time.
+  /// Simultaneous clients.
   public var connections = 10_000
 
-  /// Clients of one user other than the daemon's own and root.
+  /// Simultaneous clients of one user, except root and the daemon's own user.
   public var connectionsPerUser = 5_000
 
   /// Milliseconds from the first byte of a line to its last.
   public var partialLineMilliseconds = 30_000
 
-  /// Milliseconds without a byte taken by a client that has output waiting.
+  /// Milliseconds that a client with pending output may take no bytes.
   public var stallMilliseconds = 60_000
 
-  /// Milliseconds that a method which is not async may run.
+  /// Milliseconds that a synchronous method may run.
   public var callMilliseconds = 5_000
 
-  /// Bad lines in a row.
+  /// Consecutive bad lines before the daemon closes the connection.
   public var badLines = 16
 
   /// Bytes of a `cmd`.
@@ -80,12 +82,12 @@ public struct Limits: Equatable, Sendable {
   /// Bytes of an `id` that is a string.
   public var idBytes = 128
 
-  /// The defaults.
+  /// Creates the default limits.
   public init() {}
 
   /// The value of a limit.
   ///
-  /// Set only to values of its ``LimitName/Row/range``.
+  /// Setting a value outside its ``LimitName/Row/range`` traps. Fixed limits ignore the new value.
   public subscript(name: LimitName) -> Int {
     get { name.row.path.map { self[keyPath: $0] } ?? name.row.range.upperBound }
     set {

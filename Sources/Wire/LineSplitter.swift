@@ -1,50 +1,56 @@
 internal import JSON
 
-/// Cuts what arrives into lines, whatever the chunks, and copies only what has no end yet.
+/// Splits a byte stream into lines.
 ///
-/// A line ends at LF (0x0A). A line that is longer than the limit is told of once and dropped up to
-/// its LF, so that the stream goes on after it.
+/// Only incomplete lines are copied.
+///
+/// A line ends at LF (0x0A). An over-long line is reported once as `nil` and skipped up to its LF;
+/// the lines after it are delivered.
 public struct LineSplitter: ~Copyable {
-  /// What became of a line that was handed out.
+  /// The caller's decision about a delivered line.
   public enum Verdict: Sendable {
-    /// It is done with.
+    /// The line is consumed.
     case done
-    /// It is to be handed out again by ``resume(_:)``; no line follows before it.
+    /// The line must be delivered again by ``resume(_:)``.
+    ///
+    /// No other line is delivered before it.
     case later
   }
 
-  /// Takes a line without its LF; the span is valid during the call.
+  /// Receives a line without its LF.
   ///
-  /// `nil` stands for a line over the limit.
+  /// The span is valid during the call only.
+  ///
+  /// `nil` reports a line over the limit.
   public typealias Taker = (Span<UInt8>?) -> Verdict
 
   private let limit: Int
 
-  /// Bytes that were not handed out yet, from ``start`` on.
+  /// Bytes not delivered yet, starting at ``start``.
   private var kept = ByteBuffer()
   private var start = 0
 
-  /// Up to where ``kept`` is known to hold no LF.
+  /// The offset up to which ``kept`` is known to contain no LF.
   private var searched = 0
 
   /// Whether a line waits for ``resume(_:)``.
   public private(set) var isParked = false
 
-  /// How many bytes of a line over the limit were dropped so far; `nil` outside of one.
+  /// The number of bytes skipped so far of a line over the limit; `nil` if there is no such line.
   public private(set) var dropped: Int?
 
-  /// - Parameter limit: The longest line in bytes, without its LF.
+  /// - Parameter limit: The length of the longest line in bytes, without its LF.
   public init(limit: Int) {
     self.limit = limit
   }
 
-  /// How many bytes are kept.
+  /// The number of buffered bytes.
   public var keptBytes: Int { kept.count - start }
 
-  /// Whether a line has begun and not ended.
+  /// Whether a line is incomplete.
   public var isWithinLine: Bool { dropped != nil || (keptBytes > 0 && !isParked) }
 
-  /// Takes one chunk and hands out the lines that it completes.
+  /// Takes a chunk and delivers the lines that it completes.
   public mutating func feed(_ chunk: Span<UInt8>, _ take: Taker) {
     var from = 0
     if let dropped {
@@ -64,7 +70,7 @@ public struct LineSplitter: ~Copyable {
     keep(chunk, from: from, take)
   }
 
-  /// Drops the line that has begun, up to its LF.
+  /// Skips the incomplete line up to its LF.
   public mutating func drop() {
     guard isWithinLine, dropped == nil else { return }
     dropped = keptBytes
@@ -72,14 +78,14 @@ public struct LineSplitter: ~Copyable {
     (start, searched) = (0, 0)
   }
 
-  /// Hands out the line that was left for later, and those that have arrived behind it.
+  /// Delivers the parked line again, and the complete lines after it.
   public mutating func resume(_ take: Taker) {
     guard isParked else { return }
     isParked = false
     handOutKept(take)
   }
 
-  /// Hands out a last line that has no LF, at the end of the stream.
+  /// Delivers the last line if the stream ended without LF.
   public mutating func finish(_ take: Taker) {
     guard isWithinLine, dropped == nil else { return }
     kept.append(UInt8(ascii: "\n"))
@@ -87,7 +93,7 @@ public struct LineSplitter: ~Copyable {
   }
 
   private mutating func handOutKept(_ take: Taker) {
-    // Taken out, because the taker may look at this splitter.
+    // Moved out because the callback may access this splitter.
     var bytes = ByteBuffer()
     swap(&bytes, &kept)
     let from = handOut(bytes.span, from: start, searched: searched, take)
@@ -121,12 +127,12 @@ public struct LineSplitter: ~Copyable {
     searched = isParked ? 0 : count
   }
 
-  /// Hands out the lines of `bytes`.
+  /// Delivers the lines in `bytes`.
   ///
   /// - Parameters:
-  ///   - from: Where the first line begins.
-  ///   - searched: Up to where there is no LF.
-  /// - Returns: Where what was not handed out begins.
+  ///   - from: The offset of the first line.
+  ///   - searched: The offset up to which there is no LF.
+  /// - Returns: The offset of the first byte that was not delivered.
   private mutating func handOut(
     _ bytes: Span<UInt8>, from: Int, searched: Int, _ take: Taker
   ) -> Int {
@@ -146,7 +152,9 @@ public struct LineSplitter: ~Copyable {
   }
 }
 
-/// The offset of the first LF at or after `start`, eight bytes at a time.
+/// Returns the offset of the first LF at or after `start`, or `nil`.
+///
+/// Checks eight bytes at a time.
 @inline(__always)
 private func firstNewline(in bytes: Span<UInt8>, from start: Int) -> Int? {
   let raw = unsafe bytes.bytes

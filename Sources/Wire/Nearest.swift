@@ -1,9 +1,7 @@
-/// The name that may have been meant: the nearest by edits, if no more than a third of what was typed
-/// is edited.
+/// Returns the name most similar to a misspelled one, or `nil` if more than a third of it differs.
 ///
-/// - Complexity: bounded, whatever the names: of those that are looked at not more than
-///   ``Nearest/maxNames``, and of each pair only what stands between a common beginning and a common
-///   end, if that is short.
+/// - Complexity: Bounded. Compares at most ``Nearest/maxNames`` names, and of each pair only a
+///   short part between a common prefix and a common suffix.
 public func nearest(to name: String, among names: some Sequence<String>) -> String? {
   let wanted = name.utf8.span
   guard wanted.count <= Nearest.maxBytes else { return nil }
@@ -14,30 +12,31 @@ public func nearest(to name: String, among names: some Sequence<String>) -> Stri
   return best
 }
 
-/// Looks for the name with the fewest edits, with an end to the work that it takes.
+/// A search for the name with the smallest edit distance, with bounded work.
 package struct Nearest {
-  /// Edits of a name that may have been meant.
+  /// The largest edit distance of a suggestion.
   package static let maxEdits = 3
 
-  /// Names that are looked at.
+  /// The most names to compare.
   package static let maxNames = 2000
 
-  /// Bytes of a name that is compared.
+  /// The longest name to look up, in bytes.
   package static let maxBytes = 200
 
-  /// Bytes of a name that are compared, without what both begin and end with.
+  /// The most bytes to compare between the common prefix and the common suffix.
   package static let maxDifferentBytes = 32
 
-  /// Cells of the table of edits that are filled in all: some tenths of a millisecond.
+  /// The most cells to compute in all edit tables together; this takes some tenths of a
+  /// millisecond.
   package static let maxCells = 100_000
 
-  /// The most edits with which a name is nearer than the nearest so far; negative when none can be.
+  /// The largest distance that is still nearer than the best so far; negative if none can be.
   package private(set) var limit: Int
 
-  /// Cells of the table of edits that were filled in.
+  /// The number of cells computed so far.
   package private(set) var cells = 0
 
-  // Three rows of the table, each with a cell before the first byte.
+  // Three rows of the edit table. Each begins with a cell for the empty prefix.
   private var before = [Int](repeating: 0, count: maxDifferentBytes + 1)
   private var row = [Int](repeating: 0, count: maxDifferentBytes + 1)
   private var next = [Int](repeating: 0, count: maxDifferentBytes + 1)
@@ -46,12 +45,12 @@ package struct Nearest {
     self.limit = limit
   }
 
-  /// Whether no more names are compared.
+  /// Whether the work limit is reached, so that no more names are compared.
   package var isExhausted: Bool { cells >= Self.maxCells }
 
-  /// Whether a name is nearer than all before it.
+  /// Returns whether a name is nearer than all previous ones.
   package mutating func isNearer(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Bool {
-    // Each edit changes the length by one at the most.
+    // Each edit changes the length by at most one.
     guard limit >= 0, !isExhausted, abs(a.count - b.count) <= limit else { return false }
     var (start, end) = (0, 0)
     let shorter = min(a.count, b.count)
@@ -65,8 +64,11 @@ package struct Nearest {
     return true
   }
 
-  /// How many bytes have to be added, dropped, changed or swapped with the next one: the distance of
-  /// Damerau 1964, in which no byte is edited twice; `nil` when it is above the limit.
+  /// Returns the restricted Damerau-Levenshtein distance in bytes, or `nil` if it is above the
+  /// limit.
+  ///
+  /// It counts insertions, deletions, substitutions and swaps of neighbours. No byte is edited
+  /// twice.
   private mutating func distance(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Int? {
     for k in 0...b.count { row[k] = k }
     for i in 0..<a.count {
@@ -81,7 +83,7 @@ package struct Nearest {
         smallest = min(smallest, edits)
       }
       cells += b.count + 1
-      // What was this far away twice in a row comes no nearer: a swap reaches back two rows.
+      // A swap reaches back two rows, so stop only after two rows above the limit.
       let wasFar = i > 0 && !row[0...b.count].contains { $0 <= limit }
       guard smallest <= limit || !wasFar else { return nil }
       swap(&before, &row)

@@ -1,29 +1,29 @@
 public import JSON
 
-/// One request: where its parts stand in the line.
+/// One request, as ranges of its line.
 public struct Request: Sendable {
-  /// `nil` when nobody wants an answer.
+  /// The request identifier; `nil` for a notification, which gets no answer.
   public let id: RequestID?
 
   /// The name of the method.
   public let method: JSONScanner.StringToken
 
-  /// The parameters, an object or an array; `nil` when there are none.
+  /// The range of the parameters, an object or an array; `nil` if there are none.
   public let params: Range<Int>?
 
   /// Whether the parameters are an array.
   public let isPositional: Bool
 
-  /// A request that cannot be run.
+  /// A request that is not valid.
   public struct Fault: Error, Equatable, Sendable {
-    /// Whom the answer is for; `null` when that could not be read.
+    /// The identifier for the answer; `null` if it could not be read.
     public let id: RequestID
 
-    /// The answer.
+    /// The error to answer.
     public let error: WireError
   }
 
-  /// Reads the one request of a line.
+  /// Parses a line with one request.
   ///
   /// - Throws: ``Fault`` with a `parse_error` or an `invalid_request`.
   public init(parsing line: Span<UInt8>, limits: Limits) throws(Fault) {
@@ -58,12 +58,12 @@ public struct Request: Sendable {
   }
 }
 
-/// The requests of a batch, in order.
+/// The requests of a batch.
 public enum Batch {
-  /// Reads the requests of a batch.
+  /// Parses the requests of a batch.
   ///
-  /// - Returns: For each element the request, or why it is none.
-  /// - Throws: ``Request/Fault`` when the line is no batch as a whole.
+  /// - Returns: A request or its fault for each element, in order.
+  /// - Throws: ``Request/Fault`` if the whole line is not a batch.
   public static func parse(
     _ line: Span<UInt8>, limits: Limits
   ) throws(Request.Fault) -> [Result<Request, Request.Fault>] {
@@ -81,7 +81,7 @@ public enum Batch {
         more = try scanner.nextElement()
       }
     } catch {
-      // What breaks a limit is JSON all the same, and so are its neighbours.
+      // An element over a limit is still JSON, so its neighbours can be read.
       guard let parts = RequestMembers.elements(in: line, atMost: limits.batch + 1) else {
         throw Request.Fault(id: .null, error: WireError(error))
       }
@@ -96,7 +96,7 @@ public enum Batch {
     return requests
   }
 
-  /// Reads one element of a batch.
+  /// Parses one element of a batch.
   private static func read(
     _ part: Range<Int>, of line: Span<UInt8>, _ limits: Limits
   ) -> Result<Request, Request.Fault> {

@@ -1,9 +1,10 @@
 internal import JSON
 
-/// What stands in a request object, read in one pass; places only, so that it costs nothing to
-/// carry about.
+/// The members of a request object, read in one pass.
+///
+/// Holds ranges only, so that it is cheap to copy.
 struct RequestMembers {
-  /// A rule of JSON-RPC that a request can break.
+  /// The rules of JSON-RPC that a request can break.
   enum Rule {
     case object
     case method
@@ -24,17 +25,18 @@ struct RequestMembers {
   var params: Range<Int>?
   var isPositional = false
 
-  /// The first rule that is broken.
+  /// The first broken rule.
   var broken: Rule?
 
-  /// The name of the first member that is not known.
+  /// The name of the first unknown member.
   private var unknown: JSONScanner.StringToken?
   private var hasVersion = false
 
-  /// Passes one value and notes what it says; what is wrong with it as a request goes to
-  /// ``broken``.
+  /// Reads one value as a request.
   ///
-  /// - Throws: ``JSONFault`` for what is no JSON.
+  /// Stores the first broken rule in ``broken``.
+  ///
+  /// - Throws: ``JSONFault`` if the value is not valid JSON.
   mutating func read(
     _ scanner: inout JSONScanner, _ line: Span<UInt8>, _ limits: Limits
   ) throws(JSONFault) {
@@ -51,7 +53,7 @@ struct RequestMembers {
       if scanner.token(key, is: "method") {
         try readMethod(&scanner, kind)
       } else {
-        // What is given here may be shown deeper than it stands here.
+        // The value may be sent deeper nested than it is here.
         _ = try scanner.value(depth: JSONLimits.surroundings - 1)
         let value = start..<scanner.position
         if scanner.token(key, is: "id") {
@@ -70,13 +72,13 @@ struct RequestMembers {
     if method == nil { note(.method) }
   }
 
-  // MARK: Lines that break a limit
+  // MARK: Requests that break a limit
 
-  /// The `id` of a request that is valid JSON and breaks a limit, so that its sender knows which one
-  /// was refused; `nil` when the text is no JSON, or has no `id` that can be echoed.
+  /// Returns the `id` of a request that breaks a limit, so that the error answer can carry it.
   ///
-  /// - Parameter start: Where the request begins; it is followed by nothing but what may follow an
-  ///   element when it is not at the start of the line.
+  /// Returns `nil` if the text is not JSON or if its `id` cannot be echoed.
+  ///
+  /// - Parameter start: The offset of the request. Nothing may follow a request at offset 0.
   static func id(in line: Span<UInt8>, at start: Int = 0, limits: Limits) -> RequestID? {
     var scanner = JSONScanner(lenient: line, at: start)
     var id: RequestID?
@@ -110,13 +112,14 @@ struct RequestMembers {
     }
   }
 
-  /// Whether a value breaks no limit.
+  /// Returns whether a value respects all limits.
   private static func isStrict(_ line: Span<UInt8>, at start: Int) -> Bool {
     var scanner = JSONScanner(line, at: start)
     return (try? scanner.value()) != nil
   }
 
-  /// Where the elements of a batch stand that breaks a limit; `nil` when the line is no JSON.
+  /// Returns the ranges of the elements of a batch that breaks a limit; `nil` if the line is not
+  /// JSON.
   static func elements(in line: Span<UInt8>, atMost count: Int) -> [Range<Int>]? {
     var scanner = JSONScanner(lenient: line)
     var elements: [Range<Int>] = []
@@ -177,7 +180,7 @@ struct RequestMembers {
     if !isRight { note(.version) }
   }
 
-  /// The rule that is broken, in words.
+  /// Returns an explanation of the broken rule, or `nil` if there is none.
   func why(_ line: Span<UInt8>, _ limits: Limits) -> String? {
     switch broken {
     case nil: nil

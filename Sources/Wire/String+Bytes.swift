@@ -1,7 +1,7 @@
 extension String {
-  /// The text cut to a number of bytes of UTF-8, between code points.
+  /// Returns the string truncated to at most `count` bytes of UTF-8, between code points.
   ///
-  /// A character has no longest form: one letter may carry any number of accents.
+  /// Truncates between code points because one character may be arbitrarily long.
   package func cut(toBytes count: Int) -> String {
     guard utf8.count > count else { return self }
     var end = utf8.index(startIndex, offsetBy: max(0, count))

@@ -1,19 +1,21 @@
 public import JSON
 
-/// A time as it crosses the socket: `2026-01-02T03:04:05.678901Z`.
+/// A point in time as the protocol writes it: `2026-01-02T03:04:05.678901Z`.
 public struct Timestamp: Comparable, Hashable, Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z.
   public let microseconds: Int64
 
-  /// A time by its microseconds.
+  /// Creates a time from its microseconds.
   public init(microseconds: Int64) {
     self.microseconds = microseconds
   }
 
-  /// Whether one time is before another.
+  /// Returns whether the left time is earlier.
   public static func < (left: Self, right: Self) -> Bool { left.microseconds < right.microseconds }
 
-  /// A time by its text: RFC 3339, with or without a fraction, in UTC (`Z`) or with an offset.
+  /// Parses an RFC 3339 time in UTC (`Z`) or with an offset.
+  ///
+  /// Seconds and fraction are optional.
   public init?(_ text: String) {
     var reader = Reader(rest: Array(text.utf8)[...])
     guard let year = reader.number(4), reader.take("-"), let month = reader.number(2),
@@ -30,18 +32,18 @@ public struct Timestamp: Comparable, Hashable, Sendable {
       1...12 ~= month, 1...31 ~= day, hour < 24, minute < 60, second < 61
     else { return nil }
     let days = Self.days(year, month, day)
-    // A day that its month does not have is one of the next.
+    // Rejects days that the month does not have.
     guard Self.date(days) == (year, month, day) else { return nil }
     let seconds = ((days * 24 + hour) * 60 + minute - offset) * 60 + second
-    // By its offset it may be of a year that has no four digits in UTC.
+    // The offset may move the time to a year that has no four digits.
     guard Self.seconds ~= seconds else { return nil }
     microseconds = Int64(seconds) * 1_000_000 + Int64(fraction)
   }
 
-  /// From 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
+  /// The seconds from 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
   private static let seconds = -62_167_219_200...253_402_300_799
 
-  /// The text in UTC with six digits of a second.
+  /// The text in UTC with six fractional digits.
   public var text: String {
     var buffer = ByteBuffer()
     write(to: &buffer)
@@ -74,7 +76,7 @@ public struct Timestamp: Comparable, Hashable, Sendable {
     buffer.append(UInt8(ascii: "Z"))
   }
 
-  // The civil calendar in 400-year eras that begin on 1 March: Howard Hinnant, "chrono-Compatible
+  // Civil calendar in 400-year eras that begin on 1 March: Howard Hinnant, "chrono-Compatible
   // Low-Level Date Algorithms", <https://howardhinnant.github.io/date_algorithms.html>.
 
   private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
@@ -117,7 +119,9 @@ public struct Timestamp: Comparable, Hashable, Sendable {
       return rest.prefix(digits).reduce(0) { $0 * 10 + Int($1 & 15) }
     }
 
-    /// Microseconds; digits beyond the sixth are dropped.
+    /// Reads a fraction as microseconds.
+    ///
+    /// Drops digits after the sixth.
     mutating func fraction() -> Int? {
       let digits = rest.prefix { 0x30...0x39 ~= $0 }
       guard !digits.isEmpty else { return nil }
@@ -127,7 +131,7 @@ public struct Timestamp: Comparable, Hashable, Sendable {
       }
     }
 
-    /// Minutes east of Greenwich.
+    /// Reads an offset in minutes east of Greenwich.
     mutating func offset() -> Int? {
       if take("Z") || take("z") { return 0 }
       let sign = take("+") ? 1 : take("-") ? -1 : 0
@@ -140,7 +144,7 @@ public struct Timestamp: Comparable, Hashable, Sendable {
 }
 
 extension ByteBuffer {
-  /// Appends a number below 100 with both its digits.
+  /// Appends a number below 100 as two digits.
   @inline(__always)
   fileprivate mutating func append(twoDigits value: Int) {
     append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10))

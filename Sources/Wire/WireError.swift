@@ -1,20 +1,22 @@
 public import JSON
 
-/// An error as it crosses the socket.
+/// An error as the protocol writes it.
 public struct WireError: Error, Equatable, Sendable {
-  /// Which error of the table it is.
+  /// The error's row in the table.
   public let name: ErrorName
 
-  /// One sentence for people.
+  /// A one-sentence message for people.
   public let message: String
 
-  /// What `data` holds beside `name` and `retry`.
+  /// The members of `data`, besides `name` and `retry`.
   public var data: JSONObject
 
   /// Whether the same request may succeed later.
   public var retry: Bool
 
-  /// An error of the table, with the rule for `retry` that the table gives.
+  /// Creates an error.
+  ///
+  /// `retry` defaults to the value in the table.
   public init(_ name: ErrorName, _ message: String, _ data: JSONObject = [:], retry: Bool? = nil) {
     self.name = name
     self.message = message
@@ -22,7 +24,7 @@ public struct WireError: Error, Equatable, Sendable {
     self.retry = retry ?? name.row.retry
   }
 
-  /// Appends the error object.
+  /// Appends the JSON error object.
   public func write(to buffer: inout ByteBuffer) {
     buffer.append(#"{"code":"#)
     buffer.append(integer: name.code)
@@ -40,7 +42,7 @@ public struct WireError: Error, Equatable, Sendable {
     buffer.append("}}")
   }
 
-  /// The error of an error object; `nil` when it is none of the table.
+  /// Parses an error object; `nil` if its code is not in the table.
   public init?(_ value: JSONValue) {
     guard case .object(let object) = value, case .number(let code)? = object["code"],
       case .string(let message)? = object["message"],
@@ -62,13 +64,13 @@ public struct WireError: Error, Equatable, Sendable {
 }
 
 extension WireError: CustomStringConvertible {
-  /// The message.
+  /// The message of the error.
   public var description: String { message }
 }
 
-// The errors that more than one place makes.
+// Errors that are created in more than one place.
 extension WireError {
-  /// A line that is no JSON.
+  /// Creates an error for a line that is not valid JSON.
   public init(_ fault: JSONFault) {
     var data: JSONObject = [
       "offset": .number(JSONNumber(fault.offset)), "why": .string(fault.reason.rawValue),
@@ -81,7 +83,9 @@ extension WireError {
     self.init(.parseError, "\(fault)", data)
   }
 
-  /// Parameters that are not as described; the path is below `params`.
+  /// Creates an error for invalid parameters.
+  ///
+  /// The path is relative to `params`.
   public init(_ error: JSONDecodingError) {
     let message =
       switch (error.expected, error.got) {
@@ -97,12 +101,12 @@ extension WireError {
       ])
   }
 
-  /// A request of the wrong shape.
+  /// Creates an error for a malformed request.
   public static func invalidRequest(_ why: String) -> WireError {
     WireError(.invalidRequest, why, ["why": .string(why)])
   }
 
-  /// Something that is not there, and what may have been meant.
+  /// Creates an error for a missing object, with an optional suggestion.
   public static func notFound(_ what: String, _ id: String, didYouMean: String? = nil) -> WireError
   {
     var data: JSONObject = ["what": .string(what), "id": .string(id)]
@@ -110,9 +114,10 @@ extension WireError {
     return WireError(.notFound, "no \(what) '\(id)'", data)
   }
 
-  /// A call whose time is over.
+  /// Creates an error for a call that timed out.
   ///
-  /// - Parameter mayBeDone: Whether what it was to do may be found done; `cmd` makes sure then.
+  /// - Parameter mayBeDone: Whether the effect may still happen; a retry with the same `cmd` is
+  ///   safe.
   public static func timeout(after milliseconds: Int, mayBeDone: Bool) -> WireError {
     WireError(
       .timeout,
@@ -124,17 +129,17 @@ extension WireError {
       ])
   }
 
-  /// The client does not want the answer any more.
+  /// The error for a call that the client cancelled.
   public static var cancelled: WireError {
     WireError(.cancelled, "the client has cancelled the call")
   }
 
-  /// One more than a connection may have.
+  /// Creates an error for exceeding a limit of the connection.
   public static func limitReached(_ limit: LimitName, _ limits: Limits) -> WireError {
     .limit(limit, limits, .limitReached)
   }
 
-  /// Something that breaks a limit.
+  /// Creates an error for exceeding a limit.
   public static func limit(
     _ limit: LimitName, _ limits: Limits, _ name: ErrorName, _ data: JSONObject = [:]
   ) -> WireError {
@@ -146,7 +151,7 @@ extension WireError {
 }
 
 extension JSONObject {
-  /// Names a limit that was broken, and how much it allows.
+  /// Sets `limit` and `max` to the exceeded limit and its value.
   public mutating func add(_ limit: LimitName, max: Int) {
     self["limit"] = .string(limit.rawValue)
     self["max"] = .number(JSONNumber(max))

@@ -1,23 +1,24 @@
 internal import JSON
 package import Wire
 
-/// A view that the client knows is closed.
+/// A closed view that is known to the client.
 struct ClosedView {
   let handle: Handle
   let reason: String
 
-  /// The views that it was opened from.
+  /// The handles of its parent and further ancestors.
   let ancestors: [Handle]
 
-  /// What must be durable before the client hears of it.
+  /// The position that must be durable before the client learns of the closing.
   var after: UInt64 = 0
 }
 
 extension Connection {
   // MARK: Opening and closing
 
-  /// Runs what a client asks of a view: the views that it opens stay when it succeeds, and all of
-  /// them are open and fit into a line.
+  /// Runs a client's request to a view, and ends the views that it opened if it fails.
+  ///
+  /// Fails if a view exceeds the limit of views or does not fit a line.
   package func asking<Value>(_ body: () throws -> Value) throws -> Value {
     let known = Set(views.map(ObjectIdentifier.init))
     let failures = unopenedViews.count
@@ -36,13 +37,15 @@ extension Connection {
     }
   }
 
-  /// Opens a view that the client has asked for; it knows it from the answer on.
+  /// Opens a view that the client has requested.
+  ///
+  /// The answer announces it to the client.
   ///
   /// - Parameters:
-  ///   - wish: How the client calls it; `nil` for the next number.
   ///   - binder: The name of the binder.
+  ///   - wish: The requested handle; `nil` for the next number.
   ///   - bind: Fills the view.
-  /// - Throws: ``WireError``: `already_exists`, or `limit_reached`.
+  /// - Throws: ``WireError``: `already_exists` or `limit_reached`, or an error from `bind`.
   package func open(
     _ binder: String, as wish: Handle?, _ bind: (View) throws(WireError) -> Void
   ) throws(WireError) -> View {
@@ -86,7 +89,7 @@ extension Connection {
     return .number(number)
   }
 
-  /// What the n-th child of a view is called: `v1.2`.
+  /// Returns the handle of the n-th child of a view, for example `v1.2`.
   func childHandle(of parent: Handle, _ n: Int) -> Handle {
     let name =
       switch parent {
@@ -99,13 +102,13 @@ extension Connection {
 
   package func view(_ handle: Handle) -> View? { views.first { $0.handle == handle } }
 
-  /// A child view; the client hears of it later.
+  /// Adds a child view, which is announced to the client later.
   func add(_ view: View) {
     views.append(view)
     view.markDirty()
   }
 
-  /// Notes that the client has as many views as it may, so that it is told.
+  /// Records a view that exceeded the limit, so that the client gets an error.
   func note(unopened view: View) {
     unopenedViews.append(view)
     hub.list(self)
@@ -113,10 +116,10 @@ extension Connection {
 
   func remove(_ view: View) {
     views.removeAll { $0 === view }
-    hub.list(self)  // it may have been all that kept the connection
+    hub.list(self)  // the view may have kept the connection open
   }
 
-  /// Notes that a view is closed, for a client that knows it.
+  /// Records that a view is closed, if the client knows the view.
   func note(closed view: View, _ reason: String) {
     guard view.isTold, !isEnded else { return }
     let ancestors = Array(sequence(first: view, next: \.parent).dropFirst().map(\.handle))
@@ -124,20 +127,21 @@ extension Connection {
     hub.list(self)
   }
 
-  /// Closes a view because the client says so.
+  /// Closes a view at the client's request.
   ///
-  /// - Returns: The handles of those that the client knew, children before parents.
+  /// - Returns: The handles of the closed views that the client knows, children before parents.
   package func close(_ view: View) -> [Handle] {
-    // Those that have ended before and are not told yet, so that nothing of them follows.
+    // Includes descendants that were closed before, so that no frame about them follows.
     var closed = closedViews.filter { $0.ancestors.contains(view.handle) }.map(\.handle)
     closedViews.removeAll { $0.ancestors.contains(view.handle) }
     view.end { if $0.isTold { closed.append($0.handle) } }
     return closed
   }
 
-  /// What an intent has opened and closed is told when its answer is, and not before.
+  /// Delays the news of views that an intent has opened and closed until the intent's answer is
+  /// sent.
   ///
-  /// - Parameter position: What the answer waits for.
+  /// - Parameter position: The position that the answer waits for.
   package func tellViews(after position: UInt64) {
     guard position > hub.position else { return }
     for i in closedViews.indices where closedViews[i].after == 0 {
@@ -149,18 +153,18 @@ extension Connection {
     hub.await(self)
   }
 
-  // MARK: Telling
+  // MARK: Writing
 
-  /// Appends what there is to tell of views: which are closed, which are open, what has changed.
+  /// Appends the news of all views: closings, openings and changes.
   ///
-  /// - Returns: Whether nothing is left that may leave now.
+  /// - Returns: Whether nothing is left that may be sent now.
   func fillViews(_ buffer: inout ByteBuffer) -> Bool {
     while let closed = closedViews.first, closed.after <= hub.position {
       guard buffer.count < chunkSize else { return false }
       closedViews.removeFirst()
       write(closed, &buffer)
     }
-    // What a view shows may open others, so they are counted each time.
+    // Writing a view may open others, so the count is read each time.
     var i = 0
     while i < views.count {
       guard buffer.count < chunkSize else { return false }
@@ -206,7 +210,7 @@ extension Connection {
     view.isDirty = view.hasMore
   }
 
-  /// Ends a view with an error, as the last that is heard of it.
+  /// Ends a view with an error as its last frame.
   private func fail(_ view: View, _ error: WireError, _ buffer: inout ByteBuffer) {
     guard view.isTold else {
       view.end { _ in }
@@ -239,7 +243,7 @@ extension Connection {
     Frame.endParams(&buffer)
   }
 
-  /// Lets all views go, when the client has left.
+  /// Ends all views after the client has left.
   func endViews() {
     (closedViews, unopenedViews) = ([], [])
     while let root = views.last(where: { $0.parent == nil }) { root.end { _ in } }
@@ -247,7 +251,7 @@ extension Connection {
 }
 
 extension View {
-  /// How long its first line would be, when the client takes no such line; `nil` when it does.
+  /// The length of the view's first frame if it is too long for the client; otherwise `nil`.
   fileprivate var excess: Int? {
     var buffer = ByteBuffer()
     writeOpened(&buffer, size: connection.lineOut)
@@ -257,7 +261,7 @@ extension View {
 }
 
 extension WireError {
-  /// What a view shows, and is no element of a list, does not fit into a line.
+  /// Creates an error for a view whose content other than list elements does not fit a line.
   fileprivate static func viewTooLarge(_ view: View, _ size: Int, max: Int) -> WireError {
     .resultTooLarge(size, max: max, of: "the view '\(view.binder)'")
   }

@@ -1,10 +1,12 @@
 internal import JSON
 internal import Signals
 
-/// What is different in a list of which somebody knows only what it shows: an element that has the
-/// `id` of the one whose place it takes is that one, changed.
+/// Finds the changes between two versions of a list.
+///
+/// An element that replaces another one with the same `id` counts as an update.
 enum ElementChanges {
-  /// The steps from a list to another: the changes of elements, and then what comes, goes and moves.
+  /// Returns the steps from one list to another: updates first, then insertions, removals and
+  /// moves.
   static func steps(
     from old: [JSONText], to new: [JSONText]
   ) -> [OrderedCollectionOperation<JSONText, Int>] {
@@ -21,7 +23,7 @@ enum ElementChanges {
     in diff: OrderedCollectionDiff<Int>, from old: [JSONText], to new: [JSONText]
   ) -> [(at: Int, element: JSONText)] {
     guard !diff.deletes.isEmpty, !diff.inserts.isEmpty else { return [] }
-    // Between two elements that stay, as many have stayed before each of those that go and come.
+    // An element's place is the number of unchanged elements before it.
     let gone = diff.deletes + diff.moves.map(\.from)
     let come = diff.inserts + diff.moves.map(\.to)
     var places: [Place: Int] = [:]
@@ -30,13 +32,13 @@ enum ElementChanges {
     }
     var changes: [(at: Int, element: JSONText)] = []
     for (place, index) in self.places(of: diff.deletes, among: gone, in: old) {
-      // Each place is taken once, also where an `id` stands in a list twice.
+      // Uses each place once, even if an `id` occurs twice.
       if let to = places.removeValue(forKey: place) { changes.append((index, new[to])) }
     }
     return changes
   }
 
-  /// Where an element stands among those that stay, and which it is.
+  /// The number of unchanged elements before an element, and the element's `id`.
   private struct Place: Hashable {
     let before: Int
     let id: JSONText
@@ -55,7 +57,7 @@ enum ElementChanges {
 }
 
 extension JSONText {
-  /// The `id` of an object; `nil` when it has none.
+  /// The `id` of an object; `nil` if it has none.
   fileprivate var id: JSONText? {
     guard text.utf8.first == UInt8(ascii: "{"), case .object(let object) = value else { return nil }
     return object["id"]?.text

@@ -1,35 +1,37 @@
 internal import JSON
 internal import Signals
 
-/// A list as it is, and the last steps by which it has become so.
+/// A list with its most recent change steps.
 final class ListLog {
-  /// Bytes of steps that are kept for clients that do not keep up; beyond, they get the whole.
+  /// The most bytes of steps to keep.
+  ///
+  /// Clients further behind get the whole list.
   private static let stepBytes = 64 << 10
 
-  /// Elements of a list for which it is found out what has changed.
+  /// The most elements of a list to compare in order to find its changes.
   private static let comparedCount = 2048
 
   private(set) var elements: [JSONText] = []
   private var steps = Window<ListStep>()
 
-  /// The number of the first step that is kept.
+  /// The index of the first kept step.
   var start: Int { steps.firstIndex }
 
-  /// The number after that of the last one.
+  /// The index after the last step.
   var end: Int { steps.endIndex }
 
-  /// A step that is kept, by its number.
+  /// A kept step, by its index.
   subscript(index: Int) -> ListStep { steps[index] }
 
-  /// Takes a whole of which no step is known.
+  /// Replaces the list without known steps, so that all clients get the whole list.
   func replace(by elements: [JSONText]) {
     self.elements = elements
-    // A step that is kept by nobody, so that everybody is behind.
+    // Adds and drops a step, so that every client is behind.
     steps.append(.empty)
     steps.drop(before: end)
   }
 
-  /// Takes a whole, and finds out by which steps it follows, if there are few.
+  /// Replaces the list and computes the steps, unless there are too many.
   func become(_ new: [JSONText]) {
     guard new != elements else { return }
     guard max(new.count, elements.count) <= Self.comparedCount else { return replace(by: new) }
@@ -37,14 +39,14 @@ final class ListLog {
     if steps.count > max(4, new.count) { replace(by: new) } else { apply(steps) }
   }
 
-  /// Takes a whole and the steps by which it follows.
+  /// Replaces the list, with the steps that lead to it.
   func become(_ new: [JSONText], by steps: [ListStep]) {
     guard steps.count <= max(4, new.count) else { return replace(by: new) }
     elements = new
     for step in steps { append(step) }
   }
 
-  /// Takes steps, each from what the one before has led to.
+  /// Applies steps in order.
   func apply(_ steps: [OrderedCollectionOperation<JSONText, Int>]) {
     for step in steps {
       let step = ListStep(step, in: elements)
@@ -53,7 +55,7 @@ final class ListLog {
     }
   }
 
-  /// Lets steps go that nobody is to be told any more.
+  /// Drops steps that no client needs any more.
   func forget(before index: Int) { steps.drop(before: index) }
 
   private func append(_ step: ListStep) {
@@ -62,14 +64,14 @@ final class ListLog {
   }
 }
 
-/// One step by which a list has become another, as clients see it.
+/// One change step of a list, in the form that clients get.
 struct ListStep: WindowElement {
   let operation: OrderedCollectionOperation<JSONText, Int>
 
-  /// The element that has moved; `nil` when none has.
+  /// The moved element; `nil` if the step is not a move.
   let moved: JSONText?
 
-  /// `{"op":…}`.
+  /// The step in the protocol's form: `{"op":…}`.
   let text: String
 
   static var empty: ListStep { ListStep(operation: .delete(at: 0), moved: nil, text: "") }
@@ -82,7 +84,7 @@ struct ListStep: WindowElement {
     (self.operation, self.moved, self.text) = (operation, moved, text)
   }
 
-  /// - Parameter elements: What it is a step from.
+  /// - Parameter elements: The list before the step.
   init(_ operation: OrderedCollectionOperation<JSONText, Int>, in elements: [JSONText]) {
     self.operation = operation
     switch operation {
@@ -98,7 +100,7 @@ struct ListStep: WindowElement {
     }
   }
 
-  /// The element of a place is another.
+  /// Creates an update of one element.
   init(at: Int, from old: JSONText, to new: JSONText) {
     operation = .update(at: at, newElement: new)
     (moved, text) = (nil, Self.update(at: at, from: old, to: new))
@@ -106,9 +108,11 @@ struct ListStep: WindowElement {
 
   func apply(to elements: inout [JSONText]) { elements.apply(operation) }
 
-  /// What it is for a client that has only the first elements; `nil` when it is about others.
+  /// Returns the step for a client that has only the first elements, or `nil` if it does not affect
+  /// them.
   ///
-  /// - Parameter count: How many; then how many it has after it.
+  /// - Parameter count: The number of elements that the client has. Updated to the number after the
+  ///   step.
   func text(forFirst count: inout Int) -> String? {
     switch operation {
     case .insert(_, let at):
@@ -149,8 +153,10 @@ struct ListStep: WindowElement {
 }
 
 extension JSONText {
-  /// The members with which an object becomes another; `nil` when it does not become that by
-  /// members alone, or they are no shorter.
+  /// Returns the members that turn this object into another one.
+  ///
+  /// Returns `nil` if members must be removed, or if the result is not shorter than the other
+  /// object.
   fileprivate func members(thatMake other: JSONText) -> JSONText? {
     guard text.utf8.first == UInt8(ascii: "{"), other.text.utf8.first == UInt8(ascii: "{"),
       case .object(let old) = value, case .object(let new) = other.value,

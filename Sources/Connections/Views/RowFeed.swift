@@ -1,19 +1,22 @@
 internal import JSON
 internal import Signals
 
-/// A list that views show by its rows: a row that has changed is made and encoded once for all of
-/// them, and no other.
+/// A list that several views show by rows.
+///
+/// Only changed rows are rebuilt and encoded, once for all views.
 final class RowFeed<Key: Hashable & Comparable, Row: Encodable>: ViewFeed {
-  /// So many rows are found one by one in what there is; of more, all is gone through once.
+  /// The most changed rows to look up one by one.
+  ///
+  /// For more, the feed passes over all rows once.
   private static var fewRows: Int { 32 }
 
   private let list: RowList<Key, Row>
   private let rows = ListLog()
 
-  /// The keys of the rows, in their order.
+  /// The keys of the rows, in order.
   private var keys: [Key] = []
 
-  /// The keys of those rows that are to be made.
+  /// The keys of the rows to rebuild.
   private var changed: Set<Key> = []
   private var haveAllChanged = false
 
@@ -44,7 +47,7 @@ final class RowFeed<Key: Hashable & Comparable, Row: Encodable>: ViewFeed {
 
   private func row(_ key: Key) -> JSONText? { list.row(key).map(hub.encoder.shown) }
 
-  /// Makes rows each in its place.
+  /// Rebuilds rows one by one.
   private func find(_ changed: [Key]) {
     for key in changed {
       let index = place(of: key)
@@ -64,7 +67,7 @@ final class RowFeed<Key: Hashable & Comparable, Row: Encodable>: ViewFeed {
     }
   }
 
-  /// Where a row is, or would be.
+  /// Returns the index of a row, or the index at which to insert it.
   private func place(of key: Key) -> Int {
     var (low, high) = (0, keys.count)
     while low < high {
@@ -74,7 +77,7 @@ final class RowFeed<Key: Hashable & Comparable, Row: Encodable>: ViewFeed {
     return low
   }
 
-  /// Makes rows on one way through all of them.
+  /// Rebuilds rows in one pass over all of them.
   private func goThrough(_ changed: [Key]) {
     let (oldKeys, oldRows) = (keys, rows.elements)
     var (newKeys, newRows): ([Key], [JSONText]) = ([], [])
@@ -88,8 +91,8 @@ final class RowFeed<Key: Hashable & Comparable, Row: Encodable>: ViewFeed {
       }
       let old = index < oldKeys.count && oldKeys[index] == key ? oldRows[index] : nil
       if old != nil { index += 1 }
-      // What is before it is as it will be, what is behind it as it was: so a step is of the place
-      // where it is now.
+      // Rows before this one are final and rows after it are old, so each step refers to the
+      // current index.
       let at = newRows.count
       let new = row(key)
       switch (old, new) {

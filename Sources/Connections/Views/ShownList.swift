@@ -1,48 +1,50 @@
 internal import JSON
 internal import Wire
 
-/// A list on its way to one client: how much of it that has, and what it is to be told.
+/// A list that is sent to one client, with the client's progress.
 ///
-/// It keeps no elements: they are in its log, which equal views share.
+/// The elements are in a log that views with the same list share.
 struct ShownList {
   private(set) var log: ListLog
 
-  /// What keeps the log; `nil` when nobody else does.
+  /// The feed that owns the log; `nil` if the log is not shared.
   private(set) var feed: ViewFeed?
 
-  /// Makes the elements that are not in the log yet.
+  /// Returns the elements that are not in the log yet.
   private var pending: (() -> [JSONText])?
 
-  /// The number of the step that the client is told next; of one that is not kept when it is to be
-  /// told the whole.
+  /// The index of the next step to send.
+  ///
+  /// If that step is no longer kept, the whole list is sent.
   private(set) var next = -1
 
-  /// How many elements the client has, as of ``next``; `nil` when it has all of them, else the others
-  /// follow.
+  /// The number of elements that the client has as of ``next``; `nil` if it has all.
+  ///
+  /// The others follow.
   private var count: Int?
 
-  /// A list that this property alone shows.
+  /// Creates a list that is not shared.
   init() { log = ListLog() }
 
-  /// A list that others may show as well.
+  /// Creates a list that other properties may share.
   init(_ log: ListLog, keptBy feed: ViewFeed) { (self.log, self.feed) = (log, feed) }
 
-  /// Whether the client has not been told all, as far as that is known.
+  /// Whether there is something to send, as far as that is known before ``refresh()``.
   var isNew: Bool { pending != nil || next != log.end || count != nil }
 
   // MARK: Setting
 
-  /// Shows other elements; they are made when they are told.
+  /// Sets new elements, which are computed when they are sent.
   mutating func set(_ elements: @escaping () -> [JSONText]) { pending = elements }
 
-  /// Brings the log to what is shown now, where nobody else keeps it.
+  /// Updates an unshared log to the current elements.
   mutating func refresh() {
     guard let elements = pending else { return }
     pending = nil
     log.become(elements())
   }
 
-  /// Goes on alone, with what there is.
+  /// Leaves the feed and keeps the current elements in an unshared log.
   mutating func leaveFeed() {
     guard feed != nil else { return }
     let isNew = isNew
@@ -52,14 +54,14 @@ struct ShownList {
     (next, count) = isNew ? (-1, nil) : (log.end, nil)
   }
 
-  // MARK: Telling
+  // MARK: Writing
 
-  /// Lets steps go that were told, where nobody else is to be told them.
+  /// Drops sent steps from an unshared log.
   func forgetTold() { if feed == nil { log.forget(before: next) } }
 
-  /// Appends the elements in brackets, as many as fit; those that do not follow.
+  /// Appends the whole list in brackets, as many elements as fit; the rest follows later.
   ///
-  /// - Parameter end: How long the buffer may become.
+  /// - Parameter end: The most bytes that the buffer may contain.
   mutating func writeWhole(_ buffer: inout ByteBuffer, upTo end: Int) {
     let elements = log.elements
     buffer.append(#","value":["#)
@@ -74,9 +76,9 @@ struct ShownList {
     count = written < elements.count ? written : nil
   }
 
-  /// Appends what is new, as far as it fits.
+  /// Appends the changes, as many as fit.
   ///
-  /// - Returns: Whether something is written, or there was nothing to write.
+  /// - Returns: Whether something was written or nothing was left to write.
   mutating func writeNews(_ buffer: inout ByteBuffer, upTo end: Int) -> Bool {
     guard isNew else { return true }
     let start = buffer.count
@@ -96,11 +98,10 @@ struct ShownList {
     return hasRoom || !isEmpty
   }
 
-  /// Bytes of `,"changes":[`.
+  /// The bytes of `,"changes":[`.
   private static let changesBytes = 12
 
-  /// Appends steps, and behind them the elements that the client has not as if they were inserted
-  /// now.
+  /// Appends steps, then the elements that the client does not have yet, as insertions.
   ///
   /// - Returns: Whether all were written.
   private mutating func writeSteps(_ buffer: inout ByteBuffer, upTo end: Int) -> Bool {
@@ -127,19 +128,19 @@ struct ShownList {
     return count == nil
   }
 
-  /// What a step is for the client, `nil` when it is about elements that it has not, and how many it
-  /// has then.
+  /// Returns a step for the client, or `nil` if it does not affect the client's elements, and the
+  /// number of elements that the client has after it.
   private func text(of step: ListStep) -> (String?, count: Int?) {
     guard var count else { return (step.text, nil) }
     let text = step.text(forFirst: &count)
     return (text, count)
   }
 
-  /// Appends an element of an array that is closed later, when both fit.
+  /// Appends an element of an array if it fits together with the closing bracket.
   private static func append(
     _ text: String, isFirst: Bool, _ buffer: inout ByteBuffer, _ end: Int
   ) -> Bool {
-    // Its comma, and the bracket behind it.
+    // Reserves two bytes: the comma and the closing bracket.
     guard end == .max || buffer.count + text.utf8.count + 2 <= end else { return false }
     if !isFirst { buffer.append(UInt8(ascii: ",")) }
     buffer.append(text)

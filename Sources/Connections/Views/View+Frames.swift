@@ -1,14 +1,14 @@
 package import JSON
 internal import Wire
 
-// How a client sees a view.
+// The frames about a view.
 extension View {
-  /// Bytes of `,"more":true}}` and LF.
+  /// The bytes of `,"more":true}}` and LF.
   private static let endBytes = 15
 
-  /// Appends what the answer to `open` says: the view, its properties and its intents.
+  /// Appends the result of `open`: the view with its properties and its intents.
   ///
-  /// - Parameter size: How long that may be; elements of lists that do not fit follow.
+  /// - Parameter size: The most bytes to write. List elements that do not fit follow later.
   package func writeAnswer(_ buffer: inout ByteBuffer, size: Int = .max) {
     let end = size == .max ? Int.max : buffer.count + size
     buffer.append(#"{"view":"#)
@@ -23,9 +23,9 @@ extension View {
     if hasMore { markDirty() }
   }
 
-  /// Appends that the view was opened from another.
+  /// Appends the notification that the view was opened from another one.
   ///
-  /// - Parameter size: How long that may be; elements of lists that do not fit follow.
+  /// - Parameter size: The most bytes to write. List elements that do not fit follow later.
   func writeOpened(_ buffer: inout ByteBuffer, size: Int) {
     let end = buffer.count + size
     begin("opened", &buffer)
@@ -36,7 +36,7 @@ extension View {
     Frame.endParams(&buffer)
   }
 
-  /// Appends that the view could not be opened from another.
+  /// Appends the notification that the view could not be opened from another one.
   func writeUnopened(_ error: WireError, _ buffer: inout ByteBuffer) {
     begin("fail", &buffer)
     writePlace(&buffer)
@@ -54,10 +54,10 @@ extension View {
     buffer.append(quoted: binder)
   }
 
-  /// Appends what has changed: all in one frame where that fits, else as much as does.
+  /// Appends one frame with the changed properties, as many as fit.
   ///
-  /// - Parameter size: How long the frame may be.
-  /// - Returns: Whether something is written, or there was nothing to write.
+  /// - Parameter size: The most bytes of the frame.
+  /// - Returns: Whether something was written or nothing was left to write.
   func writeNext(_ buffer: inout ByteBuffer, size: Int) -> Bool {
     let changed = properties.filter { $0.value.hasNews() }.sorted { $0.key < $1.key }
     guard !changed.isEmpty || hasMore else { return true }
@@ -66,7 +66,7 @@ extension View {
     buffer.append(#","props":{"#)
     var (isFirst, hasRoom) = (true, true)
     for (name, property) in changed {
-      // A comma, the quotes of a name of ASCII, a colon and braces stand around the members.
+      // Reserves the comma, the quotes of the ASCII name, the colon and the braces.
       let room = start + size - Self.endBytes - buffer.count - name.utf8.count - 7
       var members = ByteBuffer()
       guard property.writeNews(to: &members, upTo: room) else {
@@ -81,7 +81,7 @@ extension View {
       buffer.append(members.span.extracting(1..<members.count))  // no comma before the first
       buffer.append(UInt8(ascii: "}"))
     }
-    // Who was told that more follows is told when there is no more.
+    // A client that was promised more gets a frame when nothing is left.
     guard !isFirst || hasRoom && hasMore else {
       buffer.truncate(to: start)
       return hasRoom
@@ -92,7 +92,7 @@ extension View {
     return true
   }
 
-  /// How long a frame would be with all that has changed.
+  /// The length of a frame with all changes, in bytes.
   var newsSize: Int {
     var buffer = ByteBuffer()
     for property in properties.values where property.content.isNew {
@@ -110,10 +110,10 @@ extension View {
     buffer.append(integer: connection.hub.position)
   }
 
-  /// Appends all properties and intents; of lists the first elements, when not all fit.
+  /// Appends all properties and intents, with as many list elements as fit.
   private func writeContents(_ buffer: inout ByteBuffer, upTo end: Int) {
     let start = buffer.count
-    // More than the line has room for is never written, however long the lists are.
+    // Limits the lists to the room in the line, however long they are.
     var room = end == .max ? .max : max(0, end - start)
     writeContents(&buffer, room: &room)
     hasMore = properties.values.contains { $0.content.isNew }
@@ -136,8 +136,7 @@ extension View {
     writeObject("intents", intents, &buffer) { $0.write(to: &$1) }
   }
 
-  /// Appends `,"name":{…}`, members by name: in the order of their names, whatever that of the
-  /// binder's lines.
+  /// Appends `,"name":{…}` with the members sorted by name.
   private func writeObject<Value>(
     _ name: StaticString, _ members: [String: Value], _ buffer: inout ByteBuffer,
     _ write: (Value, inout ByteBuffer) -> Void
@@ -156,7 +155,7 @@ extension View {
 }
 
 extension ViewIntent {
-  /// Appends what it takes and opens, and whether it is live or destructive.
+  /// Appends the parameters of the intent and its flags.
   fileprivate func write(to buffer: inout ByteBuffer) {
     buffer.append(#"{"params":{"#)
     for (i, member) in shape.members.enumerated() {

@@ -2,61 +2,61 @@ internal import JSON
 package import Signals
 package import Wire
 
-/// A surface that a client shows: properties that a binder sets, intents that come back.
+/// A view on a client's screen: properties that a binder sets, and intents that the client sends.
 ///
-/// It knows no service. A binder fills it once; what it has bound lives in its bag and ends with
-/// it. Its children end before it.
+/// It depends on no service. A binder fills it once; its bindings live in the bag and end with the
+/// view. Its children end before it.
 package final class View: DisposeBagProvider {
-  /// How a child stands to its parent.
+  /// The presentation of a child view.
   package enum Style: String, Sendable {
-    /// One deeper, with a way back.
+    /// One level deeper, with navigation back.
     case push
-    /// Above, until it is dismissed.
+    /// On top of the parent, until it is dismissed.
     case present
-    /// Beside its siblings.
+    /// Beside its siblings, as a tab.
     case tab
-    /// In the place of the one before.
+    /// In place of the previous child of this style.
     case replace
   }
 
   package let handle: Handle
 
-  /// The name of the binder that has filled it.
+  /// The name of the binder that filled the view.
   package let binder: String
 
   package unowned let connection: Connection
   package private(set) weak var parent: View?
   package let style: Style
 
-  /// Everything that lives as long as the view.
+  /// Disposables that end with the view.
   package private(set) lazy var bag = DisposeBag()
 
-  /// The views that were opened from this one and are open, in order.
+  /// The open views that were opened from this one, in order.
   package private(set) var children: [View] = []
   package private(set) var isClosed = false
 
   private(set) var properties: [String: ViewProperty] = [:]
   private(set) var intents: [String: ViewIntent] = [:]
 
-  /// Collects what the binder says, while it does.
+  /// Collects the binder's lines while it runs.
   private var lines: Assembly?
   private var childCount = 0
   private let live = LiveNode("View")
 
-  // What the connection has told of it.
+  // The state of what the connection has sent about the view.
   var isDirty = false
   var isTold = false
 
-  /// Whether the client was told only a part of what there is to tell, and the rest follows.
+  /// Whether the client was promised more frames.
   var hasMore = false
 
-  /// Whether the batch that has opened it is not answered.
+  /// Whether the batch that opened the view is still unanswered.
   var isInBatch = false
 
-  /// Whether nothing may be told of it yet, nor of what it has opened.
+  /// Whether frames about the view and its descendants must wait.
   var isHeld: Bool { isInBatch || parent?.isHeld == true }
 
-  /// What must be durable before the client hears that it is open.
+  /// The position that must be durable before the client learns that the view is open.
   var openedAfter: UInt64 = 0
 
   init(
@@ -68,7 +68,7 @@ package final class View: DisposeBagProvider {
 
   // MARK: For binders
 
-  /// The property of a name; the client sees it from then on.
+  /// The property with a name; created on first use and then shown to the client.
   package subscript(name: String) -> ViewProperty {
     if let property = properties[name] { return property }
     let property = ViewProperty(self)
@@ -76,16 +76,19 @@ package final class View: DisposeBagProvider {
     return property
   }
 
-  /// Sets a property to what is known when the binder runs.
+  /// Sets a property to a value that is known when the binder runs.
   package func assign(_ name: String, _ value: some Encodable) {
     let property = self[name]
     assign { property.set(value) }
   }
 
-  /// The intent of a name that takes nothing; the client may have it from then on.
+  /// Returns the intent with a name and without parameters; created on first use.
   package func intent(_ name: String) -> Intent<NoParameters> { intent(name, NoParameters.self) }
 
-  /// The intent of a name that takes arguments: a type whose members are their names.
+  /// Returns the intent with a name; created on first use.
+  ///
+  /// The members of `Arguments` are the intent's parameters. Traps if the intent has other
+  /// arguments.
   package func intent<Arguments: Decodable>(
     _ name: String, _ arguments: Arguments.Type
   ) -> Intent<Arguments> {
@@ -97,12 +100,14 @@ package final class View: DisposeBagProvider {
     return typed
   }
 
-  /// Opens a view from this one; the client hears of it behind the answer to its intent.
+  /// Opens a child view.
   ///
-  /// With the style ``Style/replace`` the one before of that style is closed.
+  /// The client learns of it after the answer to its intent.
   ///
-  /// - Returns: `nil` when this view is closed, or the client has as many views as it may: then that
-  ///   is what it is told, or its intent is refused.
+  /// A child with the style ``Style/replace`` closes the previous child of that style.
+  ///
+  /// - Returns: `nil` if this view is closed or the client has too many views. In the latter case
+  ///   the client gets an error or its intent is refused.
   @discardableResult
   package func open(
     _ binder: String, as style: Style, _ bind: (View) -> Void
@@ -124,26 +129,28 @@ package final class View: DisposeBagProvider {
     return child
   }
 
-  /// Shows views beside each other, in this order, from when the binder is through.
+  /// Opens views as tabs, in this order, after the binder has finished.
   package func tabs(_ tabs: (binder: String, bind: (View) -> Void)...) {
     bind { [weak self] in
       for tab in tabs { self?.open(tab.binder, as: .tab, tab.bind) }
     }
   }
 
-  /// Closes the view because what it was opened for is done.
+  /// Closes the view because its purpose is fulfilled.
   package func dismiss() { close("dismissed") }
 
   // MARK: For the client
 
-  /// The intent of a name; `nil` when there is none.
+  /// Returns the intent with a name; `nil` if there is none.
   package func intent(named name: String) -> ViewIntent? { intents[name] }
 
   package var intentNames: some Sequence<String> { intents.keys }
 
   // MARK: Lines of a binder
 
-  /// Lets a binder fill the view: whatever the order of its lines, they are taken in the same.
+  /// Lets a binder fill the view.
+  ///
+  /// Its lines are applied in a fixed order, however they are written.
   func fill(_ bind: (View) -> Void) {
     Assembly.take(order: connection.hub.lineOrder) { lines in
       self.lines = lines
@@ -162,15 +169,15 @@ package final class View: DisposeBagProvider {
 
   // MARK: Ending
 
-  /// Closes the view, its children first; the client is told of each that it knows.
+  /// Closes the view, its children first, and notifies the client of each view that it knows.
   package func close(_ reason: String) {
     guard !isClosed else { return }
     end { connection.note(closed: $0, reason) }
   }
 
-  /// Lets everything go, the children's first.
+  /// Ends the view and releases its resources, those of its children first.
   ///
-  /// - Parameter each: Called with each view when it has ended, children before parents.
+  /// - Parameter each: Called with each ended view, children before parents.
   func end(_ each: (View) -> Void) {
     guard !isClosed else { return }
     isClosed = true
@@ -183,7 +190,7 @@ package final class View: DisposeBagProvider {
     each(self)
   }
 
-  /// Notes that there is something to tell.
+  /// Marks the view as having something to send.
   func markDirty() {
     guard !isDirty, !isClosed else { return }
     isDirty = true

@@ -2,19 +2,19 @@ internal import JSON
 internal import Signals
 internal import Wire
 
-/// What a property of a view shows, and what of that the client has not been told.
+/// The content of a view's property, with the part that was not sent yet.
 ///
-/// Members of a frame that are not there stay as they were. A value is not made before it is told: of
-/// all that it was since the last frame, the newest is.
+/// Members missing from a frame are unchanged. Values are computed only when they are sent, so
+/// intermediate values are conflated.
 struct ViewContent {
-  /// How clients see a property.
+  /// The kind of a property, as clients see it.
   enum Kind: String {
     case state
     case list
     case loading
   }
 
-  /// What loading has come to.
+  /// The loading state of a property.
   enum Loading: Equatable {
     case loading
     case reloading
@@ -34,7 +34,7 @@ struct ViewContent {
   private var isLoadingNew = false
   private var isKindNew = false
 
-  /// Whether the client has not been told all, as far as that is known without making it.
+  /// Whether there is something to send, as far as that is known before ``refresh()``.
   var isNew: Bool {
     if isLoadingNew || isKindNew { return true }
     return switch shown {
@@ -44,19 +44,19 @@ struct ViewContent {
     }
   }
 
-  /// What keeps the list that it shows, if it is not alone in showing it.
+  /// The feed that owns the shown list; `nil` if the list is not shared.
   var feed: ViewFeed? { if case .list(let list) = shown { list.feed } else { nil } }
 
   // MARK: Setting
 
-  /// Says how clients see it, before it has something to show.
+  /// Sets the kind before there is content.
   mutating func expect(_ kind: Kind) {
     guard self.kind != kind, self.kind != .loading else { return }
     self.kind = kind
     isKindNew = true
   }
 
-  /// Shows a value, which is made when it is told.
+  /// Shows a value, which is computed when it is sent.
   mutating func set(_ text: @escaping () -> JSONText) {
     var shown = ShownText()
     if case .value(let before) = self.shown { shown = before }
@@ -64,7 +64,7 @@ struct ViewContent {
     self.shown = .value(shown)
   }
 
-  /// Shows a list, whose elements are made when they are told.
+  /// Shows a list, whose elements are computed when they are sent.
   mutating func set(list elements: @escaping () -> [JSONText]) {
     expect(.list)
     changeList {
@@ -73,7 +73,7 @@ struct ViewContent {
     }
   }
 
-  /// Takes steps of a list that is shown.
+  /// Applies steps to the shown list.
   mutating func apply(_ steps: [OrderedCollectionOperation<JSONText, Int>]) {
     guard case .list = shown else { return }
     changeList {
@@ -83,7 +83,7 @@ struct ViewContent {
     }
   }
 
-  /// Shows what a feed keeps.
+  /// Shows the content of a feed.
   mutating func show(_ feed: ViewFeed) {
     if let log = feed.log {
       expect(.list)
@@ -93,7 +93,7 @@ struct ViewContent {
     }
   }
 
-  /// Shows what it shows, and nothing more of its feed.
+  /// Keeps the current list and leaves its feed.
   mutating func leaveFeed() {
     guard case .list = shown else { return }
     changeList {
@@ -116,9 +116,9 @@ struct ViewContent {
     shown = .list(list)
   }
 
-  // MARK: Telling
+  // MARK: Writing
 
-  /// Makes what is shown, so that it can be told.
+  /// Computes the content so that it can be sent.
   mutating func refresh() {
     switch shown {
     case .nothing: break
@@ -129,25 +129,26 @@ struct ViewContent {
     }
   }
 
-  /// Lets go of what was told, where nobody else is to be told it.
+  /// Drops sent list steps that no other view needs.
   func forgetTold() {
     if case .list(let list) = shown { list.forgetTold() }
   }
 
-  /// Bytes of `,"value":[]`.
+  /// The bytes of `,"value":[]`.
   private static let listBytes = 11
 
-  /// Appends all that is shown, as one object with its kind; nothing is new then but the elements of
-  /// a list for which there is no room.
+  /// Appends the whole content as one object with its kind.
   ///
-  /// - Parameter room: Bytes that there are for elements of lists; those written are taken off.
+  /// Afterwards, only list elements that did not fit are new.
+  ///
+  /// - Parameter room: The bytes available for list elements. Reduced by the bytes written.
   mutating func writeWhole(to buffer: inout ByteBuffer, room: inout Int) {
     buffer.append(#"{"kind":"#)
     buffer.append(quoted: kind.rawValue)
     if let loading { Self.write(loading, &buffer) }
     (isLoadingNew, isKindNew) = (false, false)
     switch shown {
-    // A list, and what is loading, may have nothing to show yet.
+    // A list or a loading property may have no content yet.
     case .nothing: if kind == .state { buffer.append(#","gone":true"#) }
     case .value(var text):
       text.write(&buffer)
@@ -161,11 +162,12 @@ struct ViewContent {
     buffer.append(UInt8(ascii: "}"))
   }
 
-  /// Appends what is new as members, each with a comma before it, as far as it fits; that is not new
-  /// then.
+  /// Appends the changes as members, each with a leading comma, as many as fit.
   ///
-  /// - Parameter end: How long the buffer may become.
-  /// - Returns: Whether something is written, or there was nothing to write.
+  /// Those written are no longer new.
+  ///
+  /// - Parameter end: The most bytes that the buffer may contain.
+  /// - Returns: Whether something was written or nothing was left to write.
   mutating func writeNews(to buffer: inout ByteBuffer, upTo end: Int) -> Bool {
     let start = buffer.count
     if isKindNew {
@@ -208,15 +210,15 @@ struct ViewContent {
   }
 }
 
-/// A value on its way to one client: the newest, and what the client has.
+/// A value that is sent to one client: the newest one, and the last one sent.
 struct ShownText {
   private var text: JSONText?
   private var told: JSONText?
 
-  /// Makes the newest; `nil` when it is made.
+  /// Computes the newest value; `nil` if it is computed.
   private var pending: (() -> JSONText)?
 
-  /// What has come and gone before the client was told is not told.
+  /// Whether the newest value differs from the sent one, as far as that is known.
   var isNew: Bool { pending != nil || text != told }
 
   mutating func set(_ text: @escaping () -> JSONText) { pending = text }

@@ -1,12 +1,12 @@
 internal import JSON
 internal import Signals
 
-/// What properties of several views share that show the same: made once, kept once.
+/// Content that properties of several views share, so that it is computed and stored once.
 ///
-/// A change notes that something is to be made, and nothing more; it is made when the first of the
-/// views is told, at the end of the turn.
+/// A change only marks the feed as stale. The content is computed at the end of the turn, when the
+/// first of the views is sent.
 class ViewFeed {
-  /// By what it is found: all that it depends on.
+  /// The key of a feed: its type and everything that its content depends on.
   struct Key: Hashable {
     private let type: ObjectIdentifier
     private let identity: Identity
@@ -18,10 +18,10 @@ class ViewFeed {
 
   let hub: Hub
 
-  /// What it listens to while somebody shows it.
+  /// The observation of the source while views show the feed.
   var observation: (any Disposable)?
 
-  /// The elements, when it is a list.
+  /// The elements of a list; `nil` if the content is a value.
   var log: ListLog? { nil }
 
   private let key: Key
@@ -33,20 +33,20 @@ class ViewFeed {
     (self.key, self.hub) = (key, hub)
   }
 
-  /// Makes what is shown, from what it depends on.
+  /// Computes the content.
   func make() {}
 
-  /// What is shown, when it is a value.
+  /// Returns the content if it is a value.
   func text() -> JSONText { .null }
 
-  /// Notes that something is to be made.
+  /// Marks the content as stale.
   final func markStale() {
     guard !isStale else { return }
     isStale = true
     for viewer in viewers { viewer.feedHasNews(self) }
   }
 
-  /// Makes what was noted.
+  /// Computes the content if it is stale.
   final func refresh() {
     guard isStale else { return }
     isStale = false
@@ -71,7 +71,7 @@ class ViewFeed {
   }
 }
 
-/// A value that views show, computed and encoded once for all of them.
+/// A value, computed and encoded once for all views that show it.
 final class ValueFeed<Value: Encodable>: ViewFeed {
   private let computed: Computed<Value>
   private var made: JSONText?
@@ -93,7 +93,7 @@ final class ValueFeed<Value: Encodable>: ViewFeed {
   }
 }
 
-/// A list that views show and that is computed as a whole, once for all of them.
+/// A list that is computed as a whole, once for all views that show it.
 final class ListFeed<Elements: Collection>: ViewFeed where Elements.Element: Encodable {
   private let computed: Computed<Elements>
   private let elements = ListLog()
@@ -111,7 +111,7 @@ final class ListFeed<Elements: Collection>: ViewFeed where Elements.Element: Enc
 }
 
 extension JSONEncoder {
-  /// A value as clients see it.
+  /// Encodes a value for clients; `null` if it cannot be encoded.
   func shown(_ value: some Encodable) -> JSONText {
     if let text = value as? JSONText { return text }
     return (try? text(value)) ?? .null

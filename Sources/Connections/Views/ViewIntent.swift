@@ -2,26 +2,26 @@ package import JSON
 package import Signals
 internal import Wire
 
-/// What a client may ask of a view, whatever it takes.
+/// An intent of a view, without the type of its arguments.
 package final class ViewIntent {
   package let name: String
 
-  /// What it takes, by name.
+  /// The shape of the arguments.
   let shape: Shape
 
-  /// The binder of the view that it opens; `nil` when it opens none.
+  /// The binder of the view that the intent opens; `nil` if it opens none.
   fileprivate(set) var opens: String?
 
-  /// Whether its answer is kept with the `cmd` of a client, so that it is not run twice.
+  /// Whether the answer is stored under the client's `cmd`, so that a retry is not run again.
   package fileprivate(set) var isKept = true
 
-  /// Whether a client asks it with each key that is typed.
+  /// Whether clients send the intent with each typed key.
   fileprivate(set) var isLive = false
 
-  /// Whether a client asks who uses it before it asks for it.
+  /// Whether clients ask the person for confirmation first.
   fileprivate(set) var isDestructive = false
 
-  /// The intent by its type.
+  /// The intent as an ``Intent`` of its argument type.
   let typed: AnyObject
 
   private let take: (JSONText) throws(JSONDecodingError) -> () throws -> JSONText?
@@ -34,11 +34,11 @@ package final class ViewIntent {
     intent.intent = self
   }
 
-  /// The client asks.
+  /// Decodes the arguments of a request.
   ///
-  /// - Returns: What is to be run; it throws what the service throws and returns what that returns,
-  ///   `nil` for nothing.
-  /// - Throws: When the arguments are not what it takes.
+  /// - Returns: A closure that runs the intent. It returns the result, `nil` for none, and throws
+  ///   the service's errors.
+  /// - Throws: An error if the arguments do not match.
   package func ready(
     for arguments: JSONText
   ) throws(JSONDecodingError) -> () throws -> JSONText? {
@@ -46,10 +46,10 @@ package final class ViewIntent {
   }
 }
 
-/// What a client may ask of a view, and with which arguments.
+/// An intent of a view with typed arguments.
 ///
-/// Either a method of a service is called, which may say no, or what the client gives is observed
-/// as a signal; or both.
+/// It calls a method of a service, which may fail, or is observed as a signal of the arguments, or
+/// both.
 package final class Intent<Arguments: Decodable>: SignalProtocol {
   private unowned let view: View
   fileprivate weak var intent: ViewIntent?
@@ -61,12 +61,14 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
     self.view = view
   }
 
-  /// The arguments, each time that the client asks.
+  /// Observes the arguments of each request.
   package func observe(with observer: @escaping Observer<Arguments, Never>) -> any Disposable {
     values.observe(with: observer)
   }
 
-  /// Calls a method of a service; what that throws is the answer, what it returns as well.
+  /// Calls a method of a service.
+  ///
+  /// Its result or error is the answer.
   @discardableResult
   package func calls<Value: Encodable>(
     _ method: @escaping (Arguments) throws -> Value
@@ -93,7 +95,7 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
     return self
   }
 
-  /// Opens a view each time.
+  /// Opens a view with each request.
   @discardableResult
   package func opens(
     _ binder: String, as style: View.Style = .push, _ bind: @escaping (View, Arguments) -> Void
@@ -105,31 +107,33 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
     return self
   }
 
-  /// Says that it does more than it records: to the session, or with a secret.
+  /// Declares effects beyond the recorded events, for example on the session or with a secret.
   ///
-  /// It is run whenever it is asked, and its answer is kept nowhere; so it takes no `_meta.cmd`.
+  /// The intent is run with every request and its answer is never stored, so it accepts no
+  /// `_meta.cmd`.
   @discardableResult
   package func unkept() -> Self {
     intent?.isKept = false
     return self
   }
 
-  /// Closes the view each time, after what it calls has not said no.
+  /// Closes the view after each request, unless the called method throws.
   @discardableResult
   package func dismisses() -> Self {
     isDismissing = true
     return self
   }
 
-  /// Is to be asked with each key that is typed, and not when somebody is done with typing: what is
-  /// asked last takes the place of what was asked before.
+  /// Lets clients send the intent with each typed key.
+  ///
+  /// A newer request supersedes the previous one.
   @discardableResult
   package func live() -> Self {
     intent?.isLive = true
     return self
   }
 
-  /// Takes something away that it does not bring back: a client makes sure that this is wanted.
+  /// Declares that the effect cannot be undone, so that clients ask for confirmation.
   @discardableResult
   package func destructive() -> Self {
     intent?.isDestructive = true

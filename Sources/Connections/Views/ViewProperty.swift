@@ -2,7 +2,7 @@ internal import JSON
 package import Signals
 internal import Wire
 
-/// One property of a view: what a binder sets, and what the client sees of it.
+/// A property of a view, set by a binder and shown by the client.
 package final class ViewProperty {
   private unowned let view: View
   private(set) var content = ViewContent()
@@ -19,13 +19,15 @@ package final class ViewProperty {
     change { $0.set { encoder.shown(value) } }
   }
 
-  /// Shows a list; when it shows one, what is different is told.
+  /// Shows a list.
+  ///
+  /// If a list is shown already, only its changes are sent.
   func set(list elements: some Collection<some Encodable>) {
     let encoder = view.connection.hub.encoder
     change { $0.set(list: { elements.map(encoder.shown) }) }
   }
 
-  /// Shows that a list has changed.
+  /// Applies changes to the shown list.
   func apply<Element: Encodable>(_ patch: [OrderedCollectionOperation<Element, Int>]) {
     let encoder = view.connection.hub.encoder
     change { $0.apply(patch.map { $0.mapElement(encoder.shown) }) }
@@ -35,7 +37,9 @@ package final class ViewProperty {
     change { $0.expect(.list) }
   }
 
-  /// Says that it shows something that is loaded when the client asks: until then it has no state.
+  /// Declares that the content is loaded on the client's request.
+  ///
+  /// It has no loading state until then.
   package func loadedWhenAsked() -> ViewProperty {
     change { $0.expect(.loading) }
     return self
@@ -47,25 +51,25 @@ package final class ViewProperty {
     if content.isNew { view.markDirty() }
   }
 
-  // MARK: What is shared
+  // MARK: Sharing
 
-  /// Where it is among those that show the same.
+  /// The index of this property in its feed.
   var place = 0
 
-  /// The step of a list that the client is told next; `nil` when it is none of those that are kept.
+  /// The index of the next list step to send; `nil` if that step is no longer kept.
   var nextStep: Int? {
     guard case .list(let list) = content.shown, list.next >= list.log.start else { return nil }
     return list.next
   }
 
-  /// What it shows with others may be another.
+  /// Notes that the content of the feed may have changed.
   func feedHasNews(_ feed: ViewFeed) {
     guard !view.isClosed else { return }
     if feed.log == nil { content.set(feed.text) }
     view.markDirty()
   }
 
-  /// Shows what others may show as well, from when the binder is through, for as long as the view is
+  /// Shows a feed that other views may share, after the binder has finished and while the view is
   /// open.
   func show<Feed: ViewFeed>(
     _ identity: Identity, _ make: @escaping (Hub) -> Feed
@@ -88,16 +92,16 @@ package final class ViewProperty {
     return observation
   }
 
-  // MARK: Telling
+  // MARK: Writing
 
-  /// Whether the client has not been told all; makes what is to be told.
+  /// Computes the content and returns whether there is something to send.
   func hasNews() -> Bool {
     refresh()
     return content.isNew
   }
 
   private func refresh() {
-    // The feed looks at what its viewers show, so it comes first.
+    // The feed reads the progress of its viewers, so it is refreshed first.
     content.feed?.refresh()
     if content.isNew { content.refresh() }
   }
@@ -115,7 +119,7 @@ package final class ViewProperty {
 
   // MARK: Binding
 
-  /// Observes a signal from when the binder is through, for as long as the view is open.
+  /// Observes a signal after the binder has finished and while the view is open.
   fileprivate func bind<Element>(
     _ signal: SafeSignal<Element>, _ set: @escaping (ViewProperty, Element) -> Void
   ) -> any Disposable {
@@ -132,7 +136,9 @@ package final class ViewProperty {
 }
 
 extension ViewProperty: LoadingStateListener {
-  /// Shows what loading has come to; the value of before stays.
+  /// Shows a loading state.
+  ///
+  /// The previous value stays.
   package func setLoadingState<LoadingValue, LoadingError>(
     _ state: ObservedLoadingState<LoadingValue, LoadingError>
   ) {
@@ -148,13 +154,15 @@ extension ViewProperty: LoadingStateListener {
 }
 
 extension SignalProtocol where Error == Never {
-  /// Shows each value in a property of a view, for as long as that is open.
+  /// Shows each value in a property of a view while the view is open.
   @discardableResult
   package func bind(to property: ViewProperty) -> any Disposable where Element: Encodable {
     property.bind(toSignal()) { $0.set($1) }
   }
 
-  /// Shows each list in a property of a view; what is different from the one before is told.
+  /// Shows each list in a property of a view.
+  ///
+  /// Only the differences between lists are sent.
   @discardableResult
   package func bind(
     to property: ViewProperty
@@ -163,7 +171,9 @@ extension SignalProtocol where Error == Never {
     return property.bind(toSignal()) { $0.set(list: $1) }
   }
 
-  /// Shows an observable list in a property of a view: each change is told as it was made.
+  /// Shows an observable list in a property of a view.
+  ///
+  /// Each change is sent as it was made.
   @discardableResult
   package func bind(
     to property: ViewProperty
@@ -179,8 +189,8 @@ extension SignalProtocol where Error == Never {
     }
   }
 
-  /// Calls `setter` with the view and each element, from when the binder is through, for as long as
-  /// the view is open.
+  /// Calls `setter` with the view and each element, after the binder has finished and while the
+  /// view is open.
   @discardableResult
   package func bind(
     to view: View, setter: @escaping (View, Element) -> Void
@@ -198,8 +208,9 @@ extension SignalProtocol where Error == Never {
 }
 
 extension RowList where Row: Encodable {
-  /// Shows the rows in a property of a view, for as long as that is open; a change is told as it was
-  /// made, and costs what it changes, however many views show it.
+  /// Shows the rows in a property of a view while the view is open.
+  ///
+  /// The cost of a change depends on the changed rows only, not on the number of views.
   @discardableResult
   package func bind(to property: ViewProperty) -> any Disposable {
     property.expectList()
@@ -208,7 +219,7 @@ extension RowList where Row: Encodable {
 }
 
 extension RowList {
-  /// Shows the rows in a form that clients can be told.
+  /// Shows the rows in a form that can be encoded.
   @discardableResult
   package func bind<Shown: ListRow & Encodable>(
     to property: ViewProperty, as type: Shown.Type
@@ -218,14 +229,17 @@ extension RowList {
 }
 
 extension Computed where Value: Encodable {
-  /// Shows the value in a property of a view, for as long as that is open; it is computed once a turn
-  /// at the most, however many views show it.
+  /// Shows the value in a property of a view while the view is open.
+  ///
+  /// The value is computed at most once a turn, for all views together.
   @discardableResult
   package func bind(to property: ViewProperty) -> any Disposable {
     property.show(identity) { ValueFeed(self, $0) }
   }
 
-  /// Shows a list as one; what is different from the one before is told.
+  /// Shows a list.
+  ///
+  /// Only the differences between versions are sent.
   @discardableResult
   package func bind(
     to property: ViewProperty

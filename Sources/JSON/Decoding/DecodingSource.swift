@@ -1,35 +1,37 @@
-/// The text that is being decoded, and what is known of it.
+/// The text that is being decoded, with an index of its objects.
 ///
-/// The decoders that the standard library asks for hold one reference each, to this or to one of
-/// its objects: counting references is most of what decoding a small text costs.
+/// The decoders that the standard library requires hold one reference each, to this object or to
+/// one of its indexes. Reference counting is most of the cost of decoding a small text.
 final class DecodingSource {
-  /// A value in the text.
+  /// The range and kind of a value in the text.
   struct Place {
     var start: Int
     var end: Int
     var kind: JSONScanner.Kind
-    /// For a string: whether it holds escapes.
+    /// For a string: whether it contains escapes.
     var isEscaped = false
   }
 
   private(set) var bytes = ByteBuffer()
 
-  /// The members' names when the text is an array that stands for an object.
+  /// Member names by position, if the text is an array to decode as an object; otherwise `nil`.
   var names: [String]?
 
-  /// A member of the whole that belongs to somebody else.
+  /// The top-level member that the caller decodes separately; see ``JSONDecoder/decodeMember(_:)``.
   var otherMember: String?
 
-  /// The objects that were looked into, reused from text to text.
+  /// Indexes of the objects read so far.
+  ///
+  /// They are reused for the next text.
   private var objects: [ObjectIndex] = []
   private var objectCount = 0
 
-  /// The place of each in ``objects`` by where it starts, when there are too many to look through.
+  /// Positions in ``objects`` by start offset, filled only if there are too many to search.
   private var objectsByStart: [Int: Int] = [:]
 
   private static let searchable = 16
 
-  /// How many are kept for the next text.
+  /// The number of object indexes to keep for the next text.
   private static let kept = 256
 
   func load(_ text: Span<UInt8>) {
@@ -42,7 +44,7 @@ final class DecodingSource {
     if objects.count > Self.kept { objects.removeLast(objects.count - Self.kept) }
   }
 
-  /// The value that the text is.
+  /// The place of the whole value.
   var whole: Place {
     get throws { try bytes.scanned { scanner throws(JSONFault) in try Place(passing: &scanner) } }
   }
@@ -119,7 +121,9 @@ final class DecodingSource {
 
   // MARK: Objects
 
-  /// The members of an object, looked up at most once for each object of a text.
+  /// Returns the members of an object.
+  ///
+  /// Each object of a text is indexed at most once.
   func object(
     _ place: Place, at path: @autoclosure () -> [any CodingKey]
   ) throws -> ObjectIndex {
@@ -136,7 +140,7 @@ final class DecodingSource {
     return object
   }
 
-  /// The object that starts at a place, if it was looked into.
+  /// Returns the index of the object that starts at an offset, or `nil` if it was not read yet.
   private func known(at start: Int) -> ObjectIndex? {
     guard objectCount > Self.searchable else {
       return objects[..<objectCount].first { $0.start == start }
@@ -154,7 +158,7 @@ final class DecodingSource {
     }
   }
 
-  /// The members of the whole; `nil` when the type that was decoded has not looked into it.
+  /// The members of the top-level object; `nil` if the decoded type has not read any object.
   var members: ObjectIndex? { objectCount > 0 ? objects[0] : nil }
 
   func checkUnknownMembers() throws(JSONDecodingError) {
@@ -164,7 +168,7 @@ final class DecodingSource {
 }
 
 extension DecodingSource.Place {
-  /// Passes a value and notes where it stands.
+  /// Skips a value and records its range.
   init(passing scanner: inout JSONScanner) throws(JSONFault) {
     kind = try scanner.kind()
     start = scanner.position
@@ -177,12 +181,14 @@ extension DecodingSource.Place {
   }
 }
 
-/// What is read at places of the text; as functions of the buffer, they cost no copy of it.
+/// Reads values at given places.
+///
+/// These are methods of the buffer to avoid copying it.
 extension ByteBuffer {
   func scanned<Result>(
     from start: Int = 0, _ body: (inout JSONScanner) throws(JSONFault) -> Result
   ) throws(JSONFault) -> Result {
-    // A text that is decoded was accepted before, by whoever limits what comes from outside.
+    // A decoded text was accepted before, so limits do not apply here.
     var scanner = JSONScanner(kept: span, at: start)
     return try body(&scanner)
   }
@@ -199,7 +205,7 @@ extension ByteBuffer {
     JSONScanner(span).text(token)
   }
 
-  /// Whether the bytes of a token are `wanted`.
+  /// Returns whether the bytes of a token equal `wanted`.
   @inline(__always)
   func bytes(_ token: JSONScanner.StringToken, are wanted: Span<UInt8>) -> Bool {
     guard token.end - token.start == wanted.count else { return false }

@@ -1,25 +1,30 @@
-/// Makes `Decodable` values from JSON texts that a ``JSONScanner`` has accepted.
+/// Decodes `Decodable` values from JSON texts that a ``JSONScanner`` has accepted.
 ///
-/// A decoder keeps its memory from one text to the next, so make one and use it again. It is
-/// confined to a thread and not reentrant: an `init(from:)` does not call the decoder it runs in.
+/// Create one decoder and reuse it: it keeps its memory between texts. Use it on one thread only.
+/// It is not reentrant, so an `init(from:)` must not call the decoder it runs in.
+///
+/// ```swift
+/// let decoder = JSONDecoder()
+/// let names: [String] = try decoder.decode(from: try JSONText(parsing: #"["a","b"]"#))
+/// ```
 public final class JSONDecoder {
-  /// What becomes of members that the decoded type does not ask for.
+  /// The handling of members that the decoded type does not read.
   public enum UnknownMembers: Sendable {
-    /// They are passed over: texts of a newer version read as well as they can.
+    /// Ignores unknown members, so that texts of newer versions can be read.
     case ignored
-    /// They are an error: a typing mistake must not pass.
+    /// Throws an error for unknown members, so that misspelled names are found.
     case refused
   }
 
   private let source = DecodingSource()
 
-  /// A decoder.
+  /// Creates a decoder.
   public init() {}
 
   /// Decodes a whole text.
   ///
   /// - Parameter text: One scanned value.
-  /// - Throws: ``JSONDecodingError`` for the first thing that is not as expected.
+  /// - Throws: ``JSONDecodingError`` for the first mismatch.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, from text: Span<UInt8>,
     unknownMembers: UnknownMembers = .refused
@@ -30,7 +35,7 @@ public final class JSONDecoder {
 
   /// Decodes a whole text.
   ///
-  /// - Throws: ``JSONDecodingError`` for the first thing that is not as expected.
+  /// - Throws: ``JSONDecodingError`` for the first mismatch.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, from text: JSONText,
     unknownMembers: UnknownMembers = .refused
@@ -38,10 +43,10 @@ public final class JSONDecoder {
     try decode(type, from: text.text.utf8.span, unknownMembers: unknownMembers)
   }
 
-  /// Decodes an object of which one member belongs to somebody else.
+  /// Decodes an object, leaving out one member that is decoded separately.
   ///
   /// - Parameter other: The name of that member; see ``decodeMember(_:)``.
-  /// - Throws: ``JSONDecodingError`` for the first thing that is not as expected.
+  /// - Throws: ``JSONDecodingError`` for the first mismatch.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, from text: Span<UInt8>, beside other: String,
     unknownMembers: UnknownMembers = .refused
@@ -51,10 +56,12 @@ public final class JSONDecoder {
     return try decode(type, unknownMembers)
   }
 
-  /// Decodes the member that belonged to somebody else, in the text that was decoded last.
+  /// Decodes the member that the last call of `decode(_:from:beside:unknownMembers:)` left out.
   ///
-  /// - Returns: `nil` when there is none. What the type does not ask for is passed over.
-  /// - Throws: ``JSONDecodingError`` for the first thing that is not as expected.
+  /// Ignores unknown members.
+  ///
+  /// - Returns: The value, or `nil` if the text has no such member.
+  /// - Throws: ``JSONDecodingError`` for the first mismatch.
   public func decodeMember<Value: Decodable>(
     _ type: Value.Type = Value.self
   ) throws(JSONDecodingError) -> Value? {
@@ -68,9 +75,10 @@ public final class JSONDecoder {
     }
   }
 
-  /// Decodes an object from the elements of an array: the first is the member `names[0]`.
+  /// Decodes an object from the elements of an array: element 0 is the member `names[0]`.
   ///
-  /// - Throws: ``JSONDecodingError``, also when there are more elements than names.
+  /// - Throws: ``JSONDecodingError`` for the first mismatch, or if there are more elements than
+  ///   names.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, fromElementsOf text: Span<UInt8>, named names: [String]
   ) throws(JSONDecodingError) -> Value {
@@ -97,7 +105,7 @@ public final class JSONDecoder {
 }
 
 extension JSONDecodingError {
-  /// What a hand-written `init(from:)` reports in the standard library's words.
+  /// Converts an error that a hand-written `init(from:)` throws.
   fileprivate init(_ error: DecodingError) {
     switch error {
     case .typeMismatch(_, let context), .dataCorrupted(let context):

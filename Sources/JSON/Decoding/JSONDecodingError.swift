@@ -1,34 +1,34 @@
-/// A valid JSON text that is not what was expected, and where.
+/// A mismatch between a valid JSON text and the decoded type, with its path.
 public struct JSONDecodingError: Error, Equatable, Sendable {
-  /// The JSON Pointer (RFC 6901) of the value; empty is the whole text.
+  /// The JSON Pointer (RFC 6901) of the value; empty for the whole text.
   public let path: String
 
-  /// What should be there, for example `"integer"`.
+  /// The expected type or value, for example `"integer"`.
   public let expected: String
 
-  /// What is there, for example `"string"`; never the value itself.
+  /// The kind of value found, for example `"string"`; never the value itself.
   public let got: String
 
-  /// A mismatch at a path.
+  /// Creates an error at a path.
   public init(path: String, expected: String, got: String) {
     self.path = path
     self.expected = expected
     self.got = got
   }
 
-  /// The same, of a text that stands at a path of another.
+  /// Returns this error with its path prefixed by `path`, for a text nested in another.
   public func below(_ path: String) -> JSONDecodingError {
     JSONDecodingError(path: path + self.path, expected: expected, got: got)
   }
 
-  /// A mismatch at the end of a coding path.
+  /// Creates an error at the end of a coding path.
   init(at codingPath: [any CodingKey], expected: String, got: String) {
     let path = codingPath.map { "/" + pointerToken($0.stringValue) }.joined()
     self.init(path: path, expected: expected, got: got)
   }
 }
 
-/// A member name as a part of a JSON Pointer.
+/// Escapes a member name as a token of a JSON Pointer.
 private func pointerToken(_ name: String) -> String {
   var token = ""
   for scalar in name.unicodeScalars {
@@ -42,7 +42,7 @@ private func pointerToken(_ name: String) -> String {
 }
 
 extension JSONDecodingError: CustomStringConvertible {
-  /// One sentence for people.
+  /// A one-sentence message for people.
   public var description: String {
     "expected \(expected)\(path.isEmpty ? "" : " at \(path)"), got \(got)"
   }

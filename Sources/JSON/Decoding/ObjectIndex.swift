@@ -1,4 +1,6 @@
-/// Where the members of one object stand, and which of them were asked for.
+/// An index of the members of one object.
+///
+/// It records which members were read.
 final class ObjectIndex {
   struct Member {
     var name: JSONScanner.StringToken
@@ -6,21 +8,23 @@ final class ObjectIndex {
     var isUsed = false
   }
 
-  /// The text, which owns this object.
+  /// The text, which owns this index.
   ///
-  /// Not counted: a count for each look at a member would be half of what the look costs.
+  /// Unowned and unsafe because reference counting would take half of each member lookup.
   unowned(unsafe) let source: DecodingSource
 
-  /// The offset of the object in the text.
+  /// The offset of the object in the text, in bytes.
   private(set) var start = -1
 
   private(set) var members: [Member] = []
   private(set) var path: [any CodingKey] = []
 
-  /// The names, when they do not stand in the text.
+  /// Member names by position, if the text is an array to decode as an object.
   private var names: [String]?
 
-  /// Where the next search begins: members are mostly asked for in order.
+  /// The index at which the next search begins.
+  ///
+  /// Members are mostly read in order.
   private var hint = 0
 
   init(source: DecodingSource) {
@@ -71,7 +75,7 @@ final class ObjectIndex {
     }
   }
 
-  /// The place of a member, marked as asked for.
+  /// Returns the place of a member and marks it as read, or returns `nil` if there is none.
   func find(_ name: String) -> DecodingSource.Place? {
     for _ in members.indices {
       if hint >= members.count { hint = 0 }
@@ -96,7 +100,7 @@ final class ObjectIndex {
     unsafe names?[i] ?? source.bytes.string(members[i].name)
   }
 
-  /// A name that stands twice.
+  /// Returns a member name that occurs twice, or `nil` if all are unique.
   private func duplicate(_ text: borrowing ByteBuffer) -> String? {
     guard members.count > 1 else { return nil }
     if members.count <= 8, !members.contains(where: \.name.isEscaped) {
@@ -126,7 +130,7 @@ final class ObjectIndex {
   }
 }
 
-/// A coding key of any name or index.
+/// A coding key with any name or index.
 struct Key: CodingKey {
   let stringValue: String
   let intValue: Int?

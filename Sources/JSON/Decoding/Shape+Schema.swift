@@ -1,10 +1,10 @@
 extension Shape {
-  /// The shape as JSON Schema, draft 2020-12; no object has members that are not known.
+  /// The shape as JSON Schema, draft 2020-12, in which objects allow no unknown members.
   public var schema: JSONValue { schema(isOpen: false) }
 
-  /// The shape as JSON Schema, draft 2020-12.
+  /// Returns the shape as JSON Schema, draft 2020-12.
   ///
-  /// - Parameter isOpen: Whether objects may have members that are not known.
+  /// - Parameter isOpen: Whether objects allow unknown members.
   public func schema(isOpen: Bool) -> JSONValue {
     switch self {
     case .any: return .bool(true)

@@ -1,6 +1,6 @@
-/// What JSON a `Decodable` type takes, found out by letting it decode.
+/// The JSON that a `Decodable` type accepts, found by running its `init(from:)` on a probe.
 ///
-/// A type that reads its members one after another, as the compiler writes it, shows all of them.
+/// All members are found if the type reads them one after another, as compiler-generated code does.
 public indirect enum Shape: Equatable, Sendable {
   /// Any value.
   case any
@@ -9,27 +9,27 @@ public indirect enum Shape: Equatable, Sendable {
   case number
   case string
   case array(Shape)
-  /// Members by name, in the order in which they are read.
+  /// An object with these members, in the order in which they are read.
   case object([Member])
-  /// Members of any name.
+  /// An object with members of any name.
   case map(Shape)
-  /// Any of several, for example a number or a string.
+  /// One of several shapes, for example a number or a string.
   case either([Shape])
   /// An integer from 0 to 2⁶³−1, for example a position.
   case natural
-  /// One of some strings.
+  /// One of these strings.
   case words([String])
 
   /// One member of an object.
   public struct Member: Equatable, Sendable {
-    /// Its name.
+    /// The member's name.
     public let name: String
-    /// What it takes.
+    /// The shape of the member's value.
     public let shape: Shape
-    /// Whether it may be left out.
+    /// Whether the member may be left out.
     public let isOptional: Bool
 
-    /// A member.
+    /// Creates a member.
     public init(name: String, shape: Shape, isOptional: Bool) {
       self.name = name
       self.shape = shape
@@ -37,12 +37,12 @@ public indirect enum Shape: Equatable, Sendable {
     }
   }
 
-  /// The shape of a type.
+  /// Finds the shape of a type.
   public init<T: Decodable>(of type: T.Type) {
     self = Probe.shape(of: type)
   }
 
-  /// The name of the shape, as in errors: `"integer"`, `"object"` and so on.
+  /// The name of the shape as used in errors, for example `"integer"` or `"object"`.
   public var name: String {
     switch self {
     case .any: "any"
@@ -56,19 +56,21 @@ public indirect enum Shape: Equatable, Sendable {
     }
   }
 
-  /// The members, when it is an object with members of known names.
+  /// The members, or an empty array if this is not an object with known names.
   public var members: [Member] {
     if case .object(let members) = self { members } else { [] }
   }
 }
 
-/// A type that says itself what it takes, because reading it once does not show all of that.
+/// A type that declares its shape, because decoding it once does not reveal all of it.
 public protocol Shaped: Decodable {
-  /// What it takes.
+  /// The JSON that the type accepts.
   static var shape: Shape { get }
 }
 
-/// A decoder that has no text: it notes what is asked for and answers with something.
+/// A decoder without a text.
+///
+/// It records the requested types and returns placeholder values.
 private final class Probe {
   var shape: Shape = .any
 
@@ -76,7 +78,9 @@ private final class Probe {
     value(of: type).shape
   }
 
-  /// A value of a type, when it is content with whatever it gets, and the shape.
+  /// Returns a placeholder value and the shape of a type.
+  ///
+  /// The value is `nil` if the type refuses it.
   static func value<T: Decodable>(of type: T.Type) -> (value: T?, shape: Shape) {
     switch type {
     case is JSONText.Type: return (JSONText.null as? T, .any)
@@ -84,13 +88,15 @@ private final class Probe {
     case is JSONNumber.Type: return (JSONNumber(0) as? T, .number)
     default:
       let probe = Probe()
-      // An enum of strings refuses the one it gets; what it asked for is known by then.
+      // A string enum refuses the placeholder, but its requested type is recorded by then.
       let value = try? type.init(from: ProbeDecoder(probe: probe))
       return (value, (type as? any Shaped.Type)?.shape ?? probe.shape)
     }
   }
 
-  /// A value for a member; a type that is content with nothing ends the probing here.
+  /// Returns a placeholder value and its shape.
+  ///
+  /// Throws if the type refuses the placeholder.
   static func member<T: Decodable>(_ type: T.Type, at path: [any CodingKey]) throws -> (T, Shape) {
     let (value, shape) = value(of: type)
     guard let value else {
@@ -133,7 +139,7 @@ private struct SingleProbe: SingleValueDecodingContainer {
   }
 }
 
-/// A value of a scalar type, and its shape; `nil` for other types.
+/// Returns a zero value of a scalar type and its shape, or `nil` for other types.
 private func zero<T>(_ type: T.Type) -> (T, Shape)? {
   let found: (Any, Shape)? =
     switch type {
@@ -158,7 +164,8 @@ private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
     probe.shape = .object([])
   }
 
-  /// Keys of any name are those of a dictionary: it gets one, to show what its values are.
+  /// One key if keys of any name are accepted, as by a dictionary, to find the shape of its values;
+  /// otherwise empty.
   var allKeys: [Key] {
     guard let key = Key(stringValue: Self.anyName), Key(stringValue: Self.anyName + "2") != nil
     else { return [] }
@@ -188,7 +195,7 @@ private struct KeyedProbe<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return nil
   }
 
-  // The compiler's code calls these for the types it knows; they all mean the same here.
+  // Compiler-generated code calls these overloads for the standard types.
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) -> Bool? { optional(type, key) }
   func decodeIfPresent(_ type: String.Type, forKey key: Key) -> String? { optional(type, key) }
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) -> Double? { optional(type, key) }

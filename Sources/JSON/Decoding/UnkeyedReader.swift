@@ -63,7 +63,9 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
 
   mutating func superDecoder() throws -> any Decoder { try next { $0 } }
 
-  /// Moves on only when the element was decoded, as the standard library demands.
+  /// Decodes the next element.
+  ///
+  /// Advances only on success, as the standard library requires.
   private mutating func next<T>(_ body: (ValueDecoder) throws -> T) throws -> T {
     let path = codingPath + [JSON.Key(intValue: currentIndex)]
     guard !isAtEnd else {

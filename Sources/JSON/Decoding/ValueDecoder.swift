@@ -1,4 +1,4 @@
-/// One value of the text, as the standard library's decoder of it.
+/// A standard library decoder for one value of the text.
 struct ValueDecoder: Decoder {
   let source: DecodingSource
   let place: DecodingSource.Place

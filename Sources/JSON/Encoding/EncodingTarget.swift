@@ -1,4 +1,4 @@
-/// The text that is being written, and which containers are open in it.
+/// The text that is being written, with its open containers.
 final class EncodingTarget {
   private struct Level {
     let closer: UInt8
@@ -8,10 +8,10 @@ final class EncodingTarget {
   private(set) var buffer = ByteBuffer()
   private var levels: [Level] = []
 
-  /// How many containers are open.
+  /// The number of open containers.
   var depth: Int { levels.count }
 
-  /// Starts over and writes one value.
+  /// Clears the buffer and writes one value.
   func write(_ value: some Encodable) throws {
     buffer.removeAll(keepingCapacity: 1 << 16)
     levels.removeAll(keepingCapacity: true)
@@ -21,14 +21,16 @@ final class EncodingTarget {
 
   // MARK: Structure
 
-  /// Opens an object or array and returns its level, by which its writer names it later.
+  /// Opens an object or array.
+  ///
+  /// Returns its level, which its writer passes to later calls.
   func open(_ opener: UInt8, _ closer: UInt8) -> Int {
     buffer.append(opener)
     levels.append(Level(closer: closer))
     return levels.count
   }
 
-  /// Closes what was opened inside a level.
+  /// Closes all containers inside a level.
   func close(to level: Int) {
     while levels.count > level, let last = levels.popLast() { buffer.append(last.closer) }
   }

@@ -1,42 +1,42 @@
-/// Writes `Encodable` values as compact JSON, members in the order in which they are encoded.
+/// Encodes `Encodable` values as compact JSON, with members in encoding order.
 ///
-/// An encoder keeps its memory from one value to the next, so make one and use it again. It is
-/// confined to a thread. Containers are written one after another: an `encode(to:)` by hand that
-/// goes back to an outer container ends the inner one.
+/// Create one encoder and reuse it: it keeps its memory between values. Use it on one thread only.
+/// Containers are written one after another: a hand-written `encode(to:)` that returns to an outer
+/// container closes the inner one.
 public final class JSONEncoder {
   private let target = EncodingTarget()
 
-  /// An encoder.
+  /// Creates an encoder.
   public init() {}
 
-  /// Appends a value to a buffer.
+  /// Appends the JSON of a value to a buffer.
   ///
-  /// - Throws: ``JSONEncodingError`` for a number that is not finite, and whatever an
-  ///   `encode(to:)` throws; nothing has been appended then.
+  /// - Throws: ``JSONEncodingError`` for a number that is not finite, or any error that an
+  ///   `encode(to:)` throws. The buffer is unchanged then.
   public func encode(_ value: some Encodable, to buffer: inout ByteBuffer) throws {
     try target.write(value)
     buffer.append(target.buffer)
   }
 
-  /// A value as JSON text.
+  /// Returns a value as JSON text.
   ///
-  /// - Throws: As ``encode(_:to:)``.
+  /// - Throws: The same errors as ``encode(_:to:)``.
   public func text(_ value: some Encodable) throws -> JSONText {
     try target.write(value)
     return JSONText(trusted: target.buffer.string)
   }
 
-  /// A value as the bytes of its JSON text.
+  /// Returns a value as the bytes of its JSON text.
   ///
-  /// - Throws: As ``encode(_:to:)``.
+  /// - Throws: The same errors as ``encode(_:to:)``.
   public func bytes(_ value: some Encodable) throws -> [UInt8] {
     try target.write(value)
     return target.buffer.array
   }
 }
 
-/// A value that JSON cannot say.
+/// An error for a value that JSON cannot represent.
 public struct JSONEncodingError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// One sentence for people.
+  /// A one-sentence message for people.
   public let description: String
 }

@@ -1,4 +1,4 @@
-/// The place of one value in the text, as the standard library's encoder for it.
+/// A standard library encoder that writes one value.
 struct ValueEncoder: Encoder, SingleValueEncodingContainer {
   let target: EncodingTarget
   let codingPath: [any CodingKey]
