@@ -1,6 +1,6 @@
 // libcurl, loaded at first use. A daemon that fetches nothing saves 6 MiB of memory and the loading
-// of 30 libraries. Functions with variable arguments, which Swift cannot call, are wrapped here with
-// one argument.
+// of 30 libraries. Functions with variable arguments, which Swift cannot call, are wrapped with one
+// argument.
 #pragma once
 #include <curl/curl.h>
 #include <stdbool.h>
