@@ -13,7 +13,7 @@
 #undef curl_easy_getinfo
 #undef curl_multi_setopt
 
-// The functions that are used, each with the type that its header gives it.
+// The functions of libcurl in use, each with the type from its header.
 #define FUNCTIONS(F) \
   F(curl_global_init) F(curl_easy_init) F(curl_easy_cleanup) F(curl_easy_setopt) \
   F(curl_easy_getinfo) F(curl_slist_append) F(curl_slist_free_all) F(curl_multi_init) \
@@ -177,7 +177,7 @@ size_t ccurl_source_address(const struct curl_sockaddr *address, unsigned char b
   struct sockaddr_storage source;
   socklen_t size = sizeof source;
   size_t count = 0;
-  // To connect a datagram socket only looks for a route.
+  // Connecting a datagram socket only looks up a route.
   if (connect(fd, &address->addr, address->addrlen) == 0 &&
       getsockname(fd, (struct sockaddr *)&source, &size) == 0)
     count = address_bytes((struct sockaddr *)&source, bytes);

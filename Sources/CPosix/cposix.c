@@ -31,7 +31,7 @@ int cposix_peer_credentials(int fd, cposix_credentials *credentials) {
 
 int cposix_peer_groups(int fd, gid_t *groups, int count) {
   socklen_t size = (socklen_t)count * sizeof *groups;
-  // With too little room the kernel says how much is needed.
+  // If there is too little room, the kernel returns the size that is needed.
   if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size) != 0 && errno != ERANGE) return -errno;
   return (int)(size / sizeof *groups);
 }
@@ -135,7 +135,7 @@ int cposix_send_datagram(const char *name, const void *bytes, size_t count) {
 int cposix_open_log(int fd) {
   struct stat status;
   if (fstat(fd, &status) != 0 || !(S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode))) return fd;
-  // O_NONBLOCK belongs to the open file, which others may share: so this opens one of our own.
+  // O_NONBLOCK belongs to the open file, which other processes may share; so open it again.
   char path[32];
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
   int own = open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -170,7 +170,7 @@ int cposix_socket_path(int fd, char *text, size_t count) {
   size_t length = size > offsetof(struct sockaddr_un, sun_path) ? size - offsetof(struct sockaddr_un, sun_path) : 0;
   int is_abstract = length > 0 && address.sun_path[0] == 0;
   if (is_abstract) address.sun_path[0] = '@';
-  // The kernel may leave out the final zero of a path.
+  // The kernel may omit the final zero of a path.
   snprintf(text, count, "%.*s", (int)length, address.sun_path);
   return 0;
 }
@@ -183,7 +183,7 @@ int cposix_identity(int fd, char *text, size_t count) {
 }
 
 int cposix_write_in_place(int fd) {
-  // The kernel reads and writes an int here, whatever the name of the call says: ioctl_iflags(2).
+  // The kernel reads and writes an int here, despite the name of the call: ioctl_iflags(2).
   int flags = 0;
   if (ioctl(fd, FS_IOC_GETFLAGS, &flags) != 0) return -errno;
   flags |= FS_NOCOW_FL;
@@ -199,7 +199,7 @@ int cposix_is_clock_synchronized(void) {
 
 static int argument_count = 0;
 
-// glibc hands the arguments of main to constructors as well.
+// glibc also passes the arguments of main to constructors.
 __attribute__((constructor)) static void note_arguments(int count, char **arguments, char **environment) {
   (void)arguments;
   (void)environment;
@@ -209,14 +209,14 @@ __attribute__((constructor)) static void note_arguments(int count, char **argume
 int cposix_argument_count(void) { return argument_count; }
 
 void cposix_lower_thread_priority(void) {
-  // On Linux a niceness belongs to a thread, against what POSIX says: setpriority(2), "C
-  // library/kernel differences".
+  // On Linux niceness is per thread, unlike in POSIX: setpriority(2), "C library/kernel
+  // differences".
   setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 10);
 }
 
 void cposix_keep_heap_small(void) {
   mallopt(M_ARENA_MAX, 2);
-  // Set once, they no longer grow with the largest block that was ever freed.
+  // Fixed values do not grow with the largest block ever freed.
   mallopt(M_MMAP_THRESHOLD, 256 << 10);
   mallopt(M_TRIM_THRESHOLD, 512 << 10);
 }

@@ -1,10 +1,10 @@
 internal import Clibuv
 
-/// Tells when a descriptor of somebody else can be read or written.
+/// Watches a descriptor of another library for readiness.
 ///
-/// The descriptor is neither read nor closed here; it must stay open until this is closed.
+/// It neither reads nor closes the descriptor, which must stay open until the watch is closed.
 package final class DescriptorWatch {
-  /// What a descriptor can be ready for.
+  /// The kinds of readiness of a descriptor.
   package struct Events: OptionSet, Sendable {
     package let rawValue: CInt
 
@@ -17,12 +17,13 @@ package final class DescriptorWatch {
   private var onReady: ((Events) -> Void)?
   private var handle: Handle<uv_poll_t>?
 
-  /// Makes a watch that does not wait yet.
+  /// Creates an idle watch.
   ///
   /// - Parameters:
-  ///   - descriptor: Not watched by anything else of this loop.
-  ///   - onReady: Called on the loop's thread in each turn in which it is ready; for all that is
-  ///     watched when the descriptor has failed, so that whoever uses it finds out.
+  ///   - descriptor: Must not be watched by anything else on this loop.
+  ///   - onReady: Called on the loop's thread in each turn in which the descriptor is ready. If the
+  ///     descriptor has failed, it is called with all events, so that the user of the descriptor
+  ///     finds the error.
   package init(
     _ descriptor: CInt, on loop: Loop, onReady: @escaping (Events) -> Void
   ) throws(SystemError) {
@@ -32,15 +33,17 @@ package final class DescriptorWatch {
     }
   }
 
-  /// Waits for these from now on; for none, it waits no longer.
+  /// Watches for these events from now on; an empty set stops the watch.
   package func wait(for events: Events) {
     guard let handle else { return }
-    // Fails for a closing handle only; no events stop it.
+    // Fails only for a closing handle; an empty set stops the handle.
     let status = uv_poll_start(handle.raw, events.rawValue, descriptorReady)
     precondition(status == 0, "a descriptor is not watched: \(status)")
   }
 
-  /// Ends the watch and drops its closure; the descriptor may be closed then.
+  /// Stops the watch and releases its callback.
+  ///
+  /// The descriptor may be closed afterwards.
   package func close() {
     if let handle { uv_poll_stop(handle.raw) }
     handle?.close()

@@ -1,19 +1,19 @@
 internal import Clibuv
 
-/// The memory of one libuv handle, and the object its callbacks belong to.
+/// The memory of one libuv handle, and the owner of its callbacks.
 ///
-/// From `init` until libuv's close callback the memory is libuv's and the owner is retained, so a
-/// callback never meets a released object. Closing twice is closing once; a handle that is never
-/// closed keeps its owner, and the loop traps on it when the loop is released.
+/// From `init` until the close callback, libuv owns the memory and the owner is retained, so a
+/// callback never sees a released object. A second close does nothing. A handle that is never
+/// closed keeps its owner alive, and the loop traps when it is released.
 struct Handle<Raw> {
   let raw: UnsafeMutablePointer<Raw>
 
-  /// Allocates a handle and hands it to libuv.
+  /// Allocates and initializes a handle.
   ///
   /// - Parameters:
   ///   - call: The libuv function that `initialize` calls, for the error.
   ///   - initialize: Calls libuv's `uv_…_init` and returns its status.
-  /// - Throws: ``SystemError`` when libuv refuses; nothing is kept then.
+  /// - Throws: ``SystemError`` when libuv fails; the memory is freed then.
   init(
     _ call: String, owner: some AnyObject, _ initialize: (UnsafeMutablePointer<Raw>) -> CInt
   ) throws(SystemError) {
@@ -27,20 +27,22 @@ struct Handle<Raw> {
     base.pointee.data = Unmanaged.passRetained(owner).toOpaque()
   }
 
-  /// Gives the handle back to libuv, which frees it and lets the owner go at the end of the turn.
+  /// Closes the handle.
+  ///
+  /// libuv frees it and releases the owner at the end of the turn.
   func close() {
     guard uv_is_closing(base) == 0 else { return }
     uv_close(base, freeHandle)
   }
 
-  /// Closes the handle and throws when a later libuv call on it has failed.
+  /// Closes the handle and throws if a later libuv call on it failed.
   func check(_ call: String, _ status: CInt) throws(SystemError) {
     guard status < 0 else { return }
     close()
     throw SystemError(code: -status, call: call)
   }
 
-  /// Lets the loop end although this handle is active.
+  /// Lets the loop end while this handle is active.
   func unreference() {
     uv_unref(base)
   }
@@ -50,17 +52,17 @@ struct Handle<Raw> {
   }
 }
 
-/// libuv's close callback.
+/// Frees a handle; libuv's close callback.
 ///
-/// It is a function of the file, as every C callback here is: a closure
-/// literal would be inferred to belong to an isolation and trap on another thread.
+/// It is a global function, like every C callback here. A closure literal would inherit an
+/// isolation and trap on another thread.
 private func freeHandle(_ handle: UnsafeMutablePointer<uv_handle_t>?) {
   guard let handle, let data = handle.pointee.data else { return }
   handle.deallocate()
   Unmanaged<AnyObject>.fromOpaque(data).release()
 }
 
-/// The object that a C callback belongs to.
+/// Returns the owner of a C callback.
 @inline(__always)
 func owner<Owner: AnyObject>(of data: UnsafeMutableRawPointer?, as: Owner.Type) -> Owner {
   guard let data else { preconditionFailure("a callback of a handle without an owner") }

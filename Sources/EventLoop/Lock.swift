@@ -1,9 +1,9 @@
 internal import Clibuv
 
-/// A value that any thread may change, one at a time, and wait for.
+/// A value protected by a mutex and a condition variable.
 ///
-/// Not `Synchronization.Mutex`: on Linux that is a futex which the thread sanitizer does not see,
-/// so it reports every use as a race. This one is a pthread mutex, by way of libuv.
+/// It does not use `Synchronization.Mutex`. On Linux that is a futex that the thread sanitizer does
+/// not see, so it reports every use as a race. This is a pthread mutex, provided by libuv.
 package final class Lock<Value>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<uv_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<uv_cond_t>.allocate(capacity: 1)
@@ -30,12 +30,12 @@ package final class Lock<Value>: @unchecked Sendable {
     return body(&value)
   }
 
-  /// Wakes the threads that wait in ``waitWithLock(until:_:)``.
+  /// Wakes all threads that wait in ``waitWithLock(until:_:)``.
   package func signal() {
     uv_cond_broadcast(condition)
   }
 
-  /// Waits until the value is as wanted, then changes it.
+  /// Waits until the value satisfies a condition, then changes it.
   package func waitWithLock<Result>(
     until isReady: (Value) -> Bool, _ body: (inout sending Value) -> sending Result
   ) -> sending Result {
@@ -45,7 +45,7 @@ package final class Lock<Value>: @unchecked Sendable {
     return body(&value)
   }
 
-  /// Waits until the value is as wanted, or a time is over, then changes it.
+  /// Waits until the value satisfies a condition or a time has passed, then changes it.
   package func waitWithLock<Result>(
     atMostMilliseconds time: UInt64, until isReady: (Value) -> Bool,
     _ body: (inout sending Value) -> sending Result

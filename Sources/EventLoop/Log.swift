@@ -1,8 +1,9 @@
 internal import CPosix
 internal import Glibc
 
-/// Writes lines to standard error and never waits for a reader: a line that is not taken at once is
-/// dropped and counted.
+/// Writes lines to standard error without ever blocking.
+///
+/// A line that cannot be written at once is dropped and counted.
 package final class Log {
   /// Priorities of `syslog(3)`.
   package enum Priority: Int {
@@ -12,24 +13,24 @@ package final class Log {
     case info = 6
   }
 
-  /// Bytes of the text of one line; what is longer is cut.
+  /// The maximum text of a line, in bytes; longer text is cut.
   ///
-  /// With the head it is less than a pipe takes at once (`PIPE_BUF`).
+  /// With the prefix it stays below the atomic write size of a pipe (`PIPE_BUF`).
   package static let maxTextBytes = 2_048
 
   private let isJournal: Bool
   private let descriptor: CInt
 
-  /// The descriptor that this has opened; `nil` when it writes to that of the caller.
+  /// The descriptor that this object has opened; `nil` if it writes to the caller's descriptor.
   private let own: CInt?
 
-  /// Lines that nobody has taken.
+  /// The number of lines dropped since the last report.
   private var dropped = 0
 
   /// - Parameters:
-  ///   - isJournal: Whether `<N>` before a line is its priority; else the time and a word for people
-  ///     precede it.
-  ///   - descriptor: Where lines go; it stays the caller's.
+  ///   - isJournal: Whether each line starts with its priority as `<N>`; otherwise with the time
+  ///     and a word.
+  ///   - descriptor: The output; the caller keeps ownership.
   package init(isJournal: Bool, to descriptor: CInt = STDERR_FILENO) {
     self.isJournal = isJournal
     self.descriptor = cposix_open_log(descriptor)
@@ -42,8 +43,8 @@ package final class Log {
 
   /// Writes a line.
   ///
-  /// Control characters, marks that change the direction of text and other invisible ones are
-  /// escaped, so that a client can neither steer a terminal nor forge a line.
+  /// Escapes control characters, bidirectional marks and other invisible characters. A client can
+  /// neither control a terminal nor forge a line.
   package func write(_ priority: Priority, _ text: String) {
     if dropped > 0, put(.warning, "\(dropped) lines of the log were dropped") { dropped = 0 }
     if !put(priority, text) { dropped += 1 }
@@ -64,7 +65,7 @@ package final class Log {
     return String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// The text as it is written: escaped, and cut where it would be too long.
+  /// Returns the text with escapes, cut to the maximum length.
   private static func shown(_ text: String) -> String {
     if text.utf8.count <= maxTextBytes, !text.unicodeScalars.contains(where: isHidden) {
       return text

@@ -2,20 +2,21 @@ internal import Clibuv
 
 /// A libuv loop and the thread that runs it.
 ///
-/// Everything that hangs on a loop (handles, connections, services, signals) is a non-`Sendable`
-/// class, so the compiler keeps it in the region of the thread that made it. Threads other than the
-/// loop's reach it through a ``Mailbox`` only.
+/// All objects of a loop (handles, connections, services, signals) are non-`Sendable` classes, so
+/// the compiler keeps them on the thread that created them. Other threads reach the loop only
+/// through a ``Mailbox``.
 package final class Loop {
-  /// How many bytes one read takes at most.
+  /// The maximum number of bytes per read.
   ///
-  /// It is read once a turn from each socket: so many bytes of short requests are some hundred
-  /// microseconds of work, after which it is the turn of the others.
+  /// Each socket is read once per turn. This amount of short requests takes a few hundred
+  /// microseconds, then the other sockets get their turn.
   static let slabSize = 8 * 1024
 
   let pointer: UnsafeMutablePointer<uv_loop_t>
 
-  /// Where every socket of this loop reads to: one for all, because each read is handed on before
-  /// the next begins.
+  /// The read buffer of all sockets of this loop.
+  ///
+  /// They can share it, because each read is handled before the next begins.
   let slab = UnsafeMutableRawBufferPointer.allocate(byteCount: Loop.slabSize, alignment: 64)
 
   private let thread = uv_thread_self()
@@ -23,7 +24,7 @@ package final class Loop {
   private let idle = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
   private var turnEnd: [() -> Void] = []
 
-  /// Makes a loop that belongs to the calling thread.
+  /// Creates a loop that belongs to the calling thread.
   package init() throws(SystemError) {
     pointer = .allocate(capacity: 1)
     do {
@@ -36,7 +37,7 @@ package final class Loop {
       throw error
     }
     uv_prepare_init(pointer, prepare)
-    // Not retained: the loop ends this handle itself, before it goes.
+    // Not retained: the loop closes this handle before it is released.
     prepare.pointee.data = Unmanaged.passUnretained(self).toOpaque()
     uv_prepare_start(prepare, prepareFired)
     prepare.withMemoryRebound(to: uv_handle_t.self, capacity: 1) { uv_unref($0) }
@@ -61,9 +62,9 @@ package final class Loop {
     uv_run(pointer, UV_RUN_DEFAULT)
   }
 
-  /// Runs one turn: waits for events, unless there are none to wait for, and calls back for them.
+  /// Runs one turn: waits for events, if any handle is active, and runs their callbacks.
   ///
-  /// - Returns: Whether there is more to wait for.
+  /// - Returns: Whether handles are still active.
   @discardableResult
   package func runOnce() -> Bool {
     preconditionOnLoop()
@@ -75,22 +76,22 @@ package final class Loop {
     uv_stop(pointer)
   }
 
-  /// Milliseconds of a monotonic clock, as of the start of this turn.
+  /// Milliseconds of the monotonic clock at the start of this turn.
   package var milliseconds: UInt64 { uv_now(pointer) }
 
-  /// Calls `body` at the end of every turn, before the loop waits for the next events.
+  /// Calls `body` at the end of every turn, before the loop waits for events.
   ///
-  /// Bodies run in the order in which they were added. When a thousand descriptors are ready at
-  /// once libuv takes several rounds of them within one turn, so what must not grow is also to be
-  /// flushed by its own measure.
+  /// Bodies run in the order in which they were added. With about a thousand ready descriptors,
+  /// libuv handles several rounds of them in one turn. Buffers that must stay small therefore also
+  /// need a size limit.
   package func onTurnEnd(_ body: @escaping () -> Void) {
     preconditionOnLoop()
     turnEnd.append(body)
   }
 
-  /// Does not wait for events at the end of this turn: something that takes long goes on in the next.
+  /// Skips the wait for events at the end of this turn, so that long work continues in the next.
   package func skipWait() {
-    // A loop with an idle handle does not wait; this one ends itself when it is called.
+    // A loop with an idle handle does not wait. This handle stops when it is called.
     uv_idle_start(idle) { idle in uv_idle_stop(idle) }
   }
 

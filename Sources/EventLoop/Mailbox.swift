@@ -1,16 +1,15 @@
 internal import Clibuv
 
-/// The loop's letter box: any thread posts values, the loop's thread reads them.
+/// A queue of values from any thread to the loop's thread.
 ///
-/// Values cross threads, objects never do: a letter is `Sendable` and the reader is not, so what
-/// the reader touches stays on the loop.
+/// Letters are `Sendable`; the reader is not, so everything that it uses stays on the loop.
 package final class Mailbox<Letter: Sendable> {
-  /// The half that other threads hold.
+  /// The sending half, for other threads.
   package let slot: Slot
 
   private let wakeup: Wakeup
 
-  /// Opens a mailbox; it keeps the loop running until it is closed.
+  /// Opens a mailbox, which keeps the loop running until it is closed.
   ///
   /// - Parameter read: Called on the loop's thread with all letters posted since the last call, in
   ///   posting order.
@@ -26,7 +25,9 @@ package final class Mailbox<Letter: Sendable> {
     slot.open(wakeup.bell)
   }
 
-  /// Closes the mailbox; letters that were not read are dropped, and so are later ones.
+  /// Closes the mailbox.
+  ///
+  /// Unread and later letters are dropped.
   package func close() {
     slot.close()
     wakeup.close()
@@ -45,7 +46,7 @@ package final class Mailbox<Letter: Sendable> {
       state.withLock { state in
         guard let bell = state.bell else { return }
         state.letters.append(letter)
-        // Rung under the lock, so that it is never rung after it is closed.
+        // Under the lock, so that the bell never rings after it was closed.
         if state.letters.count == 1 { bell.ring() }
       }
     }
@@ -94,10 +95,10 @@ final class Wakeup {
     onWake?()
   }
 
-  /// Wakes the loop from any thread.
+  /// A reference for waking the loop from any thread.
   ///
   /// Unchecked, because `uv_async_send` is the one libuv call that any thread may make. The holder
-  /// must not ring after the wakeup is closed; ``Mailbox/Slot`` keeps that under its lock.
+  /// must not ring after the wakeup is closed; ``Mailbox/Slot`` ensures this with its lock.
   struct Bell: @unchecked Sendable {
     fileprivate let async: UnsafeMutablePointer<uv_async_t>
 

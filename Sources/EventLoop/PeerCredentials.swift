@@ -1,14 +1,14 @@
 internal import CPosix
 
-/// Who is at the other end of a Unix socket, as the kernel saw it connect (`SO_PEERCRED`).
+/// The credentials of a Unix socket's peer at the time it connected (`SO_PEERCRED`).
 package struct PeerCredentials: Equatable, Sendable {
   package let uid: UInt32
   package let gid: UInt32
 
-  /// 0 when the process is in another PID namespace.
+  /// The process ID; 0 if the process is in another PID namespace.
   package let pid: Int32
 
-  /// Its supplementary groups (`SO_PEERGROUPS`, since Linux 4.13).
+  /// The supplementary groups (`SO_PEERGROUPS`, since Linux 4.13).
   package let groups: [UInt32]
 
   init(of descriptor: CInt) throws(SystemError) {

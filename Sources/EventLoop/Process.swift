@@ -1,29 +1,29 @@
 internal import CPosix
 internal import Glibc
 
-/// Settings of this process as a whole.
+/// Process-wide settings and facts.
 package enum Process {
-  /// Lets the C library give memory back to the system, ignores the signals that would end the
-  /// process where a call can fail instead, allows as many descriptors as may be, and keeps the
-  /// files that are made to this user.
+  /// Prepares the process for running as a daemon.
   ///
-  /// - Returns: How many descriptors there may be.
+  /// Makes the C library return freed memory to the system and sets the umask to 077. Unblocks all
+  /// signals and ignores `SIGPIPE`, `SIGXFSZ` and `SIGHUP`. Raises the limit of open descriptors.
+  ///
+  /// - Returns: The maximum number of open descriptors.
   package static func prepare() -> Int {
     cposix_keep_heap_small()
     umask(0o077)
-    // A parent may have blocked signals, and the block is inherited.
+    // A parent may have blocked signals, which is inherited.
     var none = sigset_t()
     sigemptyset(&none)
     sigprocmask(SIG_SETMASK, &none, nil)
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
-    // Until somebody listens to it: to read the configuration again is no reason to end.
+    // Until a handler is installed: a request to reload must not end the process.
     signal(SIGHUP, SIG_IGN)
     return Int(max(0, cposix_raise_descriptor_limit()))
   }
 
-  /// Takes no more signals to end or to read the configuration: for a process that is done and has
-  /// only to exit.
+  /// Blocks `SIGTERM`, `SIGINT` and `SIGHUP`, for a process that is about to exit.
   package static func blockSignals() {
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -31,10 +31,10 @@ package enum Process {
     pthread_sigmask(SIG_BLOCK, &signals, nil)
   }
 
-  /// The user that this process runs as.
+  /// The effective uid of this process.
   package static var user: UInt32 { geteuid() }
 
-  /// All groups of a user that the system knows; none for a user that it does not know.
+  /// Returns all groups of a user; empty if the user is unknown.
   package static func groups(ofUser uid: UInt32) -> [UInt32] {
     var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
     var text = [CChar](repeating: 0, count: 16 << 10)
@@ -47,7 +47,7 @@ package enum Process {
     return Array(groups.prefix(Int(count)))
   }
 
-  /// The name of a user; `nil` when the system knows none.
+  /// Returns the name of a user; `nil` if the user is unknown.
   package static func name(ofUser user: UInt32) -> String? {
     var entry = passwd()
     var found: UnsafeMutablePointer<passwd>?
@@ -56,8 +56,9 @@ package enum Process {
     return String(cString: entry.pw_name)
   }
 
-  /// Whether this process may connect to other machines: a service manager may forbid sockets of the
-  /// Internet (`RestrictAddressFamilies=`), which then cannot even be made.
+  /// Whether this process may create Internet sockets.
+  ///
+  /// A service manager may forbid them (`RestrictAddressFamilies=`).
   package static var mayUseNetwork: Bool {
     [AF_INET, AF_INET6].contains { family in
       let descriptor = socket(family, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
@@ -68,24 +69,24 @@ package enum Process {
 
   package static var id: Int32 { getpid() }
 
-  /// Milliseconds of a monotonic clock, now.
+  /// Milliseconds of the monotonic clock.
   package static var milliseconds: UInt64 { nanoseconds / 1_000_000 }
 
-  /// Nanoseconds of a monotonic clock, now.
+  /// Nanoseconds of the monotonic clock.
   package static var nanoseconds: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
-  /// Milliseconds since the machine was started, those in which it slept as well.
+  /// Milliseconds since the system booted, including time in suspend.
   package static var bootMilliseconds: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)
     return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
   }
 
-  /// The identity of this start of the machine; `"unknown"` where the kernel does not tell it.
+  /// The ID of this boot of the system; `"unknown"` if the kernel does not provide one.
   package static var bootID: String {
     let file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return "unknown" }
@@ -95,14 +96,17 @@ package enum Process {
     return count == 0 ? "unknown" : String(decoding: bytes[..<count], as: UTF8.self)
   }
 
-  /// Whether the kernel says that the clock of the day is kept right; not where it may not be asked.
+  /// Whether the kernel reports a synchronized clock; `false` if it may not be asked.
   package static var isClockSynchronized: Bool { cposix_is_clock_synchronized() == 1 }
 
-  /// How many arguments the process was started with, its name counted: what the C runtime knows.
+  /// The number of command-line arguments, including the program name, as the C runtime received
+  /// them.
   package static var argumentCount: Int { Int(cposix_argument_count()) }
 
-  /// Asks the file system to write an empty file in place, where it would else need room for each
-  /// change: who maps it into memory would be killed by a change on a full disk.
+  /// Asks a copy-on-write file system to overwrite an empty file in place.
+  ///
+  /// Otherwise each change needs free space, and on a full disk a process that maps the file would
+  /// be killed.
   package static func writeInPlace(_ file: Int32) {
     _ = cposix_write_in_place(file)
   }

@@ -1,17 +1,17 @@
 internal import Clibuv
 
-/// Tells of a signal that the process gets, such as `SIGTERM`.
+/// Calls back when the process receives a signal such as `SIGTERM`.
 ///
-/// Waiting for a signal does not keep the loop running.
+/// It does not keep the loop running.
 package final class ProcessSignal {
   private var onSignal: (() -> Void)?
   private var handle: Handle<uv_signal_t>?
 
-  /// Starts to listen.
+  /// Starts to listen for a signal.
   ///
   /// - Parameters:
   ///   - number: The signal, for example `SIGTERM`.
-  ///   - onSignal: Called on the loop's thread; signals that come together may be told once.
+  ///   - onSignal: Called on the loop's thread; several signals in a row may cause one call.
   package init(
     _ number: CInt, on loop: Loop, onSignal: @escaping () -> Void
   ) throws(SystemError) {

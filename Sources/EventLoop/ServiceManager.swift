@@ -1,32 +1,38 @@
 internal import CPosix
 internal import Glibc
 
-/// The service manager that has started this process, by the protocol of `sd_notify(3)` and
-/// `sd_listen_fds(3)`: a stable interface, so no library is needed for it.
+/// The service manager that started this process.
+///
+/// It uses the protocols of `sd_notify(3)` and `sd_listen_fds(3)`. They are stable, so no library
+/// is needed.
 package struct ServiceManager {
   private let socket: String?
 
-  /// Milliseconds within which the manager wants to hear of a process that lives; `nil` when it does
-  /// not ask.
+  /// The watchdog interval in milliseconds; `nil` if the manager does not ask for keep-alives.
   package let watchdogMilliseconds: UInt64?
 
-  /// The socket that the manager has bound for this process, the first if there are several; it is
-  /// not known yet whether it is one.
+  /// The first descriptor that the manager passed; `nil` if there is none.
+  ///
+  /// It was not checked yet and may not be a listening socket.
   package let listener: CInt?
 
-  /// A number of descriptors that is none; the daemon must not start with it.
+  /// An invalid value of `LISTEN_FDS`; the daemon must not start with it.
+  ///
+  /// `nil` if it is valid.
   package let badListenerCount: String?
 
-  /// How many more there were: they are closed, so that nobody waits for an answer there.
+  /// The number of additional descriptors.
+  ///
+  /// They were closed, so that no client waits there forever.
   package let surplusListeners: Int
 
-  /// Whether standard error goes to the journal, where `<N>` before a line is its priority.
+  /// Whether standard error goes to the systemd journal, where `<N>` marks the priority of a line.
   package let isLoggedByJournal: Bool
 
-  /// More descriptors than any manager hands over.
+  /// A limit above the number of descriptors that a manager passes.
   private static let maxListeners: UInt32 = 4_096
 
-  /// Reads the environment, and takes out of it what is not for children.
+  /// Reads the environment, and removes the variables that child processes must not inherit.
   package init() {
     let pid = String(getpid())
     socket = Self.environment("NOTIFY_SOCKET")
@@ -51,15 +57,15 @@ package struct ServiceManager {
     for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "NOTIFY_SOCKET"] { unsetenv(name) }
   }
 
-  /// Tells the manager a state, for example `"READY=1"`; does nothing without one.
+  /// Sends states such as `"READY=1"` to the manager; does nothing if there is none.
   package func notify(_ states: String...) {
     guard let socket else { return }
     let text = states.joined(separator: "\n") + "\n"
-    // A manager that does not listen is told nothing; there is nobody to tell of that either.
+    // Ignore errors: if the manager does not listen, there is nobody to report them to.
     _ = cposix_send_datagram(socket, text, text.utf8.count)
   }
 
-  /// Microseconds of the clock by which `RELOADING=1` is told.
+  /// Microseconds of the monotonic clock, for `RELOADING=1`.
   package static var monotonicMicroseconds: UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

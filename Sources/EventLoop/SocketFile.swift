@@ -1,7 +1,9 @@
 internal import CPosix
 internal import Glibc
 
-/// The file of a listening socket: cleared before, removed after, and nothing else touched.
+/// The file of a listening socket.
+///
+/// Removes a stale socket file before binding, and its own file afterwards; never any other file.
 final class SocketFile {
   private let path: String
   private var identity: (device: dev_t, inode: ino_t)?
@@ -16,19 +18,19 @@ final class SocketFile {
     unlink(path)
   }
 
-  /// Remembers which file is ours.
+  /// Remembers the identity of the bound file.
   func noteBound() {
     identity = Self.status(of: path).map { ($0.st_dev, $0.st_ino) }
   }
 
-  /// Gives the file to a group.
+  /// Sets the group of the file.
   func give(to group: UInt32) throws(SystemError) {
     guard lchown(path, uid_t.max, group) == 0 else {
       throw SystemError(code: errno, call: "chown", subject: path)
     }
   }
 
-  /// Removes the file, if it is still ours.
+  /// Removes the file if it is still the one that was bound.
   func remove() {
     guard let identity, let status = Self.status(of: path),
       status.st_dev == identity.device, status.st_ino == identity.inode
@@ -41,7 +43,7 @@ final class SocketFile {
     return lstat(path, &status) == 0 ? status : nil
   }
 
-  /// The process that listens at a path; `nil` when nobody does.
+  /// Returns the process that listens at a path: 0 if it is unknown, `nil` if there is none.
   private static func listener(at path: String) throws(SocketListener.PathError) -> Int32? {
     do throws(SystemError) {
       let probe = try SystemError.check("socket", cposix_unix_socket())
@@ -49,7 +51,7 @@ final class SocketFile {
       let status = cposix_connect(probe, path)
       switch -status {
       case ECONNREFUSED, ENOENT: return nil
-      case EAGAIN: return 0  // somebody listens, and is busy
+      case EAGAIN: return 0  // a listener with a full backlog
       default:
         try SystemError.check("connect", status, on: path)
         return (try? PeerCredentials(of: probe))?.pid ?? 0
@@ -59,7 +61,7 @@ final class SocketFile {
     }
   }
 
-  /// Whoever may rename files in the directory can put a socket of his own in the place of ours.
+  /// Checks the directory: a user who may rename files in it could replace our socket.
   private static func checkDirectory(of path: String) throws(SocketListener.PathError) {
     let fault: UnsafeDirectory?
     do throws(SystemError) {

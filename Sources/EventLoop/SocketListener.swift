@@ -4,12 +4,12 @@ internal import Glibc
 
 /// A listening Unix socket.
 package final class SocketListener {
-  /// Why a socket path cannot be used.
+  /// A reason why a socket cannot be used.
   package enum PathError: Error, Equatable {
-    /// Somebody listens there; `pid` is who, 0 when that cannot be seen.
+    /// Another process listens there; `pid` is 0 if it is unknown.
     case alreadyRunning(pid: Int32)
 
-    /// There is a file that is no socket: it is left alone.
+    /// A file that is not a socket exists; it is not changed.
     case notASocket
 
     /// Other users could replace the socket: they own the directory or may write to it.
@@ -18,23 +18,24 @@ package final class SocketListener {
     /// A descriptor of the service manager is not a listening Unix stream socket.
     case notAListener(descriptor: CInt, reason: String)
 
-    /// The service manager gives a number of descriptors that is none.
+    /// `LISTEN_FDS` is not a valid number of descriptors.
     case badDescriptorCount(String)
 
     /// A system call failed.
     case system(SystemError)
   }
 
-  /// How many connections one turn takes, so that a storm of them does not starve the others.
+  /// The maximum number of connections accepted per turn, so that many new ones do not starve
+  /// others.
   private static let acceptedPerTurn = 16
 
-  /// How many connections wait in the kernel; it lowers this to its own limit (`somaxconn`).
+  /// The maximum number of connections waiting in the kernel, which may lower it to `somaxconn`.
   private static let backlog: CInt = 4096
 
-  /// How long the listener rests when it cannot even turn clients away.
+  /// The pause when not even rejecting clients is possible, in milliseconds.
   private static let restMilliseconds: UInt64 = 100
 
-  /// Where clients connect; an abstract name has an `@` before it.
+  /// The path of the socket; an abstract name starts with `@`.
   package let path: String
 
   private let descriptor: CInt
@@ -43,23 +44,23 @@ package final class SocketListener {
   private let farewell: () -> [UInt8]
   private var handle: Handle<uv_poll_t>?
 
-  /// A descriptor kept for the time when there are no more, to be able to turn clients away.
+  /// A spare descriptor, used to reject clients when no other descriptors are left.
   private var reserve = SocketListener.openReserve()
 
-  /// Ends a rest.
+  /// The timer that ends a pause.
   private var alarm: Timer?
 
-  /// Makes the socket file and listens.
+  /// Creates the socket file and listens.
   ///
-  /// A socket file that nobody listens on, left by a daemon that was killed, is replaced.
+  /// Replaces a stale socket file, for example of a daemon that was killed.
   ///
   /// - Parameters:
   ///   - path: At most 107 bytes.
-  ///   - mode: The permissions of the file from the first moment, for example `0o600`.
-  ///   - group: The group of the file, before anybody can connect; that of the process when not
-  ///     given.
-  ///   - farewell: What a client is told for whom there is no descriptor.
-  ///   - onAccept: Called with each new client's descriptor, which then is the callee's.
+  ///   - mode: The permissions that the file has from the start, for example `0o600`.
+  ///   - group: The group of the file, set before clients can connect; by default that of the
+  ///     process.
+  ///   - farewell: Returns the bytes to send to a client that is rejected for lack of descriptors.
+  ///   - onAccept: Called with the descriptor of each new client; the callee must close it.
   package convenience init(
     path: String, mode: UInt32, group: UInt32? = nil, on loop: Loop,
     farewell: @escaping () -> [UInt8] = { [] }, onAccept: @escaping (CInt) -> Void
@@ -86,10 +87,12 @@ package final class SocketListener {
     }
   }
 
-  /// Listens on a descriptor that the service manager has bound; its file stays when this closes.
+  /// Listens on a descriptor that the service manager has bound.
   ///
-  /// - Throws: ``PathError/notAListener(descriptor:reason:)`` for everything but a listening Unix
-  ///   stream socket, which is left as it is.
+  /// Its file stays after closing.
+  ///
+  /// - Throws: ``PathError/notAListener(descriptor:reason:)`` if it is not a listening Unix stream
+  ///   socket; the descriptor is not changed then.
   package convenience init(
     adopting descriptor: CInt, on loop: Loop, farewell: @escaping () -> [UInt8] = { [] },
     onAccept: @escaping (CInt) -> Void
@@ -105,7 +108,7 @@ package final class SocketListener {
     }
   }
 
-  /// Why clients cannot be accepted on a descriptor; `nil` when they can.
+  /// Returns why a descriptor cannot accept clients; `nil` if it can.
   private static func fault(of descriptor: CInt) -> String? {
     switch cposix_descriptor_kind_of(descriptor) {
     case cposix_listening_unix_stream: nil
@@ -152,7 +155,7 @@ package final class SocketListener {
     precondition(status == 0, "a listener is not watched: \(status)")
   }
 
-  /// Stops listening and removes the socket file, unless another daemon has put its own there.
+  /// Stops listening and removes the socket file, unless another daemon has replaced it.
   package func close() {
     guard let handle else { return }
     self.handle = nil
@@ -180,8 +183,10 @@ package final class SocketListener {
     }
   }
 
-  /// Accepts one client with the last descriptor, says why and hangs up, so that it does not wait in the
-  /// backlog and keep the loop spinning.
+  /// Accepts one client with the spare descriptor, sends the farewell and closes it.
+  ///
+  /// Otherwise the client would stay in the backlog and keep the loop busy. Returns `false` if no
+  /// client could be accepted.
   private func turnOneAway() -> Bool {
     if reserve >= 0 { _ = Glibc.close(reserve) }
     let client = cposix_accept(descriptor)
@@ -195,7 +200,7 @@ package final class SocketListener {
     return client >= 0
   }
 
-  /// Another thread has taken the last descriptor: the clients wait, and the loop does not spin.
+  /// Stops accepting for a while, because another thread has taken the spare descriptor.
   private func rest() {
     if let handle { uv_poll_stop(handle.raw) }
     alarm?.start(afterMilliseconds: Self.restMilliseconds)

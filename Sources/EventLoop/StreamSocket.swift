@@ -2,7 +2,7 @@ internal import CPosix
 internal import Clibuv
 internal import Glibc
 
-/// What a ``StreamSocket`` tells, on the loop's thread.
+/// The callbacks of a ``StreamSocket``, on the loop's thread.
 package protocol StreamSocketDelegate: AnyObject {
   /// Bytes have arrived; the span is valid during the call.
   func socket(received bytes: Span<UInt8>)
@@ -10,25 +10,25 @@ package protocol StreamSocketDelegate: AnyObject {
   /// The peer will send no more; it may still read.
   func socketReachedEnd()
 
-  /// Bytes can be sent again after ``StreamSocket/send(_:)`` took fewer than it was given.
+  /// More bytes can be sent, after ``StreamSocket/send(_:)`` took fewer than it was given.
   func socketBecameWritable()
 
-  /// The peer is gone for reading and writing, or the socket failed. The last call.
+  /// The peer closed both directions, or the socket failed; this is the last call.
   func socketClosed(_ error: SystemError?)
 }
 
-/// One connected Unix socket: bytes in, bytes out.
+/// A connected Unix socket for byte streams.
 ///
-/// A socket of our own under `uv_poll_t`, not a `uv_pipe_t`: that one cannot tell when a peer that
-/// has ended its sending side goes away for good.
+/// It uses `uv_poll_t`, because a `uv_pipe_t` cannot detect that a half-closed peer has closed
+/// completely.
 package final class StreamSocket {
-  /// Who is told; held until the socket is closed.
+  /// The delegate, retained until the socket is closed.
   package var delegate: (any StreamSocketDelegate)?
 
   /// The process that connected.
   package let peer: PeerCredentials
 
-  /// How much is dropped at once, and how often; more is a flood.
+  /// The size of a buffer for discarding input, and the maximum number of such reads.
   private static let dropSize = 16 << 10
   private static let maxDrops = 64
 
@@ -40,7 +40,7 @@ package final class StreamSocket {
   private var isAtEnd = false
   private var events: CInt = 0
 
-  /// Takes over a connected socket, which is closed when this fails.
+  /// Takes over a connected socket; closes it on failure.
   package init(adopting descriptor: CInt, on loop: Loop) throws(SystemError) {
     self.loop = loop
     self.descriptor = descriptor
@@ -57,13 +57,15 @@ package final class StreamSocket {
 
   // MARK: Reading
 
-  /// Reads from now on, or no longer: what the peer sends then waits in the kernel and slows it.
+  /// Starts or stops reading.
+  ///
+  /// While stopped, input stays in the kernel, which slows the peer.
   package func setReading(_ isReading: Bool) {
     self.isReading = isReading
     updateEvents()
   }
 
-  /// Reads what is there, now and once.
+  /// Reads the available input once.
   package func readNow() {
     guard handle != nil, isReading, !isAtEnd else { return }
     let count = cposix_receive(descriptor, loop.slab.baseAddress, loop.slab.count)
@@ -81,10 +83,10 @@ package final class StreamSocket {
 
   // MARK: Writing
 
-  /// Sends what the kernel takes without waiting.
+  /// Sends as many bytes as the kernel takes without waiting.
   ///
-  /// - Returns: How many bytes it took; when they are fewer than given, ``delegate`` hears when
-  ///   there is room again. `nil` when the peer is gone: the caller closes the socket.
+  /// - Returns: The number of bytes sent. If fewer than given, ``delegate`` is called when there is
+  ///   room again. `nil` if the peer has closed; the caller must then close the socket.
   package func send(_ bytes: Span<UInt8>) -> Int? {
     guard handle != nil else { return nil }
     guard !bytes.isEmpty else { return 0 }
@@ -102,9 +104,11 @@ package final class StreamSocket {
     updateEvents()
   }
 
-  // MARK: Ending
+  // MARK: Closing
 
-  /// Closes the socket and calls the delegate no more.
+  /// Closes the socket.
+  ///
+  /// The delegate is not called any more.
   package func close() {
     guard let handle else { return }
     self.handle = nil
@@ -115,8 +119,9 @@ package final class StreamSocket {
     _ = Glibc.close(descriptor)
   }
 
-  /// Takes what the peer has sent and nobody will read: with it, the kernel would tell the peer of a
-  /// reset in place of an end.
+  /// Discards unread input.
+  ///
+  /// With unread input the kernel would send the peer a reset instead of an end.
   private func dropInput() {
     withUnsafeTemporaryAllocation(byteCount: Self.dropSize, alignment: 1) { bytes in
       for _ in 0..<Self.maxDrops
@@ -137,13 +142,13 @@ package final class StreamSocket {
     var wanted: CInt = 0
     if isReading, !isAtEnd { wanted |= CInt(UV_READABLE.rawValue) }
     if isBlocked { wanted |= CInt(UV_WRITABLE.rawValue) }
-    // libuv maps a lone EPOLLHUP onto whatever is watched, and nothing else sets the priority flag
-    // on a Unix socket: so this fires at the moment when a peer that has ended its sending side is
-    // gone for good, and costs nothing before. UV_DISCONNECT would fire for ever after the end.
+    // libuv maps a lone EPOLLHUP onto the watched events, and nothing else sets the priority flag
+    // on a Unix socket. So this event fires when a half-closed peer closes completely, and costs
+    // nothing before. UV_DISCONNECT would fire endlessly after the end of input.
     if isAtEnd { wanted |= CInt(UV_PRIORITIZED.rawValue) }
     guard wanted != events else { return }
     events = wanted
-    // Fails for a closing handle only; no events stop it.
+    // Fails only for a closing handle; an empty set stops it.
     let status = uv_poll_start(handle.raw, wanted, socketReady)
     precondition(status == 0, "a socket is not watched: \(status)")
   }

@@ -1,14 +1,14 @@
 internal import Clibuv
 
-/// A system or libuv call that failed.
+/// A failed system or libuv call.
 package struct SystemError: Error, Equatable {
   /// The `errno` of the call, for example `ENOENT`; positive.
   package let code: CInt
 
-  /// What was called, for example `"bind"` or `"uv_timer_start"`.
+  /// The name of the call, for example `"bind"` or `"uv_timer_start"`.
   package let call: String
 
-  /// What it was called on, for example a path; empty when that says nothing.
+  /// The object of the call, for example a path; empty if it is not useful.
   package let subject: String
 
   package init(code: CInt, call: String, subject: String = "") {
@@ -17,7 +17,7 @@ package struct SystemError: Error, Equatable {
     self.subject = subject
   }
 
-  /// Throws for a negative status: libuv's and our own C functions return `-errno`.
+  /// Throws for a negative status; libuv and our own C functions return `-errno`.
   @discardableResult
   static func check(
     _ call: String, _ status: CInt, on subject: String = ""

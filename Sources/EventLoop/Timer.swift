@@ -1,40 +1,40 @@
 internal import Clibuv
 
-/// Calls back once or again and again, by the monotonic clock.
+/// A one-shot or repeating timer on the monotonic clock.
 ///
-/// A timer that waits keeps the loop running, and lives until it is closed.
+/// A started timer keeps the loop running. A timer lives until it is closed.
 package final class Timer {
   private var onFire: (() -> Void)?
   private var handle: Handle<uv_timer_t>?
 
-  /// Makes a timer that does not wait yet.
+  /// Creates a stopped timer.
   ///
-  /// - Parameter onFire: Called on the loop's thread; late calls are not made up for.
+  /// - Parameter onFire: Called on the loop's thread; missed calls are not repeated.
   package init(on loop: Loop, onFire: @escaping () -> Void) throws(SystemError) {
     self.onFire = onFire
     handle = try Handle("uv_timer_init", owner: self) { uv_timer_init(loop.pointer, $0) }
   }
 
-  /// Starts to wait, in place of what it waited for before.
+  /// Starts or restarts the timer.
   ///
   /// - Parameter interval: Milliseconds between later calls; 0 for none.
   package func start(afterMilliseconds delay: UInt64, everyMilliseconds interval: UInt64 = 0) {
     guard let handle else { return }
-    // Fails for a closing handle and a missing callback only (libuv, src/timer.c).
+    // Fails only for a closing handle or a missing callback (libuv, src/timer.c).
     let status = uv_timer_start(handle.raw, timerFired, delay, interval)
     precondition(status == 0, "a timer did not start: \(status)")
   }
 
-  /// Waits no longer; it may be started again.
+  /// Stops the timer; it may be started again.
   package func stop() {
     if let handle { uv_timer_stop(handle.raw) }
   }
 
-  /// Ends the timer and drops its closure.
+  /// Closes the timer and releases its callback.
   package func close() {
     handle?.close()
     handle = nil
-    onFire = nil  // what the closure holds may hold the timer
+    onFire = nil  // the callback may retain the timer
   }
 
   fileprivate func fire() {

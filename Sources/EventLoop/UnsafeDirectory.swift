@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A directory in which other users can put a file of their own in the place of ours.
+/// A directory in which other users can replace our files.
 package struct UnsafeDirectory: Error, Equatable {
-  /// Why other users can do so.
+  /// The users who can do so.
   package enum Reason: Equatable {
     case owner(UInt32)
     case group(UInt32)
@@ -12,11 +12,13 @@ package struct UnsafeDirectory: Error, Equatable {
   package let path: String
   package let reason: Reason
 
-  /// Looks at the directory of a file; `nil` when only root, this user and its group may change it.
+  /// Checks the directory of a file.
   ///
-  /// In a sticky directory nobody takes away the files of others: see unlink(2), `EPERM`.
+  /// Returns `nil` if only root, this user and its group may change it.
   ///
-  /// - Throws: ``SystemError`` when the directory cannot be looked at.
+  /// In a sticky directory users cannot remove the files of others: see unlink(2), `EPERM`.
+  ///
+  /// - Throws: ``SystemError`` when the directory cannot be examined.
   package init?(of file: String) throws(SystemError) {
     let slash = file.utf8.lastIndex(of: UInt8(ascii: "/"))
     path = slash.map { $0 == file.startIndex ? "/" : String(file[..<$0]) } ?? "."

@@ -1,9 +1,9 @@
 internal import CPosix
 internal import Clibuv
 
-/// A thread of its own that does jobs in the order in which they are posted.
+/// A thread that runs jobs in the order in which they are posted.
 ///
-/// It takes all jobs that wait as one batch, so that what can be done together is.
+/// It takes all waiting jobs as one batch, so that they can be handled together.
 package final class Worker<Job: Sendable>: Sendable {
   private struct State {
     var jobs: [Job] = []
@@ -16,8 +16,8 @@ package final class Worker<Job: Sendable>: Sendable {
   /// Starts the thread.
   ///
   /// - Parameters:
-  ///   - isBackground: Whether other threads come first when there is not enough processor for all.
-  ///   - makeContext: Runs first on the new thread and makes what the jobs work with, which never
+  ///   - isBackground: Whether the thread has a lower priority than others.
+  ///   - makeContext: Runs first on the new thread and creates the context of the jobs, which never
   ///     leaves that thread.
   ///   - work: Runs on the new thread with each batch of one or more jobs.
   package init<Context>(
@@ -46,7 +46,7 @@ package final class Worker<Job: Sendable>: Sendable {
     state.withLock { $0.thread = started }
   }
 
-  /// Posts a job; after ``finish()`` it is dropped.
+  /// Posts a job; drops it after ``finish()``.
   package func post(_ job: Job) {
     state.withLock { state in
       if !state.isFinishing { state.jobs.append(job) }
@@ -69,7 +69,7 @@ package final class Worker<Job: Sendable>: Sendable {
   }
 }
 
-/// What a thread runs.
+/// The body of a thread, as an object that C can pass on.
 private final class ThreadBody: Sendable {
   let run: @Sendable () -> Void
 

@@ -1,30 +1,32 @@
 internal import Signals
 
-/// Makes records of drafts: gives positions, versions and times.
+/// Turns drafts into records: assigns positions, versions and times.
 ///
-/// Shared by the stores.
+/// All event stores use it.
 package struct Appender {
-  /// The last position that was given.
+  /// The last position that was assigned.
   package private(set) var last: UInt64
 
   /// The last position that is durable.
   package private(set) var durable: UInt64
 
-  /// The last position whose unit is sealed: it cannot be taken back.
+  /// The last position of a sealed unit.
+  ///
+  /// A sealed unit cannot be taken back.
   package private(set) var sealed: UInt64
 
-  /// Where each stream ends, with what is appended.
+  /// The head of each stream, including appended events that are not durable yet.
   package private(set) var heads = StreamHeads()
 
   /// The time of the last event.
   package private(set) var time: Int64
 
-  /// What each record that is not durable yet has changed, in order: a head before it.
+  /// The head of its stream before each pending record, in order, for rolling back.
   private var before = Queue<(seq: UInt64, stream: String, head: Head)>()
 
   /// - Parameters:
-  ///   - last: The last position there is.
-  ///   - time: The time of the last event there is.
+  ///   - last: The last position in the journal.
+  ///   - time: The time of the last event in the journal.
   package init(last: UInt64, time: Int64) {
     self.last = last
     durable = last
@@ -32,13 +34,13 @@ package struct Appender {
     self.time = time
   }
 
-  /// Tells where the streams end, before the first append.
+  /// Sets the stream heads; called once, before the first append.
   package mutating func start(with heads: StreamHeads) {
     precondition(last == durable, "heads are told after an append")
     self.heads = heads
   }
 
-  /// The record that a draft becomes.
+  /// Appends a draft and returns its record.
   package mutating func append(_ draft: Draft, at time: Int64) -> Record {
     precondition(time >= self.time, "time goes back")
     self.time = time
@@ -51,29 +53,29 @@ package struct Appender {
       type: draft.type, data: draft.data, command: draft.command, meta: draft.meta)
   }
 
-  /// Changes by how many bytes a stream is charged because of the event that was appended last.
+  /// Adds to the bytes charged to a stream because of the last appended event.
   package mutating func grow(_ stream: String, by growth: Int) {
     before.append((last, stream, heads[stream]))
     heads.grow(stream, by: growth)
   }
 
-  /// Ends a unit.
+  /// Ends the open unit.
   package mutating func seal() {
     sealed = last
   }
 
-  /// Takes back what was appended since the last unit was sealed.
+  /// Rolls back everything appended since the last sealed unit.
   package mutating func takeBack() {
     undo(to: sealed)
   }
 
-  /// Notes how far the records are durable.
+  /// Marks the records up to a position as durable.
   package mutating func commit(upTo seq: UInt64) {
     while let first = before.first, first.seq <= seq { _ = before.popFirst() }
     durable = seq
   }
 
-  /// Takes back all that is not durable.
+  /// Rolls back all records that are not durable.
   package mutating func reject() {
     undo(to: durable)
     sealed = durable

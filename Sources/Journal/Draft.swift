@@ -1,24 +1,28 @@
-/// A fact that a service wants to keep.
+/// An event that a service wants to record.
 package struct Draft: Equatable, Sendable {
-  /// What it happened to, for example `"cells/lamp"`: the events of one stream have versions 1, 2, 3.
+  /// The stream, for example `"cells/lamp"`.
+  ///
+  /// The events of one stream have versions 1, 2, 3.
   package var stream: String
 
-  /// Its kind, for example `"cells.set"`; a name is never reused for something else.
+  /// The event type, for example `"cells.set"`.
+  ///
+  /// A type is never reused for something else.
   package var type: String
 
-  /// Its content, compact JSON text.
+  /// The payload, compact JSON text.
   package var data: String
 
-  /// The client's identity of the command that caused it, if it gave one.
+  /// The idempotency key of the command that caused it, if the client sent one.
   package var command: String?
 
-  /// Who caused it, compact JSON text: `uid`, `pid`, `method`.
+  /// The origin, compact JSON text with `uid`, `pid` and `method`.
   package var meta: String?
 
-  /// Who is charged for what is kept because of the stream.
+  /// The uid charged for the state that the stream keeps.
   package var user = Charge.nobody
 
-  /// By how many bytes that becomes more.
+  /// The bytes to add to the charge of the stream; may be negative.
   package var growth = 0
 
   package init(

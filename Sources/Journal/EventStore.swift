@@ -1,205 +1,218 @@
 package import Signals
 
-/// Keeps facts in order, tells of each once it is durable, and reads them back.
+/// Stores events in order, reports each once it is durable, and reads them back.
 ///
-/// An append takes its position at once and becomes durable later: what was appended together, and
-/// whatever waits beside it, is written as one. Calls and signals belong to the loop's thread.
+/// An append gets its position at once and becomes durable later. Events that wait together are
+/// written in one commit. Calls and signals belong to the loop's thread.
 package protocol EventStore: AnyObject {
-  /// The random identity of this journal; another one after a restore or a loss.
+  /// The random identity of this journal.
+  ///
+  /// It changes after a restore or a loss of events.
   var epoch: String { get }
 
-  /// The first position that is kept; 1 while there is none.
+  /// The first retained position; 1 if there is none.
   var first: UInt64 { get }
 
-  /// The last position that was given; 0 before the first append.
+  /// The last position that was assigned; 0 before the first append.
   var last: UInt64 { get }
 
   /// The last position that is durable; never above ``last``.
   var durable: UInt64 { get }
 
-  /// Whether nothing can be appended, and why.
+  /// The reason why the store refuses appends; `nil` if it accepts them.
   var refusal: JournalError? { get }
 
-  /// What has become durable: records in order, all those of one write together.
+  /// Emits durable records in order; all records of one write arrive together.
   ///
-  /// Fails once and for ever when a write has failed in a way that cannot be trusted again.
+  /// Fails once, for good, when a failed write means that later writes cannot be trusted.
   var committed: Signal<[Record], JournalError> { get }
 
-  /// A write that failed whole: all that was appended and not durable is gone, ``last`` is
-  /// ``durable`` again, and what is appended next is tried again.
+  /// Emits when a whole write failed and its events were rolled back.
+  ///
+  /// All appended events that were not durable are dropped and ``last`` equals ``durable``. The
+  /// store attempts later appends as usual.
   var rejected: Signal<JournalError, Never> { get }
 
-  /// The time that an append would have now, in microseconds since 1970: the clock's, but never less
-  /// than that of the event before.
+  /// The time that an append would get now, in microseconds since 1970.
+  ///
+  /// It follows the clock, but never goes below ``lastTime``.
   var now: Int64 { get }
 
-  /// The time of the last event; 0 before the first.
+  /// The time of the last event, in microseconds since 1970; 0 before the first.
   var lastTime: Int64 { get }
 
-  /// Appends a fact to the unit that is open.
+  /// Appends an event to the open unit.
   ///
-  /// There must be no ``refusal``.
+  /// Call it only while ``refusal`` is `nil`.
   ///
-  /// - Parameter time: What ``now`` has said.
-  /// - Returns: The record that it becomes; ``committed`` has it later, never before the unit is
-  ///   sealed.
+  /// - Parameter time: A value returned by ``now``.
+  /// - Returns: The new record. ``committed`` emits it later, never before its unit is sealed.
   func append(_ draft: Draft, at time: Int64) -> Record
 
-  /// Changes by how many bytes a stream is charged because of the event that was appended last.
+  /// Adds to the bytes charged to a stream because of the last appended event.
   func grow(_ stream: String, by growth: Int)
 
-  /// What all streams are charged, with all that was appended.
+  /// The bytes charged to all streams, including events that are not durable yet.
   var usage: StateUsage { get }
 
-  /// Ends a unit: all that was appended since the last one becomes durable, or nothing of it.
+  /// Ends the open unit.
   ///
-  /// - Parameter meta: The ``Record/meta`` of the last record instead of that of its draft.
+  /// Its events become durable together or not at all.
+  ///
+  /// - Parameter meta: Replaces the ``Record/meta`` of the last record, if not `nil`.
   func seal(meta: String?)
 
-  /// Lets the unit that is open count as durable only when the disk has it, whatever is enough for
-  /// others; called before it is sealed.
+  /// Makes the open unit wait for the disk, whatever the durability setting.
+  ///
+  /// Call it before the unit is sealed.
   func requireDisk()
 
-  /// Emits once the disk has all that is durable when the signal is observed.
+  /// Returns a signal that emits once the disk has all events that were durable at observation.
   func reachDisk() -> Signal<Void, JournalError>
 
-  /// Takes back what was appended since the last unit was sealed.
+  /// Rolls back everything appended since the last sealed unit.
   func takeBack()
 
-  /// Where a stream ends, with all that was appended.
+  /// Returns the head of a stream, including events that are not durable yet.
   func head(of stream: String) -> Head
 
-  /// Reads all that is durable after a position, oldest first, while the caller waits.
+  /// Reads all durable records after a position, oldest first, and blocks the caller.
   ///
-  /// It is for the time before the loop runs; later, see ``reading(_:_:)``.
+  /// Use it before the loop runs; afterwards use ``reading(_:_:)``.
   ///
-  /// - Parameter body: Called with some hundred records at a time.
-  /// - Throws: ``JournalError/corrupt(seq:detail:)`` at the first record that does not read back,
-  ///   after all before it.
+  /// - Parameter body: Called with a few hundred records at a time.
+  /// - Throws: ``JournalError/corrupt(seq:detail:)`` at the first damaged record, after `body` got
+  ///   all records before it.
   func replay(
     after seq: UInt64, _ body: ([Record]) -> Void
   ) throws(JournalError)
 
-  /// Tells where the streams end, as a replay has found: once, before the first append.
+  /// Sets the stream heads that a replay has found; called once, before the first append.
   func start(with heads: StreamHeads)
 
-  /// Where the streams end, with all that was appended.
+  /// The head of each stream, including events that are not durable yet.
   var heads: StreamHeads { get }
 
-  /// The newest snapshot of a service that contains nothing after a position, for a start from it.
+  /// Returns the newest snapshot of a service at or before a position, to start a replay from.
   ///
-  /// A damaged one is passed over.
+  /// Skips damaged snapshots. Returns `nil` if there is none.
   func snapshot(of service: String, upTo seq: UInt64) throws(JournalError) -> Snapshot?
 
-  /// Reads while the caller waits: for the time before the loop runs.
+  /// Reads and blocks the caller; use it only before the loop runs.
   func readNow<Result>(
     _ job: (any JournalReader) throws(JournalError) -> Result
   ) throws(JournalError) -> Result
 
-  /// Reads away from the loop.
+  /// Reads on another thread.
   ///
   /// - Parameters:
-  ///   - pace: Whether somebody waits for the result.
-  ///   - job: Runs on another thread; it sees at least what was durable when the signal was
-  ///     observed.
-  /// - Returns: A signal that, once it is observed, runs the job and emits what it returns, on the
-  ///   loop. Disposing the observation drops the result.
+  ///   - pace: How urgent the result is.
+  ///   - job: Runs on another thread. It sees at least the events that were durable when the signal
+  ///     was observed.
+  /// - Returns: A signal that runs the job when it is observed, and emits the result on the loop.
+  ///   Disposing the observation drops the result.
   func reading<Result: Sendable>(
     _ pace: ReadingPace,
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
   ) -> Signal<Result, JournalError>
 
-  /// Keeps a snapshot, in the background; it may be lost in a crash, but not if what is removed
-  /// after it stays removed.
+  /// Saves a snapshot in the background.
+  ///
+  /// A crash may lose it. In that case the crash also undoes every later removal.
   func save(_ snapshot: Snapshot)
 
-  /// Which snapshots are kept now: the service and the position, and why not.
+  /// Emits the result of each save: the service, the position, and the failure if there was one.
   var saved: Signal<SnapshotReport, Never> { get }
 
-  /// Removes some events that are durable, in the background: all of a step or none.
+  /// Removes durable events in the background: all events of the step or none.
   ///
-  /// The last event of all is never among them. ``removed`` tells what has become of it.
+  /// The step never contains the last event of the journal. ``removed`` emits the result.
   func remove(_ removal: Removal)
 
-  /// What has become of each removal, in order.
+  /// Emits the result of each removal, in order.
   ///
-  /// After a failure nothing of that step is gone, and the next one may be tried.
+  /// After a failure all events of that step are still there, and the next step may be tried.
   var removed: Signal<Result<RemovalReport, JournalError>, Never> { get }
 
-  /// The last position of a service whose event was removed; 0 for none. A state that does not
-  /// contain that event is not to be had from the events any more.
+  /// Returns the last position at which an event of a service was removed; 0 if there is none.
+  ///
+  /// A state older than this position cannot be replayed from the events any more.
   func lastRemoval(of service: String) throws(JournalError) -> UInt64
 
-  /// What is kept under a name beside the events; `nil` when nothing is.
+  /// Returns the text of a note; `nil` if there is none.
   func note(_ note: JournalNote) -> String?
 
-  /// Keeps something small beside the events, in the background: no event that is recorded after it
-  /// is there without it.
+  /// Stores a short note beside the events, in the background.
+  ///
+  /// The store writes it before events that are appended later, and tries a failed write again.
   func keep(_ text: String, as note: JournalNote)
 }
 
-/// What is kept beside the events, one text each.
+/// The notes that a journal stores beside the events, one text each.
 package enum JournalNote: String, CaseIterable, Sendable {
-  /// The time by which events grow old; see the services' `AgeClock`.
+  /// The state of the clock for age-based retention; see the services' `AgeClock`.
   case age
 
-  /// The bindings that live because they stand in files.
+  /// The bindings that are declared in files.
   case filedBindings
 }
 
 extension EventStore {
-  /// The newest snapshot of a service.
+  /// Returns the newest snapshot of a service; `nil` if there is none.
   package func snapshot(of service: String) throws(JournalError) -> Snapshot? {
     try snapshot(of: service, upTo: .max)
   }
 }
 
-/// How long a reading may take; the long ones do not hold up the others.
+/// The urgency of a reading.
+///
+/// Long readings do not delay prompt ones.
 package enum ReadingPace: Sendable {
-  /// Somebody waits for it: a page of events, a value of the past.
+  /// A caller waits for it: a page of events, or a past value.
   case prompt
 
-  /// It may go through the whole journal.
+  /// A reading that may go through the whole journal.
   case long
 
-  /// It takes as long as it takes, and nothing else should wait for it: the care of the journal.
+  /// Maintenance of the journal: it may take any time, and no other reading waits for it.
   case care
 }
 
-/// Reads what is durable, wherever the caller is; used by one thread at a time.
+/// Reads durable events on any thread; used by one thread at a time.
 package protocol JournalReader {
-  /// Records after a position, oldest first; those that were removed are left out.
+  /// Returns records after a position, oldest first, without removed events.
   ///
   /// - Parameters:
-  ///   - seq: The last record already known; 0 for none.
-  ///   - limit: How many at most; fewer only at the end of what is durable.
-  /// - Throws: ``JournalError/corrupt(seq:detail:)`` when the next record does not read back; those
-  ///   before it are read by a call of their own.
+  ///   - seq: The last known position; 0 for none.
+  ///   - limit: The maximum count. Fewer are returned only at the end of the durable events, or
+  ///     before a damaged record.
+  /// - Throws: ``JournalError/corrupt(seq:detail:)`` when the first record to return is damaged.
   func records(after seq: UInt64, limit: Int) throws(JournalError) -> [Record]
 
-  /// The events of a stream, newest first.
+  /// Returns the events of a stream, newest first.
   ///
   /// - Parameters:
   ///   - seq: The event to begin with, for example the stream's ``Head/seq``.
-  ///   - limit: How many at most; fewer only at the beginning of the stream or of what is kept.
+  ///   - limit: The maximum count. Fewer are returned only at the beginning of the stream or of the
+  ///     retained events.
   func records(
     ofStream stream: String, from seq: UInt64, limit: Int
   ) throws(JournalError) -> [Record]
 
-  /// The newest snapshot of a service that contains nothing after a position.
+  /// Returns the newest snapshot of a service at or before a position; `nil` if there is none.
   ///
-  /// A damaged snapshot is passed over.
+  /// Skips damaged snapshots.
   func snapshot(of service: String, upTo seq: UInt64) throws(JournalError) -> Snapshot?
 
-  /// The newest position whose time is not after `time`; 0 for none.
+  /// Returns the newest position whose time is not after `time`; 0 if there is none.
   func position(at time: Int64) throws(JournalError) -> UInt64
 
-  /// The first and the last position; a last below the first means that there is none.
+  /// Returns the first and the last position; the last is below the first if there are no events.
   func bounds() throws(JournalError) -> (first: UInt64, last: UInt64)
 
-  /// The last position up to another at which an event of a service may have been removed; 0 for
-  /// none.
+  /// Returns the last position, up to `seq`, at which an event of a service may have been removed.
   ///
-  /// A state as of `seq` follows from a snapshot that contains this position, or from none.
+  /// Returns 0 if there is none. A state as of `seq` needs a snapshot at or after the returned
+  /// position.
   func lastRemoval(of service: String, upTo seq: UInt64) throws(JournalError) -> UInt64
 }

@@ -1,33 +1,35 @@
-/// Why a journal cannot do what it was asked.
+/// An error of the journal.
 package enum JournalError: Error, Equatable, Sendable {
-  /// Whether a write that failed may have happened after all.
+  /// Whether a failed write may have taken effect.
   package enum Outcome: String, Sendable {
-    /// Nothing was written; it may be tried again.
+    /// Nothing was written; the write may be tried again.
     case none
 
-    /// It may be found written after a restart.
+    /// The write may turn out to have succeeded after a restart.
     case unknown
   }
 
-  /// It takes no writes: `reason` is `"ENOSPC"`, `"EIO"`, … or `"read-only"`.
+  /// The journal refuses writes.
+  ///
+  /// `reason` is `"ENOSPC"`, `"EIO"`, … or `"read-only"`.
   case readOnly(reason: String, outcome: Outcome)
 
-  /// A record, or what should be one, does not read back.
+  /// A record is damaged or missing.
   case corrupt(seq: UInt64, detail: String)
 
-  /// A record says something that this program is too old for, and that must not be passed over.
+  /// A record needs a newer version of this program and must not be skipped.
   case notUnderstood(seq: UInt64, detail: String)
 
-  /// The file is of a newer make; nothing was touched.
+  /// The file has a newer format; nothing was changed.
   case newerFormat(found: Int, supported: Int)
 
-  /// The file is something else.
+  /// The file is not a journal.
   case notAJournal(path: String)
 
-  /// Another daemon has it; `owner` says which.
+  /// Another process holds the journal; `owner` names it.
   case locked(owner: String)
 
-  /// A position before the first that is kept, or after the last.
+  /// The position is before the first retained one or after the last one.
   case outOfRange(first: UInt64, last: UInt64)
 
   /// The file cannot be opened or read.

@@ -1,9 +1,9 @@
 package import Signals
 
-/// An event store that forgets when it is released.
+/// An event store in memory, for tests.
 ///
-/// What is appended becomes durable when ``commit()`` is called, and readings happen when
-/// ``read()`` is, so a test decides when.
+/// Appended events become durable when ``commit()`` is called, and readings run when ``read()`` is
+/// called.
 package final class MemoryStore: EventStore {
   package let epoch: String
   private let clock: () -> Int64
@@ -17,7 +17,7 @@ package final class MemoryStore: EventStore {
   private let removedSubject = PassthroughSubject<Result<RemovalReport, JournalError>, Never>()
   private var removals: [Removal] = []
 
-  /// Told of each removal that is asked for.
+  /// Called for each requested removal.
   package var onRemove: (Removal) -> Void = { _ in }
   package private(set) var refusal: JournalError?
   private var notes: [JournalNote: String] = [:]
@@ -51,7 +51,7 @@ package final class MemoryStore: EventStore {
     appender.seal()
   }
 
-  /// How often the disk was required, or waited for.
+  /// The number of times that the disk was required or awaited.
   package private(set) var diskRequests = 0
 
   package func requireDisk() { diskRequests += 1 }
@@ -133,9 +133,9 @@ package final class MemoryStore: EventStore {
   package func note(_ note: JournalNote) -> String? { notes[note] }
   package func keep(_ text: String, as note: JournalNote) { notes[note] = text }
 
-  // MARK: What a test decides
+  // MARK: Control by tests
 
-  /// Makes what was appended durable, or as many records of it, as one write.
+  /// Makes up to `count` pending records durable in one write.
   package func commit(_ count: Int = .max) {
     let records = Array(pending.prefix(count))
     pending.removeFirst(records.count)
@@ -145,14 +145,14 @@ package final class MemoryStore: EventStore {
     committedSubject.send(records)
   }
 
-  /// Loses all that was appended and is not durable, as a full disk would.
+  /// Drops all pending events, as a full disk would.
   package func reject(_ error: JournalError) {
     pending = []
     appender.reject()
     rejectedSubject.send(error)
   }
 
-  /// Fails for ever, as a disk whose writes cannot be trusted would.
+  /// Fails for good, as a disk does whose writes cannot be trusted.
   package func fail(_ error: JournalError) {
     refusal = error
     pending = []
@@ -160,9 +160,9 @@ package final class MemoryStore: EventStore {
     committedSubject.on(.failed(error))
   }
 
-  /// Does the removals that were asked for, or fails them.
+  /// Executes the requested removals, or fails them.
   ///
-  /// - Parameter time: How long each takes, in nanoseconds.
+  /// - Parameter time: The duration of each, in nanoseconds.
   package func remove(
     failing error: JournalError? = nil, in time: (Removal) -> UInt64 = { _ in 0 }
   ) {
@@ -176,19 +176,19 @@ package final class MemoryStore: EventStore {
     }
   }
 
-  /// Loses the snapshots of a service.
+  /// Drops the snapshots of a service.
   package func dropSnapshots(of service: String) {
     kept.snapshots.removeAll { $0.service == service }
   }
 
-  /// Runs the readings that were asked for.
+  /// Runs the requested readings.
   package func read() {
     let readings = readings
     self.readings = []
     for reading in readings { reading(nil) }
   }
 
-  /// Fails the readings that were asked for.
+  /// Fails the requested readings.
   package func failReadings(_ error: JournalError) {
     let readings = readings
     self.readings = []
@@ -196,13 +196,13 @@ package final class MemoryStore: EventStore {
   }
 }
 
-/// What a ``MemoryStore`` keeps.
+/// The durable content of a ``MemoryStore``.
 private struct Kept: JournalReader, Sendable {
   var records: [Record] = []
   var snapshots: [Snapshot] = []
   var removals: [Removal] = []
 
-  /// How many records are not after a position.
+  /// Returns the number of records at or before a position.
   private func count(upTo seq: UInt64) -> Int {
     var (low, high) = (0, records.count)
     while low < high {

@@ -1,32 +1,32 @@
-/// A fact that is kept.
+/// A recorded event.
 ///
-/// An object, because it goes from hand to hand on its way to the disk and back to the services.
+/// A class, because it is passed between many owners on its way to the disk and to the services.
 package final class Record: Sendable {
-  /// Its place in the journal: 1, 2, 3, …, given without holes and never again.
+  /// The position in the journal: 1, 2, 3, …, without gaps and never reused.
   package let seq: UInt64
 
-  /// Microseconds since 1970-01-01T00:00:00Z by the journal's clock; never less than the one before.
+  /// Microseconds since 1970-01-01T00:00:00Z by the journal's clock; never decreases.
   package let time: Int64
 
-  /// Its place in its stream, counted from 1.
+  /// The version in its stream, counted from 1.
   package let version: UInt64
 
-  /// The `seq` of the event before it in its stream, which may have been removed; 0 for the first.
+  /// The `seq` of the previous event in its stream, which may have been removed; 0 for the first.
   package let previous: UInt64
 
-  /// What it happened to, for example `"cells/lamp"`.
+  /// The stream, for example `"cells/lamp"`.
   package let stream: String
 
-  /// Its kind, for example `"cells.set"`.
+  /// The event type, for example `"cells.set"`.
   package let type: String
 
-  /// Its content, compact JSON text.
+  /// The payload, compact JSON text.
   package let data: String
 
-  /// The client's identity of the command that caused it, if it gave one.
+  /// The idempotency key of the command that caused it, if the client sent one.
   package let command: String?
 
-  /// Who caused it, compact JSON text.
+  /// The origin, compact JSON text.
   package let meta: String?
 
   package init(
@@ -44,10 +44,10 @@ package final class Record: Sendable {
     self.meta = meta
   }
 
-  /// About how many bytes it takes in memory.
+  /// The approximate size in memory, in bytes.
   package var size: Int { 160 + stream.utf8.count + data.utf8.count }
 
-  /// The same with another ``meta``.
+  /// Returns a copy with another ``meta``.
   package func with(meta: String) -> Record {
     Record(
       seq: seq, time: time, version: version, previous: previous, stream: stream, type: type,
@@ -61,21 +61,21 @@ extension Record: Equatable {
       && left.previous == right.previous && left.draft == right.draft
   }
 
-  /// What is kept, apart from its place.
+  /// The draft of this record, without position, time and versions.
   package var draft: Draft {
     Draft(stream: stream, type: type, data: data, command: command, meta: meta)
   }
 }
 
-/// Where a stream ends.
+/// The last event of a stream, and the charge for it.
 package struct Head: Equatable, Sendable {
-  /// The `seq` of its last event; 0 when it has none.
+  /// The `seq` of the last event; 0 if there is none.
   package var seq: UInt64
 
-  /// How many events it has had.
+  /// The number of events that were ever appended to the stream.
   package var version: UInt64
 
-  /// What the services keep because of it, and who is charged for that.
+  /// The bytes of state that the stream keeps, and the user who is charged for them.
   package var charge = Charge.none
 
   package init(seq: UInt64, version: UInt64, charge: Charge = .none) {
@@ -88,9 +88,9 @@ package struct Head: Equatable, Sendable {
   package static let none = Head(seq: 0, version: 0)
 }
 
-/// Bytes of state that follow from the events of a stream, and the user who recorded the last of them.
+/// The bytes of state that a stream keeps, and the user who recorded its last event.
 package struct Charge: Equatable, Sendable {
-  /// The uid; ``nobody`` when it is not known.
+  /// The uid; ``nobody`` if it is unknown.
   package var user: UInt32
   package var bytes: UInt32
 
@@ -98,12 +98,12 @@ package struct Charge: Equatable, Sendable {
     (self.user, self.bytes) = (user, bytes)
   }
 
-  /// No user: `(uid_t) -1` is the uid of none.
+  /// The value for an unknown user: `(uid_t) -1` is never a valid uid.
   package static let nobody = UInt32.max
   package static let none = Charge(user: nobody, bytes: 0)
 }
 
-/// Bytes of state, of all users and of each.
+/// The bytes of state, in total and per user.
 package struct StateUsage: Sendable {
   package private(set) var total = 0
   private var byUser: [UInt32: Int] = [:]
@@ -112,7 +112,7 @@ package struct StateUsage: Sendable {
 
   package subscript(user user: UInt32) -> Int { byUser[user, default: 0] }
 
-  /// Bytes of all users and of one.
+  /// The bytes of all users and of one user.
   package struct Charges {
     package let total: Int
     package let user: Int
@@ -120,10 +120,10 @@ package struct StateUsage: Sendable {
 
   package func charges(of user: UInt32) -> Charges { Charges(total: total, user: self[user: user]) }
 
-  /// The users and what they are charged, in no order.
+  /// The users and their charges, unordered.
   package var users: [(user: UInt32, bytes: Int)] { byUser.map { ($0.key, $0.value) } }
 
-  /// What was charged one way is charged another way.
+  /// Replaces one charge by another.
   mutating func change(_ before: Charge, to after: Charge) {
     add(-Int(before.bytes), before.user)
     add(Int(after.bytes), after.user)

@@ -1,23 +1,23 @@
-/// One small step of a compaction: events of one stretch of the journal that go together.
+/// One small step of a compaction: removes events from one range of the journal.
 ///
-/// Positions are not given again, and the events that stay keep theirs: where some have gone there
-/// are holes that the journal knows.
+/// Remaining events keep their positions, and removed positions are not reused. The journal records
+/// the resulting gaps.
 package struct Removal: Equatable, Sendable {
-  /// Events that a step looks through at the most, and about the bytes of those.
+  /// The maximum number of events that a step examines, and about the maximum of their bytes.
   package static let maxCount = 256
   package static let maxBytes = 256 << 10
 
-  /// The stretch that was looked through.
+  /// The range that was examined.
   package let first: UInt64
   package let last: UInt64
 
-  /// What goes: runs of positions that follow each other.
+  /// The removed positions, as contiguous runs in ascending order.
   package let runs: [ClosedRange<UInt64>]
 
-  /// Stands for all services together.
+  /// The key for all services together.
   package static let anyService = "*"
 
-  /// The last position that goes of each service, and of ``anyService``.
+  /// The last removed position of each service, and of ``anyService``.
   package let services: [String: UInt64]
 
   package init(
@@ -27,18 +27,18 @@ package struct Removal: Equatable, Sendable {
     (self.runs, self.services) = (runs, services)
   }
 
-  /// How many events go.
+  /// The number of removed events.
   package var count: Int { runs.reduce(0) { $0 + $1.count } }
 
-  /// The next steps of a compaction.
+  /// Returns the next steps of a compaction.
   ///
   /// - Parameters:
-  ///   - seq: Everything up to here was looked through.
-  ///   - end: Nothing after this position goes.
-  ///   - maxCount: Events that each looks through at the most.
-  ///   - isGoing: Whether an event goes.
-  /// - Returns: Some steps, fewer than there may be, and how far they have come; that is `end` when
-  ///   there are no others.
+  ///   - seq: The last position that was already examined.
+  ///   - end: The last position that may be removed.
+  ///   - maxCount: The maximum number of events that one step examines.
+  ///   - isGoing: Whether an event is removed.
+  /// - Returns: Some of the steps, and the last position examined. That position is `end` if there
+  ///   are no more steps.
   package static func steps(
     _ reader: any JournalReader, after seq: UInt64, upTo end: UInt64, of maxCount: Int,
     where isGoing: (Record) -> Bool
@@ -46,7 +46,7 @@ package struct Removal: Equatable, Sendable {
     var steps: [Removal] = []
     var position = seq
     while position < end, steps.count < 16 {
-      // So many at a time that a stretch where nothing goes is passed quickly.
+      // Large pages, so that a range without removals is passed quickly.
       let records = try reader.records(after: position, limit: Self.maxCount)
       let wanted = records.prefix { $0.seq <= end }
       guard let last = wanted.last else { return (steps, end) }
@@ -85,19 +85,19 @@ package struct Removal: Equatable, Sendable {
       }
     }
 
-    /// The step; none when nothing goes.
+    /// Returns the step, or nothing if it removes no event.
     func step(upTo last: UInt64) -> [Removal] {
       runs.isEmpty ? [] : [Removal(first: first, last: last, runs: runs, services: services)]
     }
   }
 }
 
-/// What has become of a ``Removal``.
+/// The result of a ``Removal``.
 package struct RemovalReport: Equatable, Sendable {
-  /// The first position that is kept now.
+  /// The first retained position.
   package let first: UInt64
 
-  /// For how long commits had to wait, in nanoseconds.
+  /// The time for which commits had to wait, in nanoseconds.
   package let nanoseconds: UInt64
 
   package init(first: UInt64, nanoseconds: UInt64) {
@@ -106,7 +106,7 @@ package struct RemovalReport: Equatable, Sendable {
 }
 
 extension Record {
-  /// The service that it belongs to: the first segment of its stream.
+  /// The service that owns the record: the first segment of its stream.
   package var service: String {
     String(stream.prefix { $0 != "/" })
   }

@@ -1,13 +1,14 @@
-/// The state of a service as of a position: what a replay may start from instead of from nothing.
+/// The state of a service as of a position, from which a replay can start.
 package struct Snapshot: Equatable, Sendable {
-  /// Whose state it is, for example `"cells"`.
+  /// The name of the service, for example `"cells"`.
   package let service: String
 
-  /// The last event that is contained in it.
+  /// The last event that the state contains.
   package let seq: UInt64
 
-  /// The form of ``data``, counted from 1; a service brings older ones to its own and passes over
-  /// newer ones.
+  /// The format version of ``data``, counted from 1.
+  ///
+  /// A service upgrades older formats and ignores newer ones.
   package let schema: Int
 
   /// The state, compact JSON text.
@@ -21,12 +22,12 @@ package struct Snapshot: Equatable, Sendable {
   }
 }
 
-/// What has become of a snapshot that was to be kept.
+/// The result of saving a snapshot.
 package struct SnapshotReport: Equatable, Sendable {
   package let service: String
   package let seq: UInt64
 
-  /// Why it is not kept; `nil` when it is.
+  /// The reason why it was not saved; `nil` if it was saved.
   package let failure: String?
 
   package init(service: String, seq: UInt64, failure: String? = nil) {

@@ -1,32 +1,32 @@
-/// Where each stream ends, kept in memory: an index on disk would cost every append dearly.
+/// The head of each stream, kept in memory because an index on disk would slow every append.
 package struct StreamHeads: Sendable {
   private var heads: [String: Head] = [:]
 
-  /// What all streams are charged together.
+  /// The bytes charged to all streams.
   package private(set) var usage = StateUsage()
 
   package init() {}
 
   package var count: Int { heads.count }
 
-  /// The head of a stream; ``Head/none`` when it has no events.
+  /// Returns the head of a stream; ``Head/none`` if it has no events.
   package subscript(stream: String) -> Head {
     heads[stream] ?? .none
   }
 
-  /// Bytes that a stream costs by itself, beside those of its name.
+  /// The bytes that a stream costs in addition to its name and its values.
   private static let baseBytes = 128
 
-  /// Makes an event the last of its stream.
+  /// Makes an event the last one of its stream.
   ///
   /// - Parameters:
-  ///   - user: Who is charged for the stream from now on.
-  ///   - growth: By how many bytes its charge grows.
-  /// - Returns: The head before.
+  ///   - user: The uid charged for the stream from now on.
+  ///   - growth: The bytes to add to its charge.
+  /// - Returns: The previous head.
   package mutating func advance(
     _ stream: String, to seq: UInt64, by user: UInt32 = Charge.nobody, growth: Int = 0
   ) -> Head {
-    // To find the slot once is half the work of finding it to read and again to write.
+    // One look-up of the slot takes half the time of two, one to read and one to write.
     guard let slot = heads.index(forKey: stream) else {
       let charge = Charge(user: user, bytes: Self.bytes(of: stream, with: growth))
       heads[stream] = Head(seq: seq, version: 1, charge: charge)
@@ -48,7 +48,7 @@ package struct StreamHeads: Sendable {
     UInt32(clamping: baseBytes + stream.utf8.count + values)
   }
 
-  /// Changes by how many bytes a stream is charged.
+  /// Adds to the bytes charged to a stream.
   package mutating func grow(_ stream: String, by growth: Int) {
     guard let slot = heads.index(forKey: stream) else { return }
     let before = heads.values[slot].charge
@@ -56,9 +56,9 @@ package struct StreamHeads: Sendable {
     usage.change(before, to: heads.values[slot].charge)
   }
 
-  /// Takes over what a record says of its stream.
+  /// Updates the head of a stream from a replayed record.
   ///
-  /// - Parameter user: Who recorded it.
+  /// - Parameter user: The uid that recorded it.
   package mutating func note(_ record: Record, by user: UInt32 = Charge.nobody) {
     var head = heads[record.stream] ?? .none
     (head.seq, head.version) = (record.seq, record.version)
@@ -66,9 +66,9 @@ package struct StreamHeads: Sendable {
     heads[record.stream] = head
   }
 
-  /// Finds out what each stream is to be charged, once all records are noted.
+  /// Computes the charge of each stream, after all records were noted.
   ///
-  /// - Parameter bytes: What is kept because of a stream.
+  /// - Parameter bytes: Returns the bytes of state that a stream keeps.
   package mutating func measure(_ bytes: (_ stream: String) -> Int) {
     usage = StateUsage()
     for slot in heads.indices {
@@ -78,13 +78,13 @@ package struct StreamHeads: Sendable {
     }
   }
 
-  /// Sets a head, or forgets the stream.
+  /// Sets a head; removes the stream if the head is ``Head/none``.
   package mutating func restore(_ stream: String, to head: Head) {
     usage.change(heads[stream]?.charge ?? .none, to: head.charge)
     heads[stream] = head == .none ? nil : head
   }
 
-  /// Calls `body` with each stream, in no order.
+  /// Calls `body` with each stream, unordered.
   package func forEach(_ body: (String, Head) -> Void) {
     for (stream, head) in heads { body(stream, head) }
   }

@@ -2,12 +2,14 @@ internal import CChecksum
 
 /// CRC-32C (Castagnoli, reflected polynomial 0x82F63B78, RFC 3720 appendix B.4).
 package struct CRC32C {
-  /// Eight tables of 256: table `k` advances a byte by `k` further bytes.
+  /// Eight tables of 256 entries.
   ///
-  /// Empty where the processor does it.
+  /// Table `k` advances a byte by `k` further bytes.
+  ///
+  /// Empty if the processor has an instruction for CRC-32C.
   private let tables: [UInt32]
 
-  /// - Parameter byTable: Whether it is done as on a processor that has no instruction for it.
+  /// - Parameter byTable: Whether to use tables even if the processor has an instruction.
   package init(byTable: Bool = !cchecksum_has_crc32c()) {
     tables = byTable ? Self.makeTables() : []
   }
@@ -26,13 +28,13 @@ package struct CRC32C {
     return tables
   }
 
-  /// The checksum of bytes.
+  /// Returns the checksum of some bytes.
   package func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     tables.isEmpty
       ? cchecksum_crc32c(bytes.baseAddress, bytes.count) : tabulatedChecksum(bytes)
   }
 
-  /// Eight bytes a step.
+  /// Computes the checksum with tables, eight bytes per step.
   private func tabulatedChecksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
     tables.withUnsafeBufferPointer { tables in
       var crc = ~UInt32(0)

@@ -1,37 +1,41 @@
 internal import CSQLite
 
-/// Moves what is written from the log into the journal, and finds out when somebody keeps the log from
-/// getting shorter; used by one thread.
+/// Moves pages from the write-ahead log into the journal, on one thread.
+///
+/// It also detects a reader that keeps the log from shrinking.
 final class Checkpointer {
-  /// What somebody should hear of.
+  /// A result that the daemon should report.
   enum Finding {
-    /// No second try: what the disk has refused once it may then have lost without a word.
+    /// A checkpoint failed.
+    ///
+    /// It is not retried, because the disk may have lost the data silently.
     case failed(SQLiteError)
-    /// Somebody reads on without an end; the log has so many bytes.
+    /// A long-running reader blocks the log, which has grown to `bytes`.
     case held(bytes: Int)
-    /// The log can be begun anew.
+    /// The reader has ended, so the log can be reset.
     case released
   }
 
   private let database: Database?
   private var hasFailed = false
 
-  /// How much of the log was moved, and how long it was then, when no more could be moved for the
-  /// first time.
+  /// The number of moved pages and the length of the log at the first move without progress.
   private var stuck: (moved: CInt, pages: CInt)?
   private var isHeld = false
 
-  /// By how many pages the log grows without being moved until somebody hears of it: 8 MiB.
+  /// The growth of a blocked log, in pages, after which it is reported: 8 MiB.
   private static let patience: CInt = 2048
   private static let pageSize = 4096
 
   init(path: String) {
     database = try? Database(path: path, .readWrite)
-    // A connection that has read nothing yet does not know that there is a log, and moves nothing.
+    // SQLite notices the log only after a first read on the connection.
     _ = try? database?.integer("SELECT count(*) FROM journal")
   }
 
-  /// Moves what can be moved.
+  /// Moves all pages that can be moved.
+  ///
+  /// Returns `nil` if there is nothing to report.
   func move() -> Finding? {
     guard let database, !hasFailed else { return nil }
     let (failure, pages, moved) = database.moveLog()

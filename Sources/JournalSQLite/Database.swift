@@ -1,16 +1,18 @@
 internal import CSQLite
 internal import Glibc
 
-/// One connection to an SQLite file, used by one thread at a time.
+/// A connection to an SQLite file, used by one thread at a time.
 final class Database {
   let pointer: OpaquePointer
 
-  /// Milliseconds for which a call waits while somebody else, with `sqlite3` for example, writes.
+  /// The time, in milliseconds, for which a call waits for another writer such as `sqlite3`.
   private static let patience: CInt = 1_000
 
   enum Mode {
     case create, readWrite, readOnly
-    /// For reading only, while nobody writes; no file is made beside it.
+    /// Read-only, while nobody writes.
+    ///
+    /// SQLite creates no files beside it.
     case still
   }
 
@@ -39,11 +41,12 @@ final class Database {
     sqlite3_close_v2(pointer)
   }
 
-  /// Whether nobody can be writing a file: it has no write-ahead log, and none can be made, or there is
-  /// no room for the index of one, or no daemon has had it, as a backup, beside which SQLite would
-  /// leave files.
+  /// Returns whether nobody can be writing a file, so that SQLite may treat it as immutable.
   ///
-  /// SQLite opens such a file only when it is told so: <https://www.sqlite.org/wal.html#readonly>.
+  /// This is true without a write-ahead log if one of these holds: there is no lock file, as beside
+  /// a backup, where SQLite would leave files; the directory is not writable; or the disk has no
+  /// room for the log's index. SQLite must be asked explicitly:
+  /// <https://www.sqlite.org/wal.html#readonly>.
   private static func isStill(_ path: String) -> Bool {
     guard Glibc.access(path + "-wal", F_OK) != 0 else { return false }
     if Glibc.access(path + ".lock", F_OK) != 0 { return true }
@@ -52,15 +55,15 @@ final class Database {
     return Glibc.access(directory, W_OK) != 0 || !hasRoom(directory)
   }
 
-  /// Whether there is room for what SQLite makes to read a file that has a write-ahead log: its index
-  /// has 32 KiB.
+  /// Returns whether there is room for the 32 KiB index that SQLite creates to read a file with a
+  /// write-ahead log.
   private static func hasRoom(_ directory: String) -> Bool {
     var status = statvfs()
     guard statvfs(directory, &status) == 0 else { return true }
     return UInt64(status.f_bavail) * UInt64(status.f_frsize) >= 64 << 10
   }
 
-  /// A path as a URI that says that the file does not change.
+  /// Returns a path as an SQLite URI with `immutable=1`.
   private static func immutable(_ path: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var uri = Array("file:".utf8)
@@ -76,11 +79,11 @@ final class Database {
     return String(decoding: uri + "?immutable=1".utf8, as: UTF8.self)
   }
 
-  /// Moves what can be moved from the log into the file.
+  /// Moves as many pages as possible from the log into the file.
   ///
-  /// - Returns: Why the log may not be trusted any more; `nil` when it was moved, or was left where it
-  ///   is because somebody reads it or there is no room. Then how many pages the log has and how many
-  ///   of them are moved; -1 when that is not known.
+  /// - Returns: The failure, the number of pages in the log, and how many of them are moved.
+  ///   `failure` is `nil` unless the log cannot be trusted any more: a busy reader or a full disk
+  ///   is not a failure. The page counts are -1 if they are unknown.
   func moveLog() -> (failure: SQLiteError?, pages: CInt, moved: CInt) {
     var (pages, moved): (CInt, CInt) = (-1, -1)
     let code = sqlite3_wal_checkpoint_v2(pointer, nil, SQLITE_CHECKPOINT_PASSIVE, &pages, &moved)
@@ -89,9 +92,10 @@ final class Database {
     return (error.hasNoOutcome ? nil : error, -1, -1)
   }
 
-  /// Moves all of the log into the file and makes the log empty, if nobody reads or writes meanwhile.
+  /// Moves the whole log into the file and truncates the log, unless a reader or writer prevents
+  /// it.
   ///
-  /// - Returns: Whether it is empty now.
+  /// - Returns: Whether the log is empty now.
   func emptyLog() throws(SQLiteError) -> Bool {
     sqlite3_busy_timeout(pointer, 0)
     let code = sqlite3_wal_checkpoint_v2(pointer, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
@@ -107,13 +111,13 @@ final class Database {
     guard code == SQLITE_OK else { throw SQLiteError(code: code, on: pointer) }
   }
 
-  /// The integer that a query returns in its first column; `nil` when it returns no row.
+  /// Returns the integer in the first column of a query; `nil` if the query returns no row.
   func integer(_ sql: String) throws(SQLiteError) -> Int64? {
     let statement = try Statement(sql, on: self)
     return try statement.step() ? statement.int64(0) : nil
   }
 
-  /// The text that a query returns in its first column; `nil` when it returns no row.
+  /// Returns the text in the first column of a query; `nil` if the query returns no row.
   func text(_ sql: String) throws(SQLiteError) -> String? {
     let statement = try Statement(sql, on: self)
     return try statement.step() ? statement.string(0) : nil

@@ -1,6 +1,6 @@
 internal import Journal
 
-/// Writes the rows of the `event` table, within a transaction of its caller.
+/// Writes the rows of the `event` table, inside the caller's transaction.
 final class EventTable {
   private let insert: Statement
   private let delete: Statement

@@ -1,6 +1,6 @@
 internal import Journal
 
-/// A reader that could not be opened says so at each reading.
+/// A factory for readers: if opening fails, every reading throws the error.
 enum FailingReader {
   static func open(_ path: String) -> any JournalReader {
     do throws(JournalError) {

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// By what it is known that a journal was written: which file it is, its size, and its last change.
+/// The identity, size and modification time of a journal, to detect that it was written.
 struct FileStamp: Equatable {
   private let inode: ino_t
   private let size: off_t
   private let seconds: Int
   private let nanoseconds: Int
 
-  /// - Returns: `nil` for a journal that has a log, or is not there.
+  /// - Returns: `nil` if the journal has a log or does not exist.
   init?(ofStill path: String) {
     var status = stat()
     guard access(path + "-wal", F_OK) != 0, stat(path, &status) == 0 else { return nil }

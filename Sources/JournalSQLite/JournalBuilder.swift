@@ -1,8 +1,9 @@
 internal import Glibc
 package import Journal
 
-/// Makes a journal beside the place where it is to be, looks whether it reads back, and puts it there
-/// in one step: there is a whole one or none.
+/// Builds a journal in a partial file, verifies it, and renames it into place.
+///
+/// The destination holds either the complete journal or none.
 package final class JournalBuilder {
   private let partial: String
   private let lock: JournalLock?
@@ -14,22 +15,24 @@ package final class JournalBuilder {
   private let snapshots: SnapshotTable
   private var last: UInt64 = 0
 
-  /// Where the one is whose place was taken; `nil` when there was none.
+  /// The path of the journal that was replaced; `nil` if there was none.
   package var replaced: String? { place.replaced }
 
-  /// What a journal is made for.
+  /// The purpose of a new journal.
   package enum Purpose {
-    /// To be kept: with the identity of the one that it is of.
+    /// A backup, which keeps the epoch of its source.
     case backup(epoch: String)
-    /// To be written by a daemon: with an identity of its own; the place is locked meanwhile.
+    /// A journal for a daemon, with a new epoch.
+    ///
+    /// The destination stays locked meanwhile.
     case use
   }
 
   /// - Parameters:
-  ///   - path: Where it will be.
-  ///   - source: The journal that it is made of, which it never replaces.
-  ///   - isForced: Whether it may take the place of another, which is kept as `path.old`; one
-  ///     for use as `path.old.2` and so on, where there is such a file already.
+  ///   - path: The destination.
+  ///   - source: The journal that is copied, which is never replaced.
+  ///   - isForced: Whether an existing file may be replaced. A backup is kept as `path.old`. A
+  ///     journal for use is kept as `path.old.2` and so on if that name is taken.
   /// - Throws: ``JournalError``; nothing was changed then.
   package init(
     at path: String, of source: String? = nil, for purpose: Purpose, isForced: Bool
@@ -51,14 +54,14 @@ package final class JournalBuilder {
       throw .unavailable(detail: "\(path): there is a file already; --force replaces it")
     }
     Self.removeFiles(of: partial)
-    // Its content is for its owner only.
+    // Only the owner may read the content.
     let mask = umask(0o077)
     defer { umask(mask) }
     do throws(SQLiteError) {
       let database = try Database(path: partial, .create)
       try database.execute("PRAGMA synchronous = OFF")
       try Schema.create(on: database, epoch: epoch)
-      // A backup that a daemon writes is another journal from then on.
+      // A daemon that opens a backup for writing gives it a new epoch.
       if lock == nil {
         try database.execute("INSERT INTO journal VALUES ('file', 'backup')")
       }
@@ -80,7 +83,7 @@ package final class JournalBuilder {
     for end in ["", "-wal", "-shm"] { unlink(path + end) }
   }
 
-  /// Adds events, after those before.
+  /// Appends events, in order.
   package func add(_ records: [Record]) throws(JournalError) {
     try write { (_) throws(SQLiteError) in
       for record in records { try events.write(record) }
@@ -95,7 +98,7 @@ package final class JournalBuilder {
     }
   }
 
-  /// Takes over what is known of events that were removed.
+  /// Adds the record of removed events.
   package func add(_ removals: KnownRemovals) throws(JournalError) {
     try write { database throws(SQLiteError) in
       for stretch in removals.stretches {
@@ -114,7 +117,7 @@ package final class JournalBuilder {
     }
   }
 
-  /// Takes over what is kept beside the events.
+  /// Adds the notes.
   package func add(_ notes: [JournalNote: String]) throws(JournalError) {
     try write { database throws(SQLiteError) in
       for (note, text) in notes {
@@ -139,16 +142,15 @@ package final class JournalBuilder {
     }
   }
 
-  /// Ends it: reads all of it back, hands it to the disk, and puts it where it is to be.
+  /// Completes the journal: verifies it, flushes it to the disk and moves it into place.
   ///
-  /// - Parameter accept: Given the path where it is still beside its place; throws when it may not take
-  ///   that.
-  /// - Returns: What it holds.
+  /// - Parameter accept: Called with the path of the partial file; throws to reject it.
+  /// - Returns: The report of the verification.
   package func finish(
     _ accept: (String) throws(JournalError) -> Void = { _ in }
   ) throws(JournalError) -> JournalCheck.Report {
     try write { database throws(SQLiteError) in
-      // Of what was removed while it was read some may be here.
+      // The copy may contain events that were removed while it was read.
       try database.execute(
         """
         UPDATE removal SET kept =
@@ -174,7 +176,7 @@ package final class JournalBuilder {
         partial, lock: JournalPath.resolved(path) + ".lock", inPlaceOf: path)
     }
     try JournalPlace.synchronize(partial)
-    // A copy can be made again; a journal that was in use is the only one.
+    // A backup can be made again; a journal that was in use is the only one.
     try place.put(isForced: isForced, keepsAll: lock != nil)
     lock?.mark = report.last
     return report

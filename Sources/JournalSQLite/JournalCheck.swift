@@ -1,21 +1,21 @@
 package import Journal
 
-/// Reads every record of a journal, and goes on after what is damaged.
+/// Reads every record of a journal and continues after damaged ones.
 ///
-/// A daemon may write it meanwhile: what it had at the beginning is checked, and nothing is held for
-/// longer than a page is read.
+/// A daemon may write the journal meanwhile. The check covers the events that existed at its start.
+/// No transaction lasts longer than the reading of one page.
 package struct JournalCheck {
-  /// What was found.
+  /// The result of a check.
   package struct Report: Equatable {
     package var epoch = ""
     package var first: UInt64 = 0
     package var last: UInt64 = 0
 
-    /// Records that read back, and those that were removed.
+    /// The number of undamaged records, and of removed ones.
     package var count = 0
     package var removed: UInt64 = 0
 
-    /// What does not, one line each; after a hundred no more are collected.
+    /// The damages, one line each; the check stops after a hundred.
     package var damages: [String] = []
   }
 
@@ -31,7 +31,7 @@ package struct JournalCheck {
     files = try JournalFiles(path: path, for: .checking)
   }
 
-  /// - Parameter onPage: Told of the position after each page.
+  /// - Parameter onPage: Called with the last position after each page.
   package func run(onPage: (UInt64) -> Void = { _ in }) throws(JournalError) -> Report {
     var report = Report(epoch: files.epoch, first: files.first, last: files.last)
     if files.lostEvents > 0 {

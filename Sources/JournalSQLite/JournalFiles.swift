@@ -2,41 +2,42 @@ internal import EventLoop
 internal import Glibc
 internal import Journal
 
-/// The files of one journal: locked, checked, opened, and what was found in them.
+/// The files of one journal, after they were locked, verified and opened.
 final class JournalFiles {
   let epoch: String
   let first: UInt64
   let last: UInt64
 
-  /// The time of the last event.
+  /// The time of the last event, in microseconds since 1970; 0 if there is none.
   let time: Int64
   let lostEvents: UInt64
 
-  /// Why it has another epoch than before; `nil` when it has not, and when it is only read.
+  /// The reason for a new epoch; `nil` if the epoch is unchanged or the journal is only read.
   let renewal: JournalRenewal?
   let notes: [JournalNote: String]
 
-  /// Reads on the thread that opens the journal.
+  /// A reader for the thread that opens the journal.
   let reader: SQLiteReader
 
-  /// What a journal is opened for.
+  /// The purpose for which a journal is opened.
   enum Purpose {
     case writing(SQLiteStore.Durability)
-    /// Reading while nobody writes it.
+    /// Reading while nobody writes.
     case serving
-    /// Reading, whoever else has it.
+    /// Reading, even while another process writes.
     case checking
   }
 
-  /// What the file was like when it was opened as one that nobody writes; `nil` for one that somebody
-  /// may be writing.
+  /// The stamp of the file if it was opened as one that nobody writes.
+  ///
+  /// `nil` if another process may be writing it.
   private let still: FileStamp?
 
   private let path: String
   private let lock: JournalLock
   private let synchronous: String
 
-  /// How it is written; `nil` when it is not.
+  /// The name of the durability setting; `nil` if the journal is only read.
   private let durability: String?
 
   init(path: String, for purpose: Purpose) throws(JournalError) {
@@ -67,7 +68,8 @@ final class JournalFiles {
     case .journal: break
     }
     if isWritten { Self.makeSharedMemory(of: path) }
-    // Without a log nobody has it open; then nothing is to be left beside it, which may be a backup.
+    // Without a log nobody has the journal open. Then open it so that SQLite leaves no files beside
+    // it, because it may be a backup.
     still = mayBeWritten ? FileStamp(ofStill: path) : nil
     var isNew = false
     let (epoch, file): (String, String?)
@@ -103,7 +105,7 @@ final class JournalFiles {
     }
     let inode = JournalPath.inode(path).map { "\($0)" } ?? ""
     if lostEvents > 0 {
-      // Before anything is written over it.
+      // Keep the log before anything overwrites it.
       renewal = .lostEvents(lostEvents, log: try JournalLog(of: path).keep())
     } else {
       renewal = isNew ? nil : file != nil && file != inode ? .copy : lock.renewal(durability)
@@ -125,7 +127,7 @@ final class JournalFiles {
     if isNew { try lock.hold(path, forWriting: true) }
   }
 
-  /// Refuses what was read of a journal that somebody has begun to write meanwhile.
+  /// Throws ``JournalError/locked(owner:)`` if a process began to write the journal meanwhile.
   func checkIsStill() throws(JournalError) {
     guard let still, FileStamp(ofStill: path) != still else { return }
     throw .locked(owner: "a daemon that has begun meanwhile; try it again")
@@ -145,14 +147,14 @@ final class JournalFiles {
     return notes
   }
 
-  /// Refuses to make a journal where there was one.
+  /// Refuses to create a journal in place of a lost one.
   private static func checkIsNew(_ path: String, _ lock: JournalLock) throws(JournalError) {
     var reasons: [String] = []
     if lock.mark > 0 {
       reasons.append("\(path).lock says that \(lock.mark) events were acknowledged")
     }
     let log = JournalLog(of: path)
-    // While a journal is made its first page is in the file before there is a log.
+    // During creation the first page is in the file before there is a log.
     if log.size > 0, JournalLog.size(of: path) == 0 || lock.mark > 0 {
       reasons.append("\(log.path) holds \(log.size) bytes that belong to it")
     }
@@ -163,8 +165,9 @@ final class JournalFiles {
         + "empty journal, move \(path).lock and \(path)-wal away")
   }
 
-  /// Makes the file of the memory that SQLite shares, where there is none, so that it is written in
-  /// place: SQLite maps it, and would be killed by a change of it on a full disk.
+  /// Creates SQLite's shared-memory file, if it is missing, so that it is overwritten in place.
+  ///
+  /// SQLite maps this file. If a full disk stopped a change to it, the process would be killed.
   private static func makeSharedMemory(of path: String) {
     let file = open(path + "-shm", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { return }
@@ -210,7 +213,7 @@ final class JournalFiles {
     }
   }
 
-  /// - Parameter isLong: Whether it reads what nobody waits for.
+  /// - Parameter isLong: Whether nobody waits for the results.
   func makeReader(isLong: Bool) throws(SystemError) -> Worker<Reading> {
     let path = path
     return try Worker(isBackground: isLong, { FailingReader.open(path) }) { reader, readings in
@@ -228,7 +231,7 @@ final class JournalFiles {
 
   // MARK: Replay
 
-  /// Reads everything while the caller works on what was read before.
+  /// Reads all events on another thread while the caller handles the previous page.
   func replay(
     after seq: UInt64, upTo last: UInt64, _ body: ([Record]) -> Void
   ) throws(JournalError) {
@@ -271,7 +274,7 @@ final class JournalFiles {
   }
 }
 
-/// Something that another thread uses while its owner keeps it alive and leaves it alone.
+/// An object that another thread uses while its owner keeps it alive and does not touch it.
 private struct Borrowed<Value: AnyObject>: @unchecked Sendable {
   let value: Value
 

@@ -1,9 +1,9 @@
 internal import Glibc
 package import Journal
 
-/// Counts what a journal holds; a daemon may write it meanwhile.
+/// Statistics of a journal; a daemon may write it meanwhile.
 package struct JournalInspection: Sendable {
-  /// Snapshots of one position.
+  /// The snapshots at one position.
   package struct States: Equatable, Sendable {
     package let seq: UInt64
     package var services: Int
@@ -16,17 +16,17 @@ package struct JournalInspection: Sendable {
   package private(set) var count = 0
   package private(set) var streams = 0
 
-  /// How many events there are of each type.
+  /// The number of events of each type.
   package private(set) var types: [String: Int] = [:]
 
-  /// The newest first.
+  /// The snapshots, newest first.
   package private(set) var snapshots: [States] = []
 
-  /// Bytes of the files, and of pages in them that are free for what comes.
+  /// The size of the files, and of the free pages in them, in bytes.
   package private(set) var bytes = 0
   package private(set) var freeBytes = 0
 
-  /// Counts; reads all events.
+  /// Reads all events to collect the statistics.
   ///
   /// - Throws: ``JournalError`` when the journal cannot be opened or read.
   package init(of path: String) throws(JournalError) {

@@ -2,61 +2,62 @@ internal import EventLoop
 internal import Glibc
 internal import Journal
 
-/// The file beside the journal that says who has it, by a lock that dies with its process.
+/// The lock file beside a journal.
 ///
-/// It is locked before SQLite opens anything. Its first 256 bytes are for people: the process and
-/// when it started, then who wrote the journal last: the boot, the durability, and whether it ended
-/// in order. Behind them is the last position that was acknowledged, in eight bytes, little-endian,
-/// and its complement in eight more: by it a journal that has lost acknowledged events is known.
+/// The kernel releases the lock when its process ends.
 ///
-/// Whoever only reads makes no such file and changes none: it may be on a disk that takes no writes.
+/// It is locked before SQLite opens anything. Its first 256 bytes are text: the process and its
+/// start time, then the last writer's boot, its durability, and whether it shut down cleanly. Two
+/// 8-byte little-endian numbers follow: the last acknowledged position and its complement. They
+/// reveal that a journal has lost acknowledged events.
+///
+/// A process that only reads does not create or change the file, because the disk may be read-only.
 final class JournalLock {
-  /// Who wrote the journal last.
+  /// The last process that wrote the journal.
   struct Session: Equatable {
     let boot: String
 
-    /// See ``SQLiteStore/Durability``; `nil` of older versions, which did not note it.
+    /// See ``SQLiteStore/Durability``; `nil` for older versions, which did not record it.
     let durability: String?
 
-    /// Whether it has ended with all on the disk.
+    /// Whether it shut down with all events on the disk.
     let hasEnded: Bool
   }
 
   private static let textSize = 256
   private static let size = 272
 
-  /// Older versions ended with the position.
+  /// Older versions had no complement after the position.
   private static let oldSize = 264
 
   private let file: CInt
   private let started = time(nil)
 
-  /// This start of the machine.
+  /// The boot ID of the running system.
   let boot = Process.bootID
 
-  /// The session before; `nil` when nothing is known of it.
+  /// The previous session; `nil` if it is unknown.
   let session: Session?
 
-  /// Why the file does not say how far the journal was acknowledged; `nil` when it does.
+  /// The reason why the last acknowledged position is unknown; `nil` if it is known.
   let markFault: String?
 
-  /// The journal itself, locked as well: it may have other names.
+  /// The journal itself, also locked because it may have other names.
   ///
-  /// Until the end it stays open, because to close it ends the locks that SQLite has on it in this
-  /// process.
+  /// It stays open until the end: closing it would release SQLite's locks on it in this process.
   private var journal: CInt = -1
 
-  /// The last position that was acknowledged; 0 for none.
+  /// The last acknowledged position; 0 for none.
   ///
-  /// Set by the one who writes only, on one thread at a time.
+  /// Only a writer sets it, on one thread at a time.
   var mark: UInt64 {
     didSet { write(mark) }
   }
 
-  /// Takes the lock for writing: nobody else has it.
+  /// Takes an exclusive lock for writing.
   ///
-  /// - Throws: ``JournalError/locked(owner:)``, ``JournalError/readOnly(reason:outcome:)`` when there
-  ///   is no room for the file, or ``JournalError/unavailable(detail:)``.
+  /// - Throws: ``JournalError/locked(owner:)``, ``JournalError/readOnly(reason:outcome:)`` when
+  ///   there is no room for the file, or ``JournalError/unavailable(detail:)``.
   init(writing path: String) throws(JournalError) {
     file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw Self.failure(path, errno) }
@@ -72,7 +73,7 @@ final class JournalLock {
     (mark, markFault) = (found.mark, found.fault)
     if found.isEmpty {
       Process.writeInPlace(file)
-      // Without room for it there is none for a journal.
+      // If there is no room for this file, there is none for a journal.
       let code = posix_fallocate(file, 0, off_t(Self.size))
       guard code == 0 else {
         _ = close(file)
@@ -80,14 +81,13 @@ final class JournalLock {
       }
     }
     writeText(session)
-    // What older versions wrote lacks the complement.
+    // Older versions did not write the complement.
     if markFault == nil { write(mark) }
   }
 
-  /// Takes the lock for reading, where there is a file that can be locked.
+  /// Takes a shared lock for reading, if the lock file exists.
   ///
-  /// - Parameter mayBeWritten: Whether it does not matter that somebody writes meanwhile; nothing is
-  ///   locked then.
+  /// - Parameter mayBeWritten: Whether another process may write meanwhile; nothing is locked then.
   /// - Throws: ``JournalError/locked(owner:)``.
   init(reading path: String, mayBeWritten: Bool) throws(JournalError) {
     file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -106,7 +106,7 @@ final class JournalLock {
     if file >= 0 { _ = close(file) }
   }
 
-  /// Locks the journal itself, if there is one.
+  /// Locks the journal itself, if it exists.
   ///
   /// - Throws: ``JournalError/locked(owner:)``.
   func hold(_ path: String, forWriting: Bool) throws(JournalError) {
@@ -121,19 +121,21 @@ final class JournalLock {
 
   // MARK: Writing
 
-  /// Notes that the journal is written from now on.
+  /// Records that a session begins to write the journal.
   func begin(_ durability: String) {
     writeText(Session(boot: boot, durability: durability, hasEnded: false))
-    // After a power failure an empty file would say nothing.
+    // Without this the file could be empty after a power failure.
     _ = fsync(file)
   }
 
-  /// Notes that it is written no more, and that the disk has all of it.
+  /// Records that the session has ended with all events on the disk.
   func end(_ durability: String) {
     writeText(Session(boot: boot, durability: durability, hasEnded: true))
   }
 
-  /// Without room nothing is written: then the old text stays, and the journal takes nothing either.
+  /// Writes the text in place.
+  ///
+  /// On a full disk the old text stays, and the journal takes no events either.
   private func writeText(_ session: Session?) {
     var text = "pid \(getpid()) started \(started)\n"
     if let session {
@@ -147,7 +149,7 @@ final class JournalLock {
   }
 
   private func write(_ mark: UInt64) {
-    // In one call, so that no kill comes between the two.
+    // One call writes both numbers, so that a kill cannot separate them.
     let pair = (mark.littleEndian, (~mark).littleEndian)
     _ = withUnsafeBytes(of: pair) { pwrite(file, $0.baseAddress, $0.count, off_t(Self.textSize)) }
   }
@@ -198,7 +200,7 @@ final class JournalLock {
     var line = [UInt8](repeating: 0, count: textSize)
     let count = max(0, pread(file, &line, line.count, 0))
     let text = String(decoding: line[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
-    // Whoever only reads does not write its name there.
+    // A process that only reads does not write its ID.
     guard let pid = text.split(separator: " ").dropFirst().first.flatMap({ pid_t($0) }),
       kill(pid, 0) == 0 || errno == EPERM
     else { return "another process" }

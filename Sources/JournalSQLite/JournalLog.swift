@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Journal
 
-/// The write-ahead log beside a journal, looked at without SQLite.
+/// The write-ahead log beside a journal, read without SQLite.
 ///
-/// <https://www.sqlite.org/fileformat2.html#the_write_ahead_log>
+/// Format: <https://www.sqlite.org/fileformat2.html#the_write_ahead_log>
 struct JournalLog {
   let path: String
 
@@ -11,16 +11,16 @@ struct JournalLog {
     path = journal + "-wal"
   }
 
-  /// Its bytes; 0 when there is none.
+  /// The size of the log in bytes; 0 if there is none.
   var size: Int { Self.size(of: path) }
 
-  /// The bytes of a file; 0 when there is none.
+  /// Returns the size of a file in bytes; 0 if there is none.
   static func size(of path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// The first bytes of the newest first page of the journal that it holds; `nil` when it holds none.
+  /// Returns the first bytes of the newest committed copy of page 1; `nil` if the log has none.
   func firstPage(_ count: Int) -> [UInt8]? {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
@@ -41,16 +41,16 @@ struct JournalLog {
     var waiting: Int?
     while let frame = bytes(at: offset, 24), frame[8..<16] == head[16..<24] {
       if integer(frame, 0) == 1 { waiting = offset + 24 }
-      // The last frame of a commit says how long the journal is.
+      // Only the last frame of a commit has a database size.
       if integer(frame, 4) > 0 { newest = waiting ?? newest }
       offset += 24 + pageSize
     }
     return newest.flatMap { bytes(at: $0, count) }
   }
 
-  /// Copies it to where SQLite does not write over it.
+  /// Copies the log to a file that SQLite does not overwrite.
   ///
-  /// - Returns: The copy; `nil` when there is nothing to copy.
+  /// - Returns: The path of the copy; `nil` if there is nothing to copy.
   func keep() throws(JournalError) -> String? {
     guard size > 0 else { return nil }
     var (copy, number) = (path + ".lost", 1)

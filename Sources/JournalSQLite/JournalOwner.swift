@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Journal
 
-/// Whose the files of a journal are, and which process has it.
+/// The process that holds a journal, and the owner of its files.
 package enum JournalOwner {
-  /// The process that has a journal; `nil` when none has it, or it does not say which.
+  /// Returns the process that holds a journal; `nil` if there is none or it is unknown.
   package static func process(of path: String) -> Int32? {
     do throws(JournalError) {
       _ = try JournalLock(reading: JournalPath.resolved(path) + ".lock", mayBeWritten: false)
@@ -15,12 +15,12 @@ package enum JournalOwner {
     }
   }
 
-  /// Gives a new journal to the owner of the file whose place it takes, with that one's mode.
+  /// Gives a new journal the owner and mode of the file that it replaces.
   ///
-  /// Where there is none, to the owner of the directory. Its lock file goes with it. A daemon that runs
-  /// as another user could not open it else.
+  /// If there is no such file, the owner of the directory gets it. The lock file gets the same
+  /// owner. Otherwise a daemon that runs as another user could not open the journal.
   ///
-  /// - Throws: ``JournalError/unavailable(detail:)`` when this user may not give it away.
+  /// - Throws: ``JournalError/unavailable(detail:)`` when this user may not change the owner.
   static func give(
     _ file: String, lock: String, inPlaceOf path: String
   ) throws(JournalError) {
@@ -33,11 +33,11 @@ package enum JournalOwner {
       guard stat(directory, &status) == 0 else { throw failure(directory) }
       mode = status.st_mode & 0o666
     }
-    // Without more for its own user nobody can work with it.
+    // The owner must always be able to read and write.
     mode |= 0o600
     for name in [file, lock] where access(name, F_OK) == 0 {
       guard chown(name, status.st_uid, status.st_gid) != 0 else { continue }
-      // The group alone is no reason to fail: the owner can open it.
+      // A wrong group alone is no failure, because the owner can open the file.
       guard status.st_uid != geteuid() else { continue }
       throw .unavailable(
         detail: "\(path) is to belong to \(user(status.st_uid)): do this as root, or as that user")

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// One name for a journal, however somebody has come to it.
+/// The canonical path of a journal.
 enum JournalPath {
-  /// The path without links; where there is no file yet, that in the directory without links.
+  /// Returns the path without symbolic links; if the file is missing, resolves its directory.
   static func resolved(_ path: String) -> String {
     if let found = real(path) { return found }
     let slash = path.lastIndex(of: "/")
@@ -18,7 +18,7 @@ enum JournalPath {
     return String(cString: text)
   }
 
-  /// The number of the file; `nil` when there is none.
+  /// Returns the inode number of a file; `nil` if there is none.
   static func inode(_ path: String) -> UInt64? {
     var status = stat()
     return stat(path, &status) == 0 ? UInt64(status.st_ino) : nil

@@ -1,22 +1,22 @@
 internal import Glibc
 package import Journal
 
-/// Where a file is to be put whole, a journal or one made of it: never over the journal that it is
-/// made of, nor over one that somebody has.
+/// The destination of a new file: a journal, or a file made from one.
 ///
-/// While this lives nobody else takes the journal that was there.
+/// It never replaces the journal that is read, or one that a process has open. While this object
+/// lives, no other process can lock the journal at the destination for writing.
 package final class JournalPlace {
   private let path: String
   private var locks: [JournalLock] = []
 
-  /// The file as it is made, until it is put where it is to be.
+  /// The path of the file until it is complete.
   package let partial: String
 
-  /// Where the one is whose place was taken; `nil` when there was none.
+  /// The path of the file that was replaced; `nil` if there was none.
   package private(set) var replaced: String?
 
   /// - Parameter source: The journal that is read meanwhile.
-  /// - Throws: ``JournalError`` when the file may not take the place; nothing was changed then.
+  /// - Throws: ``JournalError`` when the destination may not be replaced; nothing was changed then.
   package init(at path: String, besides source: String?) throws(JournalError) {
     self.path = path
     partial = path + ".partial"
@@ -38,10 +38,10 @@ package final class JournalPlace {
     }
   }
 
-  /// Lets go of what was there, for the one who takes it to write it.
+  /// Releases the locks, so that the caller can lock the destination for writing.
   func unlock() { locks = [] }
 
-  /// Whether a path is one of the files of a journal, by whatever name.
+  /// Returns whether a path is one of the files of a journal, under any name.
   private static func isPart(_ path: String, of journal: String) -> Bool {
     guard let file = identity(path) else { return false }
     return ["", "-wal", "-shm", ".lock"].contains { identity(journal + $0) == file }
@@ -52,19 +52,19 @@ package final class JournalPlace {
     let inode: ino_t
   }
 
-  /// Of what a link leads to, not of the link.
+  /// Returns the identity of a file, following symbolic links.
   private static func identity(_ path: String) -> Identity? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     return Identity(device: status.st_dev, inode: status.st_ino)
   }
 
-  /// Puts the partial file, which the disk has, where it is to be.
+  /// Moves the partial file, which is already on the disk, into place.
   ///
   /// - Parameters:
-  ///   - isForced: Whether it may take the place of another, which is kept as `path.old`, with its
-  ///     log. There is one of the two at every moment.
-  ///   - keepsAll: Whether one that was kept before is kept as well: the next is `path.old.2` then.
+  ///   - isForced: Whether an existing file may be replaced. It is kept as `path.old`, with its
+  ///     log. One of the two exists at every moment.
+  ///   - keepsAll: Whether an older `path.old` is kept too; the next name is then `path.old.2`.
   package func put(isForced: Bool, keepsAll: Bool) throws(JournalError) {
     if isForced, access(path, F_OK) == 0 {
       let old = keepsAll ? nameForOld() : path + ".old"
@@ -73,7 +73,7 @@ package final class JournalPlace {
       guard rename(partial, path) == 0 else { throw Self.failure(path) }
     } else {
       try keepLog(keepsAll: keepsAll)
-      // Unlike rename, this finds out if there is a file meanwhile.
+      // Unlike `rename`, `link` fails if the file exists meanwhile.
       guard link(partial, path) == 0 else {
         let hint = errno == EEXIST ? "; --force replaces it" : ""
         throw .unavailable(detail: "\(path): \(String(cString: strerror(errno)))\(hint)")
@@ -83,7 +83,7 @@ package final class JournalPlace {
     try Self.synchronize(directory)
   }
 
-  /// The first name that nobody has, or that of an attempt which did not come to its end.
+  /// Returns the first free name, or the name that an interrupted attempt has used.
   private func nameForOld() -> String {
     let file = Self.identity(path)
     var (name, number) = (path + ".old", 1)
@@ -94,8 +94,7 @@ package final class JournalPlace {
     return name
   }
 
-  /// Gives the log of a journal that is missing another name: SQLite would take it for that of the
-  /// new one.
+  /// Renames the log of a missing journal, because SQLite would apply it to the new one.
   private func keepLog(keepsAll: Bool) throws(JournalError) {
     guard access(path, F_OK) != 0, access(path + "-wal", F_OK) == 0 else { return }
     var (old, number) = (path + ".old-wal", 1)
@@ -108,18 +107,18 @@ package final class JournalPlace {
     try Self.synchronize(directory)
   }
 
-  /// Gives what is there its second name.
+  /// Gives the existing file its second name.
   private func keep(as old: String) throws(JournalError) {
     moveLog()
     for end in ["-wal", "-shm"] { unlink(old + end) }
     try keep("", as: old)
-    // What could not be moved from the log: with another file it would be taken for that one's.
+    // Keep the part of the log that could not be moved. Beside another file it would be misread.
     if access(path + "-wal", F_OK) == 0 { try keep("-wal", as: old) }
     try Self.synchronize(directory)
     for end in ["-wal", "-shm"] { unlink(path + end) }
   }
 
-  /// Moves the log of a journal that nobody has into its file; of all else nothing is touched.
+  /// Moves the log of an unused journal into its file; does nothing to other files.
   private func moveLog() {
     guard access(path + "-wal", F_OK) == 0, let database = try? Database(path: path, .readWrite),
       (try? database.integer("SELECT count(*) FROM journal")) != nil
@@ -132,13 +131,13 @@ package final class JournalPlace {
     let next = old + ".partial"
     unlink(next)
     guard link(file, next) == 0, rename(next, old) == 0 else { throw Self.failure(old) }
-    // Of two names of one file, rename leaves both.
+    // If both names link to one file, `rename` does nothing.
     unlink(next)
   }
 
   private var directory: String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "." }
 
-  /// Hands a file, or the names in a directory, to the disk.
+  /// Flushes a file, or the entries of a directory, to the disk.
   static func synchronize(_ path: String) throws(JournalError) {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw failure(path) }

@@ -1,24 +1,24 @@
-/// Why a journal has another epoch than when it was written last: what a client knows of it may mean
-/// something else now.
+/// A reason for a new epoch.
+///
+/// After it, positions that clients remember may denote other events.
 package enum JournalRenewal: Equatable, Sendable {
-  /// So many acknowledged events are gone; what was left of their log is kept in a file.
+  /// Acknowledged events were lost; `log` is a copy of the remaining write-ahead log.
   case lostEvents(UInt64, log: String?)
 
-  /// The file is another than the one that was written last: a copy, or it was moved.
+  /// The file is not the one that was written last: it is a copy, or it was moved.
   case copy
 
-  /// Nothing says how far the journal was acknowledged, for this reason.
+  /// The last acknowledged position is unknown, for this reason.
   case unknownEnd(String)
 
-  /// The machine was started anew without an end of the daemon, and answers did not wait for the
-  /// disk.
+  /// The system rebooted without a clean shutdown, and acknowledgements did not wait for the disk.
   case otherBoot(durability: String)
 }
 
 extension JournalLock {
-  /// Why a journal beside this file needs another epoch; `nil` when it does not.
+  /// Returns why the journal beside this file needs a new epoch; `nil` if it does not.
   ///
-  /// - Parameter durability: How it was written, where the file does not say so.
+  /// - Parameter durability: The durability to assume if the file does not state one.
   func renewal(_ durability: String) -> JournalRenewal? {
     if let markFault { return .unknownEnd(markFault) }
     guard let session, !session.hasEnded, session.boot != boot else { return nil }

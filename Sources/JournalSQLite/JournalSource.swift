@@ -1,28 +1,28 @@
 internal import CSQLite
 package import Journal
 
-/// Reads a whole journal, as it is at one moment, while a daemon may write it.
+/// Reads a whole journal, consistent as of one moment, while a daemon may write it.
 ///
-/// Most of it is read in pages of their own, so that the log is not held; the end of it, the
-/// snapshots and what was removed are read together, so that they fit.
+/// Most pages are read in separate transactions, so that the log can be reset. One transaction
+/// covers the last events, the removals, the notes and the snapshots, so that they match.
 package struct JournalSource {
   package let path: String
   private let files: JournalFiles
 
-  /// What is handed out.
+  /// A part of the journal.
   package enum Part {
     case events([Record])
     case removals(KnownRemovals)
-    /// What is kept beside the events.
+    /// The notes that are stored beside the events.
     case notes([JournalNote: String])
-    /// One that is needed, or helps to see the past.
+    /// A snapshot, for replay or for values of the past.
     case snapshot(Snapshot)
   }
 
   private static let pageSize = 1000
   private static let pageBytes = 1 << 20
 
-  /// How many events are left for the end.
+  /// The number of events to leave for the last transaction.
   private static let rest: UInt64 = 10_000
 
   /// - Throws: ``JournalError`` when the journal cannot be opened.
@@ -35,12 +35,12 @@ package struct JournalSource {
   package var first: UInt64 { files.first }
   package var last: UInt64 { files.last }
 
-  /// Hands out all of it: events in order, then what was removed, notes, and snapshots.
+  /// Passes the whole journal to `body`: events in order, then removals, notes and snapshots.
   ///
   /// - Parameters:
-  ///   - onPage: Told of the position after each page, to show it or to wait a moment.
-  /// - Throws: ``JournalError/corrupt(seq:detail:)`` at the first event that does not read back, and
-  ///   what `body` throws.
+  ///   - onPage: Called with the last position after each page, to show progress or to pause.
+  /// - Throws: ``JournalError/corrupt(seq:detail:)`` at the first damaged event, and errors of
+  ///   `body`.
   package func read(
     onPage: (UInt64) -> Void, _ body: (Part) throws(JournalError) -> Void
   ) throws(JournalError) {

@@ -1,6 +1,6 @@
-/// What a journal knows of its events that were removed.
+/// The events that were removed from a journal.
 package struct KnownRemovals: Equatable, Sendable {
-  /// Positions between which events were removed, and of which services.
+  /// A range in which events were removed, and the services that they belonged to.
   package struct Stretch: Equatable, Sendable {
     package let range: ClosedRange<UInt64>
     package let services: [String]

@@ -1,31 +1,31 @@
 internal import EventLoop
 internal import Journal
 
-/// A few pages on their way from the reading thread to the replaying one.
+/// The queue of pages from the reading thread to the replaying thread.
 final class PageQueue: Sendable {
   typealias Page = Result<[Record], JournalError>
 
-  /// How many records a page has at most.
+  /// The maximum number of records per page.
   static let pageSize = 512
 
-  /// From how many bytes on a page has no more.
+  /// The size in bytes at which a page is full.
   static let pageBytes = 1 << 20
 
   private struct State {
     var pages: [Page] = []
 
-    /// What the pages weigh together.
+    /// The total size of the pages, in bytes.
     var bytes = 0
     var isClosed = false
   }
 
-  /// From how many bytes on the reading thread waits.
+  /// The size in bytes at which the reading thread waits.
   private static let capacity = 4 << 20
   private let state = Lock(State())
 
-  /// Waits for room.
+  /// Appends a page; waits for room.
   ///
-  /// - Returns: `false` when nobody takes pages any more.
+  /// - Returns: `false` if the queue was closed.
   func put(_ page: Page) -> Bool {
     let bytes = page.weight
     let isTaken = state.waitWithLock(until: { $0.bytes < Self.capacity || $0.isClosed }) { state in
@@ -39,7 +39,7 @@ final class PageQueue: Sendable {
     return isTaken
   }
 
-  /// Waits for a page.
+  /// Removes and returns the first page; waits for one.
   func take() -> Page {
     let page = state.waitWithLock(until: { !$0.pages.isEmpty }) { state in
       let page = state.pages.removeFirst()
@@ -66,7 +66,7 @@ extension PageQueue.Page {
 }
 
 extension Record {
-  /// About how many bytes it takes in memory.
+  /// The approximate size in memory, in bytes.
   var weight: Int {
     256 + stream.utf8.count + data.utf8.count + (command?.utf8.count ?? 0)
       + (meta?.utf8.count ?? 0)

@@ -1,19 +1,19 @@
 internal import Journal
 
-/// What a reader thread is asked to do.
+/// A job for a reader thread.
 struct Reading: Sendable {
   let run: @Sendable (any JournalReader) -> Void
 }
 
-/// What a reader thread sends back: run on the loop.
+/// A result from a reader thread; `deliver` runs on the loop.
 struct Delivery: Sendable {
   let deliver: @Sendable () -> Void
 }
 
-/// What waits on the loop for a result.
+/// The pending result of a reading, waiting on the loop.
 ///
-/// Unchecked, because its address crosses to the reader thread and back; only the loop looks at
-/// what it points to.
+/// Its address is unchecked, because it crosses to the reader thread and back. Only the loop uses
+/// the object behind it.
 final class Receipt<Result: Sendable> {
   private var onResult: ((Swift.Result<Result, JournalError>) -> Void)?
 
@@ -25,13 +25,13 @@ final class Receipt<Result: Sendable> {
     onResult = nil
   }
 
-  /// Retains the receipt until a result is delivered.
+  /// A reference that retains the receipt until the result is delivered.
   var address: Address { Address(receipt: self) }
 
   struct Address: @unchecked Sendable {
     fileprivate let receipt: Receipt<Result>
 
-    /// Called on the loop, once.
+    /// Delivers the result; called once, on the loop.
     func deliver(_ result: Swift.Result<Result, JournalError>) {
       let onResult = receipt.onResult
       receipt.cancel()

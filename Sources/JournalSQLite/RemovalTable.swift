@@ -1,6 +1,6 @@
 internal import Journal
 
-/// Writes down which events were removed, within the transaction that removes them.
+/// Records removals, inside the transaction that removes the events.
 final class RemovalTable {
   private let database: Database
   private let near: Statement
@@ -11,7 +11,7 @@ final class RemovalTable {
   private let noteFirst: Statement
   private let forgetOld: Statement
 
-  /// A stretch as it stands in the table.
+  /// A range as a row of the table.
   private struct Stretch {
     var first: Int64
     var last: Int64
@@ -41,10 +41,10 @@ final class RemovalTable {
     forgetOld = try Statement("DELETE FROM removal WHERE last < ?", on: database)
   }
 
-  /// Removes events and writes that down.
+  /// Removes events and records the removal.
   ///
-  /// - Returns: The first position that is kept now.
-  /// - Throws: What SQLite says, or damage when other events are missing than were removed before.
+  /// - Returns: The first retained position.
+  /// - Throws: An SQLite error, or damage if events are missing that were not removed before.
   func remove(_ removal: Removal, from events: EventTable) throws(SQLiteError) -> UInt64 {
     var stretch = try self.stretch(around: removal)
     stretch.kept = try rows(stretch.first, stretch.last) - Int64(removal.count)
@@ -66,7 +66,7 @@ final class RemovalTable {
     return try raiseFirst()
   }
 
-  /// The stretch that a removal makes of itself and of those that it touches, which are forgotten.
+  /// Merges a removal with the ranges that it touches, and deletes their rows.
   private func stretch(around removal: Removal) throws(SQLiteError) -> Stretch {
     var whole = Stretch(
       first: Int64(removal.first), last: Int64(removal.last), kept: 0, services: [])
@@ -93,7 +93,7 @@ final class RemovalTable {
     return whole
   }
 
-  /// Whether a stretch is not apart from a removal, or so near and small that one is enough.
+  /// Returns whether a range overlaps a removal, or is adjacent and small enough to merge.
   private func isJoined(_ old: Stretch, _ removal: Removal) -> Bool {
     if old.last >= Int64(removal.first) { return true }
     return old.last + 1 == Int64(removal.first) && old.kept < Int64(Removal.maxCount) / 2
@@ -106,7 +106,7 @@ final class RemovalTable {
     return try count.step() ? count.int64(0) : 0
   }
 
-  /// What is before the first event needs no stretches.
+  /// Stores the first position and deletes the ranges before it, which are not needed.
   private func raiseFirst() throws(SQLiteError) -> UInt64 {
     let first = try database.integer("SELECT ifnull(min(seq), 1) FROM event") ?? 1
     noteFirst.bind("\(first)", at: 1)
@@ -116,21 +116,21 @@ final class RemovalTable {
     return UInt64(first)
   }
 
-  /// The key under which the last removed position of a service stands.
+  /// Returns the key under which the last removed position of a service is stored.
   static func key(of service: String) -> String { "removed:" + service }
 }
 
-/// Reads which events were removed, on a reader's connection.
+/// Looks up removed events on a reader's connection.
 final class RemovalIndex {
   private let first: Statement
   private let covering: Statement
   private let last: Statement
   private let within: Statement
 
-  /// The stretch that was found last: holes are mostly near each other.
+  /// The last range found, cached because gaps are usually close together.
   private var known: ClosedRange<Int64>?
 
-  /// - Returns: `nil` for a journal of a form in which nothing was ever removed.
+  /// - Returns: `nil` for a journal of an older format, in which nothing was ever removed.
   init?(_ database: Database) throws(SQLiteError) {
     let table = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'removal'"
     guard try database.integer(table) == 1 else { return nil }
@@ -147,7 +147,7 @@ final class RemovalIndex {
       """, on: database)
   }
 
-  /// The first position that is kept.
+  /// Returns the first retained position.
   func firstPosition() throws(SQLiteError) -> Int64 {
     defer { first.reset() }
     guard try first.step() else { return 1 }
@@ -157,7 +157,7 @@ final class RemovalIndex {
     return first.int64(0)
   }
 
-  /// Whether all positions of a range may be missing.
+  /// Returns whether all positions of a range may be missing.
   func explains(_ range: ClosedRange<Int64>) throws(SQLiteError) -> Bool {
     if let known, known.contains(range.lowerBound), known.contains(range.upperBound) { return true }
     var position = max(range.lowerBound, try firstPosition())
@@ -186,7 +186,7 @@ final class RemovalIndex {
     return max(min(before, seq), try within.step() ? min(within.int64(0), seq) : 0)
   }
 
-  /// How many events after the first position were removed, and where others are missing.
+  /// Counts the removed events after the first position, and finds other missing events.
   func check(
     on database: Database
   ) throws(SQLiteError) -> (count: UInt64, damages: [String]) {

@@ -1,10 +1,10 @@
 internal import Journal
 
-/// A record as it stands in the `event` table, and the checksum over it.
+/// The bytes of a record in the `event` table, and their checksum.
 ///
-/// The checksum covers what a record says and not how SQLite stores it: `seq`, `time`, `version`,
-/// `previous` as eight bytes each, little-endian, then `stream`, `type`, `data`, `command`, `meta`,
-/// each as its length in four bytes (0xFFFFFFFF for NULL) and its UTF-8.
+/// The checksum covers the content of a record, not its storage in SQLite. It covers `seq`, `time`,
+/// `version`, `previous` as eight bytes each, little-endian. Then follow `stream`, `type`, `data`,
+/// `command`, `meta`, each as its length in four bytes (0xFFFFFFFF for NULL) and its UTF-8.
 struct RowBuffer: ~Copyable {
   private var bytes: UnsafeMutableRawBufferPointer
   private var count = 0
@@ -18,7 +18,7 @@ struct RowBuffer: ~Copyable {
     bytes.deallocate()
   }
 
-  /// Where one text of the row stands in the buffer; `nil` is NULL.
+  /// The range of one text in the buffer; `nil` is NULL.
   typealias Field = Range<Int>?
 
   mutating func begin(seq: UInt64, time: Int64, version: UInt64, previous: UInt64) {
@@ -26,7 +26,7 @@ struct RowBuffer: ~Copyable {
     for number in [seq, UInt64(bitPattern: time), version, previous] { append(number.littleEndian) }
   }
 
-  /// Appends a text and returns where its bytes stand.
+  /// Appends a text and returns its range.
   mutating func append(_ text: String?) -> Field {
     guard var text else {
       append(UInt32.max)
@@ -48,12 +48,12 @@ struct RowBuffer: ~Copyable {
     return start..<count
   }
 
-  /// The checksum of all that was appended.
+  /// The checksum of all appended bytes.
   var checksum: Int64 {
     Int64(crc.checksum(UnsafeRawBufferPointer(rebasing: bytes[..<count])))
   }
 
-  /// The bytes of a field, until the next ``begin(seq:time:version:previous:)``.
+  /// The bytes of a field, valid until the next ``begin(seq:time:version:previous:)``.
   subscript(field: Field) -> UnsafeRawBufferPointer? {
     field.map { UnsafeRawBufferPointer(rebasing: bytes[$0]) }
   }

@@ -1,9 +1,9 @@
 internal import Journal
 
-/// Reads the journal on a connection of its own.
+/// Reads the journal on its own connection.
 ///
-/// It reads in pages, each a statement that ends: one long cursor would keep the checkpoints from
-/// reusing the write-ahead log.
+/// Each page is a separate statement. One long cursor would keep checkpoints from resetting the
+/// write-ahead log.
 final class SQLiteReader: JournalReader {
   let database: Database
   private let forward: Statement
@@ -13,7 +13,7 @@ final class SQLiteReader: JournalReader {
   private let removals: RemovalIndex?
   private var row = RowBuffer()
 
-  /// Strings that repeat from row to row are made once.
+  /// Caches for strings that repeat from row to row.
   private var types = LastStrings()
   private var metas = LastStrings()
 
@@ -36,9 +36,9 @@ final class SQLiteReader: JournalReader {
     try records(after: seq, limit: limit, bytes: .max)
   }
 
-  /// Records after a position, oldest first, as ``records(after:limit:)`` reads them.
+  /// Returns records after a position, oldest first, like ``records(after:limit:)``.
   ///
-  /// - Parameter bytes: No more are read once they weigh so much.
+  /// - Parameter bytes: The size at which reading stops; see ``Record/weight``.
   func records(
     after seq: UInt64, limit: Int, bytes: Int
   ) throws(JournalError) -> [Record] {
@@ -52,7 +52,7 @@ final class SQLiteReader: JournalReader {
       forward.bind(Int64(limit), at: 2)
       while weight < bytes, try forward.step() {
         guard let record = read(forward), try isNext(record.seq, expected) else {
-          // What was read before the damage is returned now, the damage at the next call.
+          // Return the records before the damage now; the next call throws.
           if !records.isEmpty { return records }
           throw SQLiteReader.damaged
         }
@@ -67,12 +67,12 @@ final class SQLiteReader: JournalReader {
     return records
   }
 
-  /// Whether a position follows what was read: what is missing between was removed.
+  /// Returns whether a position is the next one: all positions skipped must have been removed.
   private func isNext(_ seq: UInt64, _ expected: UInt64) throws(SQLiteError) -> Bool {
     if seq == expected { return true }
-    // A row that comes again: a page stands where another should.
+    // A repeated row: a page is in the wrong place.
     guard seq > expected else { return false }
-    // A journal of an older form knows no removals; its beginning may have been let go.
+    // A journal of an older format records no removals; its beginning may have been removed.
     guard let removals else {
       return try SQLiteError.position(database.integer(Self.oldest) ?? 0) == seq
     }
@@ -81,13 +81,13 @@ final class SQLiteReader: JournalReader {
 
   private static let oldest = "SELECT min(seq) FROM event"
 
-  /// The first position that is kept; 1 while there is none.
+  /// Returns the first retained position; 1 if there is none.
   func firstPosition() throws(SQLiteError) -> UInt64 {
     if let removals { return UInt64(try removals.firstPosition()) }
     return try SQLiteError.position(database.integer(Self.oldest) ?? 1)
   }
 
-  /// How many events after the first position were removed, and where others are missing.
+  /// Counts the removed events after the first position, and finds other missing events.
   func checkRemovals() throws(SQLiteError) -> (count: UInt64, damages: [String]) {
     guard let removals else { return (0, []) }
     return try removals.check(on: database)
@@ -115,7 +115,7 @@ final class SQLiteReader: JournalReader {
     return records
   }
 
-  /// The record at a position; `nil` when it is not kept.
+  /// Returns the record at a position; `nil` if it was removed.
   private func record(at seq: UInt64) throws(JournalError) -> Record? {
     do throws(SQLiteError) {
       defer { single.reset() }
@@ -128,7 +128,7 @@ final class SQLiteReader: JournalReader {
     }
   }
 
-  /// The record of the present row; `nil` when its checksum is another.
+  /// Returns the record of the current row; `nil` if its checksum does not match.
   private func read(_ statement: Statement) -> Record? {
     let seq = UInt64(bitPattern: statement.int64(0))
     let time = statement.int64(1)
@@ -163,7 +163,7 @@ final class SQLiteReader: JournalReader {
   }
 
   func position(at time: Int64) throws(JournalError) -> UInt64 {
-    // Times never go back, so the positions are searched by halves.
+    // Binary search, because times never decrease.
     let bounds = try bounds()
     var (low, high) = (bounds.first, bounds.last + 1)
     while low < high {
@@ -177,7 +177,7 @@ final class SQLiteReader: JournalReader {
     return low - 1
   }
 
-  /// The first event that is kept from a position on.
+  /// Returns the first retained event at or after a position.
   private func moment(from seq: UInt64) throws(JournalError) -> (seq: UInt64, time: Int64)? {
     do throws(SQLiteError) {
       defer { moment.reset() }
@@ -217,7 +217,7 @@ final class SQLiteReader: JournalReader {
     }
   }
 
-  /// The parts of a snapshot put together; `nil` when one is missing or damaged.
+  /// Joins the parts of a snapshot; returns `nil` if one is missing or damaged.
   private func parts(
     of service: String, at seq: Int64, count: Int
   ) throws(SQLiteError) -> String? {
@@ -239,9 +239,9 @@ final class SQLiteReader: JournalReader {
     return expected == count ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
-  // MARK: Faults
+  // MARK: Errors
 
-  /// A row whose checksum is not that of its content, or a missing one.
+  /// The error for a row that is missing or whose checksum does not match.
   private static let damaged = SQLiteError(damage: "its checksum does not match, or it is missing")
 
   private func journalError(_ error: SQLiteError, at seq: UInt64) -> JournalError {
@@ -251,7 +251,7 @@ final class SQLiteReader: JournalReader {
   }
 }
 
-/// The string of the row before, for columns that hold the same again and again.
+/// A cache of the previous row's string, for columns with repeated values.
 private struct LastStrings {
   private var last = ""
 

@@ -1,11 +1,11 @@
 extension SQLiteStore {
-  /// When an event counts as durable.
+  /// The time at which an event counts as durable.
   package enum Durability: Equatable, Sendable {
     /// When the disk has it.
     case always
-    /// When the kernel has it; the disk has it a number of milliseconds later at the most.
+    /// When the kernel has it; the disk has it after at most this number of milliseconds.
     case interval(milliseconds: UInt64)
-    /// When the kernel has it; the disk has it whenever the kernel pleases.
+    /// When the kernel has it; the kernel decides when to write it to the disk.
     case os
 
     var name: String {
@@ -17,15 +17,15 @@ extension SQLiteStore {
     }
   }
 
-  /// What becomes of the write-ahead log when another process reads in one long transaction.
+  /// The state of the write-ahead log while another process reads in one long transaction.
   package enum LogNotice: Equatable, Sendable {
-    /// It has so many bytes and cannot get shorter; `path` is a file that the other has open.
+    /// The log has grown to `bytes` and cannot be reset; `path` is the journal.
     case held(bytes: Int, path: String)
-    /// It can again.
+    /// The log can be reset again.
     case released
   }
 
-  /// How long commits took, since the last question.
+  /// The durations of commits since the previous call of ``takeCommitTimes()``.
   package struct CommitTimes: Equatable {
     package var commits = 0
     package var events = 0

@@ -2,26 +2,26 @@ package import EventLoop
 package import Journal
 package import Signals
 
-/// The journal in one SQLite file.
+/// A journal in one SQLite file.
 ///
-/// The loop gives positions and hands what a turn appended to the writer thread, which takes all
-/// that waits as one transaction; nothing on the loop waits for the disk. Reading happens on two
-/// more threads, and a fourth moves what is written from the log into the file.
+/// The loop assigns positions and passes the events of a turn to the writer thread, which writes
+/// all waiting events in one transaction. The loop never waits for the disk. Two more threads read,
+/// and a fourth moves pages from the log into the file.
 package final class SQLiteStore: EventStore {
   package let epoch: String
   package private(set) var first: UInt64
   package private(set) var refusal: JournalError?
 
-  /// How many acknowledged events were missing when the journal was opened; ``epoch`` is new then.
+  /// The number of acknowledged events that were missing at opening; ``epoch`` is then new.
   package let lostEvents: UInt64
 
-  /// Why ``epoch`` is new; `nil` when it is not.
+  /// The reason for a new ``epoch``; `nil` if it is unchanged.
   package let renewal: JournalRenewal?
 
-  /// Told of the write-ahead log, on the loop.
+  /// Called on the loop when the state of the write-ahead log changes.
   package var onLogNotice: (LogNotice) -> Void = { _ in }
 
-  /// Snapshots that the writer has not dealt with yet.
+  /// The number of snapshots that the writer has not saved yet.
   package private(set) var waitingSnapshots = 0
 
   private var notes: [JournalNote: String]
@@ -33,23 +33,23 @@ package final class SQLiteStore: EventStore {
   private let savedSubject = PassthroughSubject<SnapshotReport, Never>()
   private let removedSubject = PassthroughSubject<Result<RemovalReport, JournalError>, Never>()
 
-  /// What this turn has appended and the writer has not yet.
+  /// The events of this turn that were not passed to the writer yet.
   private var batch: [Record] = []
 
-  /// Whether it is durable only when the disk has it.
+  /// Whether the batch is durable only once the disk has it.
   private var isBatchForDisk = false
 
-  /// Who waits for the disk, the oldest first.
+  /// The callbacks that wait for the disk, oldest first.
   private var waitingForDisk: [(JournalError?) -> Void] = []
 
-  /// What the writer has, in order.
+  /// The batches that the writer has received, in order, until they are durable.
   private var written: [[Record]] = []
   private var generation = 0
   private var times = CommitTimes()
 
   private let files: JournalFiles
   private let start: SQLiteReader
-  /// Whether a write has failed in a way that cannot be trusted again.
+  /// Whether a write failed in a way that makes later writes unreliable.
   private var hasFailed = false
   private var threads: Threads?
   private var careReader: Worker<Reading>?
@@ -63,22 +63,25 @@ package final class SQLiteStore: EventStore {
     let reports: Mailbox<SQLiteWriter.Report>
     let results: Mailbox<Delivery>
 
-    /// Whether the readers are to end.
+    /// Whether the readers should stop.
     let isStopped = Lock(false)
   }
 
-  /// From how many events on a batch goes to the writer before the turn is over: then both threads
-  /// work, where the loop would else wait for the writer and the writer for the loop.
+  /// The number of events at which a batch goes to the writer before the turn ends.
+  ///
+  /// Both threads then work at the same time instead of waiting for each other.
   private static let batchSize = 128
 
   // MARK: Opening
 
-  /// Opens a journal; makes one where none is, unless it is for reading.
+  /// Opens a journal.
+  ///
+  /// Creates it if it is missing and opened for writing.
   ///
   /// - Parameters:
   ///   - path: The SQLite file; `path.lock` beside it is locked.
-  ///   - durability: See ``Durability``; `nil` opens for reading only, makes and changes nothing and
-  ///     refuses every append.
+  ///   - durability: See ``Durability``. `nil` opens the journal read-only: nothing is created or
+  ///     changed, and every append is refused.
   ///   - clock: The clock, in microseconds since 1970.
   /// - Throws: ``JournalError``.
   package init(
@@ -132,7 +135,8 @@ package final class SQLiteStore: EventStore {
 
   /// Waits for the writer, and ends the threads.
   ///
-  /// What was handed to the writer is written; to hear of it, run the loop until ``durable`` is ``last`` before.
+  /// All submitted events are written, but not reported. To receive the reports, run the loop until
+  /// ``durable`` equals ``last`` before closing.
   package func close() {
     guard let threads else { return }
     submit()
@@ -140,8 +144,8 @@ package final class SQLiteStore: EventStore {
     threads.isStopped.withLock { $0 = true }
     syncTimer?.close()
     if hasFailed {
-      // The threads keep their connections until the process ends: the last one to be closed would
-      // move the log once more, and what the disk has refused once must not be tried again.
+      // Keep the connections open until the process ends. Closing the last one would run another
+      // checkpoint, which must not happen after a failed write.
       threads.reports.close()
       threads.results.close()
       return
@@ -205,7 +209,7 @@ package final class SQLiteStore: EventStore {
     appender.takeBack()
   }
 
-  /// Hands what was appended to the writer; done at the end of each turn.
+  /// Passes the appended events to the writer; runs at the end of each turn.
   package func submit() {
     guard !batch.isEmpty else { return }
     let records = batch
@@ -260,7 +264,7 @@ package final class SQLiteStore: EventStore {
     }
   }
 
-  /// Forgets all that is not durable.
+  /// Drops all events that are not durable.
   private func discard() {
     generation += 1
     batch = []
@@ -268,7 +272,7 @@ package final class SQLiteStore: EventStore {
     appender.reject()
   }
 
-  /// How long commits took since the last call.
+  /// Returns the durations of commits since the last call.
   package func takeCommitTimes() -> CommitTimes {
     defer { times = CommitTimes() }
     return times
@@ -291,7 +295,9 @@ package final class SQLiteStore: EventStore {
     try start.snapshot(of: service, upTo: min(seq, durable))
   }
 
-  /// The thread that reads at a pace; that for the care of the journal is made when it is needed.
+  /// Returns the thread for a reading.
+  ///
+  /// The maintenance thread is started when first needed.
   private func reader(for pace: ReadingPace, _ threads: Threads) -> Worker<Reading>? {
     switch pace {
     case .prompt: return threads.promptReader

@@ -1,35 +1,39 @@
 internal import Journal
 
 extension SQLiteWriter {
-  /// What the writer thread is asked to do.
+  /// A job for the writer thread.
   enum Job: Sendable {
-    /// `isForDisk`: it is committed only when the disk has it.
+    /// Writes records.
+    ///
+    /// With `isForDisk`, they are committed only once the disk has them.
     case append([Record], generation: Int, isForDisk: Bool)
     case save(Snapshot)
     case remove(Removal)
     case keep(String, as: JournalNote)
-    /// Lets the disk have what is committed; `isAwaited`: and tells so.
+    /// Flushes committed events to the disk.
+    ///
+    /// With `isAwaited`, reports completion.
     case synchronize(isAwaited: Bool)
-    /// Goes on with what is done between commits.
+    /// Continues with background work between commits.
     case doChore
-    /// Gives the room of the log back.
+    /// Truncates the log.
     case emptyLog
-    /// Notes that the journal is written no more, once the disk has all of it.
+    /// Records a clean shutdown, once the disk has all events.
     case end
   }
 
-  /// What the writer thread tells the loop.
+  /// A report from the writer thread to the loop.
   enum Report: Sendable {
     case committed(upTo: UInt64, nanoseconds: UInt64)
-    /// Nothing was written; the journal goes on.
+    /// Nothing was written; the journal accepts further events.
     case rejected(JournalError)
-    /// It may have been written; the journal is at its end.
+    /// The write may have succeeded; the journal accepts no more events.
     case failed(JournalError, String)
     case saved(SnapshotReport)
     case removed(Result<RemovalReport, JournalError>)
-    /// The disk has what somebody has waited for.
+    /// The disk has the awaited events.
     case synchronized
-    /// There is more to be done between commits.
+    /// There is more background work to do between commits.
     case hasChores
     case log(SQLiteStore.LogNotice)
   }

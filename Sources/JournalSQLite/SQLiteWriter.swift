@@ -3,13 +3,13 @@ internal import EventLoop
 internal import Glibc
 internal import Journal
 
-/// Writes records, and between them what is not urgent, on the writer thread.
+/// Writes records, and does background work between commits, on the writer thread.
 final class SQLiteWriter {
   private let database: Database
   private let synchronous: String
   private let durability: String
 
-  /// The first position that is kept, as far as this thread has seen it rise.
+  /// The first retained position, as last seen by this thread.
   private var first: UInt64 = 0
   private let lock: JournalLock
   private let checkpointer: Worker<Void>
@@ -23,19 +23,19 @@ final class SQLiteWriter {
   private let snapshots: SnapshotTable
   private let removals: RemovalTable
 
-  /// Batches of an older generation are void: one before them has failed.
+  /// Batches of an older generation are dropped, because an earlier batch has failed.
   private var generation = 0
 
-  /// Whether the log is to be made empty.
+  /// Whether the log should be truncated.
   private var isLogTooLong = false
 
-  /// Whether a write has failed in a way that cannot be trusted again.
+  /// Whether a write failed in a way that makes later writes unreliable.
   private var hasFailed = false
 
-  /// What is to be kept beside the events and is not yet.
+  /// The notes that are not written yet.
   private var notes: [JournalNote: String] = [:]
 
-  /// What is done between commits, one at a time, the oldest first.
+  /// The background work, one item between commits, oldest first.
   private var chores: [Chore] = []
 
   private enum Chore {
@@ -45,17 +45,20 @@ final class SQLiteWriter {
     case giveBack
   }
 
-  /// Pages in the write-ahead log, as of the last commit; SQLite tells through a hook.
+  /// The number of pages in the write-ahead log, as reported by SQLite's hook at each commit.
   private var walPages: CInt = 0
 
-  /// From how many pages on the checkpoint thread is called: small steps stay unnoticed.
+  /// The log size, in pages, that starts the checkpoint thread.
+  ///
+  /// Small steps are not noticed.
   private static let checkpointPages: CInt = 250
 
-  /// From how many pages on the writer does it itself: a checkpoint beside an endless stream of
-  /// commits never gets to the end, and the log could not be begun anew.
+  /// The log size, in pages, at which the writer runs the checkpoint itself.
+  ///
+  /// A checkpoint during continuous commits never completes, so the log could not be reset.
   private static let stallPages: CInt = 16 * 1024
 
-  /// - Parameter synchronous: How commits are written, as in `PRAGMA synchronous`.
+  /// - Parameter synchronous: The value of `PRAGMA synchronous` for commits.
   init(
     database: Database, path: String, synchronous: String, durability: String,
     lock: JournalLock,
@@ -74,9 +77,9 @@ final class SQLiteWriter {
     events = try EventTable(database)
     snapshots = try SnapshotTable(database)
     removals = try RemovalTable(database)
-    // Opened early and kept: without it there would be no way to make the log durable by a timer.
+    // Opened early and kept, because the timer needs it to flush the log to the disk.
     walFile = open(path + "-wal", O_RDWR | O_CLOEXEC)
-    // The hook goes with the database, which goes with this object.
+    // The hook is removed with the database, which this object owns.
     sqlite3_wal_hook(database.pointer, logGrew, Unmanaged.passUnretained(self).toOpaque())
   }
 
@@ -88,7 +91,7 @@ final class SQLiteWriter {
     if walFile >= 0 { _ = close(walFile) }
   }
 
-  /// Does what waits: all batches of records as one transaction, then one chore.
+  /// Executes the waiting jobs: all batches in one transaction, then one item of background work.
   func work(_ jobs: [Job]) {
     var batches: [[Record]] = []
     var (isForDisk, isEnding) = (false, false)
@@ -136,7 +139,7 @@ final class SQLiteWriter {
       try body()
       try commit.run()
     } catch {
-      // After some errors SQLite has rolled back by itself.
+      // After some errors SQLite has already rolled back.
       if sqlite3_get_autocommit(database.pointer) == 0 { try? rollback.run() }
       throw error
     }
@@ -162,8 +165,9 @@ final class SQLiteWriter {
     }
   }
 
-  /// Moves the log; while another thread does it waits for that, because otherwise it would go on
-  /// growing where that thread gets less of a processor than this one.
+  /// Moves the log into the file; waits if the checkpoint thread is doing it.
+  ///
+  /// Without the wait the log would keep growing when that thread gets less processor time.
   private func moveLog() -> SQLiteError? {
     for _ in 0..<Self.stallTries {
       let (failure, pages, _) = database.moveLog()
@@ -173,10 +177,10 @@ final class SQLiteWriter {
     return nil
   }
 
-  /// How many milliseconds that may take.
+  /// The maximum wait, in milliseconds.
   private static let stallTries = 200
 
-  /// Gives the room of the log back, now that nobody holds it.
+  /// Truncates the log, now that no reader holds it.
   private func emptyLog() {
     do throws(SQLiteError) {
       isLogTooLong = try !database.emptyLog()
@@ -185,9 +189,11 @@ final class SQLiteWriter {
     }
   }
 
-  /// Lets the disk have the log; what has left the log the disk has already.
+  /// Flushes the log to the disk.
   ///
-  /// - Returns: Whether it has it; the journal is at its end otherwise.
+  /// Pages that were moved out of the log are already there.
+  ///
+  /// - Returns: Whether it succeeded; otherwise the journal accepts no more events.
   private func synchronize() -> Bool {
     guard walFile < 0 || fdatasync(walFile) != 0 else { return true }
     let reason = errno == EIO ? "EIO" : "ERRNO \(errno)"
@@ -197,17 +203,18 @@ final class SQLiteWriter {
     return false
   }
 
-  // MARK: Chores
+  // MARK: Background work
 
-  /// Does what has waited longest, in a transaction that does not wait for the disk: the log keeps
-  /// the order, so that no removal survives a crash that the snapshot before it does not survive.
+  /// Does the oldest item, in a transaction that does not wait for the disk.
+  ///
+  /// The log keeps the order, so a removal survives a crash only if the snapshot before it does.
   private func doChore() {
     guard !chores.isEmpty else { return }
     let chore = chores.removeFirst()
     switch chore {
     case .save(let parts): save(parts)
     case .drop(let part):
-      // A snapshot too many does no harm: the next thinning finds it again.
+      // A leftover snapshot does no harm: the next thinning finds it again.
       try? relaxed { () throws(SQLiteError) in try snapshots.remove(part) }
     case .remove(let removal): remove(removal)
     case .giveBack: giveBack()
@@ -216,7 +223,7 @@ final class SQLiteWriter {
     if !chores.isEmpty { report(.hasChores) }
   }
 
-  /// Runs a transaction that the disk may have later.
+  /// Runs a transaction that may reach the disk later.
   private func relaxed(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
     try database.execute("PRAGMA synchronous = NORMAL")
     let result = Result { () throws(SQLiteError) in try transaction(body) }
@@ -230,7 +237,7 @@ final class SQLiteWriter {
       try relaxed { () throws(SQLiteError) in try snapshots.write(parts) }
       var rest = parts
       if rest.advance() { return chores.insert(.save(rest), at: 0) }
-      // Before what waits already, so that there are never many too many.
+      // Before the waiting items, so that there are never many surplus snapshots.
       chores.insert(
         contentsOf: try snapshots.surplus(after: snapshot).map { .drop($0) }, at: 0)
       report(.saved(SnapshotReport(service: snapshot.service, seq: snapshot.seq)))
@@ -262,19 +269,19 @@ final class SQLiteWriter {
       .removed(.success(RemovalReport(first: first, nanoseconds: nanoseconds() - start))))
   }
 
-  /// Free pages that stay in the file for what comes next.
+  /// The number of free pages to keep in the file for later use.
   private static let reservedPages: Int64 = 1024
 
-  /// Pages that are given back at a time.
+  /// The number of pages to release at a time.
   private static let pagesGivenBack = 64
 
-  /// Pages that could be given back.
+  /// Returns the number of pages that could be released.
   private func freePages() throws(SQLiteError) -> Int64 {
     guard try database.integer("PRAGMA auto_vacuum") == 2 else { return 0 }
     return try database.integer("PRAGMA freelist_count") ?? 0
   }
 
-  /// Makes the file a little smaller; without room for that it stays as it is.
+  /// Shrinks the file a little; does nothing if there is no room for that.
   private func giveBack() {
     guard let before = try? freePages() else { return }
     try? relaxed { () throws(SQLiteError) in
@@ -284,7 +291,7 @@ final class SQLiteWriter {
     if after < before, after > Self.reservedPages { chores.append(.giveBack) }
   }
 
-  /// Writes what is to be kept beside the events; what is not written now is tried again later.
+  /// Writes the pending notes; a note that fails is tried again later.
   private func keepNotes() {
     for (note, text) in notes {
       let isKept: Void? = try? relaxed { () throws(SQLiteError) in

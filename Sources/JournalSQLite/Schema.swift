@@ -2,27 +2,28 @@ internal import CSQLite
 internal import Glibc
 internal import Journal
 
-/// The form of the file.
+/// The format of the file.
 ///
-/// README.md beside this file describes it for people.
+/// README.md beside this file describes it.
 enum Schema {
-  /// "bndj"; tells the file from any other SQLite file.
+  /// "bndj": tells the file from any other SQLite file.
   static let applicationID: Int32 = 0x626E_646A
 
-  /// Raised whenever an older binderd could not read the file any more.
+  /// The format version; raised when older versions of binderd could not read the file.
   static let version: Int32 = 2
 
-  /// What the first bytes of a file say, read without SQLite: that would already change a file
-  /// that needs recovery.
+  /// The kind of a file according to its first bytes.
+  ///
+  /// It is read without SQLite, which would change a file that needs recovery.
   enum Found: Equatable {
-    /// No file, or an empty one.
+    /// A missing or empty file.
     case nothing
     /// A journal of this program, of some version.
     case journal(version: Int)
     case other
   }
 
-  /// Byte offsets of the database header: <https://www.sqlite.org/fileformat.html#the_database_header>.
+  /// Reads the header of a file: <https://www.sqlite.org/fileformat.html#the_database_header>.
   static func look(at path: String) throws(JournalError) -> Found {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
@@ -37,14 +38,14 @@ enum Schema {
       throw .unavailable(detail: "\(path): \(String(cString: strerror(errno)))")
     }
     if let found = read(header, count) { return found }
-    // A damaged first page that the log has whole: SQLite reads it there.
+    // If the first page is damaged but complete in the log, SQLite reads it from there.
     guard let page = JournalLog(of: path).firstPage(header.count),
       case .journal(let version)? = read(page, page.count)
     else { return .other }
     return .journal(version: version)
   }
 
-  /// What a first page says; `nil` when it is not that of a journal.
+  /// Parses a first page; returns `nil` if it is not that of a journal.
   private static func read(_ header: [UInt8], _ count: Int) -> Found? {
     func integer(at offset: Int) -> Int32 {
       Int32(bitPattern: header[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) })
@@ -54,15 +55,15 @@ enum Schema {
     }
     let id = integer(at: 68)
     guard id == applicationID else {
-      // A journal whose creation was cut short has no tables yet, and no identity.
+      // An interrupted creation has left no tables and no application ID.
       return id == 0 && integer(at: 60) == 0 && integer(at: 28) <= 1 ? .nothing : nil
     }
     return .journal(version: Int(integer(at: 60)))
   }
 
-  /// Makes the tables of a new journal, all or none.
+  /// Creates the tables of a new journal, all or none.
   static func create(on database: Database, epoch: String) throws(SQLiteError) {
-    // Before there is a table: afterwards it would need a copy of the whole file.
+    // Before the first table: later it would need a copy of the whole file.
     try database.execute("PRAGMA auto_vacuum = INCREMENTAL")
     try database.execute("PRAGMA journal_mode = WAL")
     try database.execute(
@@ -100,11 +101,11 @@ enum Schema {
       INSERT INTO journal VALUES ('epoch', '\(epoch)'), ('first', '1');
       COMMIT;
       """)
-    // Into the file itself, so that its first bytes say what it is from now on.
+    // Into the file itself, so that its first bytes identify it from now on.
     try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
-  /// Which events were removed; since version 2.
+  /// The table of removed events; since version 2.
   private static let removalTable = """
     CREATE TABLE removal (
       first    INTEGER PRIMARY KEY,
@@ -114,7 +115,7 @@ enum Schema {
     ) STRICT
     """
 
-  /// Brings a journal of version 1 to the present form, wholly or not at all.
+  /// Upgrades a journal of version 1 to the current format, completely or not at all.
   static func raise(_ database: Database) throws(SQLiteError) {
     try database.execute(
       """
@@ -127,7 +128,7 @@ enum Schema {
       """)
   }
 
-  /// A new epoch: 8 random hexadecimal digits.
+  /// Returns a new epoch: 8 random hexadecimal digits.
   static func makeEpoch() -> String {
     let digits = String(UInt32.random(in: .min ... .max), radix: 16)
     return String(repeating: "0", count: 8 - digits.count) + digits

@@ -1,8 +1,8 @@
 internal import Journal
 
-/// Writes the rows of the `snapshot` table, a part at a time: a commit does not wait long behind one.
+/// Writes the rows of the `snapshot` table, one part at a time, so that commits wait only briefly.
 final class SnapshotTable {
-  /// Bytes of a part.
+  /// The size of a part in bytes.
   static let partSize = 256 * 1024
 
   private let database: Database
@@ -18,13 +18,15 @@ final class SnapshotTable {
       "DELETE FROM snapshot WHERE service = ? AND seq = ? AND part = ?", on: database)
   }
 
-  /// A snapshot in parts, the last one first: without the first one it is none.
+  /// A snapshot split into parts, the last one first.
+  ///
+  /// It is invalid until the first part is written.
   struct Parts {
     let snapshot: Snapshot
     private let bytes: [UInt8]
     let count: Int
 
-    /// The one that is written next.
+    /// The index of the part to write next.
     private(set) var next: Int
 
     init(_ snapshot: Snapshot) {
@@ -42,7 +44,7 @@ final class SnapshotTable {
       bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
-    /// Goes on to the next part.
+    /// Advances to the next part.
     ///
     /// - Returns: Whether there is one.
     mutating func advance() -> Bool {
@@ -80,8 +82,7 @@ final class SnapshotTable {
     try delete.run()
   }
 
-  /// The parts of the snapshots of a service that are not worth their room any more, now that one
-  /// has come, which is.
+  /// Returns the parts of surplus snapshots of a service, after a new one was saved.
   func surplus(after snapshot: Snapshot) throws(SQLiteError) -> [Part] {
     let select = try Statement(
       "SELECT seq, parts FROM snapshot WHERE service = ? AND part = 0 ORDER BY seq DESC",
@@ -91,7 +92,7 @@ final class SnapshotTable {
     while try select.step() {
       kept.append(.init(seq: select.int64(0), bytes: select.int64(1) * Int64(Self.partSize)))
     }
-    // The values since the last removal follow from the first snapshot after it.
+    // Values since the last removal are replayed from the first snapshot after it.
     let removed = try database.integer(
       "SELECT CAST(value AS INTEGER) FROM journal WHERE key = 'removed:\(Removal.anyService)'")
     let base = kept.last { $0.seq >= removed ?? 0 }?.seq
@@ -102,10 +103,10 @@ final class SnapshotTable {
     return parts
   }
 
-  /// The parts of the snapshots from which no kept position follows any more.
+  /// Returns the parts of snapshots that no retained position needs any more.
   ///
-  /// The newest of each service stays: of a service that only another version of this program has, no
-  /// newer one comes.
+  /// The newest snapshot of each service stays. If this version does not know the service, no newer
+  /// one will be saved.
   func outlived(first: UInt64) throws(SQLiteError) -> [Part] {
     try parts(
       """

@@ -1,17 +1,19 @@
-/// Which snapshots of a service are kept: the newest two, and of the older ones four for each
-/// doubling of the distance, so that a value of the past is a fold of a quarter of its distance away.
+/// The rule for thinning the snapshots of a service.
+///
+/// It keeps the newest two, and of the older ones four for each doubling of the distance. A past
+/// value then needs a replay of at most a quarter of its distance.
 enum SnapshotThinning {
   struct Kept {
     let seq: Int64
     let bytes: Int64
   }
 
-  /// Bytes of all but the newest two.
+  /// The maximum size, in bytes, of all but the newest two.
   static let maxBytes: Int64 = 256 << 20
 
-  /// The positions of those that are to go.
+  /// Returns the positions of the snapshots to remove.
   ///
-  /// - Parameter snapshots: The newest first.
+  /// - Parameter snapshots: The snapshots, newest first.
   static func surplus(of snapshots: [Kept]) -> [Int64] {
     guard snapshots.count > 2 else { return [] }
     let newest = snapshots[0].seq
@@ -19,7 +21,7 @@ enum SnapshotThinning {
     var surplus: [Int64] = []
     var staying: [Kept] = []
     var seen: Set<Int64> = []
-    // The oldest of each slot stays: a younger one would never get old enough for the next.
+    // Keep the oldest of each slot: a younger one would never get old enough for the next slot.
     for snapshot in snapshots.dropFirst(2).reversed() {
       if seen.insert(slot((newest - snapshot.seq) / unit)).inserted {
         staying.append(snapshot)
@@ -27,7 +29,7 @@ enum SnapshotThinning {
         surplus.append(snapshot.seq)
       }
     }
-    // From the oldest no kept position is too far: the next ones go first.
+    // Every retained position can be replayed from the oldest, so remove the next ones first.
     var bytes = staying.reduce(0) { $0 + $1.bytes }
     while bytes > maxBytes, staying.count > 1 {
       let snapshot = staying.remove(at: 1)
@@ -37,7 +39,7 @@ enum SnapshotThinning {
     return surplus
   }
 
-  /// The quarter of a doubling in which a distance is.
+  /// Returns the slot of a distance: a quarter of a doubling.
   private static func slot(_ distance: Int64) -> Int64 {
     let doublings = Int64(Int64.bitWidth - 1 - distance.leadingZeroBitCount)
     guard doublings >= 2 else { return distance }

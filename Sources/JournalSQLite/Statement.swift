@@ -20,7 +20,7 @@ final class Statement {
     sqlite3_finalize(pointer)
   }
 
-  // MARK: Parameters, counted from 1 as SQLite counts
+  // MARK: Parameters, indexed from 1 as in SQLite
 
   func bind(_ value: Int64, at index: CInt) {
     sqlite3_bind_int64(pointer, index, value)
@@ -31,13 +31,13 @@ final class Statement {
     sqlite3_bind_text(pointer, index, value, CInt(value.utf8.count), transient)
   }
 
-  /// Binds text that stays where it is until the statement is stepped; `nil` is NULL.
+  /// Binds text that must stay in place until the statement is stepped; `nil` is NULL.
   func bind(inPlace value: UnsafeRawBufferPointer?, at index: CInt) {
     guard let value else {
       sqlite3_bind_null(pointer, index)
       return
     }
-    // An empty buffer may have no address; SQLite would take that for NULL.
+    // An empty buffer may have no address, which SQLite would take for NULL.
     let start = value.baseAddress?.assumingMemoryBound(to: CChar.self)
     sqlite3_bind_text(pointer, index, start ?? emptyText, CInt(value.count), nil)
   }
@@ -46,7 +46,7 @@ final class Statement {
 
   /// Steps to the next row.
   ///
-  /// - Returns: Whether there is one; after the last the statement is reset.
+  /// - Returns: Whether there is one; after the last row the statement is reset.
   func step() throws(SQLiteError) -> Bool {
     let code = sqlite3_step(pointer)
     if code == SQLITE_ROW { return true }
@@ -65,18 +65,18 @@ final class Statement {
     sqlite3_reset(pointer)
   }
 
-  // MARK: Columns, counted from 0 as SQLite counts
+  // MARK: Columns, indexed from 0 as in SQLite
 
   func int64(_ column: CInt) -> Int64 { sqlite3_column_int64(pointer, column) }
 
-  /// A position of the journal.
+  /// Returns a position of the journal.
   ///
-  /// - Throws: Damage where the column holds none.
+  /// - Throws: Damage if the column holds a negative number.
   func position(_ column: CInt) throws(SQLiteError) -> UInt64 {
     try SQLiteError.position(int64(column))
   }
 
-  /// The bytes of a text column, valid until the next step; `nil` is NULL.
+  /// Returns the bytes of a text column, valid until the next step; `nil` is NULL.
   func bytes(_ column: CInt) -> UnsafeRawBufferPointer? {
     guard let start = sqlite3_column_text(pointer, column) else { return nil }
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(pointer, column)))
@@ -90,6 +90,6 @@ final class Statement {
 /// `SQLITE_TRANSIENT`, a cast in C that Swift does not import.
 nonisolated(unsafe) private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-/// What an empty text points to.
+/// The address for an empty text.
 nonisolated(unsafe) private let emptyText = UnsafePointer<CChar>(
   UnsafeMutablePointer<CChar>.allocate(capacity: 1))

@@ -1,12 +1,12 @@
 internal import EventLoop
 internal import Journal
 
-/// A reader that reads no further once its store closes, so that no reading holds up the end.
+/// A reader that throws once its store closes, so that no reading delays shutdown.
 struct StoppableReader: JournalReader {
   let base: any JournalReader
   let isStopped: Lock<Bool>
 
-  /// The base, as long as it may be read.
+  /// Returns the base reader; throws if the store is closed.
   private func open() throws(JournalError) -> any JournalReader {
     guard !isStopped.withLock({ $0 }) else { throw .unavailable(detail: "the journal is closed") }
     return base

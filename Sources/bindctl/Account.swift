@@ -1,11 +1,12 @@
 import Glibc
 
-/// A user of this machine and its groups.
+/// A user of this system and its groups.
 struct Account {
   let uid: UInt32
   let groups: [UInt32]
 
-  /// - Parameter text: A name, or a number; `nil` when there is no user of that name.
+  /// - Parameter text: A name or a number. The result is `nil` for an unknown name; an unknown
+  ///   number has no groups.
   init?(_ text: String) {
     let number = UInt32(text)
     guard let entry = number.map({ getpwuid($0) }) ?? getpwnam(text) else {

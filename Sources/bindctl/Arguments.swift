@@ -2,7 +2,7 @@ import Console
 import JSON
 
 extension JSONObject {
-  /// Adds `name=text` or `name:=json`, as it is typed after a command.
+  /// Adds an argument of the form `name=text` or `name:=json`.
   mutating func add(word: String, command: String) throws(UsageError) {
     guard let equals = word.firstIndex(of: "=") else {
       throw UsageError(

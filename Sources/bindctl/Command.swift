@@ -1,6 +1,6 @@
 import Console
 
-/// A command: the words it takes, and what it does.
+/// A command with its syntax and its action.
 struct Command {
   let syntax: Syntax
   let run: (Context) throws -> ExitCode
@@ -11,7 +11,7 @@ struct Command {
   }
 }
 
-/// All commands, in the order in which help lists them.
+/// All commands, in the order of the help.
 var commands: [Command] {
   [
     getCommand, setCommand, unsetCommand, isCommand, waitCommand, callCommand, watchCommand,
@@ -26,7 +26,7 @@ var commands: [Command] {
   ]
 }
 
-/// The table of which parser, help and completions are made.
+/// The syntax table for the parser, the help and the completions.
 var syntaxes: Syntaxes {
   Syntaxes(
     program: "bindctl", summary: "get, set and watch the values kept by binderd",

@@ -4,7 +4,7 @@ import Glibc
 import JSON
 import Wire
 
-/// What a command is run with.
+/// The context in which a command runs.
 final class Context {
   let invocation: Invocation
   let output: Output
@@ -15,14 +15,15 @@ final class Context {
     output = try Output(invocation)
     client = BinderClient(
       socket: invocation.value("socket"), name: "bindctl", version: Release.version)
-    // A pipe whose reader goes away ends a command that waits for something to write.
+    // If the reader of a pipe goes away, a waiting command ends.
     if output.isPipe { client.output = STDOUT_FILENO }
     client.onNote = { note($0.forPeople) }
     client.limits = try limits()
   }
 
-  /// For how long answers are waited for: what -t says, else long enough for a daemon that reads a large
-  /// journal, and not for ever.
+  /// Returns the time limits for replies: `-t`, otherwise five minutes.
+  ///
+  /// The default is long enough for a daemon that replays a large journal.
   private func limits() throws(UsageError) -> AnswerLimits {
     if let milliseconds = try milliseconds("timeout") {
       return AnswerLimits(deadline: Deadline(inMilliseconds: milliseconds), noteMilliseconds: 5_000)
@@ -30,12 +31,12 @@ final class Context {
     return AnswerLimits(milliseconds: 300_000, noteMilliseconds: 5_000)
   }
 
-  /// The operand at a place; the parser has seen to it that it is there.
+  /// Returns an operand; the parser has checked that required ones exist.
   func operand(_ place: Int) -> String {
     place < invocation.operands.count ? invocation.operands[place] : ""
   }
 
-  /// A number that an option gives.
+  /// Returns the number that an option gives; `nil` if the option is absent.
   func number(_ option: String) throws(UsageError) -> UInt64? {
     guard let text = invocation.value(option) else { return nil }
     guard let number = UInt64(text) else {
@@ -44,7 +45,7 @@ final class Context {
     return number
   }
 
-  /// A span of time that an option gives, in milliseconds.
+  /// Returns the duration that an option gives, in milliseconds; `nil` if the option is absent.
   func milliseconds(_ option: String) throws(UsageError) -> UInt64? {
     guard let text = invocation.value(option) else { return nil }
     guard let milliseconds = Duration.milliseconds(text) else {
@@ -55,14 +56,14 @@ final class Context {
     return milliseconds
   }
 
-  /// A moment that an option gives.
+  /// Returns the time that an option gives; `nil` if the option is absent.
   func moment(_ option: String) throws(UsageError) -> When? {
     guard let text = invocation.value(option) else { return nil }
     return try When(text)
   }
 }
 
-/// Says something that is no result, on stderr.
+/// Writes a message that is not a result to stderr.
 func note(_ text: String) {
   write("bindctl: \(isatty(STDERR_FILENO) == 1 ? text.harmless() : text)\n", to: STDERR_FILENO)
 }

@@ -4,46 +4,48 @@ import Glibc
 import JSON
 import Wire
 
-/// Runs a command for each event of a durable reader, and acknowledges an event when it is done with.
+/// Runs a command for each event of a durable consumer, and acknowledges handled events.
 ///
-/// An event is done with when the command has succeeded, or when it has failed so often that the event
-/// is parked: kept in the list `lists/NAME.parked`. It is recorded there, exactly once, before it is
-/// acknowledged; so a crash at any moment repeats work and loses none.
+/// An event is handled if the command has succeeded. After too many failures it is parked: appended
+/// to the list `lists/NAME.parked`, exactly once, before it is acknowledged. A crash at any moment
+/// may repeat work, but loses none.
 struct EventWork {
-  /// The reader.
+  /// The name of the durable consumer.
   let name: String
 
   /// The program and its arguments.
   let words: [String]
 
-  /// Variables for each run, beside those of the event.
+  /// Variables for each run, in addition to those of the event.
   let environment: [String: String]
 
-  /// How often a failed command is run again before the event is parked.
+  /// The number of retries before an event is parked.
   let maxRetries: UInt64
 
-  /// The first pause before it is run again; each is twice as long as the one before, up to a minute.
+  /// The pause before the first retry, in milliseconds.
+  ///
+  /// It doubles for each further retry, up to a minute.
   let firstPauseMilliseconds: UInt64
 
   private static let longestPauseMilliseconds: UInt64 = 60_000
 
-  /// What has become of an event.
+  /// The result of processing an event.
   enum Outcome {
     case done
-    /// Somebody has sent this signal meanwhile; `isDone` when the command has succeeded all the same.
+    /// A signal arrived meanwhile; `isDone` is true if the command has succeeded anyway.
     case interrupted(CInt, isDone: Bool)
   }
 
-  /// The list of what could not be done.
+  /// The list of parked events.
   var parkedList: String { "\(name).parked" }
 
-  /// Works on an event until it may be acknowledged, or a signal comes.
+  /// Processes an event until it may be acknowledged, or a signal arrives.
   ///
-  /// - Parameter client: Records what is parked.
-  /// - Throws: ``Failure`` when the command cannot be run; ``ClientError`` when an event cannot be
-  ///   parked. It is not acknowledged then.
+  /// - Parameter client: The client for parking events.
+  /// - Throws: ``Failure`` if the command cannot be run; ``ClientError`` if the event cannot be
+  ///   parked. The event must not be acknowledged then.
   func work(on item: JournalItem, _ client: BinderClient) throws -> Outcome {
-    // What is parked here is no work for whoever parks it.
+    // Skip the events that this consumer creates by parking.
     if item.event.string("stream") == "lists/\(parkedList)" { return .done }
     var attempt: UInt64 = 1
     var pause = firstPauseMilliseconds
@@ -63,7 +65,7 @@ struct EventWork {
       note(
         "event \(item.seq): the command has \(Self.end(code)); retry \(attempt) of \(maxRetries) in"
           + " \(Double(pause) / 1000) s")
-      // Nothing runs and nothing is half done: a signal may end this program here.
+      // Nothing is in progress, so a signal may end the program here.
       Self.pause(milliseconds: pause)
       attempt += 1
       pause = min(pause * 2, max(Self.longestPauseMilliseconds, firstPauseMilliseconds))
@@ -76,11 +78,11 @@ struct EventWork {
     nanosleep(&time, nil)
   }
 
-  // MARK: Running
+  // MARK: Running the command
 
-  /// Runs the command once; a signal lets it come to its end, a second one is passed to it.
+  /// Runs the command once; a first signal lets it finish, further signals are passed to it.
   ///
-  /// - Returns: Its exit code as shells show it, and the signal that has come meanwhile.
+  /// - Returns: Its exit code as in shells, and the first signal that arrived meanwhile.
   private func run(_ item: JournalItem, _ attempt: UInt64) throws -> (code: CInt, signal: CInt?) {
     let signals = SignalWait([SIGCHLD, SIGINT, SIGTERM, SIGHUP])
     defer { signals.end() }
@@ -119,7 +121,7 @@ struct EventWork {
 
   // MARK: Parking
 
-  /// Keeps an event in the list of what could not be done, exactly once.
+  /// Appends an event to the list of parked events, exactly once.
   private func park(
     _ item: JournalItem, _ code: CInt, _ attempts: UInt64, _ client: BinderClient
   ) throws {
@@ -130,7 +132,7 @@ struct EventWork {
     do throws(ClientError) {
       try append(entry, identity, client)
     } catch {
-      // Too long for a value, with what is noted beside it: the event itself stays in the journal.
+      // The entry exceeds the size limit of a value. The event's data stays in the journal.
       guard case .refused(let refusal) = error, refusal.name == .invalidParams,
         refusal.data["path"] == .string("/value"), case .object(var event)? = entry["event"]
       else { throw error }
@@ -155,12 +157,12 @@ struct EventWork {
           "_meta": .object(["cmd": .string(identity)]),
         ])
     } catch {
-      // Parked before, by a run that has ended before it could acknowledge.
+      // An earlier run has parked it but ended before it could acknowledge.
       guard case .refused(let refusal) = error, refusal.name == .cmdReused else { throw error }
     }
   }
 
-  /// Calls a method that may be called again when the connection is lost, as often as it takes.
+  /// Calls an idempotent method, and retries it as long as the connection is lost.
   private static func call(
     _ client: BinderClient, _ method: String, _ params: JSONObject
   ) throws(ClientError) -> JSONText {
@@ -175,10 +177,10 @@ struct EventWork {
     }
   }
 
-  /// By what the daemon knows that an event was parked already.
+  /// Returns the idempotency key for parking an event.
   ///
-  /// The version of the reader's own stream is a part of it: an event that comes again because somebody
-  /// has let the reader begin again is parked again.
+  /// It includes the version of the consumer's own stream. If the consumer is reset, a redelivered
+  /// event can therefore be parked again.
   private func identity(
     of item: JournalItem, _ client: BinderClient
   ) throws(ClientError) -> String {
@@ -194,20 +196,19 @@ struct EventWork {
     if case .array(let items)? = page["items"], let last = items.last.flatMap(JournalItem.init) {
       version = last.event["version"]?.bare ?? version
     }
-    // At most 64 bytes: of a long name what it is told apart by.
+    // The key has at most 64 bytes, so a long name is replaced by its hash.
     let short = name.utf8.count <= 20 ? name : "#" + String(name.hash, radix: 36)
     return "\(short):\(version):\(item.seq)"
   }
 }
 
 extension JournalItem {
-  /// The event as -j shows it.
+  /// The event in the form of `-j`.
   var document: JSONObject { ["seq": .number(JSONNumber(seq)), "event": .object(event)] }
 }
 
 extension String {
-  /// A number for a name that is the same in every run: FNV-1a,
-  /// <http://www.isthe.com/chongo/tech/comp/fnv/>.
+  /// A stable hash of the text: FNV-1a, <http://www.isthe.com/chongo/tech/comp/fnv/>.
   fileprivate var hash: UInt64 {
     utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
   }

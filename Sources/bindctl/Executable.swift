@@ -1,6 +1,6 @@
 import Glibc
 
-/// The binderd that belongs to this bindctl: the one beside it, else the one on the PATH.
+/// The path of binderd: in the same directory as bindctl, otherwise from the PATH.
 var binderd: String {
   var path = [CChar](repeating: 0, count: 4096)
   let count = readlink("/proc/self/exe", &path, path.count)
@@ -9,20 +9,20 @@ var binderd: String {
   return access(beside, X_OK) == 0 ? beside : "binderd"
 }
 
-/// A program that this one has started.
+/// A child process.
 struct Child {
   let pid: pid_t
 
   /// Starts a program.
   ///
   /// - Parameters:
-  ///   - words: The program, looked for on the PATH when it has no slash, and its arguments.
-  ///   - environment: Variables beside those of this program.
-  ///   - output: Where its stderr goes; `nil` for ours.
-  ///   - descriptor: Where its stdout goes; `nil` for ours.
-  ///   - input: What its stdin is; `nil` for ours.
-  ///   - isApart: Whether Ctrl-C does not reach it.
-  /// - Throws: ``Failure`` with exit code 127 or 126 as shells have it.
+  ///   - words: The program and its arguments; without a slash it is searched on the PATH.
+  ///   - environment: Additional variables; they are also set in this process.
+  ///   - output: The file for its stderr; `nil` to inherit.
+  ///   - descriptor: The descriptor for its stdout; `nil` to inherit.
+  ///   - input: The descriptor for its stdin; `nil` to inherit.
+  ///   - isApart: Whether it gets its own process group, so that Ctrl-C does not reach it.
+  /// - Throws: ``Failure`` with exit code 127 or 126, as in shells.
   init(
     _ words: [String], environment: [String: String] = [:], errorsTo output: String? = nil,
     printingTo descriptor: CInt? = nil, readingFrom input: CInt? = nil, isApart: Bool = false
@@ -55,7 +55,7 @@ struct Child {
     self.pid = pid
   }
 
-  /// Runs a program and takes what it prints.
+  /// Runs a program and returns its exit code and output.
   static func output(of words: [String]) throws -> (code: CInt, text: String) {
     var ends: [CInt] = [-1, -1]
     guard pipe(&ends) == 0 else { throw Failure("no pipe: \(String(cString: strerror(errno)))") }
@@ -73,24 +73,24 @@ struct Child {
     return (child.wait(), String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Waits for its end.
+  /// Waits until it ends.
   ///
-  /// - Returns: What a shell shows: its exit code, or 128 and the signal that has ended it.
+  /// - Returns: Its exit code, or 128 plus the signal that ended it.
   func wait() -> CInt {
     var status: CInt = 0
     while waitpid(pid, &status, 0) < 0, errno == EINTR {}
     return Self.code(status)
   }
 
-  /// As ``wait()``, without waiting; `nil` while it runs.
+  /// Returns the same code as ``wait()`` without waiting; `nil` while it runs.
   func end() -> CInt? {
     var status: CInt = 0
     return waitpid(pid, &status, WNOHANG) == pid ? Self.code(status) : nil
   }
 
-  /// A file without a name that a program reads from the beginning and then finds its end.
+  /// Creates an unnamed file with a text, for use as stdin.
   ///
-  /// Unlike a pipe it takes a text of any length before anybody reads, and does not mind when nobody does.
+  /// Unlike a pipe it holds a text of any length, whether or not it is read.
   ///
   /// - Returns: Its descriptor; the caller closes it.
   static func input(_ text: String) throws -> CInt {

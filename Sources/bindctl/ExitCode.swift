@@ -2,29 +2,29 @@ import BinderClient
 import Glibc
 import Wire
 
-/// What bindctl ends with; scripts rely on it.
+/// An exit code of bindctl; scripts rely on the values.
 struct ExitCode: RawRepresentable, Equatable {
   let rawValue: CInt
 
-  /// Done, or true.
+  /// Success, or true.
   static let done = ExitCode(rawValue: 0)
-  /// Answered with an error, or false.
+  /// An error reply, or false.
   static let no = ExitCode(rawValue: 1)
   static let usage = ExitCode(rawValue: 2)
   static let noDaemon = ExitCode(rawValue: 3)
   /// No such source, method or view.
   static let notFound = ExitCode(rawValue: 4)
-  /// A conflict, a permission (of the socket as well), a rule.
+  /// A conflict, a missing permission (also for the socket), or a rule.
   static let refused = ExitCode(rawValue: 5)
   static let lost = ExitCode(rawValue: 6)
   static let bug = ExitCode(rawValue: 70)
   static let timeLimit = ExitCode(rawValue: 124)
-  /// What a shell shows for a program that SIGPIPE has ended.
+  /// The code that a shell shows for a program ended by SIGPIPE.
   static let readerGone = ExitCode(rawValue: 141)
 }
 
 extension ExitCode {
-  /// What a shell exits with when it cannot run a program.
+  /// Creates the code with which a shell reports that it cannot run a program.
   init(spawn code: CInt) {
     self.init(rawValue: code == ENOENT ? 127 : 126)
   }

@@ -3,7 +3,7 @@ import Glibc
 import JSON
 import Wire
 
-/// A reason to end that is neither a wrong command line nor an answer of the daemon.
+/// An error that is neither a usage error nor a reply of the daemon.
 struct Failure: Error {
   let message: String
   let code: ExitCode
@@ -14,19 +14,20 @@ struct Failure: Error {
   }
 }
 
-/// What was asked when something failed.
+/// The failed request.
 struct Asked {
-  /// `nil` for no command.
+  /// The command; `nil` for none.
   let command: String?
   let operands: [String]
 
-  /// What the daemon says of a service or a method; `nil` when there is none of that name.
+  /// Returns the daemon's description of a service or method; `nil` if it does not exist.
   let describe: (String) -> JSONObject?
 
-  /// Whether the daemon has a service of a name.
+  /// Returns whether the daemon has a service with a name.
   fileprivate func hasService(_ name: String) -> Bool { describe(name)?["service"] != nil }
 
-  /// The first argument of a call that its method does not take, and what may have been meant.
+  /// A message about the first unknown argument of a call, with a suggestion; `nil` if all are
+  /// known.
   fileprivate var unknownArgument: String? {
     guard command == "call", let method = operands.first,
       case .array(let parameters)? = describe(method)?["params"]
@@ -43,12 +44,12 @@ struct Asked {
     return "unknown parameter '\(unknown)'" + guess
   }
 
-  /// Whether something was to be changed.
+  /// Whether the request may have changed something.
   var isWrite: Bool { command.map { ["set", "unset", "call"].contains($0) } ?? false }
 }
 
 extension ClientError {
-  /// One sentence: what is wrong, where, and the next step.
+  /// Returns one sentence: the error, its place, and the next step.
   func forPeople(_ asked: Asked) -> String {
     let isWrite = asked.isWrite
     return switch self {
@@ -77,7 +78,7 @@ extension ClientError {
 }
 
 extension ClientError {
-  /// Whose a file is, or the first directory above it that can be looked at, and who may open it.
+  /// Returns a description of the owner and mode of a file, or of its nearest accessible parent.
   private static func owner(of path: String) -> String {
     var path = path
     var status = stat()
@@ -94,7 +95,7 @@ extension ClientError {
 }
 
 extension WireError {
-  /// What may help.
+  /// Returns a suggestion for the user; `nil` if there is none.
   fileprivate func nextStep(after asked: Asked) -> String? {
     let command = asked.command
     if case .string(let guess)? = data["did_you_mean"] { return "did you mean '\(guess)'?" }
@@ -120,7 +121,7 @@ extension WireError {
     }
   }
 
-  /// The service that does not have what was asked for; `nil` when none is known.
+  /// Returns the service in which a name was not found; `nil` if it is unknown.
   private func service(of asked: Asked) -> String? {
     if data["what"] == .string("source"), case .string(let source)? = data["id"] {
       return source.split(separator: "/").first.map(String.init)
@@ -129,12 +130,12 @@ extension WireError {
     return asked.operands.first?.split(separator: ".").first.map(String.init)
   }
 
-  /// How the argument that is wrong is typed, when it was a text and should be something else.
+  /// The correct form of an argument that was a text but must have another type.
   private var typedArgument: String? {
     guard data["got"] == .string("string"), case .string(let expected)? = data["expected"],
       case .string(let path)? = data["path"]
     else { return nil }
-    // Arguments of a view stand one deeper.
+    // The arguments of a view are nested one level deeper.
     let words = path.split(separator: "/")
     guard let name = words.last, words.count == 1 || words.count == 2 && words[0] == "args" else {
       return nil

@@ -3,8 +3,10 @@ import Glibc
 import JSON
 
 extension Context {
-  /// A value that stands on the command line: `-` is what stdin holds, `@FILE` what a file holds,
-  /// and everything is JSON if it can be, unless `-s` says that it is a string.
+  /// Reads a value from the command line: `-` is stdin, `@FILE` a file.
+  ///
+  /// The text is parsed as JSON if it is valid, and otherwise taken as a string; `-s` always takes
+  /// it as a string.
   func value(_ word: String) throws -> JSONText {
     var text = word
     if word == "-" {
@@ -16,7 +18,7 @@ extension Context {
   }
 }
 
-/// The text of a file, without the line end that editors and `echo` add.
+/// Reads a text file, without one line end at its end.
 func text(of path: String) throws -> String {
   let file = open(path, O_RDONLY | O_CLOEXEC)
   guard file >= 0 else {
@@ -26,15 +28,15 @@ func text(of path: String) throws -> String {
   return try text(of: file, path)
 }
 
-/// The text of stdin, without a last line end.
+/// Reads stdin, without one line end at its end.
 func textOfStandardInput() throws -> String { try text(of: STDIN_FILENO, "stdin") }
 
-/// More than any request may have.
+/// A limit above the size of any request, in bytes.
 private let maxInputBytes = 64 << 20
 
-/// All that a descriptor gives, without a last line end.
+/// Reads a descriptor to its end, without one line end at its end.
 ///
-/// - Throws: ``Failure`` also when that is more than any daemon takes, as of `/dev/zero`.
+/// - Throws: ``Failure``, also if the input exceeds the limit, as that of `/dev/zero` does.
 private func text(of descriptor: CInt, _ name: String) throws -> String {
   var bytes: [UInt8] = []
   var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -58,7 +60,7 @@ private func text(of descriptor: CInt, _ name: String) throws -> String {
 }
 
 extension JSONText {
-  /// The members, when the value is an object; else none.
+  /// The members if the value is an object; otherwise empty.
   var object: JSONObject {
     guard case .object(let object) = value else { return [:] }
     return object

@@ -4,15 +4,15 @@ import Glibc
 import JSON
 import Wire
 
-/// The journal that a work is for, as a binderd of our own is told.
+/// The journal for a task, as arguments for a binderd process.
 ///
-/// While a daemon answers it is the journal of that one and no other: a backup of the wrong journal is
-/// worse than none.
+/// While a daemon answers, it is that daemon's journal and no other: a backup of the wrong journal
+/// is worse than none.
 struct JournalChoice {
-  /// The words for binderd that name it; none for the one that binderd would open by itself.
+  /// The binderd arguments that name the journal; empty for binderd's default journal.
   let words: [String]
 
-  /// - Parameter isRead: Whether the work reads the journal; else it makes one there.
+  /// - Parameter isRead: Whether the task reads the journal; otherwise it creates one.
   init(_ context: Context, isRead: Bool) throws {
     if let file = context.invocation.value("file") {
       words = ["--journal", file]
@@ -33,8 +33,9 @@ struct JournalChoice {
     if isRead { try Self.checkIsHere(path, connection) }
   }
 
-  /// - Throws: ``Failure`` when a daemon was named, or may be there and not be seen: then the journal is
-  ///   that one's, and it is not known which that is.
+  /// Checks that no daemon was named, and that none can be hidden by permissions.
+  ///
+  /// - Throws: ``Failure`` otherwise, because that daemon's journal is unknown.
   private static func checkNobodyIsMeant(
     _ attempts: [ClientError.Attempt], _ error: ClientError
   ) throws {
@@ -45,7 +46,7 @@ struct JournalChoice {
       error.isDenied ? .refused : .noDaemon)
   }
 
-  /// Where the daemon that answers says that its journal is.
+  /// Returns the path of the journal, as reported by the daemon.
   private static func path(asking connection: BinderConnection, _ work: String) throws -> String {
     let figures: JSONObject
     do throws(ClientError) {
@@ -70,7 +71,9 @@ struct JournalChoice {
     return path
   }
 
-  /// - Throws: ``Failure`` when the file is not to be read by this program.
+  /// Checks that this process can read the file.
+  ///
+  /// - Throws: ``Failure`` if it cannot.
   private static func checkIsHere(_ path: String, _ connection: BinderConnection) throws {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file < 0 else {

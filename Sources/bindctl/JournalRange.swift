@@ -3,19 +3,18 @@ import Console
 import JSON
 import Wire
 
-/// A part of the journal as commands read it: after one position, up to another, and of that what a
-/// filter lets through.
+/// A range of journal positions, with a filter for events.
 struct JournalRange {
-  /// Everything after this position.
+  /// The position before the range.
   var after: UInt64
 
-  /// Up to this position.
+  /// The last position of the range.
   let end: UInt64
 
   let filter: JSONObject
 }
 
-/// One event, with the protocol's members.
+/// An event with the protocol's members.
 struct JournalItem {
   let seq: UInt64
   let event: JSONObject
@@ -35,11 +34,11 @@ struct JournalItem {
 }
 
 extension BinderConnection {
-  /// The position of the last event before a moment, or at it.
+  /// Returns the position of the last event before a time or position.
   ///
-  /// A position that the journal has not reached is of another journal, or a typing error.
-  ///
-  /// - Parameter isIncluded: Whether what is at the moment itself comes before the position.
+  /// - Parameter isIncluded: Whether to include the event at the time or position itself.
+  /// - Throws: ``Failure`` for a position beyond the journal, which is a typing error or belongs to
+  ///   another journal; not if `isIncluded`.
   func position(at moment: When, isIncluded: Bool) throws -> UInt64 {
     switch moment {
     case .seq(let seq):
@@ -51,7 +50,7 @@ extension BinderConnection {
     case .now: return greeting.last
     case .time(let time):
       let from = Timestamp(microseconds: time.microseconds + (isIncluded ? 1 : 0))
-      // The daemon finds a time for those who subscribe; nothing of this type ever comes.
+      // A subscription converts a time to a position; the filter matches no event.
       let answer = try call(
         "subscribe",
         [
@@ -64,7 +63,7 @@ extension BinderConnection {
     }
   }
 
-  /// Leaves only the last events of a range.
+  /// Returns the part of a range that contains its last `count` events.
   func last(_ count: UInt64, of range: JournalRange) throws -> JournalRange {
     var range = range
     guard count > 0 else {
@@ -90,9 +89,9 @@ extension BinderConnection {
     return range
   }
 
-  /// Hands out the events of a range, page by page.
+  /// Passes the events of a range to a closure, page by page.
   ///
-  /// - Parameter isEnough: Whether no more are wanted.
+  /// - Parameter isEnough: Whether to stop before the next page.
   func events(
     of range: JournalRange, until isEnough: () -> Bool = { false },
     _ take: (JournalItem) throws -> Void
@@ -123,13 +122,13 @@ extension JSONObject {
     return items.compactMap(JournalItem.init)
   }
 
-  /// A member that is a position or a count.
+  /// Returns a member that is a position or a count; `nil` if it is not one.
   func uint(_ name: String) -> UInt64? {
     guard case .number(let number)? = self[name] else { return nil }
     return number.int64.flatMap { UInt64(exactly: $0) }
   }
 
-  /// A member that is a text.
+  /// Returns a member that is a string; `nil` if it is not one.
   func string(_ name: String) -> String? {
     guard case .string(let string)? = self[name] else { return nil }
     return string

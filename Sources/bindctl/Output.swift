@@ -2,16 +2,16 @@ import Console
 import Glibc
 import JSON
 
-/// Where results go: stdout, in the form that was asked for.
+/// The output of results to stdout, in the requested format.
 final class Output {
   let form: Form
   let isTerminal: Bool
   let style: Style
 
-  /// How many characters a line of the terminal has; `nil` when it is none.
+  /// The width of the terminal in columns; `nil` if stdout is not a terminal.
   let width: Int?
 
-  /// Whether somebody reads who can go away.
+  /// Whether stdout is a pipe or socket, whose reader may go away.
   let isPipe: Bool
 
   init(_ invocation: Invocation) throws(UsageError) {
@@ -26,26 +26,26 @@ final class Output {
     isPipe = kind == S_IFIFO || kind == S_IFSOCK
   }
 
-  /// Writes a line, at once; on a terminal it keeps our styles, and nothing else steers.
+  /// Writes a line at once; on a terminal, escapes control characters except our own styles.
   func line(_ text: String) {
     write((isTerminal ? text.harmless(keepsStyle: style.isOn) : text) + "\n", to: STDOUT_FILENO)
   }
 
-  /// What a terminal may have of a text that is not ours, which has no style.
+  /// Returns foreign text, with control characters escaped for a terminal.
   private func plain(_ text: String) -> String { isTerminal ? text.harmless() : text }
 
-  /// Writes one result in the form that was asked for.
+  /// Writes one result in the requested format.
   ///
   /// - Parameters:
   ///   - document: The result with the protocol's members.
-  ///   - bare: What a program of the shell wants of it; the document when `nil`.
-  ///   - human: What a person wants to see of it.
+  ///   - bare: The value for shell programs; `nil` for the document.
+  ///   - human: The text for people.
   func result(_ document: JSONObject, bare: JSONValue?, human: @autoclosure () -> String) {
     switch form {
     case .human: line(human())
     case .json: line(plain(JSONValue.object(document).text.text))
     case .raw: line(plain(bare?.bare ?? JSONValue.object(document).text.text))
-    // What was typed around the members may steer: it is the user's own.
+    // The text of the template is the user's own, so it may contain control characters.
     case .template(let template):
       if let fault = template.fault(in: document) {
         note(plain("\(fault); see 'bindctl help forms'"))
@@ -55,18 +55,18 @@ final class Output {
     }
   }
 
-  /// Writes a table, for people.
+  /// Writes a table for people.
   func table(_ table: Table) {
     for text in table.lines(isTerminal: isTerminal, style) { line(text) }
   }
 }
 
-/// Writes text to a descriptor; a reader that is gone ends the program without a word.
+/// Writes text to a descriptor; exits silently if its reader is gone.
 func write(_ text: String, to descriptor: CInt) {
   write(Array(text.utf8), to: descriptor)
 }
 
-/// Writes bytes to a descriptor; a reader that is gone ends the program without a word.
+/// Writes bytes to a descriptor; exits silently if its reader is gone.
 func write(_ bytes: [UInt8], to descriptor: CInt) {
   var rest = bytes[...]
   while !rest.isEmpty {
@@ -86,7 +86,7 @@ func write(_ bytes: [UInt8], to descriptor: CInt) {
   }
 }
 
-/// The value of a variable of the environment.
+/// Returns the value of an environment variable; `nil` if it is unset.
 func variable(_ name: String) -> String? {
   getenv(name).map { String(cString: $0) }
 }

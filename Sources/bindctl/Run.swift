@@ -3,7 +3,7 @@ import Console
 import JSON
 import Wire
 
-/// Runs a command line; says what is wrong on stderr.
+/// Runs a command line; reports errors on stderr.
 func run(_ words: [String]) -> ExitCode {
   var running: Context?
   do {
@@ -43,7 +43,7 @@ func run(_ words: [String]) -> ExitCode {
   }
 }
 
-/// What a command has asked when it failed.
+/// Returns the failed request, for the error message.
 private func asked(_ context: Context?) -> Asked {
   Asked(
     command: context?.invocation.command, operands: context?.invocation.operands ?? [],

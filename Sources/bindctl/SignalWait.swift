@@ -1,6 +1,6 @@
 import Glibc
 
-/// Signals that are waited for instead of being suffered.
+/// Blocked signals that the program waits for.
 struct SignalWait {
   private var signals = sigset_t()
 
@@ -10,14 +10,14 @@ struct SignalWait {
     pthread_sigmask(SIG_BLOCK, &signals, nil)
   }
 
-  /// The next of them.
+  /// Waits for the next signal.
   func next() -> CInt {
     var (signals, number) = (signals, CInt(0))
     while sigwait(&signals, &number) != 0 {}
     return number
   }
 
-  /// The next of them within a time; `nil` when there is none.
+  /// Waits for the next signal; returns `nil` if none arrives in time.
   func next(withinMilliseconds milliseconds: Int) -> CInt? {
     var signals = signals
     var time = timespec(tv_sec: 0, tv_nsec: milliseconds * 1_000_000)
@@ -25,7 +25,7 @@ struct SignalWait {
     return number > 0 ? number : nil
   }
 
-  /// Lets them do again what they do to other programs; those that have come meanwhile do it now.
+  /// Unblocks the signals; pending ones take effect now.
   func end() {
     var signals = signals
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)

@@ -1,32 +1,32 @@
 import Console
 import Glibc
 
-/// The terminal, taken over for a screen of our own; given back on every way out.
+/// The terminal in raw mode with the alternate screen; restored on every exit.
 final class Terminal {
   private var saved = termios()
   private var decoder = KeyDecoder()
 
-  /// What is on the screen, so that only what differs is written.
+  /// The lines on the screen, to skip redrawing an unchanged screen.
   private var shown: [String] = []
 
-  /// How long a lone escape waits for what may follow it, in milliseconds.
+  /// The time that a lone escape waits for more input, in milliseconds.
   private static let escapeMilliseconds: CInt = 30
 
-  /// What gives the terminal back; for signals and `atexit`, which know no object.
-  // `nonisolated(unsafe)` because bindctl has one thread; a signal's handler finds it set or not.
+  /// The settings to restore, for signal handlers and `atexit`, which have no object.
+  // `nonisolated(unsafe)` because bindctl has one thread; a signal handler sees it set or not.
   nonisolated(unsafe) private static var original: termios?
 
-  /// Whether the program was stopped and goes on: meanwhile others had the terminal.
+  /// Whether the program was continued after a stop; other programs used the terminal meanwhile.
   nonisolated(unsafe) private static var isContinued = false
 
-  /// Takes the terminal over; `nil` when stdin and stdout are none.
+  /// Takes over the terminal; `nil` if stdin or stdout is not a terminal.
   init?() {
     guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1,
       tcgetattr(STDIN_FILENO, &saved) == 0
     else { return nil }
     Self.original = saved
     atexit { Terminal.giveBack() }
-    // Who is not in front may give it back as well.
+    // A background process may restore it too.
     signal(SIGTTOU, SIG_IGN)
     let ends = [SIGTERM, SIGHUP, SIGQUIT, SIGINT]
     let faults = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT]
@@ -37,7 +37,7 @@ final class Terminal {
         raise(number)
       }
     }
-    // Interrupts the wait for a key, so that the screen is drawn anew.
+    // The handler interrupts the wait for keys, so that the screen is redrawn.
     var resized = sigaction()
     resized.__sigaction_handler.sa_handler = { _ in }
     sigaction(SIGWINCH, &resized, nil)
@@ -52,7 +52,7 @@ final class Terminal {
     Self.giveBack()
   }
 
-  /// Gives the terminal back.
+  /// Restores the terminal.
   func close() { Self.giveBack() }
 
   private func enter() {
@@ -60,19 +60,19 @@ final class Terminal {
     cfmakeraw(&raw)
     raw.c_oflag |= tcflag_t(OPOST)
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw)
-    // The alternate screen, without a cursor, and without going on in the next line by itself; what is
-    // pasted comes with marks around it, because what is in it was not typed.
+    // Alternate screen, hidden cursor, no automatic line wrap, and bracketed paste, because pasted
+    // text must not be read as keys.
     write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[?2004h", to: STDOUT_FILENO)
     shown = []
   }
 
-  /// Gives the terminal back for good.
+  /// Restores the terminal for good.
   private static func giveBack() {
     leave()
     original = nil
   }
 
-  /// Shows the screen of before again, with the cursor, and the terminal as it was.
+  /// Restores the previous screen, the cursor and the terminal settings.
   private static func leave() {
     guard var original else { return }
     let text: StaticString = "\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
@@ -80,9 +80,9 @@ final class Terminal {
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &original)
   }
 
-  // MARK: Standing still
+  // MARK: Suspending
 
-  /// Gives the terminal back until the program goes on.
+  /// Restores the terminal and stops the program until it is continued.
   func suspend() {
     Self.stop()
     goOn()
@@ -93,16 +93,16 @@ final class Terminal {
     raise(SIGSTOP)
   }
 
-  /// Takes the terminal over again after the program was stopped.
+  /// Takes over the terminal again if the program was continued.
   private func goOn() {
     guard Self.isContinued else { return }
     Self.isContinued = false
-    // Behind the shell it waits until it is in front, as who reads does.
+    // In the background, stop until the process is in the foreground, as for a read.
     if tcgetpgrp(STDIN_FILENO) != getpgrp() { raise(SIGTTIN) }
     enter()
   }
 
-  /// Columns and rows.
+  /// The size in columns and rows.
   var size: (width: Int, height: Int) {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
@@ -111,14 +111,14 @@ final class Terminal {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// Shows lines in place of those before, in one write.
+  /// Replaces the lines on the screen with one write.
   func show(_ lines: [String]) {
     guard lines != shown else { return }
-    // A terminal that knows synchronized updates shows all of it at once.
+    // A terminal with synchronized updates shows all of it at once.
     var text = "\u{1B}[?2026h\u{1B}[H"
     for (i, line) in lines.enumerated() {
       if i > 0 { text += "\r\n" }
-      // Behind a line that is full it would take its last character.
+      // Clear before writing: clearing after a full line would remove its last character.
       text += "\u{1B}[K" + line
     }
     text += "\u{1B}[J\u{1B}[?2026l"
@@ -126,27 +126,27 @@ final class Terminal {
     write(text, to: STDOUT_FILENO)
   }
 
-  /// Forgets what is shown: the next lines are drawn whole.
+  /// Forgets the current lines, so that the next ones are drawn completely.
   func redraw() { shown = [] }
 
-  /// What a wait has ended with.
+  /// The reason why a wait ended.
   enum Wake {
     case keys([Key])
     case socket
     case resized
     case timeOver
-    /// Nobody types any more.
+    /// The input has ended.
     case gone
   }
 
-  /// Waits for keys, or until a descriptor can be read.
+  /// Waits for keys, or until a descriptor is readable.
   ///
   /// - Parameters:
-  ///   - descriptor: `nil` when there is none.
-  ///   - milliseconds: How long; `nil` for as long as it takes.
+  ///   - descriptor: The descriptor to watch; `nil` for none.
+  ///   - milliseconds: The maximum time; `nil` for no limit.
   func wait(for descriptor: CInt?, milliseconds: CInt?) -> Wake {
     goOn()
-    // A negative descriptor is passed over by poll.
+    // Negative descriptors are ignored by poll.
     var ends = [
       pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
       pollfd(fd: descriptor ?? -1, events: Int16(POLLIN), revents: 0),

@@ -9,7 +9,7 @@ extension Timestamp {
     return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
   }
 
-  /// The moment at which clocks here show what clocks in UTC show at this one.
+  /// The time at which local clocks show what UTC clocks show at this time.
   fileprivate var readHere: Timestamp {
     var seconds = time_t(microseconds / 1_000_000)
     var fields = tm()
@@ -18,7 +18,7 @@ extension Timestamp {
     return Timestamp(microseconds: Int64(mktime(&fields)) * 1_000_000 + microseconds % 1_000_000)
   }
 
-  /// The moment at which clocks in UTC show what clocks here show at this one.
+  /// The time at which UTC clocks show what local clocks show at this time.
   fileprivate var movedHere: Timestamp {
     var seconds = time_t(microseconds / 1_000_000)
     var fields = tm()
@@ -26,7 +26,7 @@ extension Timestamp {
     return Timestamp(microseconds: Int64(timegm(&fields)) * 1_000_000 + microseconds % 1_000_000)
   }
 
-  /// The time as clocks here show it, to the millisecond.
+  /// The local time, to the millisecond.
   var shownHere: String {
     var seconds = time_t(microseconds / 1_000_000)
     var fields = tm()
@@ -45,7 +45,7 @@ extension Timestamp {
 }
 
 extension When {
-  /// A moment as it is typed here and now.
+  /// Parses a time, relative to the current time and the local time zone.
   init(_ text: String) throws(UsageError) {
     try self.init(
       text, LocalClock(now: .now, shown: { $0.movedHere }, moment: { $0.readHere }))

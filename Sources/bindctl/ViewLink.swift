@@ -3,19 +3,21 @@ import Console
 import JSON
 import Wire
 
-/// The way to a daemon over which a view is opened and asked; what comes is taken when it comes.
+/// A connection to a daemon for one root view, polled by the caller.
 ///
-/// When the daemon goes away, the view is opened anew with the one that comes.
+/// If the daemon goes away, the view is opened again once a daemon returns.
 final class ViewLink {
-  /// What the daemon says.
+  /// A message from the daemon, or a change of the connection.
   enum News {
-    /// The view is open, for the first time or anew.
+    /// The view was opened, for the first time or again.
     case open(JSONObject)
     /// A notification: `next`, `opened`, `closed`, `fail`.
     case notification(String, JSONObject)
-    /// The answer to a request by its number.
+    /// The reply to a request, by its ID.
     case answer(Int, Result<JSONObject, WireError>)
-    /// There is no daemon, with the reason that it gave; nothing that was asked is answered.
+    /// The connection was lost, with the daemon's reason.
+    ///
+    /// Pending requests get no reply.
     case lost(reason: String?)
   }
 
@@ -23,7 +25,7 @@ final class ViewLink {
   private let open: JSONObject
   private let reconnects: Bool
 
-  /// `nil` while there is no daemon.
+  /// The connection; `nil` while there is no daemon.
   private var socket: ClientSocket?
   private var splitter = LineSplitter(limit: lineLimit)
   private var news: [News] = []
@@ -33,26 +35,26 @@ final class ViewLink {
   private var backoff = Backoff()
   private var closingReason: String?
 
-  /// How long the daemon has asked to be left alone.
+  /// The pause before reconnecting, in milliseconds, if the daemon has asked for one.
   private var wantedPause: UInt64?
 
-  /// When it is tried again to connect.
+  /// The time of the next attempt to connect.
   private var nextTry = Deadline.never
 
   private static let lineLimit = 16 << 20
 
   /// - Parameters:
-  ///   - open: What is opened, as `open` takes it.
-  ///   - reconnects: Whether a lost connection is made anew; the first one must succeed.
+  ///   - open: The parameters of `open`.
+  ///   - reconnects: Whether to reconnect after a loss; the first connection must succeed.
   init(_ client: BinderClient, open: JSONObject, reconnects: Bool) throws(ClientError) {
     (self.client, self.open, self.reconnects) = (client, open, reconnects)
     try connect()
   }
 
-  /// What can be read when something has come; `nil` while there is no daemon.
+  /// The descriptor to poll for input; `nil` while there is no daemon.
   var descriptor: CInt? { socket?.descriptor }
 
-  /// After how long ``receive()`` is called in any case; `nil` for never.
+  /// The time after which ``receive()`` must be called, in milliseconds; `nil` for no limit.
   var milliseconds: CInt? { socket == nil ? nextTry.pollTime : nil }
 
   private func connect() throws(ClientError) {
@@ -68,9 +70,9 @@ final class ViewLink {
     opening = send("open", open)
   }
 
-  /// Sends a request; where there is no daemon it is lost.
+  /// Sends a request; drops it while there is no daemon.
   ///
-  /// - Returns: By what its answer is known.
+  /// - Returns: The ID of the request.
   @discardableResult
   func send(_ method: String, _ params: JSONObject) -> Int {
     lastID += 1
@@ -78,15 +80,15 @@ final class ViewLink {
       "jsonrpc": .string("2.0"), "id": .number(JSONNumber(lastID)), "method": .string(method),
       "params": .object(params),
     ]
-    // What is lost is noticed where answers are read.
+    // A lost connection is detected when reading.
     _ = socket?.send((JSONValue.object(request).text.text + "\n").utf8.span)
     return lastID
   }
 
-  /// Takes in what has come, or tries to connect when it is time to.
+  /// Reads available messages, or reconnects when it is time to.
   ///
-  /// - Throws: ``ClientError``: when the view is not opened, or the connection is lost and not made
-  ///   anew.
+  /// - Throws: ``ClientError`` if the view cannot be opened, or if the connection is lost and not
+  ///   reconnected.
   func receive() throws(ClientError) -> [News] {
     guard let socket else {
       if nextTry.isOver { try reconnect() }
@@ -105,7 +107,7 @@ final class ViewLink {
     }
     defer { news = [] }
     for case .answer(opening, .failure(let error)) in news { try lose(.refused(error)) }
-    // What it has said before is taken first.
+    // Return earlier messages before the loss.
     if !isMore, news.isEmpty { try lose(.lost(reason: closingReason)) }
     return news
   }
@@ -119,7 +121,7 @@ final class ViewLink {
     }
   }
 
-  /// Lets the connection go, and tries again later; throws what is no reason to.
+  /// Closes the connection and schedules a reconnection; throws if the error is permanent.
   private func lose(_ error: ClientError) throws(ClientError) {
     guard reconnects, wasOpen, error.isPassing else { throw error }
     guard socket != nil else { return }

@@ -4,7 +4,7 @@ import Glibc
 import JSON
 import Wire
 
-/// Views as lines of JSON, both ways.
+/// Views as lines of JSON on stdin and stdout.
 final class ViewPipe {
   private let link: ViewLink
   private let output: Output
@@ -12,13 +12,13 @@ final class ViewPipe {
   private var input = LineSplitter(limit: 1 << 20)
   private var first: JSONValue = .null
 
-  /// The intents that wait for their answers, by number.
+  /// The pending requests, by ID.
   private var waiting: [Int: JSONObject] = [:]
   private var isInputOpen = true
   private var isOpen = false
   private var wasLost = false
 
-  /// The request that is answered when everything before it is; `nil` before the end of the input.
+  /// The final `sync` request; `nil` before the end of the input.
   private var last: Int?
 
   init(_ link: ViewLink, _ output: Output, _ client: BinderClient) {
@@ -27,7 +27,7 @@ final class ViewPipe {
 
   func run() throws -> ExitCode {
     while true {
-      // What is not looked at is negative, which poll passes over.
+      // Negative descriptors are ignored by poll.
       var ends = [
         pollfd(fd: link.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
         pollfd(fd: isInputOpen && isOpen ? STDIN_FILENO : -1, events: Int16(POLLIN), revents: 0),
@@ -42,7 +42,7 @@ final class ViewPipe {
     }
   }
 
-  /// - Returns: Whether that was all.
+  /// - Returns: Whether the program is done.
   private func take(_ news: ViewLink.News) throws -> Bool {
     switch news {
     case .open(let answer):
@@ -69,9 +69,10 @@ final class ViewPipe {
     return false
   }
 
-  /// Says that the daemon has gone, and what it has not answered.
+  /// Reports the loss of the daemon, with the unanswered requests.
   ///
-  /// - Throws: When nothing more is asked of it: then there is nothing to wait for.
+  /// - Throws: ``ClientError`` after the end of the input, because there is nothing left to wait
+  ///   for.
   private func lose(_ reason: String?) throws {
     guard isInputOpen else { throw ClientError.lost(reason: reason) }
     (isOpen, wasLost) = (false, true)
@@ -104,7 +105,7 @@ final class ViewPipe {
       input.finish(take)
     }
     for line in lines { try ask(line) }
-    // What the intents have changed comes before the answer to it.
+    // The changes caused by the intents arrive before this reply.
     if !isInputOpen { last = link.send("sync", [:]) }
   }
 

@@ -2,7 +2,7 @@ import Console
 import JSON
 import Wire
 
-/// Views in a terminal: keys in, screens out.
+/// Interactive views in a terminal.
 final class ViewTerminal {
   private let link: ViewLink
   private let terminal: Terminal
@@ -10,7 +10,7 @@ final class ViewTerminal {
   private var session = ViewSession()
   private var isOpen = false
 
-  /// The views that are asked to be closed, by the number of the request.
+  /// The pending `close` requests, by request ID.
   private var closes: [Int: Handle] = [:]
 
   init(_ link: ViewLink, _ terminal: Terminal, _ style: Style) {
@@ -36,7 +36,7 @@ final class ViewTerminal {
       case .resized: terminal.redraw()
       case .gone: return .done
       }
-      // Who was typing reads first what has happened: what he types on is meant for nobody else.
+      // Wait until the user has read the notice, so that typed keys go nowhere else.
       if isOpen, session.stack.isEmpty, session.notice == nil { return end() }
     }
   }
@@ -54,7 +54,7 @@ final class ViewTerminal {
     terminal.show(screen.lines(session))
   }
 
-  /// - Returns: Whether it goes on.
+  /// - Returns: `false` to quit.
   private func take(_ action: ViewSession.Action) -> Bool {
     switch action {
     case .quit: return false

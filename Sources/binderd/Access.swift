@@ -5,7 +5,7 @@ import EventLoop
 import Server
 import Services
 
-/// Who is let in, and which interface he gets.
+/// Access control: decides which clients may connect, and which interface each one gets.
 final class Access {
   private(set) var roles: Roles
   private let interfaces: Interfaces
@@ -20,20 +20,20 @@ final class Access {
     }
   }
 
-  /// Whether a client has a role; the log hears of those that have none.
+  /// Returns whether a client has a role; logs the refusal otherwise.
   func admits(_ peer: PeerIdentity) -> Bool {
     guard role(of: peer) == nil else { return true }
     refusals.write(uid: peer.uid, pid: peer.pid, "to connect, it has no role")
     return false
   }
 
-  /// Binds a client that was let in to what its role may reach.
+  /// Binds a connected client to the interface of its role.
   func bind(_ connection: Connection) {
     guard let role = role(of: connection.peer) else { return connection.close(.permissionDenied) }
     bindConnection(connection, to: interfaces[role])
   }
 
-  /// Gives all clients what other roles allow them; who has none any more is hung up on.
+  /// Applies changed roles to all clients, and disconnects those without a role.
   func change(to roles: Roles, for connections: some Sequence<Connection>) {
     let before = self.roles
     self.roles = roles
@@ -54,7 +54,7 @@ final class Access {
     roles.decision(on: request, by: peer, owner: Process.user)
   }
 
-  /// The role of a user with all groups that the system knows of; `nil` when they have none.
+  /// Returns the role of a user, by all groups of the user in the system; `nil` if there is none.
   func role(ofUser uid: UInt32) -> Role? {
     roles.entry(for: Peer(uid: uid, groups: Process.groups(ofUser: uid)), owner: Process.user)?.role
   }

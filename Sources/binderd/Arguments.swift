@@ -1,11 +1,11 @@
 internal import EventLoop
 
-/// The words of the command line, without the name of the program.
+/// Returns the command-line arguments without the program name.
 ///
-/// Swift looks for them in front of the environment, which a preloaded library may have moved. To run
-/// without the arguments would be to run on another journal.
+/// Swift looks for them in front of the environment, which a preloaded library may have moved. A
+/// daemon without its arguments would use another journal.
 ///
-/// - Throws: ``Options/Misuse`` when not all of them can be read.
+/// - Throws: ``Options/Misuse`` when not all arguments can be read.
 func arguments() throws(Options.Misuse) -> [String] {
   let (count, found) = (Process.argumentCount, CommandLine.arguments)
   guard count == found.count else {

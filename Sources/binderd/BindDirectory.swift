@@ -2,19 +2,19 @@ import Binders
 import Configuration
 import Glibc
 
-/// The directory whose `*.bind` files say what the daemon binds.
+/// The directory of the `*.bind` files, which declare bindings.
 struct BindDirectory {
   let path: String
 
-  /// Whether the command line or the configuration names it: then it must be there.
+  /// Whether the command line or the configuration names it; it must exist then.
   let isNamed: Bool
 
-  /// Whether it is not there, so that nothing is bound.
+  /// Whether it does not exist, so that there are no bindings.
   var isMissing: Bool { !isNamed && access(path, F_OK) != 0 && errno == ENOENT }
 
-  /// All that stands in the files, in the order of their names.
+  /// Reads all files, in the order of their names.
   ///
-  /// - Throws: All that is wrong with them.
+  /// - Throws: All faults in the files.
   func read() throws(ConfigurationFaults) -> BindFiles {
     var files = BindFiles()
     var faults: [ConfigurationFault] = []

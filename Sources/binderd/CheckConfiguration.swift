@@ -5,9 +5,9 @@ internal import Facts
 import Glibc
 import Wire
 
-/// Says whether a configuration file is right, and what a daemon would do with it.
+/// Checks the configuration file and prints the resulting settings.
 ///
-/// - Returns: 0 when it is, 78 when something is wrong.
+/// - Returns: The exit code: 0 if it is valid, otherwise 78.
 func checkConfiguration(_ options: Options) -> CInt {
   let file = ConfigurationFile(options)
   do throws(ConfigurationFaults) {

@@ -2,11 +2,11 @@ import Binders
 import Configuration
 import Glibc
 
-/// The configuration file of this daemon, read whenever it is asked for.
+/// The configuration file of this daemon; each read opens it again.
 struct ConfigurationFile {
   let path: String
 
-  /// Whether somebody has named it: then it must be there.
+  /// Whether the command line names it; it must exist then.
   private let isNamed: Bool
 
   init(_ options: Options) {
@@ -14,7 +14,7 @@ struct ConfigurationFile {
     path = options.configuration ?? Self.standardPath
   }
 
-  /// That of the machine for root and for the service of the machine, else that of the user.
+  /// The system-wide path for root and the system service, otherwise the per-user path.
   private static var standardPath: String {
     if let directory = Options.environment("CONFIGURATION_DIRECTORY") {
       return directory + "/binder.conf"
@@ -24,19 +24,19 @@ struct ConfigurationFile {
     return (Options.environment("XDG_CONFIG_HOME") ?? home + "/.config") + "/binder/binder.conf"
   }
 
-  /// Where it is looked for.
+  /// The directory of the file.
   var directory: String {
     path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
   }
 
-  /// Whether there is none, so that the defaults hold.
+  /// Whether it does not exist, so that the defaults apply.
   var isMissing: Bool { !isNamed && access(path, F_OK) != 0 && errno == ENOENT }
 
   func read() throws(ConfigurationFaults) -> Configuration {
     guard !isMissing else { return Configuration(.system) }
     let file = TrustedFile(path: path)
     let bytes = try file.read()
-    // Nobody names a device such as /dev/null by mistake.
+    // A device such as /dev/null is never named by mistake, so an empty one is valid.
     var configuration =
       bytes.isEmpty && file.isDevice
       ? Configuration(.system) : try Configuration(parsing: bytes, file: path, .system)
@@ -46,7 +46,7 @@ struct ConfigurationFile {
 }
 
 extension Accounts {
-  /// The users and groups that this system knows.
+  /// The users and groups of this system.
   static let system = Accounts(
     user: { name in
       var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
@@ -56,7 +56,7 @@ extension Accounts {
     },
     group: { name in
       var (entry, found) = (Glibc.group(), UnsafeMutablePointer<Glibc.group>?.none)
-      // A group of many members takes much room.
+      // A group with many members needs much room.
       var text = [CChar](repeating: 0, count: 1 << 20)
       let status = getgrnam_r(name, &entry, &text, text.count, &found)
       return status == 0 && found != nil ? entry.gr_gid : nil

@@ -12,7 +12,7 @@ import Signals
 import Syndication
 import Wire
 
-/// The house: every part is made here, and only here, and handed to whom it serves.
+/// The composition root: creates all parts of the daemon and connects them.
 final class Daemon {
   let loop: Loop
   let store: SQLiteStore
@@ -20,7 +20,7 @@ final class Daemon {
   let hub: Hub
   let server: SocketServer
 
-  /// Reads the configuration again.
+  /// Reloads the configuration.
   let reload: Reload
 
   private let interfaces: Interfaces
@@ -34,12 +34,12 @@ final class Daemon {
   let secrets: CryptSecrets
   let machine: LinuxProbe
 
-  /// What removes values of each service that keeps what clients write.
+  /// For each service with values written by clients, the way to remove them.
   let removers: [Remover]
 
   private let journalWatch: JournalWatch
 
-  /// Writes down who was refused what.
+  /// Logs refused connections and requests.
   let refusals: RefusalLog
   private let bag = DisposeBag()
 
@@ -64,7 +64,7 @@ final class Daemon {
     let stats = DaemonMeasures(hub: hub, host: host, store: store, loop: loop)
     host.onSnapshotFailure = { log.write(.warning, "a snapshot was not made: \($0)") }
 
-    // Services, and who binds clients to them: a new one is a line in each part.
+    // Services and their binders: a new service adds one line to each part.
     let cells = CellsService(in: host)
     let lists = ListsService(in: host)
     let maps = MapsService(in: host)
@@ -96,7 +96,7 @@ final class Daemon {
     let daemon = DaemonService(
       on: scheduler, stats: { stats.now }, connections: { stats.connections })
 
-    // Who is let in, and what a changed configuration does.
+    // Access control, and the effect of a changed configuration.
     let interfaces = Interfaces(over: host)
     let refusals = RefusalLog(on: scheduler) { log.write(.warning, $0) }
     let access = Access(configuration.roles, interfaces, refusals)
@@ -179,11 +179,11 @@ final class Daemon {
   }
 
   deinit {
-    // What they offer can read the configuration again, which changes them.
+    // The interfaces retain the reload action, which retains them.
     interfaces.end()
   }
 
-  /// Brings the services to where the journal is, and lets the clients see them.
+  /// Replays the journal into the services and connects the clients' interface.
   ///
   /// - Throws: ``JournalFault`` when an event cannot be read and the journal may be written.
   func start(
@@ -199,11 +199,11 @@ final class Daemon {
     journalWatch.checkQuota()
     restoreBindings(interface, bindings) { log.write(.warning, $0) }
     for fault in loadBindings(interface, files).faults { log.write(.warning, "\(fault)") }
-    // Requests that waited for the disk are run at the end of a turn; what they write goes at once.
+    // Requests that waited for the disk run at the end of a turn; submit their writes at once.
     loop.onTurnEnd { [unowned store] in store.submit() }
   }
 
-  /// Ends the threads and what they still have for the loop; for a start that failed.
+  /// Ends the threads and runs their remaining callbacks; for a failed start.
   func abandon() {
     server.stopListening()
     journal.stop()
@@ -215,7 +215,7 @@ final class Daemon {
     loop.run()
   }
 
-  /// Ends what is under way on the web, and what would begin there.
+  /// Cancels running web requests and starts no new ones.
   func stopFetching() {
     feeds.stop()
     web.close()

@@ -6,7 +6,7 @@ import Machine
 import Services
 import Wire
 
-/// Measures the daemon for whoever asks how it is.
+/// The statistics of the daemon.
 final class DaemonMeasures {
   private let hub: Hub
   private let host: ServiceHost
@@ -14,7 +14,9 @@ final class DaemonMeasures {
   private let loop: Loop
   private let started: UInt64
 
-  /// What the rates were last time, and when: all who ask within a second see the same.
+  /// The last rates.
+  ///
+  /// They are shared by all clients that ask within a second.
   private var rates = Rates()
   private var measured: UInt64
 
@@ -25,8 +27,9 @@ final class DaemonMeasures {
     var commitMaxMilliseconds = 0.0
   }
 
-  /// Milliseconds from one measurement of the rates to the next: a little less than the second after
-  /// which those who watch are shown the next.
+  /// Milliseconds between measurements of the rates.
+  ///
+  /// A little less than the interval of one second at which watching clients get new values.
   private static let interval: UInt64 = 900
 
   init(hub: Hub, host: ServiceHost, store: SQLiteStore, loop: Loop) {

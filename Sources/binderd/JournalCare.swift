@@ -8,7 +8,7 @@ import Signals
 import Wire
 
 extension JournalFigures {
-  /// Counts what a journal holds.
+  /// Collects the figures of a journal.
   init(of path: String) throws(JournalError) {
     let found = try JournalInspection(of: path)
     self.init(path: path, epoch: found.epoch, first: found.first, last: found.last)
@@ -23,7 +23,7 @@ extension JournalFigures {
 }
 
 extension JournalService {
-  /// The care of the journal of a daemon.
+  /// Creates the maintenance service of a daemon's journal.
   convenience init(
     of store: SQLiteStore, at path: String, in host: ServiceHost, on scheduler: any Scheduler,
     _ log: Log
@@ -70,7 +70,7 @@ extension JournalService {
   }
 }
 
-/// Removes what is not kept of a journal that no daemon has.
+/// Removes events that retention does not keep, from a journal that no daemon has open.
 ///
 /// - Returns: The exit code.
 func compact(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {

@@ -2,21 +2,24 @@ import EventLoop
 import Glibc
 import Journal
 
-/// The file that a journal is kept in, as it is before it is opened.
+/// The file of a journal, before it is opened.
 struct JournalFile {
   let path: String
 
-  /// - Throws: ``JournalError`` when something else than a file is there; to open a FIFO would wait for
-  ///   whoever writes into it.
+  /// Checks that the path is a regular file or missing.
+  ///
+  /// - Throws: ``JournalError`` for other kinds of files; opening a FIFO would wait for a writer.
   func checkKind() throws(JournalError) {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
     throw .unavailable(detail: "\(path) is not a regular file")
   }
 
-  /// - Throws: ``JournalError`` when other users can take the file away or put another in its place.
+  /// Checks that other users cannot remove or replace the file.
+  ///
+  /// - Throws: ``JournalError`` if they can.
   func checkDirectory() throws(JournalError) {
-    // What a link leads to is what is written.
+    // The target of a symbolic link is the file that is written.
     var places = [path]
     if let target = realpath(path, nil) {
       places.append(String(cString: target))

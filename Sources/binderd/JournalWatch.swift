@@ -5,25 +5,24 @@ import Services
 import Signals
 import Wire
 
-/// Writes down what an operator should know of the disk under a journal: that it takes nothing, and
-/// that it does again.
+/// Logs problems of the disk under a journal, and their end.
 final class JournalWatch {
   private var refused = 0
 
-  /// Whether the refusals of now are written down.
+  /// Whether the current refusals were logged.
   private var isTold = false
 
-  /// When the last line was written, in milliseconds.
+  /// The time of the last line, in milliseconds.
   private var toldAt: UInt64?
 
-  /// When a warning of the quota was written last, in milliseconds.
+  /// The time of the last quota warning, in milliseconds.
   private var warnedAt: UInt64?
   private let bag = DisposeBag()
 
-  /// Says which quotas are mostly used up; for the start.
+  /// Logs quotas that are almost used up; called at the start.
   let checkQuota: () -> Void
 
-  /// Lines of a disk that is full now and then come so many milliseconds apart.
+  /// The minimum interval between lines about a disk that fills up repeatedly, in milliseconds.
   private static let pause: UInt64 = 60_000
 
   init(_ host: ServiceHost, _ store: SQLiteStore, _ log: Log, now: @escaping () -> UInt64) {
@@ -64,7 +63,7 @@ final class JournalWatch {
 }
 
 extension StateFilling {
-  /// A line for the log.
+  /// The line for the log.
   var warning: String {
     let limit: LimitName = user == nil ? .state : .statePerUser
     let whose = user.map { "of user \($0) " } ?? ""

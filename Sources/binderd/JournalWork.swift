@@ -6,34 +6,37 @@ import Journal
 import JournalSQLite
 import Services
 
-/// Work on a whole journal, by a process of its own: a daemon may write it meanwhile, but not where
-/// the work makes it.
+/// A task on a whole journal, run as a separate process.
+///
+/// A daemon may write the journal that the task reads, but not the one that it creates.
 struct JournalWork {
   enum Kind: Equatable {
-    /// Reads all of it and says what is damaged.
+    /// Reads all of it and reports damage.
     case verify
-    /// Counts what it holds.
+    /// Prints statistics.
     case info
     /// Copies it to a file.
     case backup(to: String)
-    /// Makes it of a backup.
+    /// Creates it from a backup.
     case restore(from: String)
-    /// Writes it as lines of JSON to a file, `-` for the standard output.
+    /// Writes it as lines of JSON to a file; `-` is the standard output.
     case export(to: String)
-    /// Makes it of lines of JSON.
+    /// Creates it from lines of JSON.
     case `import`(from: String)
   }
 
   let kind: Kind
   let path: String
 
-  /// The identity that the journal has which is meant; `nil` for any.
+  /// The epoch that the journal must have; `nil` for any.
   let epoch: String?
   let isForced: Bool
   let progress: ProgressMeter.Form
 
-  /// - Returns: The exit code: 0 when it is done, 1 when something is damaged or does not read, 78
-  ///   when a journal cannot be used.
+  /// Runs the task.
+  ///
+  /// - Returns: The exit code: 0 on success, 1 for damage or another failure, 78 if a journal
+  ///   cannot be used.
   func run() -> CInt {
     umask(0o077)
     do {
@@ -68,7 +71,9 @@ struct JournalWork {
     }
   }
 
-  /// - Throws: ``JournalError`` when the journal is not the one that is meant.
+  /// Checks the epoch.
+  ///
+  /// - Throws: ``JournalError`` if the journal has another epoch than required.
   private func checkIdentity(_ found: String) throws(JournalError) {
     guard let epoch, epoch != found else { return }
     throw .unavailable(
@@ -83,7 +88,9 @@ struct JournalWork {
     return source
   }
 
-  /// - Throws: ``JournalError`` when a process has the journal that is to be made, with what stops it.
+  /// Checks that no process has the journal that will be replaced.
+  ///
+  /// - Throws: ``JournalError`` with the command that stops the process.
   private func checkNobodyHasIt() throws(JournalError) {
     guard let pid = JournalOwner.process(of: path) else { return }
     throw .unavailable(
@@ -120,9 +127,9 @@ struct JournalWork {
     return report.damages.isEmpty && fault == nil ? EXIT_SUCCESS : EXIT_FAILURE
   }
 
-  /// Why no daemon could start on the journal; `nil` when one can, or has it now.
+  /// The reason why no daemon could start on the journal; `nil` if one can or runs now.
   ///
-  /// A daemon may start on one that is damaged where a snapshot stands for the events.
+  /// A daemon may start on a damaged journal if a snapshot covers the damage.
   private var startFault: JournalError? {
     do throws(JournalError) {
       try takeIn(path)
@@ -135,7 +142,7 @@ struct JournalWork {
 
   // MARK: Copies
 
-  /// A pause after each page lets a daemon have the disk and the processor.
+  /// The pause after each page, which leaves disk and processor time to a daemon.
   private static let pauseMicroseconds: UInt32 = 2_000
 
   private func copy(
@@ -248,7 +255,7 @@ struct JournalWork {
 }
 
 extension JournalSource.Part {
-  /// As it is exported.
+  /// The lines to export.
   fileprivate var lines: [JournalLine] {
     switch self {
     case .events(let records): records.map { .event($0) }
@@ -257,13 +264,13 @@ extension JournalSource.Part {
       removals.stretches.map { .removal(range: $0.range, services: $0.services) }
         + removals.services.sorted { $0.key < $1.key }
         .map { .lastRemoval(service: $0.key, seq: $0.value) }
-    // They are about this daemon and not about what has happened.
+    // Notes belong to this daemon, not to the history.
     case .notes: []
     }
   }
 }
 
-/// Progress on the standard error.
+/// A progress display on the standard error.
 private final class Shown {
   private var meter: ProgressMeter
   private let total: UInt64

@@ -2,16 +2,16 @@ import Glibc
 import Journal
 import JournalSQLite
 
-/// A file of lines, read or written whole.
+/// A file of lines, read or written as a whole.
 final class LineFile {
   struct Fault: Error, CustomStringConvertible {
     let description: String
   }
 
-  /// The number of the line that was read last.
+  /// The number of the last line that was read.
   private(set) var line = 0
 
-  /// Bytes that were read, and that there are; 0 when that is not known.
+  /// The bytes read so far, and the size of the file; 0 if it is unknown.
   private(set) var position: UInt64 = 0
   private(set) var size: UInt64 = 0
 
@@ -21,13 +21,13 @@ final class LineFile {
   private var start = 0
   private var isAtEnd = false
 
-  /// Where it is put when it is whole; `nil` for what is no file.
+  /// The destination of a new file; `nil` for a device or a pipe, or when reading.
   private let place: JournalPlace?
   private let isForced: Bool
 
   private static let chunk = 1 << 20
 
-  /// Opens a file, `-` for the standard input.
+  /// Opens a file for reading; `-` is the standard input.
   init(reading path: String) throws(Fault) {
     self.path = path
     (place, isForced) = (nil, false)
@@ -39,9 +39,11 @@ final class LineFile {
     }
   }
 
-  /// Makes a file, `-` for the standard output; it is there whole or not at all.
+  /// Creates a file; `-` is the standard output.
   ///
-  /// - Parameter isForced: Whether it may take the place of another, which is kept as `path.old`.
+  /// An interrupted write leaves no file.
+  ///
+  /// - Parameter isForced: Whether an existing file may be replaced; it is kept as `path.old`.
   init(
     writing path: String, besides source: String, isForced: Bool
   ) throws {
@@ -66,7 +68,7 @@ final class LineFile {
 
   deinit {
     close(file)
-    // It is there no more when it was put where it is to be.
+    // Missing if it was already renamed into place.
     if let place { unlink(place.partial) }
   }
 
@@ -74,7 +76,7 @@ final class LineFile {
     Fault(description: "\(path): \(String(cString: strerror(errno)))")
   }
 
-  /// The next line, without its LF; `nil` at the end.
+  /// Returns the next line, without its LF; `nil` at the end.
   func next() throws(Fault) -> String? {
     var searched = start
     while true {
@@ -113,7 +115,7 @@ final class LineFile {
     isAtEnd = read == 0
   }
 
-  /// Where the one is whose place was taken; `nil` when there was none.
+  /// The path of the file that was replaced; `nil` if there was none.
   var replaced: String? { place?.replaced }
 
   func write(_ text: String) throws(JournalError) {
@@ -122,7 +124,7 @@ final class LineFile {
     if buffer.count >= Self.chunk { try flush() }
   }
 
-  /// Hands everything to the disk, and puts it where it is to be.
+  /// Flushes everything to the disk, and moves the file into place.
   func finish() throws(JournalError) {
     try flush()
     guard fsync(file) == 0 || errno == EINVAL || errno == EROFS else {

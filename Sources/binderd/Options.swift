@@ -2,7 +2,7 @@ import Configuration
 import Facts
 import Glibc
 
-/// What binderd is told by its command line and its environment.
+/// The options of binderd, from its command line and environment.
 struct Options {
   enum Request: Equatable {
     case run
@@ -10,11 +10,11 @@ struct Options {
     case help
     /// Works on the whole journal.
     case work(JournalWork.Kind)
-    /// Removes what is not kept.
+    /// Removes events that retention does not keep.
     case compact
     /// Removes values.
     case remove(Pattern)
-    /// Reads the configuration file and says what is wrong with it.
+    /// Checks the configuration file.
     case checkConfiguration
   }
 
@@ -24,24 +24,24 @@ struct Options {
   var durability: Durability?
   var isReadOnly = false
 
-  /// The configuration file, when it is named.
+  /// The configuration file, if it is named.
   var configuration: String?
   var bindDirectory: String?
 
-  /// For work on the journal.
+  /// Options for work on the journal.
   var isForced = false
   var progress: String?
 
-  /// Whether a check says only what is wrong.
+  /// Whether a check prints only faults.
   var isQuiet = false
 
-  /// The identity that the journal must have for work on it; `nil` for any.
+  /// The epoch that the journal must have; `nil` for any.
   var epoch: String?
 
-  /// The first event that a compaction leaves.
+  /// The first event that a compaction keeps.
   var before: UInt64?
 
-  /// A word of the command line that is not understood.
+  /// An invalid argument.
   struct Misuse: Error {
     let message: String
   }
@@ -176,14 +176,14 @@ struct Options {
     }
   }
 
-  /// The value of a variable; `nil` when it is empty as well.
+  /// Returns the value of a variable; `nil` if it is unset or empty.
   static func environment(_ name: String) -> String? {
     guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
     return value
   }
 }
 
-/// Makes the directory of a file, and those above it, mostly for this user alone.
+/// Creates the directory of a file and its parents, by default for this user only.
 func makeDirectory(of path: String, mode: mode_t = 0o700) {
   let mask = umask(0o777 & ~mode)
   defer { umask(mask) }

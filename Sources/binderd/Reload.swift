@@ -2,20 +2,21 @@ import Binders
 import Configuration
 import EventLoop
 
-/// Lets the daemon do what a configuration and its `*.bind` files say.
+/// Applies a configuration and its `*.bind` files to the daemon.
 ///
-/// It returns whether other bindings live, and those that cannot.
+/// Returns whether the set of live bindings has changed, and the faults of bindings that cannot
+/// run.
 typealias TakeOver = (Configuration, BindFiles) -> (
   hasChanged: Bool, faults: [ConfigurationFault]
 )
 
-/// Reads the configuration again and lets the daemon take it over, or leaves everything as it is.
+/// Reloads the configuration and applies it, or changes nothing if it has faults.
 final class Reload {
   private let file: ConfigurationFile
   private let manager: ServiceManager
   private let log: Log
 
-  /// What was read at the start, and what was read last.
+  /// The configuration at the start, and the current one.
   private let started: Configuration
   private var configuration: Configuration
   private let options: Options
@@ -33,12 +34,12 @@ final class Reload {
     self.takeOver = takeOver
   }
 
-  /// The file, when there is one.
+  /// The path of the file; `nil` if it is missing.
   var path: String? { file.isMissing ? nil : file.path }
 
-  /// What has changed; it holds from now on, for everything that is asked.
+  /// Reloads the configuration, applies it and returns the changes.
   ///
-  /// - Throws: All that is wrong with the file, when everything stays as it was; the log has it too.
+  /// - Throws: All faults of the file, which are also logged; nothing is changed then.
   @discardableResult
   func run() throws(ConfigurationFaults) -> ReloadReport {
     manager.notify("RELOADING=1", "MONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")

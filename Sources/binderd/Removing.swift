@@ -4,22 +4,22 @@ import Glibc
 import JournalSQLite
 import Services
 
-/// Removes values of one service, whoever has made them.
+/// Removes values of one service, regardless of their owners.
 struct Remover {
-  /// The command as which it is recorded, for example `"cells.unset"`.
+  /// The recorded command name, for example `"cells.unset"`.
   let method: String
 
-  /// The names of what can be removed, for example `"cells/lamp"`.
+  /// The names of all removable values, for example `"cells/lamp"`.
   let names: () -> [String]
 
-  /// Removes one of them, within a command.
+  /// Removes one value, within a command.
   let remove: (String) throws -> Void
 }
 
 extension Remover {
-  /// For a service whose sources are called as what is removed.
+  /// Creates a remover for a service whose sources have the names of the removable values.
   ///
-  /// - Parameter depth: How many segments the names have; `nil` for any number.
+  /// - Parameter depth: The number of segments of the names; `nil` for any.
   init<State: ServiceState>(
     _ method: String, _ ledger: Ledger<State>, depth: Int? = nil,
     _ remove: @escaping (Substring) throws -> Void
@@ -35,8 +35,9 @@ extension Remover {
   }
 }
 
-/// Removes the values that a pattern means from a journal that no daemon has: also from one that has
-/// grown so large that a daemon cannot start on it.
+/// Removes the values that match a pattern, from a journal that no daemon has open.
+///
+/// It also works for a journal whose state is too large for a daemon to start on.
 ///
 /// - Returns: The exit code.
 func remove(
@@ -61,14 +62,14 @@ func remove(
     }
   }
   try reachDisk(daemon)
-  // The next start is to load no more than what is left.
+  // So that the next start loads only the remaining values.
   daemon.host.saveSnapshots()
   let freed = max(0, before - daemon.host.stateBytes)
   print("\(count) values removed, \(freed) bytes of state; what they were stays in the history")
   return count > 0 ? EXIT_SUCCESS : EXIT_FAILURE
 }
 
-/// Waits until all is durable that was recorded.
+/// Waits until all recorded events are durable.
 private func reachDisk(_ daemon: Daemon) throws(JournalFault) {
   daemon.store.submit()
   while daemon.host.durable < daemon.host.last, daemon.host.refusal == nil {

@@ -5,7 +5,7 @@ import JournalSQLite
 import Services
 import Wire
 
-/// What holds: what the command line says, then the configuration file, then the defaults.
+/// The effective settings: the command line, then the configuration file, then the defaults.
 struct Settings {
   let options: Options
   let configuration: Configuration
@@ -15,7 +15,7 @@ struct Settings {
     self.configuration = configuration
   }
 
-  /// What holds by the configuration file as it is.
+  /// Reads the configuration file for the settings.
   init(reading options: Options) throws(ConfigurationFaults) {
     self.init(options: options, configuration: try ConfigurationFile(options).read())
   }
@@ -28,7 +28,7 @@ struct Settings {
     return "/run/binder/bus.sock"
   }
 
-  /// The journal, from the root on: whoever is told of it may be in another directory.
+  /// The absolute path of the journal, because clients that read it may be in another directory.
   var journalPath: String {
     let path = namedJournal
     guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
@@ -45,7 +45,7 @@ struct Settings {
     return (Options.environment("HOME") ?? ".") + "/.local/state/binder/journal.db"
   }
 
-  /// Where the `*.bind` files are.
+  /// The directory of the `*.bind` files.
   var bindDirectory: BindDirectory {
     if let named = options.bindDirectory { return BindDirectory(path: named, isNamed: true) }
     let beside = ConfigurationFile(options).directory + "/bind.d"
@@ -53,7 +53,7 @@ struct Settings {
       path: configuration.bindDirectory ?? beside, isNamed: configuration.bindDirectory != nil)
   }
 
-  /// `nil` when nothing is to be written.
+  /// The durability of the journal; `nil` if it is only read.
   var durability: SQLiteStore.Durability? {
     guard !options.isReadOnly else { return nil }
     return switch options.durability ?? configuration.durability ?? .always {
@@ -65,7 +65,8 @@ struct Settings {
 }
 
 extension Limits {
-  /// The limits for a process that may have so many descriptors, of which the journal needs some.
+  /// Returns the limits for a process with a number of descriptors, some of which the journal
+  /// needs.
   func fitting(_ descriptors: Int) -> Limits {
     var limits = self
     limits.connections = max(1, min(connections, descriptors - 64))
@@ -75,7 +76,7 @@ extension Limits {
 }
 
 extension RetentionRule {
-  /// What the configuration says of some streams.
+  /// Creates a rule from the configuration.
   init(_ retention: Retention) {
     self.init(
       streams: retention.streams.text, maxAge: retention.maxAge.map { Int64($0) * 1_000_000 },

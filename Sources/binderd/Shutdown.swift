@@ -6,21 +6,22 @@ import SearchSQLite
 import Server
 import Services
 
-/// Ends the daemon in order: no new clients, no new requests, answers, `closing`, a snapshot, the
-/// journal.
+/// Shuts the daemon down in order.
 ///
-/// The disk gets the time that it needs, clients that do not take their answers a short one. After
-/// a second signal clients are not waited for any more; a third ends the process at once. Signals that
-/// come within a second of one that was counted are not counted.
+/// The order is: no new clients, no new requests, pending replies, `closing`, a snapshot, the
+/// journal. The disk gets all the time that it needs; clients that do not read their replies get a
+/// short time. A second signal ends the wait for clients, a third ends the process. A signal within
+/// a second of a counted one is ignored.
 final class Shutdown {
-  /// For how long answers wait for clients to take them.
+  /// The time for which replies wait for slow clients, in milliseconds.
   private static let graceMilliseconds: UInt64 = 2_000
 
-  /// How often the service manager is asked for more time.
+  /// The interval of requests to the service manager for more time, in milliseconds.
   private static let extensionMilliseconds: UInt64 = 1_000
 
-  /// Within how many milliseconds signals are taken for one: whoever stops a group of processes, or
-  /// runs two commands that do, means one end.
+  /// The time within which several signals count as one, in milliseconds.
+  ///
+  /// Stopping a process group, or with two commands, may send several signals for one shutdown.
   private static let signalMilliseconds: UInt64 = 1_000
 
   private let daemon: Daemon
@@ -33,7 +34,7 @@ final class Shutdown {
     self.manager = manager
   }
 
-  /// Takes a signal to end.
+  /// Handles a signal to stop.
   func request() {
     let now = daemon.loop.milliseconds
     guard signals == 0 || now - lastSignal >= Self.signalMilliseconds else { return }
@@ -47,7 +48,8 @@ final class Shutdown {
     daemon.loop.stop()
   }
 
-  /// Answers what is in flight, says goodbye and leaves the journal well; after the loop has stopped.
+  /// Finishes requests in progress, closes connections and the journal; called after the loop
+  /// stopped.
   func finish() {
     daemon.server.stopListening()
     daemon.journal.stop()
@@ -57,12 +59,12 @@ final class Shutdown {
     daemon.hub.stopReading()
     var deadline = daemon.loop.milliseconds + Self.graceMilliseconds
     wait { [self] in
-      // The time of the disk is not that of the clients.
+      // Time spent waiting for the disk does not count against the clients.
       if isWriting { deadline = daemon.loop.milliseconds + Self.graceMilliseconds }
       guard !isWriting else { return false }
       guard daemon.hub.hasUnfinished else { return true }
       guard signals > 1 || daemon.loop.milliseconds >= deadline else { return false }
-      // What the disk has brought in this turn leaves, and requests that waited for it are run.
+      // Send the replies that the disk released in this turn, and run requests that waited for it.
       daemon.hub.flush()
       return !isWriting
     }
@@ -76,14 +78,13 @@ final class Shutdown {
     daemon.store.close()
   }
 
-  /// Whether the disk does not have all yet that it is to have.
+  /// Whether the disk has not received all events and snapshots yet.
   private var isWriting: Bool {
     daemon.store.refusal == nil
       && (daemon.store.durable < daemon.store.last || daemon.store.waitingSnapshots > 0)
   }
 
-  /// Runs the loop until a condition holds; meanwhile the service manager hears that it takes a
-  /// while.
+  /// Runs the loop until a condition holds, and asks the service manager for more time meanwhile.
   private func wait(until isDone: () -> Bool) {
     guard let tick = try? EventLoop.Timer(on: daemon.loop, onFire: {}) else { return }
     tick.start(afterMilliseconds: 5, everyMilliseconds: 5)

@@ -1,10 +1,10 @@
 import Glibc
 
-/// What somebody types to stop a daemon.
+/// Returns the shell command that stops a daemon.
 ///
-/// A service is stopped with its socket: the next client would start it again else.
+/// For a service it also stops the socket, because the next client would start the service again.
 func stopCommand(for pid: Int32) -> String {
-  // Only what systemd itself has started is its service; a shell within one is not.
+  // Only a process started by systemd itself is its service; a child of a shell within one is not.
   guard let parent = parent(of: pid), lines(of: "/proc/\(parent)/comm").first == "systemd",
     let group = lines(of: "/proc/\(pid)/cgroup").last?.split(separator: ":").last,
     let unit = group.split(separator: "/").last, unit.hasSuffix(".service")
@@ -13,7 +13,7 @@ func stopCommand(for pid: Int32) -> String {
   return "\(manager) stop \(unit.dropLast("service".count))socket \(unit)"
 }
 
-/// Field 4 of `/proc/PID/stat`, behind the name of the program, which may hold anything.
+/// Returns field 4 of `/proc/PID/stat`, after the program name, which may contain any character.
 private func parent(of pid: Int32) -> Int32? {
   guard let line = lines(of: "/proc/\(pid)/stat").first, let name = line.lastIndex(of: ")") else {
     return nil

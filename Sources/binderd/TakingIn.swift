@@ -4,9 +4,9 @@ import Journal
 import Server
 import Services
 
-/// Whether a daemon could start on a journal: its services take all of it in, as they would then.
+/// Checks whether a daemon could start on a journal, by replaying it into all services.
 ///
-/// - Throws: ``JournalError`` with the event that they cannot take.
+/// - Throws: ``JournalError`` with the event that the services reject.
 func takeIn(_ path: String) throws(JournalError) {
   do {
     var options = try Options([])

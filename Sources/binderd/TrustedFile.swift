@@ -1,9 +1,9 @@
 import Configuration
 import Glibc
 
-/// A file that says what the daemon does: it is root's or the daemon's own, and nobody else writes it.
+/// A file that controls the daemon: owned by root or by the daemon's user, and not world-writable.
 struct TrustedFile {
-  /// How long it may be.
+  /// The maximum size in bytes.
   private static let maxBytes = 1 << 20
 
   let path: String
@@ -36,7 +36,7 @@ struct TrustedFile {
     }
   }
 
-  /// Whoever may write it says who may do what.
+  /// Checks owner and mode, because the file grants permissions.
   private func checkOwner(_ status: stat) throws(ConfigurationFaults) {
     guard status.st_uid == 0 || status.st_uid == geteuid() else {
       throw fault("it belongs to user \(status.st_uid), not to root or to the daemon's own")

@@ -8,7 +8,7 @@ import Services
 import Signals
 import Wire
 
-/// Makes the daemon and runs it until it is told to end.
+/// Creates the daemon and runs it until it is stopped.
 ///
 /// - Returns: The exit code.
 func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
@@ -27,7 +27,7 @@ func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CI
   var signals: [ProcessSignal] = []
   do {
     try daemon.start(settings, files, log, manager)
-    // Before the first client: from then on every end is in order.
+    // Before the first client, so that every shutdown from now on is in order.
     signals = try watchSignals(on: daemon, shutdown)
     try listen(daemon, settings, log, manager)
   } catch {
@@ -36,7 +36,7 @@ func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CI
     throw error
   }
   defer {
-    // A second signal to end changes nothing of an end that is over.
+    // Another signal to stop has no effect after the shutdown.
     Process.blockSignals()
     for signal in signals { signal.close() }
     daemon.loop.run()
@@ -48,12 +48,12 @@ private func watchSignals(on daemon: Daemon, _ shutdown: Shutdown) throws -> [Pr
   try [
     ProcessSignal(SIGTERM, on: daemon.loop) { shutdown.request() },
     ProcessSignal(SIGINT, on: daemon.loop) { shutdown.request() },
-    // What is wrong stands in the log then.
+    // The reload has already logged any faults.
     ProcessSignal(SIGHUP, on: daemon.loop) { _ = try? daemon.reload.run() },
   ]
 }
 
-/// Takes the socket that the service manager gives, or makes one.
+/// Uses the socket of the service manager, or creates one.
 private func listen(
   _ daemon: Daemon, _ settings: Settings, _ log: Log, _ manager: ServiceManager
 ) throws {
@@ -69,7 +69,7 @@ private func listen(
     try daemon.server.listen(on: listener)
   } else {
     let access = settings.configuration.socketAccess(user: Process.user, .system)
-    // Whoever may connect must find the way.
+    // Users who may connect must be able to reach the socket.
     makeDirectory(of: settings.socketPath, mode: access.group == nil ? 0o700 : 0o755)
     try daemon.server.listen(
       at: settings.socketPath, mode: access.mode, group: access.group)
@@ -102,7 +102,7 @@ private func serve(
   return code
 }
 
-/// Does what the command line says; the exit codes are those of sysexits(3).
+/// Executes the request of the command line and returns an exit code of sysexits(3).
 func start() -> CInt {
   let manager = ServiceManager()
   let log = Log(isJournal: manager.isLoggedByJournal)
@@ -138,7 +138,7 @@ func start() -> CInt {
     return EX_UNAVAILABLE
   } catch let error as JournalError {
     log.write(.error, "\(error)")
-    // Room comes again: then a start succeeds.
+    // A full disk may have room later; then a restart succeeds.
     if case .readOnly = error { return EX_IOERR }
     return EX_CONFIG
   } catch let fault as JournalFault {

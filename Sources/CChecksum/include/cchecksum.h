@@ -1,11 +1,11 @@
-// CRC-32C by the instruction that processors have for it, which Swift has no name for.
+// CRC-32C by processor instruction, for which Swift has no intrinsic.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// Whether this processor has the instruction.
+// Returns whether this processor has the instruction.
 bool cchecksum_has_crc32c(void);
 
-// The CRC-32C of bytes; only where the processor has the instruction.
+// Returns the CRC-32C of some bytes. Call it only if the processor has the instruction.
 uint32_t cchecksum_crc32c(const void *bytes, size_t count);

@@ -1,20 +1,20 @@
-// libcurl, loaded when it is first used: a daemon that fetches nothing does not pay for it, which
-// would be 6 MiB of memory and 30 libraries at each start. Its functions with variable arguments,
-// which Swift cannot call, have one argument here.
+// libcurl, loaded at first use. A daemon that fetches nothing saves 6 MiB of memory and the loading
+// of 30 libraries. Functions with variable arguments, which Swift cannot call, are wrapped with one
+// argument.
 #pragma once
 #include <curl/curl.h>
 #include <stdbool.h>
 #include <sys/socket.h>
 
-// Loads libcurl and makes it ready; once, on any thread. Returns why that is not possible, or NULL.
+// Loads and initializes libcurl once, on any thread. Returns the reason for a failure, or NULL.
 const char *ccurl_load(void);
 
-// All others only after that.
+// All other functions require a successful ccurl_load().
 CURL *ccurl_easy_init(void);
 void ccurl_easy_cleanup(CURL *easy);
 CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value);
 CURLcode ccurl_set_size(CURL *easy, CURLoption option, curl_off_t value);
-CURLcode ccurl_set_text(CURL *easy, CURLoption option, const char *value);  // which is copied
+CURLcode ccurl_set_text(CURL *easy, CURLoption option, const char *value);  // The value is copied.
 CURLcode ccurl_set_list(CURL *easy, CURLoption option, struct curl_slist *value);
 CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *value);
 CURLcode ccurl_on_data(
@@ -26,7 +26,7 @@ long ccurl_long(CURL *easy, CURLINFO info);
 const char *ccurl_text(CURL *easy, CURLINFO info);
 void *ccurl_private(CURL *easy);
 
-// NULL when there is no memory; the list stays as it was then.
+// Returns NULL if there is no memory; the list is unchanged then.
 struct curl_slist *ccurl_list_append(struct curl_slist *list, const char *text);
 void ccurl_list_free(struct curl_slist *list);
 
@@ -40,17 +40,17 @@ CURLMcode ccurl_multi_on_socket(
 CURLMcode ccurl_multi_on_timer(CURLM *multi, int (*callback)(CURLM *, long, void *), void *owner);
 CURLMcode ccurl_multi_act(CURLM *multi, curl_socket_t socket, int events);
 
-// The next transfer that is over, and how; false when there is none.
+// Returns the next completed transfer and its result; false if there is none.
 bool ccurl_multi_next(CURLM *multi, CURL **easy, CURLcode *code);
 
-// The 4 or 16 bytes of an address; 0 for what is neither IPv4 nor IPv6.
+// Writes the 4 or 16 bytes of an address and returns their count; 0 if neither IPv4 nor IPv6.
 size_t ccurl_address(const struct curl_sockaddr *address, unsigned char bytes[16]);
 
-// The same of a text.
+// Parses an address; the result is as above.
 size_t ccurl_parse_address(const char *text, unsigned char bytes[16]);
 
-// From which address this machine would reach another: its own for itself. Nothing is sent.
+// Writes the local address used to reach another address, without sending anything.
 size_t ccurl_source_address(const struct curl_sockaddr *address, unsigned char bytes[16]);
 
-// A socket for an address, closed on exec; CURL_SOCKET_BAD when there is none to be had.
+// Opens a socket for an address, closed on exec. Returns CURL_SOCKET_BAD on failure.
 curl_socket_t ccurl_open(const struct curl_sockaddr *address);

@@ -1,10 +1,10 @@
-// What Swift cannot import of the C library: GNU symbols, struct ucred, variadic functions.
-// Every function restarts after EINTR and returns a negative errno where the C one returns -1.
+// Parts of the C library that Swift cannot import: GNU symbols, struct ucred, variadic functions.
+// Every function restarts after EINTR and returns a negative errno instead of -1.
 #pragma once
 #include <stdint.h>
 #include <sys/types.h>
 
-// The process at the other end of a connected Unix socket, as it was when it connected.
+// The peer of a connected Unix socket, at the time when it connected.
 typedef struct {
   pid_t pid;
   uid_t uid;
@@ -13,8 +13,7 @@ typedef struct {
 
 int cposix_peer_credentials(int fd, cposix_credentials *credentials);
 
-// The supplementary groups of that process: how many there are, of which `count` at the most are
-// written.
+// Writes up to `count` supplementary groups of the peer, and returns how many it has.
 int cposix_peer_groups(int fd, gid_t *groups, int count);
 
 // Sockets are non-blocking and closed on exec.
@@ -22,7 +21,7 @@ int cposix_unix_socket(void);
 int cposix_accept(int listener);
 int cposix_prepare_inherited(int fd);
 
-// What an open descriptor is that somebody else has made.
+// The kind of a descriptor that another process has opened.
 typedef enum {
   cposix_listening_unix_stream,
   cposix_not_open,
@@ -35,51 +34,50 @@ typedef enum {
 
 cposix_descriptor_kind cposix_descriptor_kind_of(int fd);
 
-// Closes the descriptors from `first` on up to the first one that is not open, `count` at the most;
-// returns how many.
+// Closes up to `count` descriptors from `first` on, stops at the first that is not open, and
+// returns the number closed.
 int cposix_close_from(int first, int count);
 
-// A path of 108 bytes or more is refused with ENAMETOOLONG. The file gets `mode` before it can
-// be connected to.
+// Binds a socket to a path; 108 bytes or more fail with ENAMETOOLONG. The file has `mode` before
+// clients can connect.
 int cposix_bind(int fd, const char *path, mode_t mode);
 int cposix_connect(int fd, const char *path);
 
-ssize_t cposix_receive(int fd, void *bytes, size_t count);  // 0 is the end of the stream
+ssize_t cposix_receive(int fd, void *bytes, size_t count);  // 0 at the end of the stream
 ssize_t cposix_send(int fd, const void *bytes, size_t count);  // never raises SIGPIPE
 
-// Sends a datagram to a Unix socket by path, or by abstract name when `name` begins with '@'; never
-// waits.
+// Sends a datagram to a Unix socket without waiting. `name` is a path, or '@' and an abstract name.
 int cposix_send_datagram(const char *name, const void *bytes, size_t count);
 
-// What a log is written to so that no write waits: 'fd' itself for files and sockets; for a pipe or a
-// terminal a descriptor of its own that does not block, where the system gives one.
+// Returns a descriptor for log output that never blocks. For a pipe or terminal it is a new
+// non-blocking one, if the system allows it; otherwise `fd`.
 int cposix_open_log(int fd);
 
-// Writes at most PIPE_BUF bytes to such a descriptor, all of them or none, without waiting: 0 when it
-// is full. Regular files are written as the disk takes them.
+// Writes at most PIPE_BUF bytes to such a descriptor without waiting, all or none. Returns 0 if it
+// is full. Writes to regular files may wait for the disk.
 ssize_t cposix_write_now(int fd, const void *bytes, size_t count);
 
-// Raises the limit of descriptors to what is allowed, and returns it.
+// Raises the limit of open descriptors to the maximum and returns it.
 int cposix_raise_descriptor_limit(void);
 
-// The path that a Unix socket is bound to, or its abstract name after '@'; 0, or -errno.
+// Writes the path of a bound Unix socket, or its abstract name after '@'. Returns 0 or -errno.
 int cposix_socket_path(int fd, char *text, size_t count);
 
-// The device and inode of a descriptor, as "device:inode"; 0, or -errno.
+// Writes the identity of a descriptor as "device:inode". Returns 0 or -errno.
 int cposix_identity(int fd, char *text, size_t count);
 
-// Asks the file system to write an empty file in place from now on, where it would else write each
-// change to a new place (btrfs): then a change needs no room. 0, or -errno where that is not known.
+// Asks a copy-on-write file system (btrfs) to overwrite an empty file in place, so that changes
+// need no free space. Returns 0, or -errno if it is not supported.
 int cposix_write_in_place(int fd);
 
-// Whether the kernel says that the clock is kept right: 1, 0, or -errno where nobody may ask.
+// Returns whether the kernel reports a synchronized clock: 1, 0, or -errno if it may not be asked.
 int cposix_is_clock_synchronized(void);
 
-// How many arguments the process was started with, as the C runtime has got them.
+// Returns the number of command-line arguments, as passed to the C runtime.
 int cposix_argument_count(void);
 
-// Lets the other threads of the process come first.
+// Lowers the priority of the calling thread below that of the others.
 void cposix_lower_thread_priority(void);
 
-// Freed memory goes back to the system soon, and threads do not keep heaps of their own.
+// Makes the allocator return freed memory early and share few heaps between threads.
 void cposix_keep_heap_small(void);

@@ -1,8 +1,8 @@
 extension Syntaxes {
-  /// The shells that completions are made for.
+  /// The shells with completions.
   package static let shells = ["bash", "zsh", "fish"]
 
-  /// A script that teaches a shell the words of the program; `nil` for an unknown shell.
+  /// Returns the completion script for a shell; `nil` for an unknown shell.
   package func completions(for shell: String) -> String? {
     switch shell {
     case "bash": bash
@@ -12,7 +12,7 @@ extension Syntaxes {
     }
   }
 
-  /// Words that stand for what the daemon has: asked for when they are needed.
+  /// The operands that are completed from the daemon, and the command that lists their values.
   private static let asked = [
     "SRC": "get '**' -F '{source}'", "PATTERN": "get '**' -F '{source}'",
     "METHOD": "describe --names", "PATH": "describe --names",
@@ -22,10 +22,10 @@ extension Syntaxes {
     ((syntax?.options ?? []) + options).map { "--" + $0.name }.joined(separator: " ")
   }
 
-  /// What the operands of a command may be: fixed words, and a question for the daemon.
+  /// Returns the possible operands of a command: fixed words, and a shell command for others.
   ///
-  /// Of the answer only lines that are names by the protocol's grammar are offered: a shell would
-  /// run what stands in others as soon as somebody presses enter.
+  /// The shell command passes only names that are valid in the protocol. The shell would execute
+  /// other text when the user presses enter.
   private func operands(_ syntax: Syntax) -> (words: [String], question: String?) {
     let fixed =
       syntax.name == "help"
@@ -34,7 +34,7 @@ extension Syntaxes {
     return (fixed, question.map { "\(program) \($0) 2>/dev/null | \(Self.names)" })
   }
 
-  /// Lets names pass, and nothing that begins as an option does.
+  /// A filter for valid names that do not begin like an option.
   private static let names = "LC_ALL=C grep -xE '[A-Za-z0-9_.:][A-Za-z0-9_.:/-]{0,199}'"
 
   // MARK: Shells
@@ -142,14 +142,14 @@ extension Syntaxes {
     return "\(letter)-l \(option.name) \(value)-d \(quote(option.doc))"
   }
 
-  /// A word in single quotes, for all three shells.
+  /// Returns a text in single quotes, valid in all three shells.
   private func quote(_ text: String) -> String {
     "'" + text.replacingQuotes + "'"
   }
 }
 
 extension String {
-  /// The text as it stands within single quotes.
+  /// The text escaped for use within single quotes.
   fileprivate var replacingQuotes: String {
     split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
   }

@@ -1,21 +1,21 @@
 package import JSON
 
-/// What `is` and `wait` ask of a source.
+/// A condition on the value of a source, for `is` and `wait`.
 package struct Condition: Equatable, Sendable {
-  /// How two values are compared.
+  /// A comparison of two values.
   package enum Comparison: String, CaseIterable, Sendable {
-    // Those of two characters first: they begin like those of one.
+    // Two-character operators first, because they begin like one-character ones.
     case equal = "=="
     case notEqual = "!="
     case lessOrEqual = "<="
     case greaterOrEqual = ">="
     case less = "<"
     case greater = ">"
-    /// With a value of `true` that there is one, with `false` that there is none.
+    /// The source has a value if the operand is `true`, and none if it is `false`.
     case exists
   }
 
-  /// The source.
+  /// The name of the source.
   package let source: String
 
   package let comparison: Comparison
@@ -23,7 +23,7 @@ package struct Condition: Equatable, Sendable {
 
   private let wasQuoted: Bool
 
-  /// A source that has a value.
+  /// Creates a condition that a source equals a value.
   package init(_ source: String, is value: JSONText) {
     self.source = source
     comparison = .equal
@@ -31,8 +31,9 @@ package struct Condition: Equatable, Sendable {
     wasQuoted = true
   }
 
-  /// A condition in one word, as `a/b > 20`, `a/b exists` or `a/b !exists`; `nil` when it is the name
-  /// of a source alone.
+  /// Parses a condition such as `a/b > 20`, `a/b exists` or `a/b !exists`.
+  ///
+  /// Returns `nil` if the text has no comparison, as a source name alone.
   package init?(_ text: String) {
     let words = text.split(separator: " ")
     if words.count == 2, words[1] == "exists" || words[1] == "!exists" {
@@ -50,8 +51,10 @@ package struct Condition: Equatable, Sendable {
     wasQuoted = operand.hasPrefix("\"")
   }
 
-  /// Whether there is one value to compare with, that can be compared so, and no second comparison:
-  /// nobody waits for a typing error.
+  /// Whether the operand is complete and fits the comparison.
+  ///
+  /// It is false for a missing operand, a second operator, or a value without an order. So `wait`
+  /// reports a typing error at once.
   package var isWhole: Bool {
     let isOrder = ![.equal, .notEqual, .exists].contains(comparison)
     guard case .string(let word) = value.value else {
@@ -62,7 +65,7 @@ package struct Condition: Equatable, Sendable {
     return !"=!<>".unicodeScalars.contains(first) && !(isOrder && word.contains(" "))
   }
 
-  /// Whether a value is as wanted, decided as the daemon decides it; a source that is gone has none.
+  /// Returns whether a value satisfies the condition, by the daemon's rules; `nil` means no value.
   package func holds(for present: JSONText?) -> Bool { test.holds(for: present) }
 
   private var test: JSONTest {
@@ -83,7 +86,7 @@ package struct Condition: Equatable, Sendable {
 }
 
 extension Condition: CustomStringConvertible {
-  /// The condition as people type it.
+  /// The condition as a user types it.
   package var description: String {
     comparison == .exists
       ? "\(source) \(value == JSONText(true) ? "" : "!")exists"

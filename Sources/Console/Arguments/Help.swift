@@ -1,8 +1,8 @@
 extension Syntaxes {
-  /// What fits on every terminal.
+  /// A width that fits every terminal.
   private static let width = 80
 
-  /// The whole help: what there is, in one screen.
+  /// Returns the general help, which fits on one screen.
   package func help(_ style: Style) -> String {
     var text = "\(program): \(summary)\n\n"
     text += "usage: \(style.bold(program)) [OPTION…] COMMAND [WORD…]\n\n"
@@ -13,10 +13,10 @@ extension Syntaxes {
     return text + Self.list(topics.map { ($0.name, $0.summary) }, style)
   }
 
-  /// The help on a command or a topic; `nil` when there is none of that name.
+  /// Returns the help on a command or a topic; `nil` if there is none with that name.
   ///
-  /// - Parameter words: A name, and words that may follow the command, as in `journal backup`: the help
-  ///   on the command says what they do.
+  /// - Parameter words: The name, then optional operands of the command, as in `journal backup`.
+  ///   They select the help on the command.
   package func help(on words: [String], _ style: Style) -> String? {
     guard let name = words.first else { return help(style) }
     if let syntax = self[name] {
@@ -50,8 +50,9 @@ extension Syntaxes {
 }
 
 extension String {
-  /// The paragraphs of the text, which blank lines part, each wrapped; lines that begin with two spaces
-  /// stay as they are.
+  /// Returns the text with each paragraph wrapped.
+  ///
+  /// Blank lines separate paragraphs. Lines that begin with two spaces are not changed.
   fileprivate func paragraphs(width: Int) -> String {
     var lines: [String] = []
     var words = ""
@@ -73,7 +74,7 @@ extension String {
 }
 
 extension Option {
-  /// As a list of options shows it.
+  /// The option as a list of options shows it.
   var usage: String {
     let short = letter.map { "-\($0), " } ?? "    "
     return short + "--" + name + (value.map { " " + $0 } ?? "")

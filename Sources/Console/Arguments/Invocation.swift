@@ -1,6 +1,6 @@
-/// The words of a command line, understood.
+/// A parsed command line.
 package struct Invocation: Equatable, Sendable {
-  /// The command; `nil` when none was named.
+  /// The command; `nil` if there is none.
   package var command: String?
 
   /// The operands in order.
@@ -10,13 +10,13 @@ package struct Invocation: Equatable, Sendable {
 
   package init() {}
 
-  /// Whether an option stands.
+  /// Returns whether an option is present.
   package func has(_ option: String) -> Bool { values[option] != nil }
 
-  /// The value of an option; of several the last.
+  /// Returns the value of an option, the last one if it is repeated; `nil` if it is absent.
   package func value(_ option: String) -> String? { values[option]?.last }
 
-  /// All values of an option.
+  /// Returns all values of an option.
   package func values(_ option: String) -> [String] { values[option] ?? [] }
 
   mutating func add(_ option: Option, _ value: String) {
@@ -24,12 +24,12 @@ package struct Invocation: Equatable, Sendable {
   }
 }
 
-/// A command line that is not understood.
+/// An invalid command line.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
-  /// One sentence that names the word and the rule.
+  /// One sentence that names the argument and the problem.
   package let description: String
 
-  /// The command whose help says more; `nil` for the whole help.
+  /// The command whose help is relevant; `nil` for the general help.
   package let command: String?
 
   package init(_ description: String, command: String? = nil) {

@@ -1,7 +1,7 @@
 internal import Wire
 
 extension Syntaxes {
-  /// Understands the words of a command line, without the program's name.
+  /// Parses a command line, without the program name.
   package func parse(_ words: [String]) throws(UsageError) -> Invocation {
     var parser = Parser(syntaxes: self, rest: words[...])
     return try parser.run()
@@ -32,7 +32,7 @@ private struct Parser {
     return invocation
   }
 
-  /// A lone dash and a negative number are operands.
+  /// Returns whether a word is an option; a lone dash and a negative number are operands.
   private func isOption(_ word: String) -> Bool {
     guard word.hasPrefix("-"), let next = word.dropFirst().first else { return false }
     return !next.isNumber
@@ -69,7 +69,7 @@ private struct Parser {
     invocation.add(option, parts.count == 2 ? String(parts[1]) : try value(of: option, "--" + name))
   }
 
-  /// Takes letters after one dash: flags together, or one with its value.
+  /// Parses the letters after one dash: several flags, or one option with its value.
   private mutating func takeShort(_ text: Substring) throws(UsageError) {
     var text = text
     while let letter = text.popFirst() {
@@ -123,7 +123,7 @@ private struct Parser {
     operand.choices.isEmpty ? "" : ": " + operand.choices.joined(separator: " or ")
   }
 
-  // MARK: Misuse
+  // MARK: Errors
 
   private func unknown(_ word: String, among names: [String]) -> UsageError {
     misuse("unknown option '\(word)'" + guess(word, among: names))
@@ -133,7 +133,7 @@ private struct Parser {
     UsageError(text, command: syntax?.name)
   }
 
-  /// - Parameter word: With its dashes; the names have none, which are no part of a likeness.
+  /// - Parameter word: The word with its dashes, which do not count for the similarity.
   private func guess(_ word: String, among names: [String]) -> String {
     let dashes = word.prefix { $0 == "-" }
     return nearest(to: String(word.dropFirst(dashes.count)), among: names)

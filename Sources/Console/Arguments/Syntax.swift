@@ -1,4 +1,4 @@
-/// A word with a dash in front.
+/// A command-line option.
 package struct Option: Equatable, Sendable {
   /// The name after two dashes.
   package let name: String
@@ -6,10 +6,10 @@ package struct Option: Equatable, Sendable {
   /// The letter after one dash; `nil` for none.
   package let letter: Character?
 
-  /// What its value is called; `nil` when it has none.
+  /// The name of its value; `nil` if it takes none.
   package let value: String?
 
-  /// What it does, in one line.
+  /// The description, one line.
   package let doc: String
 
   package init(
@@ -22,19 +22,19 @@ package struct Option: Equatable, Sendable {
   }
 }
 
-/// A word without a dash in front.
+/// A positional argument of a command.
 package struct Operand: Equatable, Sendable {
-  /// How often it may stand.
+  /// The number of arguments that an operand takes.
   package enum Count: Equatable, Sendable {
     case one, optional, some, any
   }
 
-  /// What it is called, for example `SRC`.
+  /// The name, for example `SRC`.
   package let name: String
 
   package let count: Count
 
-  /// The words that it may be; empty when it is free.
+  /// The allowed words; empty if any word is allowed.
   package let choices: [String]
 
   package init(_ name: String, _ count: Count = .one, choices: [String] = []) {
@@ -43,7 +43,8 @@ package struct Operand: Equatable, Sendable {
     self.choices = choices
   }
 
-  /// As a usage line shows it; of many choices there the name stands.
+  /// The operand as a usage line shows it: its choices if there are at most four, otherwise its
+  /// name.
   package var usage: String {
     let name = 1...4 ~= choices.count ? choices.joined(separator: "|") : name
     return switch count {
@@ -55,24 +56,25 @@ package struct Operand: Equatable, Sendable {
   }
 }
 
-/// What the words of one command may be: a row of the table of which parser, help and completions
-/// are made.
+/// The syntax of a command.
+///
+/// The parser, the help and the completions are all made from it.
 package struct Syntax: Equatable, Sendable {
   package let name: String
 
-  /// What it does, in one line.
+  /// The description, one line.
   package let summary: String
 
   package let operands: [Operand]
   package let options: [Option]
 
-  /// More for those who ask; paragraphs, may be empty.
+  /// Additional paragraphs of help; may be empty.
   package let details: String
 
-  /// Lines that work as they stand.
+  /// Complete commands that work as shown.
   package let examples: [String]
 
-  /// Whether everything after the first operand is an operand.
+  /// Whether every word after the first operand is an operand.
   package let endsOptionsAtOperand: Bool
 
   package init(
@@ -89,20 +91,20 @@ package struct Syntax: Equatable, Sendable {
   }
 }
 
-/// All commands of a program, and what can be said before and after each of them.
+/// The syntax of a program: its commands and global options.
 package struct Syntaxes: Sendable {
-  /// The program.
+  /// The name of the program.
   package let program: String
 
-  /// What it is, in one line.
+  /// The description of the program, one line.
   package let summary: String
 
-  /// The options that all commands take.
+  /// The options of all commands.
   package let options: [Option]
 
   package let commands: [Syntax]
 
-  /// What help has beside the commands.
+  /// The help topics besides the commands.
   package let topics: [HelpTopic]
 
   package init(
@@ -120,11 +122,11 @@ package struct Syntaxes: Sendable {
   }
 }
 
-/// A chapter of the help that belongs to no single command.
+/// A help topic that belongs to no single command.
 package struct HelpTopic: Equatable, Sendable {
   package let name: String
 
-  /// What it is about, in one line.
+  /// The description, one line.
   package let summary: String
 
   package let text: String

@@ -1,25 +1,26 @@
 package import JSON
 
 extension JSONText {
-  /// A value as people type it: JSON if it is some, else a string.
+  /// Parses a value as a user types it: JSON if it is valid, otherwise a string.
   ///
-  /// JSON with more members than the daemon takes stays JSON, so that the daemon refuses it.
+  /// JSON with more members than the daemon accepts is still JSON; the daemon then refuses it.
   package init(typed text: String) {
     self =
       (try? JSONText(parsing: text, maxMembers: JSONLimits.anyMembers)) ?? JSONText(string: text)
   }
 }
 
-/// A span of time as people type it.
+/// A duration as a user types it.
 package enum Duration {
-  /// Milliseconds of `250ms`, `2s`, `5m`, `1h30m`, `7d` or a plain number of seconds, which may
-  /// have a fraction; `nil` for anything else.
+  /// Returns the milliseconds of `250ms`, `2s`, `5m`, `1h30m`, `7d` or a number of seconds.
+  ///
+  /// Numbers may have a fraction. Returns `nil` for anything else.
   package static func milliseconds(_ text: String) -> UInt64? {
     if let seconds = Double(text) { return whole(seconds * 1000) }
     return milliseconds(withUnits: text)
   }
 
-  /// Milliseconds of numbers with units, as ``milliseconds(_:)`` takes them; no plain number.
+  /// Returns the milliseconds of numbers with units; `nil` for a plain number.
   static func milliseconds(withUnits text: String) -> UInt64? {
     var rest = text[...]
     var sum = 0.0
@@ -34,7 +35,7 @@ package enum Duration {
     return text.isEmpty ? nil : whole(sum)
   }
 
-  /// The units of systemd.time(7) that are the same everywhere; months and years are not.
+  /// The units of systemd.time(7) with a fixed length; months and years are missing.
   private static let units: [String: Double] = {
     var units: [String: Double] = [:]
     for (names, size) in [
@@ -48,7 +49,7 @@ package enum Duration {
   }()
 
   private static func whole(_ milliseconds: Double) -> UInt64? {
-    // A hundred years; also refuses what is not a number.
+    // About a hundred years; the comparison also rejects NaN.
     guard milliseconds >= 0, milliseconds < 3.2e12 else { return nil }
     return UInt64(milliseconds.rounded())
   }

@@ -1,14 +1,14 @@
 package import Wire
 
-/// What the clocks of this machine show.
+/// The local clock and time zone.
 package struct LocalClock {
-  /// The present moment.
+  /// The current time.
   package let now: Timestamp
 
-  /// What clocks here show at a moment, written as a time in UTC.
+  /// Converts a time to local time, expressed as if it were UTC.
   let shown: (Timestamp) -> Timestamp
 
-  /// The moment at which clocks here show that; the contrary of ``shown``.
+  /// Converts a local time to the time it denotes; the inverse of ``shown``.
   let moment: (Timestamp) -> Timestamp
 
   package init(
@@ -19,20 +19,20 @@ package struct LocalClock {
   }
 }
 
-/// A moment as people type it.
+/// A time or position as a user types it.
 package enum When: Equatable {
   case seq(UInt64)
   case time(Timestamp)
   case start
   case now
 
-  /// Understands a position (`81234`), `start`, `now`, or a time.
+  /// Parses a position (`81234`), `start`, `now`, or a time.
   ///
-  /// Times are as in systemd.time(7): `-5m`, `5 min ago`, `08:30` (today), `yesterday`,
-  /// `today 9:00`, `2026-11-20`, `2026-11-20T20:00` (local; with `Z` or `+01:00` of a zone),
-  /// `@1795313984` (Unix).
+  /// Times are as in systemd.time(7): `-5m`, `5 min ago`, `08:30` (today), `yesterday`, `today
+  /// 9:00`, `2026-11-20`, `2026-11-20T20:00` (local; with `Z` or `+01:00` of a zone), `@1795313984`
+  /// (Unix).
   ///
-  /// - Throws: ``UsageError`` that names the help topic `when`.
+  /// - Throws: ``UsageError`` that refers to the help topic `when`.
   package init(_ text: String, _ clock: LocalClock) throws(UsageError) {
     switch text {
     case "start": self = .start
@@ -60,7 +60,7 @@ extension LocalClock {
       ?? (Timestamp(text + "Z") ?? Timestamp(text + "T00:00Z")).map(moment)
   }
 
-  /// `-5m`, `5m ago`, `1 day 2 hours ago`.
+  /// Parses `-5m`, `5m ago`, `1 day 2 hours ago`.
   private func ago(_ text: String) -> Timestamp? {
     let span: String
     if text.hasPrefix("-") {
@@ -75,7 +75,7 @@ extension LocalClock {
     return Timestamp(microseconds: now.microseconds - Int64(ago) * 1000)
   }
 
-  /// `08:30`, `today`, `yesterday 18:00`, `tomorrow`.
+  /// Parses `08:30`, `today`, `yesterday 18:00`, `tomorrow`.
   private func onDay(_ text: String) -> Timestamp? {
     var words = text.split(separator: " ")[...]
     var days: Int64 = 0
@@ -90,7 +90,7 @@ extension LocalClock {
     default: guard words.count == 1 else { return nil }
     }
     let today = shown(now)
-    // A day at the clocks of here: it may be longer or shorter than others.
+    // A day of the local calendar, which may be longer or shorter than 24 hours.
     let date = Timestamp(microseconds: today.microseconds + days * Self.day).text.prefix(10)
     guard let time = words.popFirst() else { return Timestamp(date + "T00:00Z").map(moment) }
     guard words.isEmpty, time.contains(":") else { return nil }
@@ -98,7 +98,7 @@ extension LocalClock {
     return Timestamp(date + "T" + hour + "Z").map(moment)
   }
 
-  /// Seconds since 1970, with or without a fraction.
+  /// Parses seconds since 1970, with or without a fraction.
   private static func unix(_ text: Substring) -> Timestamp? {
     let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     guard let seconds = UInt32(parts[0]), parts[0].allSatisfy(\.isNumber) else { return nil }

@@ -1,30 +1,30 @@
-/// Lines of a stream, with cells under each other on a terminal and tabs when piped.
+/// Lines of a stream: aligned columns on a terminal, tabs when piped.
 ///
-/// A column becomes as wide as its widest cell so far, because those to come are not known.
+/// A column is as wide as its widest cell so far, because later cells are unknown.
 package struct Columns {
   private var widths: [Int]
   private let isTerminal: Bool
 
-  /// - Parameter widths: How wide the columns are at least; the last one needs none.
+  /// - Parameter widths: The minimum widths of the columns; the last column needs none.
   package init(widths: [Int], isTerminal: Bool) {
     self.widths = widths
     self.isTerminal = isTerminal
   }
 
-  /// Makes the columns as wide as the cells of a line that is still to come.
+  /// Widens the columns for the cells of a later line.
   package mutating func widen(for cells: [String]) {
     for (column, cell) in cells.enumerated() where column < widths.count {
       widths[column] = max(widths[column], cell.harmless().columns)
     }
   }
 
-  /// One line.
+  /// Returns one line.
   ///
-  /// - Parameter style: Styles a cell by its column.
+  /// - Parameter style: Styles a cell, given its column.
   package mutating func line(_ cells: [String], style: (Int, String) -> String) -> String {
     guard isTerminal else { return cells.joined(separator: "\t") }
     var line = ""
-    // As it will be shown, so that it is as wide as that.
+    // Escaped as they will be shown, so that the widths are right.
     for (column, cell) in cells.map({ $0.harmless() }).enumerated() {
       line += style(column, cell)
       guard column < cells.count - 1 else { break }

@@ -1,14 +1,14 @@
-/// In which form results are written.
+/// The output format of results.
 package enum Form: Equatable, Sendable {
-  /// For people: tables, colours on a terminal.
+  /// For people: tables, and colours on a terminal.
   case human
-  /// One document a line, with the protocol's members.
+  /// One JSON document per line, with the members of the protocol.
   case json
   /// The bare value.
   case raw
   case template(Template)
 
-  /// As the options of all commands say.
+  /// Reads the format from the common options.
   package init(_ invocation: Invocation) throws(UsageError) {
     let chosen = ["json", "raw", "format"].filter { invocation.has($0) }
     guard chosen.count < 2 else {
@@ -21,7 +21,7 @@ package enum Form: Equatable, Sendable {
     }
   }
 
-  /// The options.
+  /// The options that select the format.
   package static let options = [
     Option("json", letter: "j", "one JSON document a line, with the members of the protocol"),
     Option("raw", letter: "r", "the bare value: strings without their quotes"),

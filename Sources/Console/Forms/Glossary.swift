@@ -1,4 +1,4 @@
-/// Names and what they mean, in two columns; what is too long for a line goes on under itself.
+/// A two-column list of names and meanings; long meanings continue on the next line.
 package struct Glossary {
   private let rows: [(name: String, meaning: String)]
 
@@ -6,12 +6,12 @@ package struct Glossary {
     self.rows = rows
   }
 
-  /// The lines, without a line end after the last.
+  /// Returns the lines, without a line end after the last.
   ///
-  /// - Parameter width: Of a line, in characters; `nil` for lines of any length.
+  /// - Parameter width: The width of a line in columns; `nil` for no limit.
   package func text(width: Int?, _ style: Style) -> String {
     let column = (rows.map(\.name.columns).max() ?? 0) + 4
-    // Narrow columns would be harder to read than lines that the terminal breaks.
+    // A very narrow column is harder to read than lines wrapped by the terminal.
     let room = width.map { $0 - column }.flatMap { $0 < 20 ? nil : $0 } ?? .max
     return rows.map { name, meaning in
       let space = String(repeating: " ", count: column - name.columns - 2)
@@ -24,7 +24,7 @@ package struct Glossary {
 }
 
 extension String {
-  /// The words of the text in lines of at most a width; a word that is longer has its own.
+  /// Wraps the text into lines of at most `width` columns; a longer word gets its own line.
   package func wrapped(width: Int) -> [String] {
     var lines: [String] = []
     for word in split(whereSeparator: { $0 == " " || $0 == "\n" }) {

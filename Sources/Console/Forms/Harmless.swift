@@ -1,9 +1,10 @@
-// Text of others steers no terminal.
+// Protection of the terminal from control characters in foreign text.
 extension String {
-  /// The text as a terminal may have it: what would steer it stands there as JSON writes it, for
-  /// example `\u009b`; ends of lines and tabs stay.
+  /// Returns the text with control characters escaped as in JSON, for example `\u009b`.
   ///
-  /// - Parameter keepsStyle: Whether a style as ``Style`` writes it stays, which is one that ends.
+  /// Line ends and tabs stay.
+  ///
+  /// - Parameter keepsStyle: Whether a style written by ``Style`` stays, if it is terminated.
   package func harmless(keepsStyle: Bool = false) -> String {
     guard unicodeScalars.contains(where: \.isHarmful) else { return self }
     var text = ""
@@ -26,7 +27,9 @@ extension String {
 }
 
 extension Substring.UnicodeScalarView {
-  /// The style that begins here, or the end of one; `nil` for anything else.
+  /// The style sequence at the start; `nil` if there is none.
+  ///
+  /// `isEnd` is true for a reset.
   fileprivate var style: (isEnd: Bool, end: Index)? {
     let head = prefix(5)
     guard head.starts(with: "\u{1B}[".unicodeScalars), let last = head.firstIndex(of: "m"),
@@ -36,13 +39,14 @@ extension Substring.UnicodeScalarView {
     return (code == 0, index(after: last))
   }
 
-  /// Whether the next sequence ends a style.
+  /// Whether the next escape sequence resets the style.
   fileprivate var endsStyle: Bool { drop { $0 != "\u{1B}" }.style?.isEnd == true }
 }
 
 extension Unicode.Scalar {
-  /// Whether a terminal does something else with it than show it: ends the line, moves, turns the
-  /// direction of what follows.
+  /// Whether a terminal interprets the character instead of showing it.
+  ///
+  /// Examples are line ends, cursor movements and changes of text direction.
   var isSteering: Bool {
     switch value {
     case 0...0x1F, 0x7F...0x9F, 0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
@@ -52,7 +56,7 @@ extension Unicode.Scalar {
 
   fileprivate var isHarmful: Bool { isSteering && self != "\n" && self != "\t" }
 
-  /// As JSON writes it.
+  /// The character as a JSON escape.
   fileprivate var escaped: String {
     let digits = String(value, radix: 16)
     return "\\u" + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits

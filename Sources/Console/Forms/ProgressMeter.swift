@@ -1,6 +1,6 @@
-/// How far long work is, for those who wait: a bar on a terminal, a line now and then elsewhere.
+/// A progress display for long work: a bar on a terminal, otherwise occasional lines.
 package struct ProgressMeter {
-  /// How it is shown.
+  /// The format of the display.
   package enum Form: Equatable, Sendable {
     case bar
     case lines
@@ -8,7 +8,7 @@ package struct ProgressMeter {
     case json
     case none
 
-    /// - Parameter text: `bar`, `lines`, `json`, `none`; `nil` for what fits.
+    /// - Parameter text: `bar`, `lines`, `json` or `none`; `nil` selects by `isTerminal`.
     package init?(_ text: String?, isTerminal: Bool) {
       switch text {
       case nil: self = isTerminal ? .bar : .lines
@@ -25,19 +25,19 @@ package struct ProgressMeter {
   private let form: Form
   private let width: Int
 
-  /// When something was shown last, in milliseconds.
+  /// The time of the last output, in milliseconds.
   private var shown: UInt64
   private var hasBar = false
 
   /// - Parameters:
-  ///   - work: One word for what is done.
-  ///   - milliseconds: Of a clock that does not jump, at the start.
+  ///   - work: One word that names the work.
+  ///   - milliseconds: The start time by a monotonic clock.
   package init(_ work: String, _ form: Form, width: Int = 80, milliseconds: UInt64) {
     (self.work, self.form, self.width) = (work, form, width)
     shown = milliseconds
   }
 
-  /// What is to be written now; `nil` for nothing.
+  /// Returns the text to write now; `nil` for nothing.
   package mutating func show(done: UInt64, total: UInt64, milliseconds: UInt64) -> String? {
     let pause: UInt64 =
       switch form {
@@ -51,7 +51,7 @@ package struct ProgressMeter {
     return text(done: done, total: total)
   }
 
-  /// What ends it.
+  /// Returns the text to write at the end.
   package func end(done: UInt64, total: UInt64) -> String {
     switch form {
     case .bar: hasBar ? "\r\u{1B}[K" : ""

@@ -1,6 +1,6 @@
-/// Colours and weight on a terminal; nothing where they are not wanted.
+/// Colours and weights for a terminal; without effect if switched off.
 package struct Style: Equatable, Sendable {
-  /// The styles, by the numbers that terminals have for them.
+  /// The styles with their terminal codes.
   enum Code: Int {
     case bold = 1
     case dim = 2
@@ -10,18 +10,18 @@ package struct Style: Equatable, Sendable {
     case cyan = 36
   }
 
-  /// Whether anything is styled.
+  /// Whether styles are written.
   package let isOn: Bool
 
   package init(isOn: Bool) {
     self.isOn = isOn
   }
 
-  /// Decides by `--color`, then `NO_COLOR`, then `CLICOLOR_FORCE`, then by what is written to.
+  /// Decides by `--color`, then `NO_COLOR`, then `CLICOLOR_FORCE`, then by the output.
   ///
   /// - Parameters:
   ///   - choice: `always`, `never`, or anything else for `auto`.
-  ///   - environment: The value of a variable; `nil` or empty is none.
+  ///   - environment: Returns the value of a variable; `nil` or empty means unset.
   package init(choice: String?, environment: (String) -> String?, isTerminal: Bool) {
     func isSet(_ name: String) -> Bool { !(environment(name) ?? "").isEmpty }
     switch choice {
@@ -42,7 +42,7 @@ package struct Style: Equatable, Sendable {
   package func reversed(_ text: String) -> String { wrap(text, .reversed) }
   package func cyan(_ text: String) -> String { wrap(text, .cyan) }
 
-  /// A JSON value: strings, numbers and words each in their colour.
+  /// Styles a JSON value by its type.
   package func value(_ text: String) -> String {
     switch text.utf8.first {
     case UInt8(ascii: "\"")?: green(text)

@@ -1,9 +1,9 @@
-/// Rows of cells: aligned with a header on a terminal, tabs and no header when piped.
+/// A table: aligned with a header on a terminal, tabs and no header when piped.
 package struct Table {
   private let header: [String]
   private var rows: [[String]] = []
 
-  /// Which columns are numbers, and so stand to the right.
+  /// The columns with numbers, which are aligned to the right.
   private let numbers: Set<Int>
 
   package init(_ header: [String], numbers: Set<Int> = []) {
@@ -15,10 +15,10 @@ package struct Table {
     rows.append(cells)
   }
 
-  /// The lines of the table.
+  /// Returns the lines of the table.
   package func lines(isTerminal: Bool, _ style: Style) -> [String] {
     guard isTerminal else { return rows.map { $0.joined(separator: "\t") } }
-    // As they will be shown, so that they are as wide as that.
+    // Escaped as they will be shown, so that the widths are right.
     let shown = rows.map { row in row.map { $0.harmless() } }
     let widths = header.indices.map { column in
       ([header] + shown).map { $0[column].columns }.max() ?? 0

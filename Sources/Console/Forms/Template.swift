@@ -1,8 +1,8 @@
 package import JSON
 
-/// What `-F` takes: text with `{member}` where a member of the result is to stand.
+/// The argument of `-F`: text with `{member}` placeholders for members of the result.
 ///
-/// `{event.type}` is a member of a member, `{{` a brace, `\n` and `\t` a new line and a tab.
+/// `{event.type}` is a nested member, `{{` a brace, `\n` and `\t` a line end and a tab.
 package struct Template: Equatable, Sendable {
   private enum Part: Equatable {
     case text(String)
@@ -41,9 +41,9 @@ package struct Template: Equatable, Sendable {
     self.parts = parts + [.text(plain)]
   }
 
-  /// The text with the members of a result; those that it does not have are empty.
+  /// Returns the text with the members of a result; missing members are empty.
   ///
-  /// - Parameter shown: What a member is shown as; the text around them stays as it was typed.
+  /// - Parameter shown: Converts the text of a member; the template's own text is not changed.
   package func render(_ object: JSONObject, _ shown: (String) -> String = { $0 }) -> String {
     parts.map { part in
       switch part {
@@ -53,11 +53,9 @@ package struct Template: Equatable, Sendable {
     }.joined()
   }
 
-  /// What a result never has and the template names, with what it has instead; `nil` when there is no
-  /// such typing error.
+  /// Returns the error for a member that no result has, with the available names; otherwise `nil`.
   ///
-  /// Members of values and of events' data are anybody's and not looked at; those that some results
-  /// have and others not are known.
+  /// Members of values and of event data are free and not checked. Optional members are known.
   package func fault(in document: JSONObject) -> String? {
     for case .member(let path) in parts {
       var object = document
@@ -75,10 +73,10 @@ package struct Template: Equatable, Sendable {
     return nil
   }
 
-  /// Members whose own members are what somebody has put there.
+  /// Members whose own members are arbitrary.
   private static let free: Set = ["value", "values", "data", "before", "after", "meta", "props"]
 
-  /// Members that a result may have or not.
+  /// Members that a result may lack.
   private static let optional: Set = [
     "after", "before", "binderd", "clock_ahead_s", "cmd", "column", "compaction", "error",
     "failure",
@@ -96,7 +94,7 @@ package struct Template: Equatable, Sendable {
 }
 
 extension JSONValue {
-  /// The value as programs of the shell want it: a string without its quotes.
+  /// The value as shell programs expect it: a string without its quotes.
   package var bare: String {
     if case .string(let string) = self { return string }
     return text.text

@@ -1,21 +1,20 @@
-// How many columns of a terminal text takes: what is wide takes two, what stands above something
-// else none.
+// The width of text in terminal columns: wide characters take two, combining ones none.
 extension String {
-  /// The columns of all characters.
+  /// The width of all characters.
   package var columns: Int { reduce(0) { $0 + $1.columns } }
 
-  /// The text with spaces behind it, as wide as a column.
+  /// Returns the text padded with spaces to a width.
   func padded(to columns: Int) -> String {
     self + String(repeating: " ", count: max(0, columns - self.columns))
   }
 
-  /// The text in one line, in at most so many columns; what does not fit has a mark in its place.
+  /// Returns the text as one line of at most `room` columns; an ellipsis marks a cut.
   func cut(to room: Int) -> String {
     let text = String(map { $0.isSteering ? "·" : $0 })
     return text.columns <= room ? text : text.beginning(room - 1) + "…"
   }
 
-  /// A line with its colours, no wider than a screen.
+  /// Returns a styled line cut to a width; its styles stay.
   func clipped(to room: Int) -> String {
     guard columns > room else { return self }
     var (text, width, isStyle) = ("", 0, false)
@@ -28,7 +27,7 @@ extension String {
     return text
   }
 
-  /// The characters that fit into so many columns.
+  /// Returns the longest prefix that fits into `room` columns.
   private func beginning(_ room: Int) -> String {
     var (text, width) = ("", 0)
     for character in self {
@@ -39,8 +38,10 @@ extension String {
     return text
   }
 
-  /// The text in lines of at most so many columns: broken where it breaks itself, between words, and
-  /// a word that is longer than a line within it.
+  /// Wraps the text into lines of a maximum width.
+  ///
+  /// It breaks at line ends and between words, and inside a word only if the word is longer than a
+  /// line.
   package func lines(columns: Int) -> [String] {
     split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
       .flatMap { Self.lines($0, max(2, columns)) }
@@ -55,7 +56,7 @@ extension String {
       let character: Character = character == "\t" ? " " : character.isSteering ? "·" : character
       if width + character.columns > room {
         if character == " " {
-          // The space is where the line ends.
+          // The space becomes the line end.
           lines.append(String(line))
           (line, width, wordStart) = ([], 0, 0)
           continue
@@ -82,13 +83,13 @@ extension ArraySlice<Character> {
 }
 
 extension Character {
-  /// The columns that it takes in a terminal: none, one or two.
+  /// The width in terminal columns: 0, 1 or 2.
   package var columns: Int {
     let scalars = unicodeScalars
     guard let first = scalars.first, first != scalars.last else {
       return unicodeScalars.first?.columns ?? 0
     }
-    // Emoji of several parts are one picture.
+    // Combined emoji are one picture.
     let isPicture = scalars.dropFirst().contains { scalar in
       scalar == "\u{200D}" || scalar == "\u{FE0F}" || 0x1F3FB...0x1F3FF ~= scalar.value
     }
@@ -96,28 +97,28 @@ extension Character {
     return scalars.reduce(0) { $0 + $1.columns }
   }
 
-  /// Whether a terminal does something else with it than show it: ends the line, moves, turns the
-  /// direction of what follows.
+  /// Whether a terminal interprets the character instead of showing it.
   var isSteering: Bool { unicodeScalars.contains(where: \.isSteering) }
 }
 
 extension Unicode.Scalar {
-  /// As `wcwidth` says it.
+  /// The width according to `wcwidth`.
   fileprivate var columns: Int {
     guard value >= 0x300 else { return 1 }
     switch properties.generalCategory {
     case .nonspacingMark, .enclosingMark, .format: return 0
     default: break
     }
-    // The second and third part of a Korean syllable stand within the first.
+    // The second and third part of a Korean syllable combine with the first.
     if 0x1160...0x11FF ~= value { return 0 }
-    // Of a flag each half takes one.
+    // Each half of a flag takes one column.
     if 0x1F1E6...0x1F1FF ~= value { return 1 }
     return properties.isEmojiPresentation || Self.wide.contains { $0 ~= value } ? 2 : 1
   }
 
-  /// What Unicode calls wide or full width, without the emoji: by blocks, so that what is not
-  /// assigned yet is wide as well.
+  /// The wide and full-width characters of Unicode, without emoji.
+  ///
+  /// They are given as blocks, so that unassigned code points are wide too.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F,
     0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60,

@@ -1,36 +1,37 @@
-/// A key as a terminal sends it.
+/// A key press in a terminal.
 package enum Key: Equatable, Sendable {
   case character(Character)
   case enter, escape, tab, backspace
   case up, down, left, right, home, end, pageUp, pageDown
   /// Control and a letter.
   case control(Character)
-  /// A text that was not typed, with its line breaks.
+  /// Pasted text, with its line breaks.
   case paste(String)
 }
 
-/// Makes keys of what a terminal sends, however it is cut.
+/// Decodes terminal input into keys; input may be split at any byte.
 package struct KeyDecoder {
   private var kept: [UInt8] = []
 
-  /// What has come of a text that is being pasted; `nil` while one types.
+  /// The text pasted so far; `nil` outside a paste.
   private var pasted: [UInt8]?
 
-  /// Bytes of a pasted text that are kept; more than any field holds.
+  /// The maximum size of a pasted text, in bytes; more is dropped.
   private static let maxPastedBytes = 1 << 20
 
-  /// What a terminal puts around a pasted text when it was asked to (mode 2004).
+  /// The brackets that a terminal sends around pasted text in mode 2004.
   private static let pasteBegin = Array("\u{1B}[200~".utf8)
   private static let pasteEnd = Array("\u{1B}[201~".utf8)
 
   package init() {}
 
-  /// Whether a sequence has begun and not ended: an escape alone is the key, if nothing follows soon.
+  /// Whether an escape sequence is incomplete.
   ///
-  /// A pasted text has its end, however long that takes.
+  /// If nothing follows soon, it is the escape key. A paste does not count, because it always has
+  /// an end.
   package var isWithinSequence: Bool { pasted == nil && !kept.isEmpty }
 
-  /// The keys that bytes complete.
+  /// Decodes bytes and returns the completed keys.
   package mutating func feed(_ bytes: some Sequence<UInt8>) -> [Key] {
     kept += bytes
     var keys: [Key] = []
@@ -48,10 +49,10 @@ package struct KeyDecoder {
     return keys
   }
 
-  /// Takes what has come of a pasted text; `nil` while its end has not come.
+  /// Consumes pasted text; returns `nil` until its end has arrived.
   private mutating func takePasted() -> Key? {
     let end = kept.indices.first { kept[$0...].starts(with: Self.pasteEnd) }
-    // What may be the beginning of the end waits for the rest of it.
+    // A partial end marker waits for the rest.
     let count = end ?? kept.indices.first { Self.pasteEnd.starts(with: kept[$0...]) } ?? kept.count
     let room = Self.maxPastedBytes - (pasted?.count ?? 0)
     pasted?.append(contentsOf: kept[..<min(count, room)])
@@ -61,13 +62,15 @@ package struct KeyDecoder {
     return .paste(String(decoding: pasted, as: UTF8.self))
   }
 
-  /// Nothing has followed for a while: what has begun is what it is.
+  /// Ends an incomplete sequence after a pause.
   package mutating func flush() -> [Key] {
     defer { kept = [] }
     return kept.first == 0x1B ? [.escape] : []
   }
 
-  /// The first key and its bytes, no key for a sequence that is not known; `nil` when more is needed.
+  /// Returns the first key and its length; the key is `nil` for an unknown sequence.
+  ///
+  /// Returns `nil` if more bytes are needed.
   private static func first(of bytes: [UInt8]) -> (key: Key?, count: Int)? {
     switch bytes[0] {
     case 0x1B: return sequence(bytes)
@@ -96,7 +99,7 @@ package struct KeyDecoder {
     return (.character(character), count)
   }
 
-  /// `ESC [ … letter`, `ESC O letter`, or the key itself before anything else.
+  /// Decodes `ESC [ … letter` or `ESC O letter`; otherwise returns the escape key.
   private static func sequence(_ bytes: [UInt8]) -> (key: Key?, count: Int)? {
     guard bytes.count > 1 else { return nil }
     guard bytes[1] == UInt8(ascii: "[") || bytes[1] == UInt8(ascii: "O") else {

@@ -1,17 +1,17 @@
 package import JSON
 
-/// The arguments of an intent while somebody types them, one field each.
+/// A form for the arguments of an intent, with one field each.
 package struct IntentForm: Equatable {
   package let intent: ViewState.Intent
   package private(set) var fields: [String]
 
-  /// The field that is typed into.
+  /// The index of the active field.
   package private(set) var current = 0
 
-  /// Whether something was typed since it is there.
+  /// Whether a key was pressed in the form.
   private(set) var isTouched = false
 
-  /// What a key has led to.
+  /// The result of a key.
   package enum Outcome: Equatable {
     case goesOn
     case cancelled
@@ -19,11 +19,12 @@ package struct IntentForm: Equatable {
   }
 
   /// - Parameters:
-  ///   - row: The element of a list that is chosen: if the intent is about it, its members are what
-  ///     the fields of their names hold at first. What makes something new begins empty, and so does
-  ///     what may be left out: to ask for what is there already changes nothing.
+  ///   - row: The chosen element. If the intent concerns it, its members fill the required fields
+  ///     of the same names. Fields of an intent that creates something, and optional fields, start
+  ///     empty.
   ///   - list: The name of the list.
-  ///   - view: A view in which what it shows is edited: its properties are that as well.
+  ///   - view: A view whose content is edited; its properties fill the fields of the same names
+  ///     too.
   package init(
     _ intent: ViewState.Intent, row: JSONValue?, of list: String?, view: ViewState? = nil
   ) {
@@ -39,7 +40,7 @@ package struct IntentForm: Equatable {
       fields.firstIndex(of: "") ?? intent.parameters.firstIndex { $0.name != "id" } ?? 0
   }
 
-  /// The arguments as far as they are typed; those left empty that may be are left out.
+  /// The arguments typed so far, without empty optional ones.
   package var arguments: JSONObject {
     var arguments = JSONObject()
     for (parameter, field) in zip(intent.parameters, fields) {
@@ -50,14 +51,14 @@ package struct IntentForm: Equatable {
     return arguments
   }
 
-  /// Whether everything is there that it cannot do without; an empty text is a text.
+  /// Whether all required arguments are present; an empty text counts.
   package var isComplete: Bool {
     zip(intent.parameters, fields).allSatisfy { parameter, field in
       !field.isEmpty || parameter.isOptional || parameter.type == "string"
     }
   }
 
-  /// Takes a key.
+  /// Handles a key.
   package mutating func press(_ key: Key) -> Outcome {
     isTouched = true
     switch key {
@@ -81,30 +82,32 @@ package struct IntentForm: Equatable {
 }
 
 extension String {
-  /// The text in one line, as a field holds it: a line break is a space, and one at the end none.
+  /// The text in one line: inner line breaks become spaces, others are removed.
   fileprivate var asOneLine: String {
     split(whereSeparator: \.isNewline).joined(separator: " ")
   }
 }
 
 extension ViewState.Intent {
-  /// Whether it takes one text and nothing else, so that one writes line after line.
+  /// Whether it takes exactly one text, so that a user can write line after line.
   var takesText: Bool {
     parameters.count == 1
       && parameters.allSatisfy { $0.type == "string" && !$0.isOptional && $0.name != "id" }
   }
 
-  /// Whether it is about an element of a list: it cannot do without the `id` that the element has, or
-  /// takes that number under the name of what the list is of, as an `episode` of `episodes`.
+  /// Returns whether it concerns an element of a list.
   ///
-  /// What may be given an `id` makes something new.
+  /// It requires the `id` of the element, or takes that number under the singular of the list's
+  /// name, such as `episode` for `episodes`. An intent with an optional `id` creates something
+  /// instead.
   func concerns(_ row: JSONObject, of list: String?) -> Bool {
     row["id"] != nil
       && parameters.contains { $0.name == "id" && !$0.isOptional || $0.isElement(of: list) }
   }
 
-  /// What it is asked with for an element of a list that it is about, and that has all that it cannot
-  /// do without; `nil` for others.
+  /// Returns the arguments for a list element that the intent concerns.
+  ///
+  /// Returns `nil` if it does not concern the element, or if the element lacks a required argument.
   func arguments(for row: JSONObject, of list: String?) -> JSONObject? {
     guard concerns(row, of: list) else { return nil }
     var arguments = JSONObject()
@@ -117,10 +120,10 @@ extension ViewState.Intent {
 }
 
 extension ViewState.Intent.Parameter {
-  /// Whether it is the number of an element; a name would be one that somebody makes up.
+  /// Returns whether it is the number of an element; a name would be one that a user invents.
   fileprivate func isElement(of list: String?) -> Bool { type == "integer" && name + "s" == list }
 
-  /// What it is for an element of a list.
+  /// Returns its value for a list element.
   fileprivate func value(in row: JSONObject, of list: String?) -> JSONValue? {
     isElement(of: list) ? row["id"] : row[name]
   }

@@ -1,22 +1,22 @@
-/// Something that is read instead of the view in front, and left again.
+/// A pane that is shown instead of the front view.
 package struct ViewPane: Equatable {
-  /// What there is to read.
+  /// The content of a pane.
   package enum Kind: Equatable {
-    /// All keys, and what they do.
+    /// All keys and their effects.
     case keys
-    /// Everything that the chosen element and the view have, whole.
+    /// The full chosen element and the full view.
     case details
   }
 
   package let kind: Kind
 
-  /// How many of its lines stand above the screen.
+  /// The number of lines scrolled off the top.
   package private(set) var top = 0
 
   init(_ kind: Kind) { self.kind = kind }
 
   mutating func move(by lines: Int) { top = max(0, top + lines) }
 
-  /// Goes back to where the last of its lines is in the last line of the screen.
+  /// Scrolls back so that the last line is at most at the bottom of the screen.
   mutating func settle(lines: Int, in room: Int) { top = min(top, max(0, lines - room)) }
 }

@@ -1,14 +1,14 @@
 internal import JSON
 
-// What is read instead of a view.
+// Panes shown instead of a view.
 extension ViewScreen {
-  /// The lines of a pane that there is room for.
+  /// Returns the visible lines of a pane.
   func pane(_ pane: ViewPane, _ session: ViewSession, _ room: Int) -> [String] {
     let text = text(of: pane, session)
     return Array(text.dropFirst(min(pane.top, max(0, text.count - room))).prefix(room))
   }
 
-  /// All lines of a pane.
+  /// Returns all lines of a pane.
   func text(of pane: ViewPane, _ session: ViewSession) -> [String] {
     switch pane.kind {
     case .keys: keys(session)
@@ -34,7 +34,7 @@ extension ViewScreen {
     }
   }
 
-  /// The chosen element, and then the properties of the view.
+  /// Returns the chosen element, then the properties of the view.
   private func details(_ session: ViewSession) -> [String] {
     var lines: [String] = []
     switch session.chosen {

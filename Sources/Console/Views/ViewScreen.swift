@@ -1,6 +1,6 @@
 internal import JSON
 
-/// How views look in a terminal.
+/// The rendering of views in a terminal.
 package struct ViewScreen {
   let style: Style
   let width: Int
@@ -10,21 +10,21 @@ package struct ViewScreen {
     (self.style, self.width, self.height) = (style, max(1, width), max(1, height))
   }
 
-  /// Whether there is no room for lines that only part others.
+  /// Whether the screen is too small for separating blank lines.
   private var isTight: Bool { height < 14 }
 
-  /// The lines of the screen, as many as it is high, none wider than it is.
+  /// Returns the lines of the screen: as many as its height, none wider than its width.
   package func lines(_ session: ViewSession) -> [String] {
     let (head, foot) = frame(session)
     let room = max(0, height - head.count - foot.count)
     var body = session.pane.map { self.pane($0, session, room) } ?? contents(session, room)
     body += Array(repeating: "", count: max(0, room - body.count))
     let all = (head + body.prefix(room) + foot).map { $0.clipped(to: width) }
-    // Where there is no room for all, it is for what one types.
+    // If there is too little room, show the input.
     return Array(session.form == nil ? all.prefix(height) : all.suffix(height))
   }
 
-  /// Scrolls no further than there is something to read.
+  /// Limits scrolling of the pane to its content.
   package func settle(_ session: inout ViewSession) {
     guard let pane = session.pane else { return }
     let (head, foot) = frame(session)
@@ -32,7 +32,7 @@ package struct ViewScreen {
     session.pane?.settle(lines: count, in: max(1, height - head.count - foot.count))
   }
 
-  /// What stands above and below.
+  /// Returns the lines above and below the content.
   private func frame(_ session: ViewSession) -> (head: [String], foot: [String]) {
     let space = isTight ? [] : [""]
     let help: [String] =
@@ -51,7 +51,7 @@ package struct ViewScreen {
     return ([title(session.stack)] + space, space + help + status(session))
   }
 
-  /// Where one is: the views from the first to the one in front, or the tabs.
+  /// Returns the title: the path from the root to the front view, and the tabs.
   private func title(_ stack: ViewStack) -> String {
     let path = stack.path.map(\.binder).joined(separator: " › ")
     guard stack.tabs.count > 1 else { return style.bold(path.cut(to: width)) }
@@ -71,14 +71,14 @@ package struct ViewScreen {
       self.lines(name.padded(to: names), property, isWhole: list == nil)
     }
     guard let list, let property = view.properties[list.name] else { return lines }
-    // The list has half of the room at least.
+    // The list gets at least half of the room.
     lines = Array(lines.prefix(room / 2))
     lines.append(
       style.bold(("\(list.name) (\(list.elements.count))" + loading(property)).cut(to: width)))
     return lines + rows(list.elements, session, max(1, room - lines.count))
   }
 
-  /// A property by its name; whole, it goes on under itself where it is too long for one line.
+  /// Returns the lines of a property; `isWhole` wraps long text instead of cutting it.
   func lines(_ name: String, _ property: ViewState.Property, isWhole: Bool) -> [String] {
     let room = max(1, width - name.columns)
     func wrapped(_ text: String, _ style: (String) -> String) -> [String] {
@@ -98,10 +98,9 @@ package struct ViewScreen {
     return ["loading", "reloading"].contains(property.state) ? "  …" : ""
   }
 
-  /// The rows around the chosen one that there is room for, and where that is not little the names
-  /// of their columns.
+  /// Returns the rows around the chosen one that fit, with column names if there is enough room.
   ///
-  /// The chosen one is shown whole, and all of a log, as far as there is room.
+  /// The chosen row is shown whole if it fits, and so are all rows of a log.
   private func rows(_ elements: [JSONValue], _ session: ViewSession, _ room: Int) -> [String] {
     let chosen = session.row ?? 0
     let first = max(0, chosen - room)
@@ -135,9 +134,9 @@ package struct ViewScreen {
     return (header.map { [style.dim("  " + $0)] } ?? []) + shown
   }
 
-  // MARK: What one can do
+  // MARK: Help and input
 
-  /// The keys in as many lines as there is room for: those of the view as far as they fit.
+  /// Returns the key help in at most two lines, with as many intents as fit.
   private func help(_ session: ViewSession) -> [String] {
     let keys = session.keys.map { key, intent in
       "\(key) \(intent.name)" + (intent.parameters.isEmpty ? "" : "…")
@@ -178,7 +177,7 @@ package struct ViewScreen {
         lines.append("  " + name.padded(to: indent) + hint)
         continue
       }
-      // Of what is typed the end is seen.
+      // Show the end of the typed text.
       let typed = text.lines(columns: room).suffix(isTight ? 1 : 4)
       for (j, line) in typed.enumerated() {
         let isLast = j == typed.count - 1

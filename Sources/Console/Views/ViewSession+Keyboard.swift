@@ -1,12 +1,12 @@
 internal import JSON
 
-// What keys mean.
+// Keyboard handling.
 extension ViewSession {
-  /// Takes a key.
+  /// Handles a key and returns the action to perform.
   package mutating func press(_ key: Key) -> Action? {
     let action = act(key)
     bringBack()
-    // Nobody is there to hear anything else.
+    // While the daemon is away, no other action is possible.
     guard isAway, action != .quit else { return action }
     unsent = nil
     return nil
@@ -39,7 +39,7 @@ extension ViewSession {
     return nil
   }
 
-  /// Leaves a view that was put above another; what is beside or in place of another stays.
+  /// Closes the nearest view that covers another; tabs and replacements stay.
   private mutating func back(from view: ViewState) -> Action? {
     guard let nearest = stack.path.last(where: { ["push", "present"].contains($0.style) }) else {
       if !isAway { message = "there is nothing to go back to; q quits" }
@@ -48,15 +48,15 @@ extension ViewSession {
     return .close(nearest.handle)
   }
 
-  /// Waits until it was read that what was being typed has ended.
+  /// Dismisses the notice about interrupted input.
   ///
-  /// Enter is no sign of that: who was typing ends a line with it.
+  /// Enter does not dismiss it, because a user who was typing may just have pressed it.
   private mutating func acknowledge(_ key: Key) -> Action? {
     if [.escape, .control("c"), .control("d")].contains(key) { notice = nil }
     return nil
   }
 
-  /// Does what was asked about, or not.
+  /// Handles the answer to a question.
   private mutating func decide(_ key: Key) -> Action? {
     switch key {
     case .character("y"), .character("Y"):
@@ -69,7 +69,7 @@ extension ViewSession {
     return nil
   }
 
-  /// Reads what is shown instead of the view.
+  /// Handles a key in a pane.
   private mutating func read(_ key: Key) -> Action? {
     switch key {
     case .control("c"), .control("d"): return .quit
@@ -85,10 +85,10 @@ extension ViewSession {
     return nil
   }
 
-  /// Asks what fits the chosen row, or lets one write.
+  /// Performs the intent that fits the chosen row, or opens a form for text.
   ///
-  /// That is the intent that opens a view of the row, or the only one that has all its arguments in
-  /// it. Where there is none, one writes: what takes one text.
+  /// It takes the intent that opens a view of the row, or the only one whose arguments the row has.
+  /// Otherwise it opens a form for the first intent that takes one text.
   private mutating func choose() -> Action? {
     if case .object(let row)? = chosen, let front = stack.frontView {
       let fitting = front.intents.compactMap { intent in
@@ -134,9 +134,9 @@ extension ViewSession {
       guard form.intent.isLive, form.fields != before, form.isComplete else { return nil }
       typed[front] = .ask(front, intent: form.intent.name, form.arguments)
       return typed[front]
-    // What is live was asked while it was typed.
+    // A live intent was already sent while the user typed.
     case .done where form.intent.isLive: self.form = nil
-    // What is typed waits for somebody who takes it.
+    // Keep the input until the daemon is back.
     case .done where isAway: self.form = form
     case .done(let arguments):
       unsent = SentForm(view: front, form: form, isComposing: isComposing)

@@ -1,20 +1,20 @@
 package import JSON
 internal import Wire
 
-// What is done when the daemon is there, for the first time or again.
+// Opening of views after a connection or a reconnection.
 extension ViewSession {
-  /// Takes the answer to `open`.
+  /// Handles the reply to `open`.
   ///
-  /// What was shown before the connection was lost is opened again first, see ``next()``.
+  /// After a reconnection the earlier views are reopened first, see ``next()``.
   ///
-  /// - Returns: What is to be asked so that it shows what it showed before.
+  /// - Returns: The action that restores the earlier content.
   @discardableResult
   package mutating func open(_ answer: JSONObject) -> Action? {
     returning = ViewReturn(to: stack.path, trail, from: answer)
     return next()
   }
 
-  /// What is to be asked next on the way back to what was shown; `nil` for nothing, or nothing yet.
+  /// Returns the next action for reopening views; `nil` if there is none, or none yet.
   package mutating func next() -> Action? {
     guard var way = returning else { return nil }
     let next = way.next()
@@ -30,7 +30,7 @@ extension ViewSession {
     }
   }
 
-  /// Shows the views of the new connection.
+  /// Switches to the views of the new connection.
   private mutating func arrive(_ way: ViewReturn, isThere: Bool) -> Action? {
     let before = (root: stack.views.first, front: stack.frontView)
     let typed = typed
@@ -45,7 +45,7 @@ extension ViewSession {
     guard let front = stack.frontView else { return nil }
     if rows[front.handle] == nil { unchosen = [front.handle] }
     showChosen()
-    // What is being typed goes on where it can go.
+    // Continue the current input if its view and intent still exist.
     if let form,
       !isThere || before.front?.binder != front.binder || !front.intents.contains(form.intent)
     {

@@ -9,16 +9,16 @@ struct SentForm {
 }
 
 extension ViewSession {
-  /// Something that is asked before it is done.
+  /// A confirmation before an action.
   package struct Question: Equatable {
-    /// What would be done, for example `remove lobby`.
+    /// The action in words, for example `remove lobby`.
     package let text: String
     let action: Action
   }
 
-  // MARK: What was sent
+  // MARK: Requests and replies
 
-  /// What was to be done is sent.
+  /// Records that an action was sent.
   package mutating func send(_ action: Action, as request: Int) {
     if returning != nil {
       returning?.request = request
@@ -31,11 +31,13 @@ extension ViewSession {
     }
   }
 
-  /// Takes the answer to what was sent; a form that is refused comes back with what was typed.
+  /// Handles a reply.
+  ///
+  /// A refused form is shown again with its input.
   ///
   /// - Parameters:
-  ///   - fault: Why it is refused; `nil` when it is not.
-  ///   - opened: The view that it has opened; `nil` for none.
+  ///   - fault: The reason for a refusal; `nil` on success.
+  ///   - opened: The view that was opened; `nil` for none.
   package mutating func answer(_ request: Int, fault: String?, opened: Handle? = nil) {
     guard returning == nil else {
       if returning?.request == request { returning?.answer(fault: fault) }
@@ -49,7 +51,7 @@ extension ViewSession {
     bringBack()
   }
 
-  /// Goes on with what was refused, where nothing else is being typed.
+  /// Shows the last refused form again, unless the user is typing.
   mutating func bringBack() {
     guard form?.isTouched != true, let i = returned.lastIndex(where: { $0.view == stack.front })
     else { return }
@@ -57,9 +59,9 @@ extension ViewSession {
     (form, isComposing) = (last.form, last.isComposing)
   }
 
-  // MARK: What ends by itself
+  // MARK: Interrupted input
 
-  /// Ends what is being typed or asked, and says so before a key means anything else.
+  /// Discards the form or question, and shows a notice with the lost input.
   mutating func interrupt(_ reason: String) {
     guard form != nil || question != nil else { return }
     let typed = form.map { $0.intent.isLive ? [] : $0.fields.filter { !$0.isEmpty } } ?? []
@@ -69,9 +71,9 @@ extension ViewSession {
     (form, question, unsent, isComposing) = (nil, nil, nil, false)
   }
 
-  // MARK: What takes something away
+  // MARK: Destructive intents
 
-  /// Does what is asked, or asks back when that takes something away.
+  /// Returns the action for an intent, or asks for confirmation if it is destructive.
   mutating func ask(
     _ intent: ViewState.Intent, _ arguments: JSONObject, of view: ViewState
   ) -> Action? {
@@ -81,7 +83,7 @@ extension ViewSession {
     return nil
   }
 
-  /// What an intent is about, as people call it: the chosen row, else the view.
+  /// Returns the subject of an intent in words: the chosen row, otherwise the view.
   private func what(_ arguments: JSONObject, of view: ViewState) -> String {
     if case .object(let row)? = chosen, let id = row["id"],
       arguments.members.contains(where: { $0.value == id })
@@ -102,7 +104,7 @@ extension ViewSession {
 }
 
 extension JSONObject {
-  /// How people call what it describes.
+  /// The name or title of the described thing.
   fileprivate var title: String? {
     for name in ["name", "title"] {
       if case .string(let text)? = self[name], !text.isEmpty { return text }
@@ -112,7 +114,7 @@ extension JSONObject {
 }
 
 extension ViewState {
-  /// How it has ended, or what has come before it, by the notification that said so.
+  /// Returns the reason why it closed, or lost the front, according to a notification.
   func end(_ method: String, _ params: JSONObject) -> String {
     var why = params["reason"]?.bare
     if case .object(let error)? = params["error"] { why = error["message"]?.bare }

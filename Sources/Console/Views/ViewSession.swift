@@ -1,76 +1,79 @@
 package import JSON
 package import Wire
 
-/// Somebody who looks at views in a terminal: what is in front, which row is chosen, what is typed.
+/// The state of a user who looks at views in a terminal: the front view, the chosen row, the input.
 ///
-/// It decides what a key means and does nothing.
+/// It maps keys to actions, but has no side effects.
 package struct ViewSession {
-  /// What is to be done.
+  /// An action for the caller to perform.
   package enum Action: Equatable {
     case ask(Handle, intent: String, JSONObject)
     case close(Handle)
-    /// To be answered when everything that is under way has come.
+    /// Sends `sync`, which is answered when all pending messages have arrived.
     case sync
     case quit
   }
 
   package internal(set) var stack = ViewStack()
 
-  /// The arguments that are being typed.
+  /// The form that the user is filling in; `nil` for none.
   package internal(set) var form: IntentForm?
 
-  /// What is read instead of the view in front; `nil` while that is shown.
+  /// The pane shown instead of the front view; `nil` for none.
   package internal(set) var pane: ViewPane?
 
-  /// What is asked before something is taken away; `nil` for nothing.
+  /// The question before a destructive intent; `nil` for none.
   package internal(set) var question: Question?
 
-  /// What has become of what somebody was typing; no key means anything else until it was read.
+  /// The notice about interrupted input.
+  ///
+  /// The user must dismiss it before other keys work.
   package internal(set) var notice: String?
 
-  /// How the last view has ended; `nil` while there is one.
+  /// The reason why the last view has closed; `nil` while a view is open.
   package private(set) var ending: String?
 
-  /// What the last answer or fault was.
+  /// The last result or error.
   package var message = ""
 
-  /// Whether there is no daemon to ask.
+  /// Whether the daemon is disconnected.
   package internal(set) var isAway = false
 
-  /// Whether another line is asked for when one is sent.
+  /// Whether a new line is started after one was sent.
   var isComposing = false
 
-  /// Whether the form is the one that has come when a line was sent.
+  /// Whether the form was opened automatically after a line was sent.
   var isNextLine = false
 
-  /// The form whose intent is about to be sent, and those that were, by their requests: what is
-  /// refused comes back.
+  /// The form about to be sent, and the sent forms by request; refused ones are shown again.
   var unsent: SentForm?
   var sent: [Int: SentForm] = [:]
 
-  /// What was refused while something else was typed.
+  /// Refused forms that wait because another form is open.
   var returned: [SentForm] = []
 
-  /// What was typed last into a live intent of a view.
+  /// The last action of a live intent, per view.
   var typed: [Handle: Action] = [:]
 
-  /// The chosen row of each view; that of a log, where none is, is the last.
+  /// The chosen row of each view.
+  ///
+  /// In a log without an entry, it is the last row.
   var rows: [Handle: Int] = [:]
 
-  /// The views whose element to be seen first has not come yet.
+  /// The views whose initially chosen element has not arrived yet.
   var unchosen: Set<Handle> = []
 
-  /// How the views were opened.
+  /// The record of how the views were opened.
   var trail = ViewTrail()
 
-  /// The way back to what was shown before the daemon was lost; `nil` when it was gone, or none was lost.
+  /// The steps to reopen the views after a reconnection; `nil` if none are pending.
   var returning: ViewReturn?
 
   package init() {}
 
-  // MARK: From the daemon
+  // MARK: Messages from the daemon
 
-  /// Takes a notification.
+  /// Handles a notification.
   package mutating func take(_ method: String, _ params: JSONObject) {
     guard returning == nil else {
       returning?.take(method, params)
@@ -82,7 +85,7 @@ package struct ViewSession {
     if stack.front != front {
       pane = nil
       let end = view.map { $0.end(method, params) } ?? ""
-      // What one has sent may open another view; then nothing was being typed.
+      // A sent line may open another view; then no input was interrupted.
       let isExpected =
         isNextLine && (method == "opened" || params["reason"] == .string("replaced"))
       if question != nil || form?.isTouched == true || !isExpected { interrupt(end) }
@@ -101,20 +104,22 @@ package struct ViewSession {
     if case .string(let text)? = error["message"] { message = text }
   }
 
-  /// Chooses the same element in its new place; where it is gone, what stands there now.
+  /// Keeps the same element chosen at its new place; if it is gone, the same row.
   private mutating func follow(_ id: JSONValue?, in view: Handle) {
     guard let id, rows[view] != nil, chosen?.id != id else { return }
     rows[view] = list?.elements.firstIndex { $0.id == id } ?? rows[view]
   }
 
-  /// The daemon is gone; what it has shown last stays until it is there again.
+  /// Handles the loss of the daemon.
+  ///
+  /// The last views stay visible until it returns.
   package mutating func lose(_ message: String) {
     (isAway, returning) = (true, nil)
     self.message =
       message + (sent.isEmpty ? "" : "; whether what was sent last has arrived is unknown")
   }
 
-  /// Chooses the elements that views say are to be seen first; a long list comes in parts.
+  /// Chooses the elements that views name as initially chosen; long lists arrive in parts.
   mutating func showChosen() {
     for handle in unchosen {
       guard let view = stack[handle], let id = view.properties["chosen"]?.value else {
@@ -127,9 +132,9 @@ package struct ViewSession {
     }
   }
 
-  // MARK: What is in front
+  // MARK: The front view
 
-  /// The list in whose rows one chooses: the longest of the view in front; `nil` for none.
+  /// The list for choosing rows: the longest of the front view; `nil` for none.
   package var list: (name: String, elements: [JSONValue])? { stack.frontView.flatMap(list(of:)) }
 
   private func list(of view: ViewState) -> (name: String, elements: [JSONValue])? {
@@ -139,13 +144,13 @@ package struct ViewSession {
     return lists.max { ($0.elements.count, $1.name) < ($1.elements.count, $0.name) }
   }
 
-  /// The index of the chosen row; `nil` when there is none to choose.
+  /// The index of the chosen row; `nil` if there is none.
   package var row: Int? {
     guard let front = stack.front, let list, !list.elements.isEmpty else { return nil }
     return min(rows[front] ?? (isLog ? .max : 0), list.elements.count - 1)
   }
 
-  /// Whether the list is a log, at whose end one looks: its elements have a `time`.
+  /// Whether the list is a log, which is shown from its end: its elements have a `time`.
   var isLog: Bool {
     if case .object(let element)? = list?.elements.last { element["time"] != nil } else { false }
   }
@@ -153,7 +158,7 @@ package struct ViewSession {
   /// The chosen element.
   var chosen: JSONValue? { row.flatMap { list?.elements[$0] } }
 
-  /// Chooses another row.
+  /// Moves the choice by a number of rows.
   mutating func move(by rows: Int) {
     guard let front = stack.front, let row, let count = list?.elements.count else { return }
     unchosen.remove(front)
@@ -164,8 +169,9 @@ package struct ViewSession {
   /// Brings the next tab to the front.
   mutating func turn() { stack.turn() }
 
-  /// The intents of the view in front, each with the key that asks it: the first letter of its name,
-  /// if none before it has that, and else another.
+  /// The intents of the front view with their keys.
+  ///
+  /// The key is the first letter of the name, or another one if that is taken.
   package var keys: [(key: Character, intent: ViewState.Intent)] {
     let intents = stack.frontView?.intents ?? []
     var keys: [Character?] = []
@@ -180,7 +186,7 @@ package struct ViewSession {
     return zip(keys, intents).compactMap { key, intent in key.map { ($0, intent) } }
   }
 
-  /// The properties of the view in front that are shown beside the list, by name.
+  /// The properties of the front view besides the list, by name.
   var properties: [(name: String, property: ViewState.Property)] {
     (stack.frontView?.properties ?? [:]).sorted { $0.key < $1.key }.map { ($0, $1) }
       .filter { $0.name != list?.name && $0.name != "chosen" }
@@ -188,7 +194,7 @@ package struct ViewSession {
 }
 
 extension JSONValue {
-  /// By which an element of a list is known; `nil` when it has nothing of that kind.
+  /// The `id` of a list element; `nil` if it has none.
   fileprivate var id: JSONValue? {
     if case .object(let element) = self { element["id"] } else { nil }
   }

@@ -1,12 +1,12 @@
 package import JSON
 package import Wire
 
-/// The views that are open, as frames have told, and which of them is in front.
+/// The open views according to the daemon's frames, and the front view.
 package struct ViewStack: Equatable {
-  /// In the order in which they were opened.
+  /// The views in the order in which they were opened.
   package private(set) var views: [ViewState] = []
 
-  /// The view in front; `nil` when none is open.
+  /// The handle of the front view; `nil` if none is open.
   package private(set) var front: Handle?
 
   package init() {}
@@ -17,7 +17,7 @@ package struct ViewStack: Equatable {
 
   package var frontView: ViewState? { front.flatMap { self[$0] } }
 
-  /// The view in front and those above it, the first opened first.
+  /// The front view and its parents, the root first.
   package var path: [ViewState] {
     var path: [ViewState] = []
     var next = frontView
@@ -28,27 +28,27 @@ package struct ViewStack: Equatable {
     return path
   }
 
-  /// The views that stand beside the one in front, itself among them; empty when there are none.
+  /// The tabs next to the front view, including its own; empty if there are none.
   package var tabs: [ViewState] {
     guard let view = path.last(where: { $0.style == "tab" }) else { return [] }
     return views.filter { $0.style == "tab" && $0.parent == view.parent }
   }
 
-  /// Takes the answer to `open`.
+  /// Handles the reply to `open`.
   package mutating func open(_ answer: JSONObject) {
     guard let view = ViewState(answer) else { return }
     views.append(view)
     front = view.handle
   }
 
-  /// Takes a notification; others than those about views do nothing.
+  /// Handles a notification; ignores those that do not concern views.
   package mutating func take(_ method: String, _ params: JSONObject) {
     guard let handle = params["view"].flatMap(Handle.init) else { return }
     switch method {
     case "opened":
       guard let view = ViewState(params) else { return }
       views.append(view)
-      // Of tabs the first stays in front.
+      // The first of several tabs stays in front.
       if view.style != "tab" || tabs.isEmpty && front == view.parent { front = handle }
     case "next":
       guard let i = views.firstIndex(where: { $0.handle == handle }),
@@ -60,14 +60,14 @@ package struct ViewStack: Equatable {
     }
   }
 
-  /// Takes a view out, and what was opened from it.
+  /// Removes a view and its children.
   package mutating func close(_ handle: Handle) {
     guard let view = self[handle] else { return }
     for child in views where child.parent == handle { close(child.handle) }
     views.removeAll { $0.handle == handle }
     guard front == handle else { return }
     front = view.parent.flatMap { self[$0] }?.handle ?? views.last?.handle
-    // What is beside or above it is nearer than where it came from.
+    // A sibling is preferred to the parent.
     if let beside = views.last(where: { $0.parent == view.parent && $0.parent != nil }) {
       front = beside.handle
     }
@@ -82,7 +82,7 @@ package struct ViewStack: Equatable {
     front = deepest(tabs[(i + 1) % tabs.count].handle)
   }
 
-  /// The view that was opened last from a view, and from that, and so on.
+  /// Returns the most recently opened descendant of a view, or the view itself.
   private func deepest(_ handle: Handle) -> Handle {
     views.last { $0.parent == handle }.map { deepest($0.handle) } ?? handle
   }

@@ -1,37 +1,36 @@
 package import JSON
 package import Wire
 
-/// One view of the daemon as its client has it: what `open` and `opened` say, and what `next` has
-/// changed since.
+/// The client's copy of a view: the frame that opened it, updated by each `next`.
 package struct ViewState: Equatable {
-  /// One property.
+  /// A property of a view.
   package struct Property: Equatable {
-    /// `state`, `list` or `loading`.
+    /// The kind: `state`, `list` or `loading`.
     package var kind = "state"
 
-    /// What loading has come to; `nil` for what is not loading.
+    /// The loading state; `nil` for a property that does not load.
     package var state: String?
 
-    /// `nil` when there is nothing to show.
+    /// The value; `nil` if there is none.
     package var value: JSONValue?
 
-    /// Why loading has failed.
+    /// The reason of a failed load.
     package var error: String?
 
     package init() {}
 
-    /// The elements; `nil` when it shows none.
+    /// The elements; `nil` if the value is not a list.
     package var elements: [JSONValue]? {
       if case .array(let elements)? = value { elements } else { nil }
     }
   }
 
-  /// One intent.
+  /// An intent of a view.
   package struct Intent: Equatable {
-    /// One argument.
+    /// A parameter of an intent.
     package struct Parameter: Equatable {
       package let name: String
-      /// For example `string`.
+      /// The type, for example `string`.
       package let type: String
       package let isOptional: Bool
     }
@@ -42,10 +41,10 @@ package struct ViewState: Equatable {
     /// The binder of the view that it opens; `nil` for none.
     package let opens: String?
 
-    /// Whether it is asked with each key that is typed.
+    /// Whether it is sent after each typed key.
     package let isLive: Bool
 
-    /// Whether it takes something away that it does not bring back.
+    /// Whether it removes something irrevocably.
     package let isDestructive: Bool
   }
 
@@ -53,12 +52,12 @@ package struct ViewState: Equatable {
   package let binder: String
   package let parent: Handle?
 
-  /// How it stands to its parent; empty for one that the client has opened.
+  /// The relation to its parent; empty for a view that the client has opened.
   package let style: String
   package private(set) var properties: [String: Property] = [:]
   package let intents: [Intent]
 
-  /// A view as an answer to `open` or an `opened` describes it; `nil` when neither is that.
+  /// Parses a view from the reply to `open` or from `opened`; returns `nil` if it is invalid.
   package init?(_ opened: JSONObject) {
     guard let handle = opened["view"].flatMap(Handle.init),
       case .string(let binder)? = opened["binder"],
@@ -72,7 +71,7 @@ package struct ViewState: Equatable {
     change(properties)
   }
 
-  /// Takes what `next` says of the properties.
+  /// Applies the properties of a `next` frame.
   package mutating func change(_ changes: JSONObject) {
     for member in changes.members {
       guard case .object(let change) = member.value else { continue }
@@ -82,7 +81,7 @@ package struct ViewState: Equatable {
 }
 
 extension ViewState.Property {
-  /// Takes what a frame says; what it does not name stays.
+  /// Applies the changes of a frame; other members are kept.
   fileprivate mutating func take(_ change: JSONObject) {
     for member in change.members {
       switch (member.name, member.value) {
@@ -102,7 +101,7 @@ extension ViewState.Property {
 
   private mutating func take(_ steps: [JSONValue]) {
     var elements = elements ?? []
-    value = nil  // so that the elements are not copied
+    value = nil  // nil, so that the elements are not copied
     for case .object(let step) in steps {
       guard case .string(let name)? = step["op"] else { continue }
       let (at, from) = (step.index("at"), step.index("from"))
@@ -155,7 +154,7 @@ extension ViewState.Intent.Parameter {
 }
 
 extension JSONObject {
-  /// A member that is an index.
+  /// Returns a member that is a valid index.
   fileprivate func index(_ name: String) -> Int? {
     guard case .number(let number)? = self[name], let index = number.int64, index >= 0 else {
       return nil
@@ -165,7 +164,7 @@ extension JSONObject {
 }
 
 extension Handle {
-  /// A handle as it stands in a frame; `nil` for what is none.
+  /// Parses a handle of a frame; returns `nil` if it is invalid.
   package init?(_ value: JSONValue) {
     switch value {
     case .string(let name): self.init(name: name)

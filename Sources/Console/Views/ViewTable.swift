@@ -1,23 +1,24 @@
 package import JSON
 
-/// The rows of a list for people: objects stand in columns under the names of their members,
-/// anything else as it is.
+/// The rows of a list for people.
+///
+/// Objects are shown in columns named after their members, other values as text.
 package struct ViewTable {
-  /// The names of the columns; `nil` when there are none.
+  /// The line with the column names; `nil` if there are none.
   package let header: String?
 
   private let cells: [[String]]
   private let widths: [Int]
 
-  /// What stands between two columns.
+  /// The space between two columns.
   private static let gap = 2
 
-  /// No column is made narrower so that others have room.
+  /// The minimum width of a column that is narrowed for others.
   private static let narrowest = 4
 
   /// - Parameters:
-  ///   - elements: Those that are shown, all of which the columns have room for.
-  ///   - width: What all columns have together.
+  ///   - elements: The visible elements, which determine the column widths.
+  ///   - width: The total width of all columns.
   package init(_ elements: ArraySlice<JSONValue>, width: Int) {
     var names = Self.names(elements)
     guard !names.isEmpty else {
@@ -32,7 +33,7 @@ package struct ViewTable {
     }
     func room() -> Int { width - Self.gap * (names.count - 1) }
     if names.indices.reduce(0, { $0 + wanted($1) }) > room() {
-      // What nothing stands in takes no room from others.
+      // Empty columns take no space from others.
       let used = names.indices.filter { column in cells.contains { !$0[column].isEmpty } }
       names = used.map { names[$0] }
       cells = cells.map { row in used.map { row[$0] } }
@@ -42,9 +43,9 @@ package struct ViewTable {
     self.cells = cells
   }
 
-  /// The lines of a row.
+  /// Returns the lines of a row.
   ///
-  /// - Parameter isWhole: Whether it goes on under itself where it is too long for one line.
+  /// - Parameter isWhole: Whether long cells are wrapped instead of cut.
   package func lines(_ row: Int, isWhole: Bool) -> [String] {
     guard isWhole else { return [Self.line(cells[row], widths)] }
     let wrapped = zip(cells[row], widths).map { $0.lines(columns: $1) }
@@ -53,7 +54,7 @@ package struct ViewTable {
     }
   }
 
-  /// All members that the elements have, as they come; none when one is no object.
+  /// Returns all member names in order of appearance; empty if an element is not an object.
   private static func names(_ elements: ArraySlice<JSONValue>) -> [String] {
     var names: [String] = []
     for element in elements {
@@ -63,7 +64,7 @@ package struct ViewTable {
     return names
   }
 
-  /// Makes the widest columns narrower until all have room, as far as that goes.
+  /// Narrows the widest columns until all fit, down to the minimum width.
   private static func fit(_ wanted: [Int], into room: Int) -> [Int] {
     guard wanted.reduce(0, +) > room, var cap = wanted.max() else { return wanted }
     while cap > narrowest, wanted.reduce(0, { $0 + min($1, cap) }) > room { cap -= 1 }

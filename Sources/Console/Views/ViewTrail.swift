@@ -1,17 +1,16 @@
 internal import JSON
 internal import Wire
 
-/// How the views before somebody were opened, so that they can be opened again with another connection.
+/// A record of how the views were opened, to reopen them after a reconnection.
 struct ViewTrail {
-  /// What was asked when a view was opened.
+  /// The intent that opened a view.
   struct Origin: Equatable {
-    /// The binder of the view that was asked.
+    /// The binder of the view with the intent.
     let binder: String
     let intent: String
     let arguments: JSONObject
 
-    /// Whether the view took the place of the one that was asked, as after a login; else it was opened from
-    /// that one.
+    /// Whether the new view replaced that view, as after a login; otherwise it is a child.
     let replaces: Bool
   }
 
@@ -19,27 +18,27 @@ struct ViewTrail {
     let view: Handle
     let origin: Origin
 
-    /// Whether to ask it again only opens a view, and makes nothing.
+    /// Whether repeating it only opens a view, without side effects.
     let isRepeatable: Bool
   }
 
   private var asked: [Int: Asked] = [:]
 
-  /// What was asked last of each view, and not refused.
+  /// The last intent sent to each view, unless refused.
   private var last: [Handle: Origin] = [:]
 
-  /// What was asked last of a view whose place another one takes, by their parent.
+  /// The last intent of a replaced view, by its parent.
   private var replaced: [Handle: Origin] = [:]
 
-  /// How each view was opened; those that have come by themselves are not there.
+  /// The origin of each view; absent for views that the daemon opened unasked.
   private(set) var origins: [Handle: Origin] = [:]
 
-  /// A trail of views that were just opened again.
+  /// Creates a trail for views that were just reopened.
   init(_ origins: [Handle: Origin] = [:]) {
     self.origins = origins
   }
 
-  /// Takes what is asked of a view.
+  /// Records an intent that is sent.
   mutating func ask(
     _ view: ViewState, _ name: String, _ arguments: JSONObject, as request: Int
   ) {
@@ -51,16 +50,16 @@ struct ViewTrail {
       binder: view.binder, intent: name, arguments: arguments, replaces: true)
   }
 
-  /// Takes the answer to what was asked.
+  /// Handles the reply to an intent.
   mutating func answer(_ request: Int, isRefused: Bool, opened: Handle?) {
     guard let asked = asked.removeValue(forKey: request) else { return }
     if isRefused { last[asked.view] = nil }
     if !isRefused, asked.isRepeatable, let opened { origins[opened] = asked.origin }
   }
 
-  /// Takes a notification.
+  /// Handles a notification.
   ///
-  /// - Parameter stack: The views before it.
+  /// - Parameter stack: The views before the notification.
   mutating func take(_ method: String, _ params: JSONObject, _ stack: ViewStack) {
     guard let handle = params["view"].flatMap(Handle.init) else { return }
     switch method {
@@ -80,38 +79,38 @@ struct ViewTrail {
   }
 }
 
-/// The way to the view that was in front, gone again after the daemon was lost.
+/// The steps to reopen the former front view after a reconnection.
 ///
-/// It decides what is to be asked next and does nothing.
+/// It decides the next request, but has no side effects.
 struct ViewReturn {
-  /// A view on the way, as it was.
+  /// A view to reopen, in its former state.
   private struct Step {
     let view: ViewState
     let origin: ViewTrail.Origin?
   }
 
-  /// What is to be done next.
+  /// The next step.
   enum Next: Equatable {
     case ask(Handle, intent: String, JSONObject)
-    /// To be told when everything that is under way has come.
+    /// Waits until all pending messages have arrived.
     case sync
-    /// What was asked is not answered yet.
+    /// A reply is still pending.
     case wait
-    /// Nothing more can be done; `isThere` when the way has been gone to its end.
+    /// The end; `isThere` is true if all views were reopened.
     case end(isThere: Bool)
   }
 
-  /// The views that are open with the new connection.
+  /// The views of the new connection.
   private(set) var stack = ViewStack()
 
-  /// The old handle of each view on the way, by its new one, and how it was opened.
+  /// The former handles and the origins of reopened views, by their new handles.
   private(set) var old: [Handle: Handle] = [:]
   private(set) var origins: [Handle: ViewTrail.Origin] = [:]
 
-  /// The request whose answer it waits for; `nil` for none.
+  /// The pending request; `nil` for none.
   var request: Int?
 
-  /// Why what was asked last was refused.
+  /// The reason why the last request was refused.
   private(set) var fault: String?
 
   private let steps: [Step]
@@ -121,8 +120,7 @@ struct ViewReturn {
   private var hasSynchronized = false
 
   /// - Parameters:
-  ///   - path: The views up to the one that was in front, the first one, which `answer` opens again,
-  ///     included.
+  ///   - path: The former views from the root, which `answer` opens, to the front view.
   init(to path: [ViewState], _ trail: ViewTrail, from answer: JSONObject) {
     steps = path.dropFirst().map { Step(view: $0, origin: trail.origins[$0.handle]) }
     stack.open(answer)
@@ -134,7 +132,7 @@ struct ViewReturn {
 
   mutating func take(_ method: String, _ params: JSONObject) { stack.take(method, params) }
 
-  /// Takes the answer to the request.
+  /// Handles the reply to the request.
   mutating func answer(fault: String?) {
     request = nil
     if hasAsked, !hasSynchronized { self.fault = fault }
@@ -169,7 +167,7 @@ struct ViewReturn {
     stack.views.first { $0.parent == current && $0.binder == binder }
   }
 
-  /// The view that is asked for the next one, if it is there and still has the intent.
+  /// Returns the view that can open the next one, if it exists and still has the intent.
   private func asked(_ origin: ViewTrail.Origin) -> ViewState? {
     let view =
       origin.replaces

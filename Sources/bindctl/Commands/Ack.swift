@@ -27,7 +27,7 @@ var ackCommand: Command {
     guard seq <= last else {
       throw Failure("position \(seq) is beyond the end of the journal (\(last))")
     }
-    // No event is wanted: only to be told that all up to there have passed.
+    // A filter without matches: only the end of the replay is needed.
     let topic = Topic(
       eventsFrom: .object(["after": .number(JSONNumber(seq))]),
       filter: ["types": .array([.string("-")])],

@@ -46,14 +46,14 @@ var atCommand: Command {
   }
 }
 
-/// Values of then, by name.
+/// Past values, sorted by name.
 struct ValuesThen {
   var seq: JSONValue = .null
   var values: [(source: String, value: JSONValue)] = []
 }
 
 extension BinderConnection {
-  /// The values that the sources of a pattern had, in as many answers as it takes.
+  /// Returns the past values of all sources that match a pattern, from one or more replies.
   func values(of pattern: String, at moment: When) throws -> ValuesThen {
     var params: JSONObject = ["source": .string(pattern), "at": .object(at(moment))]
     var then = ValuesThen()
@@ -66,13 +66,13 @@ extension BinderConnection {
         then.values.append((pattern, value))
       }
       guard page["more"] == .bool(true), let last = then.values.last else { return then }
-      // The position, and not the time again: it is the same for all of them.
+      // Use the position for the next page, so that all pages show the same state.
       params["at"] = .object(["seq": then.seq])
       params["behind"] = .string(last.source)
     }
   }
 
-  /// A moment as `history` takes it.
+  /// Returns a time as a parameter of `history`.
   func at(_ moment: When) -> JSONObject {
     switch moment {
     case .seq(let seq): ["seq": .number(JSONNumber(seq))]
@@ -97,11 +97,11 @@ private func show(_ past: ValuesThen, _ context: Context) {
   if output.form == .human { output.table(table) }
 }
 
-/// What has become of a source from one moment to another.
+/// The difference of a source between two times.
 private struct Difference {
   let source: String
 
-  /// `nil` when it was not there.
+  /// The value; `nil` if the source did not exist.
   let before: JSONValue?
   let after: JSONValue?
 
@@ -121,7 +121,7 @@ private struct Difference {
   }
 }
 
-/// What is different; both are in the order of names.
+/// Returns the differences; both lists are sorted by name.
 private func differences(from before: ValuesThen, to after: ValuesThen) -> [Difference] {
   var changes: [Difference] = []
   var (old, new) = (before.values[...], after.values[...])

@@ -35,7 +35,7 @@ var bindCommand: Command {
     context.output.result(
       result, bare: result["binding"],
       human: isKept ? "binding \(handle)" : "binding \(handle); Ctrl-C ends it")
-    // The binding lives as long as the connection: a call now and then notices its end.
+    // The binding lives as long as the connection; regular calls detect its loss.
     while !isKept {
       sleep(1)
       _ = try connection.call("ping")

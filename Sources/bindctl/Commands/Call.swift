@@ -29,7 +29,7 @@ var callCommand: Command {
   }
 }
 
-/// The arguments of the call as JSON.
+/// Returns the arguments of the call as JSON.
 private func parameters(_ context: Context) throws -> JSONText {
   let words = context.invocation.operands.dropFirst()
   var object = JSONObject()
@@ -56,7 +56,7 @@ private func parameters(_ context: Context) throws -> JSONText {
   return JSONValue.object(object).text
 }
 
-/// What `_meta` is to say.
+/// Returns the members of `_meta`.
 private func options(_ context: Context) throws(UsageError) -> JSONObject {
   var options = JSONObject()
   options["cmd"] = context.invocation.value("cmd").map { .string($0) }

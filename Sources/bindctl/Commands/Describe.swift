@@ -43,7 +43,7 @@ private func names(_ client: BinderClient) throws -> [String] {
   return names + all.object("methods").members.map(\.name)
 }
 
-/// What `describe` answers, for people.
+/// The text form of a reply to `describe`.
 private struct Description {
   let style: Style
   let width: Int?
@@ -111,13 +111,13 @@ private struct Description {
       ])
   }
 
-  /// The name and what it is.
+  /// Returns the name and its description.
   private func head(_ name: String, _ answer: JSONObject) -> String {
     let doc = (answer.string("doc") ?? "").wrapped(width: width.map { $0 - 2 } ?? .max)
     return ([style.bold(name)] + doc.map { "  " + $0 }).joined(separator: "\n")
   }
 
-  /// The arguments of a call as they are typed.
+  /// Returns the arguments of a call, as a user types them.
   private func parameters(_ method: JSONObject) -> [String] {
     method.array("params").map { parameter in
       let object = parameter.object
@@ -133,10 +133,10 @@ private struct Description {
 }
 
 extension JSONObject {
-  /// A member that is an object; empty when it is none.
+  /// Returns a member that is an object; empty if it is not one.
   func object(_ name: String) -> JSONObject { self[name]?.object ?? [:] }
 
-  /// A member that is an array; empty when it is none.
+  /// Returns a member that is an array; empty if it is not one.
   fileprivate func array(_ name: String) -> [JSONValue] {
     guard case .array(let elements)? = self[name] else { return [] }
     return elements

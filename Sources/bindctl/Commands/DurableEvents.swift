@@ -4,7 +4,7 @@ import Glibc
 import JSON
 import Wire
 
-/// Works on the events of a durable reader, or shows those that it has not acknowledged.
+/// Processes the events of a durable consumer, or shows the unacknowledged ones.
 func readDurably(_ name: String, _ context: Context) throws -> ExitCode {
   let invocation = context.invocation
   if invocation.has("until") {
@@ -21,7 +21,7 @@ func readDurably(_ name: String, _ context: Context) throws -> ExitCode {
   }
   let work = EventWork(
     name: name, words: ["/bin/sh", "-c", command],
-    // What it does is done at the daemon that has sent the event.
+    // The command must use the daemon that sent the event.
     environment: invocation.value("socket").map { ["BINDER_SOCKET": $0] } ?? [:],
     maxRetries: try context.number("max-retries") ?? 5,
     firstPauseMilliseconds: try context.milliseconds("retry-delay") ?? 1_000)
@@ -29,7 +29,7 @@ func readDurably(_ name: String, _ context: Context) throws -> ExitCode {
 }
 
 private func run(_ work: EventWork, _ context: Context) throws -> ExitCode {
-  // One at a time: while the command runs nothing waits for this program to read it.
+  // One at a time: while the command runs, this program reads nothing.
   let reader = DurableReader(
     work.name, maxUnacknowledged: 1, steals: context.invocation.has("steal"))
   let topic = Topic(
@@ -45,7 +45,7 @@ private func run(_ work: EventWork, _ context: Context) throws -> ExitCode {
     case .done: try follower.acknowledge(0, upTo: seq)
     case .interrupted(let number, let isDone):
       if isDone { try follower.acknowledge(0, upTo: seq) }
-      // Ended as the signal ends other programs, so that who has sent it sees that.
+      // End by the signal, so that its sender sees the usual exit status.
       signal(number, SIG_DFL)
       raise(number)
       return ExitCode(rawValue: 128 + number)
@@ -53,7 +53,7 @@ private func run(_ work: EventWork, _ context: Context) throws -> ExitCode {
   }
 }
 
-/// Shows the events behind the position of a durable reader, which stays where it is.
+/// Shows the unacknowledged events of a durable consumer without moving its position.
 private func showUnacknowledged(_ name: String, _ context: Context) throws -> ExitCode {
   let connection = try context.client.connected()
   let filter = eventFilter(context)
@@ -61,7 +61,7 @@ private func showUnacknowledged(_ name: String, _ context: Context) throws -> Ex
   var writer = EventWriter(context.output)
   var left = try context.number("count") ?? .max
   func take(_ item: JournalItem) {
-    // What readers do is not for durable readers, unless they ask for it.
+    // Events about consumers are not delivered to durable consumers unless requested.
     let isReaders = item.event.string("stream")?.hasPrefix("readers/") ?? false
     guard left > 0, isOfReaders || !isReaders else { return }
     writer.write(item)
@@ -80,7 +80,7 @@ private func showUnacknowledged(_ name: String, _ context: Context) throws -> Ex
   try followEvents(filter, after: range.after, context, take)
 }
 
-/// Up to where a durable reader has acknowledged; a new one is begun.
+/// Returns the acknowledged position of a durable consumer; creates the consumer if it is new.
 private func position(of name: String, _ context: Context) throws -> UInt64 {
   let connection = try context.client.connected()
   var params: JSONObject = [

@@ -76,7 +76,7 @@ var eventsCommand: Command {
   }
 }
 
-/// Writes events as they happen, after a position.
+/// Passes on the events after a position, as they happen.
 func followEvents(
   _ filter: JSONObject, after seq: UInt64, _ context: Context, _ take: (JournalItem) -> Void
 ) throws -> Never {
@@ -92,7 +92,7 @@ func followEvents(
   }
 }
 
-/// Says on stderr what is not to be had any more.
+/// Reports events on stderr that are no longer retained.
 func noteMissed(_ update: Update) {
   guard case .missed(_, let positions) = update else { return }
   let (first, last) = (positions.lowerBound, positions.upperBound)
@@ -101,7 +101,7 @@ func noteMissed(_ update: Update) {
       ? "event \(first) is not kept any more" : "events \(first) to \(last) are not kept any more")
 }
 
-/// Which events are wanted.
+/// Returns the filter for events from the command line.
 func eventFilter(_ context: Context) -> JSONObject {
   var filter = JSONObject()
   if let pattern = context.invocation.operands.first {
@@ -112,7 +112,7 @@ func eventFilter(_ context: Context) -> JSONObject {
   return filter
 }
 
-/// The part of the journal that is wanted.
+/// Returns the requested range of the journal.
 private func range(_ context: Context) throws -> JournalRange {
   let connection = try context.client.connected()
   let filter = eventFilter(context)
@@ -128,7 +128,7 @@ private func range(_ context: Context) throws -> JournalRange {
   return try connection.last(count, of: range)
 }
 
-/// Writes events, one a line.
+/// Writes events, one per line.
 struct EventWriter {
   private let output: Output
   private var columns: Columns

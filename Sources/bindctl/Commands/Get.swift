@@ -53,7 +53,7 @@ var getCommand: Command {
   }
 }
 
-/// What a source was.
+/// Returns the value of a source at a past time.
 private func past(_ source: String, _ moment: When, _ context: Context) throws -> JSONObject {
   let connection = try context.client.connected()
   let result = try connection.call(
@@ -68,7 +68,7 @@ private func past(_ source: String, _ moment: When, _ context: Context) throws -
 }
 
 extension JSONObject {
-  /// The answer to `get` as one document for each source.
+  /// The reply to `get` as one document per source.
   fileprivate var eachSource: [JSONObject] {
     guard case .object(let values)? = self["values"] else { return [loadedOrState] }
     return values.members.map { member in
@@ -80,7 +80,7 @@ extension JSONObject {
     }
   }
 
-  /// The same; of what is loaded and is not yet, or could not be, the state as the value.
+  /// The document, with the loading state as value unless it is loaded.
   private var loadedOrState: JSONObject {
     guard let state = self["state"], state != .string("loaded") else { return self }
     var (document, shown) = (self, JSONObject())

@@ -13,9 +13,9 @@ var helpCommand: Command {
   }
 }
 
-/// Shows the help on a command or a topic, or all of it.
+/// Shows the help on a command or a topic, or the general help.
 ///
-/// - Parameter words: A name, maybe with words that the command takes; none for all of the help.
+/// - Parameter words: A name with optional operands of the command; empty for the general help.
 func showHelp(_ words: [String], _ context: Context) throws(UsageError) -> ExitCode {
   guard let text = syntaxes.help(on: words, context.output.style) else {
     let name = words.joined(separator: " ")

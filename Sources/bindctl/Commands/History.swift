@@ -42,11 +42,11 @@ var historyCommand: Command {
   }
 }
 
-/// The values of a source after each of some events, as documents.
+/// Returns the values of a source after each of some events, as documents.
 private func values(
   _ source: String, at items: [JournalItem], _ connection: BinderConnection
 ) throws -> [JSONObject] {
-  // The daemon answers so many of a connection at a time.
+  // The maximum number of requests in flight.
   let window = 32
   var documents: [JSONObject] = []
   for start in stride(from: 0, to: items.count, by: window) {
@@ -87,7 +87,7 @@ private func show(_ documents: [JSONObject], _ context: Context) {
   output.table(table)
 }
 
-/// Says why there is no history: of what has no past the daemon says it, of a typing error too.
+/// Throws an error that explains an empty history, if possible the daemon's own.
 private func explainNothing(
   _ source: String, _ since: When?, _ connection: BinderConnection
 ) throws {

@@ -18,7 +18,7 @@ let isSyntax = Syntax(
 var isCommand: Command {
   Command(isSyntax) { context in
     let condition = try condition(context)
-    // A subscription tells a cell that is not set from a source that cannot be.
+    // Unlike `get`, a subscription distinguishes an unset cell from an impossible source.
     let follower = try context.client.follow([Topic(condition.source)], reconnects: false)
     var present: JSONText?
     while true {
@@ -31,7 +31,7 @@ var isCommand: Command {
   }
 }
 
-/// What the operands of `is` and `wait` ask for.
+/// Returns the condition from the operands of `is` and `wait`.
 func condition(_ context: Context) throws -> Condition {
   let source = context.operand(0)
   let command = context.invocation.command

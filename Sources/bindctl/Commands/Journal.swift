@@ -62,14 +62,14 @@ var journalCommand: Command {
   }
 }
 
-/// Lets a binderd of our own work on a journal, which belongs to binderd: only it knows how.
+/// Runs a binderd process for a task on a journal, because only binderd accesses journals.
 private func work(_ words: [String], _ context: Context) throws -> ExitCode {
   let makesJournal = words[0] == "--restore" || words[0] == "--import"
   var words = [binderd] + words + (try JournalChoice(context, isRead: !makesJournal).words)
   if context.invocation.has("force") { words.append("--force") }
   if let form = context.invocation.value("progress") { words += ["--progress", form] }
   let code = try Child(words).wait()
-  // EX_USAGE and EX_CONFIG: binderd has said why.
+  // EX_USAGE and EX_CONFIG: binderd has printed the reason.
   return code == EX_USAGE ? .usage : code == EX_CONFIG ? .no : ExitCode(rawValue: code)
 }
 
@@ -167,7 +167,7 @@ private func compact(_ file: String?, _ context: Context) throws -> ExitCode {
   return .done
 }
 
-/// The answer to a compaction; how far it is is shown until then.
+/// Returns the reply to a compaction, and shows its progress meanwhile.
 private func waitForCompaction(_ id: Int, _ context: Context) throws -> JSONObject {
   let connection = try context.client.connected()
   let isTerminal = isatty(STDERR_FILENO) == 1
@@ -193,7 +193,7 @@ private func waitForCompaction(_ id: Int, _ context: Context) throws -> JSONObje
   }
 }
 
-/// The answer to a request, if it comes soon.
+/// Returns the reply to a request; `nil` if it does not arrive within 500 ms.
 private func answer(to id: Int, _ connection: BinderConnection) throws -> JSONObject? {
   let result: Result<JSONText, ClientError> = Result { () throws(ClientError) in
     try connection.answer(to: id, until: Deadline(inMilliseconds: 500))
@@ -206,7 +206,7 @@ private func answer(to id: Int, _ connection: BinderConnection) throws -> JSONOb
 }
 
 extension JSONObject {
-  /// The object in `value`.
+  /// The object in `value`; empty if there is none.
   fileprivate var figures: JSONObject {
     if case .object(let figures)? = self["value"] { figures } else { JSONObject() }
   }

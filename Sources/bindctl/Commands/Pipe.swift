@@ -17,12 +17,12 @@ var pipeCommand: Command {
   }
 }
 
-/// Two directions at once, so that neither end waits for the other.
+/// A bidirectional copy that uses poll, so that neither direction blocks the other.
 private struct Pipe {
   let socket: ClientSocket
   let isPiped: Bool
 
-  /// What was read from stdin and the daemon has not taken.
+  /// The input that was not sent yet.
   private var waiting: ArraySlice<UInt8> = []
   private var isStdinOpen = true
 
@@ -32,7 +32,7 @@ private struct Pipe {
   }
 
   consuming func run() -> ExitCode {
-    // What a terminal shows of a line that has no end yet: nothing, lest a letter is cut.
+    // The incomplete last line: a terminal gets whole lines only, so that no character is split.
     var begun: [UInt8] = []
     let isTerminal = isatty(STDOUT_FILENO) == 1
     while true {
@@ -57,7 +57,7 @@ private struct Pipe {
           write(String(decoding: begun[...end], as: UTF8.self).harmless(), to: STDOUT_FILENO)
           begun.removeFirst(end + 1)
         }
-        // The daemon hangs up first only when it has a reason, which was its last line.
+        // The daemon closes first only for a reason, which it sent in its last line.
         if !isMore { return isStdinOpen ? .lost : .done }
       }
     }
@@ -78,7 +78,7 @@ private struct Pipe {
     let count = waiting.withUnsafeBytes {
       send(socket.descriptor, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
     }
-    // What is lost is noticed where answers are read.
+    // A lost connection is detected when reading.
     if count > 0 { waiting = waiting.dropFirst(count) } else if errno == EPIPE { waiting = [] }
   }
 }

@@ -39,7 +39,7 @@ extension JSONObject {
 }
 
 extension JSONValue {
-  /// A fault of a file: `file:line:column: message`.
+  /// The text of a fault: `file:line:column: message`.
   fileprivate var place: String {
     guard case .object(let fault) = self else { return "" }
     return ["file", "line", "column"].compactMap { fault[$0]?.bare }.joined(separator: ":")

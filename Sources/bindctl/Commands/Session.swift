@@ -14,7 +14,7 @@ let sessionSyntax = Syntax(
 
 var sessionCommand: Command {
   Command(sessionSyntax) { context in
-    // Whatever ends the command, the daemon is ended after it.
+    // The daemon is stopped after the command, however the command ends.
     let signals = SignalWait([SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP])
     let daemon = try PrivateDaemon(journal: context.invocation.value("journal"), signals)
     defer { daemon.end() }
@@ -28,7 +28,7 @@ var sessionCommand: Command {
         note("the private daemon has ended: \(daemon.log)")
       }
       switch signals.next() {
-      // A terminal sends these to the command as well.
+      // A terminal also sends these to the command.
       case SIGCHLD, SIGINT, SIGQUIT: break
       case let signal: kill(command.pid, signal)
       }
@@ -36,7 +36,7 @@ var sessionCommand: Command {
   }
 }
 
-/// A binderd in a directory of its own.
+/// A private binderd in a temporary directory.
 private final class PrivateDaemon {
   private let directory: String
   private let child: Child
@@ -44,7 +44,7 @@ private final class PrivateDaemon {
 
   var socket: String { directory + "/bus.sock" }
 
-  /// Starts it and waits until it listens.
+  /// Starts the daemon and waits until it listens.
   init(journal: String?, _ signals: SignalWait) throws {
     let parent = variable("TMPDIR") ?? "/tmp"
     var template = Array((parent + "/bindctl.XXXXXX").utf8CString)
@@ -83,19 +83,19 @@ private final class PrivateDaemon {
     }
   }
 
-  /// Whether it is gone by itself.
+  /// Whether the daemon has exited.
   var hasEnded: Bool {
     if !isEnded { isEnded = child.end() != nil }
     return isEnded
   }
 
-  /// What it has said, in one line.
+  /// The output of the daemon, in one line.
   var log: String {
     let text = (try? text(of: directory + "/log")) ?? ""
     return text.split(separator: "\n").joined(separator: "; ")
   }
 
-  /// Ends it and takes its directory away.
+  /// Stops the daemon and removes its directory.
   func end() {
     if !hasEnded {
       kill(child.pid, SIGTERM)

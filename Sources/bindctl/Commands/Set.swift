@@ -56,7 +56,7 @@ var setCommand: Command {
   }
 }
 
-/// A number of events, or a word for how many.
+/// Returns an expected version as JSON: a number, or a word such as `none`.
 func expectation(_ text: String) -> JSONValue {
   JSONNumber(text).map { .number($0) } ?? .string(text)
 }

@@ -3,7 +3,7 @@ import Console
 import JSON
 import Wire
 
-/// Sets what the lines of stdin say, all of it in one commit or nothing.
+/// Sets sources from the lines of stdin, all in one commit or none.
 func setMany(_ context: Context) throws -> ExitCode {
   let assignments = try assignments(context)
   guard !assignments.isEmpty else { return .done }
@@ -32,13 +32,15 @@ func setMany(_ context: Context) throws -> ExitCode {
   return .done
 }
 
-/// One line: a source, spaces or tabs, and a value.
+/// A line of input: a source, spaces or tabs, and a value.
 private struct Assignment {
   let line: Int
   let source: String
   let value: JSONText
 }
 
+/// Parses the lines of stdin.
+///
 /// - Throws: ``Failure`` for a line without a value.
 private func assignments(_ context: Context) throws -> [Assignment] {
   var assignments: [Assignment] = []

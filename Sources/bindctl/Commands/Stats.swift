@@ -23,14 +23,14 @@ var statsCommand: Command {
   }
 }
 
-/// What a line of `--every` shows.
+/// The columns of a line of `--every`.
 private let shown: [(heading: String, member: String)] = [
   ("CLIENTS", "connections"), ("SUBS", "subscriptions"), ("REQUESTS", "requests"),
   ("LAST", "last"), ("EVENTS/S", "events_per_second"), ("COMMITS/S", "commits_per_second"),
   ("COMMIT MS", "commit_mean_ms"), ("MEMORY", "resident_bytes"),
 ]
 
-/// Shows a line each time, as vmstat does.
+/// Prints a line at each interval, as vmstat does.
 private func follow(_ context: Context, everyMilliseconds interval: UInt64) throws -> Never {
   var columns = Columns(
     widths: shown.map { max($0.heading.count, 6) }, isTerminal: context.output.isTerminal)
@@ -50,7 +50,7 @@ private func follow(_ context: Context, everyMilliseconds interval: UInt64) thro
   }
 }
 
-/// The members of an object, one a line.
+/// Returns the members of an object, one per line.
 private func list(_ value: JSONValue?) -> String {
   guard case .object(let object)? = value else { return "" }
   let width = object.members.map(\.name.count).max() ?? 0

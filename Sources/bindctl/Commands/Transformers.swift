@@ -10,10 +10,9 @@ let transformersText = """
   one. A binding with <> needs reversible ones.
   """
 
-/// Shows the help on transformers with those that the daemon knows: its own table, so that the help
-/// cannot be wrong.
+/// Shows the help on transformers, with the list that the daemon supports.
 ///
-/// - Throws: ``ClientError`` when no daemon says which there are, after the rest.
+/// - Throws: ``ClientError`` if no daemon returns the list; the text is printed before.
 func showTransformers(_ context: Context) throws -> ExitCode {
   let output = context.output
   if output.form == .human {
@@ -31,11 +30,11 @@ func showTransformers(_ context: Context) throws -> ExitCode {
   return .done
 }
 
-/// The transformers that a daemon describes.
+/// The transformers that a daemon supports.
 struct Transformers {
   let all: [JSONObject]
 
-  /// - Parameter description: The answer to `describe`.
+  /// - Parameter description: The reply to `describe`.
   init(_ description: JSONObject) {
     guard case .array(let elements)? = description["transformers"] else {
       all = []
@@ -44,7 +43,7 @@ struct Transformers {
     all = elements.compactMap { if case .object(let object) = $0 { object } else { nil } }
   }
 
-  /// A line for each, as it is typed.
+  /// Returns one line per transformer.
   func text(width: Int?) -> String {
     let rows = all.map { transformer in
       (typed(transformer), transformer["reversible"] == .bool(true) ? "reversible" : "one way")
@@ -52,7 +51,7 @@ struct Transformers {
     return Glossary(rows).text(width: width, Style(isOn: false))
   }
 
-  /// For example `scale(number)`.
+  /// Returns the call syntax, for example `scale(number)`.
   private func typed(_ transformer: JSONObject) -> String {
     let name = transformer["name"]?.bare ?? ""
     guard case .array(let parameters)? = transformer["params"], !parameters.isEmpty else {

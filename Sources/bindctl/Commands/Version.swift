@@ -14,7 +14,7 @@ var versionCommand: Command {
       document["binderd"] = .string(connection.greeting.server.version)
       text += "\nbinderd \(connection.greeting.server.version), at \(connection.path)"
     } catch {
-      // Without a daemon there is this version alone.
+      // Without a daemon only this version is shown.
     }
     context.output.result(document, bare: .string(Release.version), human: text)
     return .done

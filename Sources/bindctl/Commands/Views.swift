@@ -25,7 +25,7 @@ var viewsCommand: Command {
   }
 }
 
-/// What the view takes, as it is typed.
+/// Returns the arguments of a view, as a user types them.
 private func arguments(_ view: JSONObject) -> [String] {
   guard case .array(let arguments)? = view["args"] else { return [] }
   return arguments.compactMap { argument in

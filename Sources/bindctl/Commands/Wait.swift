@@ -31,7 +31,7 @@ var waitCommand: Command {
     }
     var wait = Wait(condition, isForChange: context.invocation.has("change"))
     let deadline = context.client.limits.deadline
-    // However short the time is, it is enough to see what is there already.
+    // Even a short timeout suffices to read the current value.
     if deadline != .never {
       context.client.limits.deadline = .later(deadline, inMilliseconds: 1000)
     }
@@ -45,19 +45,21 @@ var waitCommand: Command {
   }
 }
 
-/// What is waited for, and what was seen last.
+/// A wait for a condition or a change, with the last value seen.
 private struct Wait: CustomStringConvertible {
   private let condition: Condition
   private let isForChange: Bool
 
-  /// The present value; the outer `nil` is before one was seen, the inner one where there is none.
+  /// The last value seen.
+  ///
+  /// The outer `nil` means none yet, the inner one a missing value.
   private var present: JSONText??
 
   init(_ condition: Condition, isForChange: Bool) {
     (self.condition, self.isForChange) = (condition, isForChange)
   }
 
-  /// Waits; the value that ends it may have been there before.
+  /// Waits until the condition holds; it may hold already.
   mutating func run(_ context: Context, until deadline: Deadline) throws(ClientError) -> SourceValue
   {
     let reconnects = !context.invocation.has("no-reconnect")
@@ -67,7 +69,7 @@ private struct Wait: CustomStringConvertible {
       do throws(ClientError) {
         return try find(follower, until: deadline)
       } catch {
-        // A position of another journal, or one that is not kept: the present value says it all.
+        // The position is of another journal or no longer retained; start from the current value.
         guard reconnects, case .refused(let refusal) = error,
           refusal.name == .epochMismatch || refusal.name == .seqExpired
         else { throw error }
@@ -85,7 +87,7 @@ private struct Wait: CustomStringConvertible {
         isNew = true
         if take(value.value, isPresent: value.isPresent) { return value }
       case .caughtUp(_, let seq):
-        // A source that is not set has no value to be told.
+        // A source that is not set sends no value.
         if !isNew, take(nil, isPresent: true) {
           return SourceValue(source: condition.source, seq: seq, value: nil)
         }
@@ -94,16 +96,16 @@ private struct Wait: CustomStringConvertible {
     }
   }
 
-  /// Takes a value; returns whether it is the one.
+  /// Records a value and returns whether the wait is over.
   private mutating func take(_ value: JSONText?, isPresent: Bool) -> Bool {
     defer { present = .some(value) }
     guard isForChange else { return condition.holds(for: value) }
-    // After a new beginning what was seen before it counts.
+    // After a restart from the current value, compare it with the last value seen.
     guard isPresent else { return true }
     return present.map { $0 != value } ?? false
   }
 
-  /// What is waited for, and what there is instead.
+  /// The awaited condition, and the current value.
   var description: String {
     let wanted = isForChange ? "a change of \(condition.source)" : "\(condition)"
     return wanted + ((present ?? nil).map { " (now \($0))" } ?? " (not set)")

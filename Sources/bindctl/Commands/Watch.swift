@@ -49,7 +49,7 @@ private func topics(_ context: Context) throws -> [Topic] {
 }
 
 extension When {
-  /// As `subscribe` takes it: after a position, or from a time on.
+  /// The start position as a parameter of `subscribe`: after a position, or from a time on.
   var beginning: JSONValue {
     switch self {
     case .seq(let seq): .object(["after": .number(JSONNumber(seq))])
@@ -60,7 +60,7 @@ extension When {
   }
 }
 
-/// Writes what a watcher hears.
+/// Prints the updates of watched sources.
 private struct Watcher {
   private let output: Output
   private let isChangesOnly: Bool
@@ -68,8 +68,7 @@ private struct Watcher {
   private var topicsToCatchUp: Int
   private var columns: Columns
 
-  /// The values that are there already, held back until all of them are known, so that they stand under
-  /// each other.
+  /// The initial values, collected so that their columns can be aligned.
   private var present: [SourceValue] = []
 
   init(_ context: Context) throws {
@@ -80,7 +79,7 @@ private struct Watcher {
     columns = Columns(widths: [12, 0], isTerminal: output.isTerminal)
   }
 
-  /// Whether everything that was wanted is shown.
+  /// Whether the requested number of changes was shown.
   var isDone: Bool { left == 0 }
 
   mutating func show(_ update: Update) {
@@ -128,7 +127,7 @@ private struct Watcher {
       })
   }
 
-  /// Says that what follows happens now.
+  /// Marks the start of live changes.
   private func mark(_ seq: UInt64?) {
     switch output.form {
     case .human:
