@@ -32,7 +32,8 @@ extension Interface {
     var data = JSONObject()
     data.add(limit, max: max)
     return WireError(
-      .limitReached, "\(limit.row.meaning): \(max) at the most; what is removed makes room", data)
+      .limitReached, "\(limit.row.meaning): \(max) at the most; what is removed makes room", data,
+      retry: false)
   }
 
   private func tooLong(_ milliseconds: Int) -> WireError {

@@ -15,12 +15,13 @@ package struct StreamHeads: Sendable {
   }
 
   /// The bytes that a stream costs in addition to its name and its values.
-  private static let baseBytes = 128
+  private static let baseBytes = 256
 
   /// Makes an event the last one of its stream.
   ///
   /// - Parameters:
-  ///   - user: The uid charged for the stream from now on.
+  ///   - user: The uid charged for the stream from now on, if it grows. Removing something from a
+  ///     stream does not make it one's own.
   ///   - growth: The bytes to add to its charge.
   /// - Returns: The previous head.
   package mutating func advance(
@@ -36,8 +37,9 @@ package struct StreamHeads: Sendable {
     let before = heads.values[slot]
     heads.values[slot].seq = seq
     heads.values[slot].version += 1
-    if growth != 0 || before.charge.user != user {
-      let charge = Charge(user: user, bytes: before.charge.bytes.grown(by: growth))
+    if growth != 0 {
+      let owner = growth > 0 ? user : before.charge.user
+      let charge = Charge(user: owner, bytes: before.charge.bytes.grown(by: growth))
       heads.values[slot].charge = charge
       usage.change(before.charge, to: charge)
     }
@@ -76,6 +78,12 @@ package struct StreamHeads: Sendable {
       heads.values[slot].charge.bytes = Self.bytes(of: stream, with: bytes(stream))
       usage.change(.none, to: heads.values[slot].charge)
     }
+  }
+
+  /// Forgets streams: as if they never had an event.
+  package mutating func forget(_ isForgotten: (_ stream: String, _ head: Head) -> Bool) {
+    let forgotten = heads.filter { isForgotten($0.key, $0.value) }
+    for stream in forgotten.keys { restore(stream, to: .none) }
   }
 
   /// Sets a head; removes the stream if the head is ``Head/none``.

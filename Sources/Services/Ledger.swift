@@ -55,7 +55,7 @@ package final class Ledger<State: ServiceState> {
     let record: Record
 
     /// See ``ServiceState/inverse(of:in:)``.
-    let inverse: State.Event?
+    let inverse: State.Inverse?
   }
 
   /// Whether its events only record reader positions.
@@ -176,6 +176,7 @@ extension Ledger {
       },
       finishReplay: { [self] in finishReplay() },
       size: { [self] in newest.size(ofStream: $0) },
+      isEmpty: { [self] in newest.size(ofStream: $0) == 0 && !newest.has($0) },
       commit: { [self] in commit($0) },
       discard: { [self] in discard(after: $0) },
       changes: { [self] in changes(matching: $0) },
@@ -279,7 +280,7 @@ extension Ledger {
     while let last = pending.last, last.record.seq > seq {
       _ = pending.popLast()
       if isUndone, let inverse = last.inverse {
-        newest.apply(inverse, at: Place(last.record))
+        newest.revert(inverse, at: Place(last.record))
       } else {
         isUndone = false
       }
@@ -314,6 +315,9 @@ final class LedgerLink {
   /// See ``ServiceState/size(ofStream:)``.
   let size: (String) -> Int
 
+  /// Whether the state keeps nothing of a stream.
+  let isEmpty: (String) -> Bool
+
   /// Called when a record is durable.
   let commit: (Record) -> Void
 
@@ -336,6 +340,7 @@ final class LedgerLink {
     service: String, isAboutReaders: Bool, snapshotForm: Int,
     start: @escaping (Snapshot) -> Bool, replay: @escaping (Record) -> JournalError?,
     finishReplay: @escaping () -> Void, size: @escaping (String) -> Int,
+    isEmpty: @escaping (String) -> Bool,
     commit: @escaping (Record) -> Void,
     discard: @escaping (UInt64) -> Void,
     changes: @escaping (Pattern) -> Signal<SourceChange, Never>,
@@ -349,6 +354,7 @@ final class LedgerLink {
     self.replay = replay
     self.finishReplay = finishReplay
     self.size = size
+    self.isEmpty = isEmpty
     self.commit = commit
     self.discard = discard
     self.changes = changes

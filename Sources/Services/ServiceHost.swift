@@ -169,13 +169,15 @@ package final class ServiceHost {
     snapshotting.advance(to: replay.position)
   }
 
-  /// Returns the heads of all streams with their charged sizes.
+  /// Returns the heads of all streams that are left, with their charged sizes.
   private func measured(_ heads: StreamHeads) -> StreamHeads {
     var heads = heads
     let ledgers = Dictionary(uniqueKeysWithValues: ledgers.map { (Substring($0.service), $0) })
-    heads.measure { stream in
-      ledgers[stream.prefix { $0 != "/" }]?.size(stream) ?? 0
-    }
+    func ledger(_ stream: String) -> LedgerLink? { ledgers[stream.prefix { $0 != "/" }] }
+    // A stream without events and without a value would cost memory for ever.
+    let first = store.first
+    heads.forget { stream, head in head.seq < first && ledger(stream)?.isEmpty(stream) == true }
+    heads.measure { ledger($0)?.size($0) ?? 0 }
     return heads
   }
 

@@ -19,6 +19,9 @@ package protocol ServiceState: Codable, Sendable {
   associatedtype Event: ServiceEvent
   associatedtype Sources: Sequence<String>
 
+  /// The data that undoes an event: often an event itself.
+  associatedtype Inverse = Event
+
   /// Creates the state before the first event.
   init()
 
@@ -75,7 +78,10 @@ package protocol ServiceState: Codable, Sendable {
   ///
   /// Applied at the same place, it restores this state. `nil` if there is no such event; the cost
   /// of a rollback then depends on the size of the state.
-  func inverse(of event: Event, in stream: String) -> Event?
+  func inverse(of event: Event, in stream: String) -> Inverse?
+
+  /// Undoes the event that was applied last.
+  mutating func revert(_ inverse: Inverse, at place: Place)
 
   /// Copies large storage now; otherwise copy-on-write would do so during the first command.
   mutating func unshare()
@@ -97,6 +103,11 @@ package protocol ServiceState: Codable, Sendable {
   /// A form must stay convertible: after a compaction, the snapshot is the only copy of the
   /// state.
   static var upcasters: [Upcaster] { get }
+}
+
+extension ServiceState where Inverse == Event {
+  /// Applies the inverse event.
+  package mutating func revert(_ inverse: Event, at place: Place) { apply(inverse, at: place) }
 }
 
 extension ServiceState {
@@ -139,7 +150,7 @@ extension ServiceState {
   package func growth(by event: Event, in stream: String) -> Int? { nil }
 
   /// By default there is no inverse.
-  package func inverse(of event: Event, in stream: String) -> Event? { nil }
+  package func inverse(of event: Event, in stream: String) -> Inverse? { nil }
 
   /// Does nothing by default; override it for large copy-on-write state.
   package mutating func unshare() {}

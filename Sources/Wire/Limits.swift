@@ -53,10 +53,10 @@ public struct Limits: Equatable, Sendable {
   public var bufferedPerUser = 64 << 20
 
   /// Bytes of state that all services may hold.
-  public var state = 512 << 20
+  public var state = 256 << 20
 
   /// Bytes of state that services may hold for one user, except root and the daemon's own user.
-  public var statePerUser = 256 << 20
+  public var statePerUser = 128 << 20
 
   /// Simultaneous clients.
   public var connections = 10_000

@@ -15,8 +15,8 @@ final class JournalWatch {
   /// The time of the last line, in milliseconds.
   private var toldAt: UInt64?
 
-  /// The time of the last quota warning, in milliseconds.
-  private var warnedAt: UInt64?
+  /// When the warning about each quota was last logged, in milliseconds, by user.
+  private var warnedAt: [UInt32?: UInt64] = [:]
   private let bag = DisposeBag()
 
   /// Logs quotas that are almost used up; called at the start.
@@ -44,8 +44,8 @@ final class JournalWatch {
     .dispose(in: bag)
     host.filling.observeNext { [unowned self] filling in
       let time = now()
-      guard warnedAt.map({ time - $0 >= Self.pause }) ?? true else { return }
-      warnedAt = time
+      guard warnedAt[filling.user].map({ time - $0 >= Self.pause }) ?? true else { return }
+      warnedAt[filling.user] = time
       log.write(.warning, filling.warning)
     }
     .dispose(in: bag)
@@ -67,8 +67,8 @@ extension StateFilling {
   var warning: String {
     let limit: LimitName = user == nil ? .state : .statePerUser
     let whose = user.map { "of user \($0) " } ?? ""
-    return "the state \(whose)has \(bytes >> 20) MiB of the \(max >> 20) MiB that "
-      + "'\(limit.rawValue)' allows; beyond it what makes the state larger is refused with "
-      + "limit_reached: remove some values, or raise the limit"
+    return "the state \(whose)has \(bytes) bytes of the \(max) that '\(limit.rawValue)' allows; "
+      + "beyond it what makes the state larger is refused with limit_reached: remove some values, "
+      + "or raise the limit"
   }
 }

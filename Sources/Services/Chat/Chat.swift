@@ -188,6 +188,50 @@ package struct Chat: ServiceState {
     return rooms.isEmpty ? [] : ["chat/rooms"] + each
   }
 
+  /// The data that undoes an event of a room.
+  package enum Inverse {
+    case event(ChatEvent)
+
+    /// Removes the last message and restores how far its author had read; `nil` for no member.
+    case unsaid(room: Int, author: String, read: Int?)
+    case message(Message, room: Int)
+
+    /// Restores how far a member had read; `nil` for no member.
+    case mark(Int?, of: String, room: Int)
+  }
+
+  /// Creating and removing a room have no inverse.
+  package func inverse(of event: ChatEvent, in stream: String) -> Inverse? {
+    guard let room = rooms[event.room] else { return nil }
+    switch event {
+    case .created, .removed: return nil
+    case .renamed(let id, _, let name): return .event(.renamed(id: id, name: room.name, by: name))
+    case .topicSet(let id, _, let name):
+      return .event(.topicSet(id: id, topic: room.topic, by: name))
+    case .joined(_, let name), .left(_, let name), .read(_, _, let name):
+      return .mark(room.members[name], of: name, room: room.id)
+    case .said(_, _, let author, _):
+      return .unsaid(room: room.id, author: author, read: room.members[author])
+    case .edited(_, let id, _), .deleted(_, let id, _):
+      return message(id, in: room.id).map { .message($0, room: room.id) }
+    }
+  }
+
+  package mutating func revert(_ inverse: Inverse, at place: Place) {
+    switch inverse {
+    case .event(let event): apply(event, at: place)
+    case .unsaid(let room, let author, let read):
+      _ = messages[room]?.popLast()
+      if messages[room]?.isEmpty == true { messages[room] = nil }
+      rooms[room]?.count = messages[room]?.count ?? 0
+      rooms[room]?.members[author] = read
+    case .message(let message, let room):
+      if !message.isDeleted { deleted[room]?.removeAll { $0 == message.id } }
+      change(message.id, in: room) { $0 = message }
+    case .mark(let read, let name, let room): rooms[room]?.members[name] = read
+    }
+  }
+
   package func size(ofStream stream: String) -> Int {
     guard let (id, isMessages) = Self.room(of: stream) else { return 0 }
     return isMessages ? size(ofMessagesIn: id) : rooms[id]?.size ?? 0
@@ -270,7 +314,7 @@ extension Room {
 
 extension Message {
   /// The approximate size in bytes.
-  fileprivate var size: Int { 96 + author.utf8.count + text.utf8.count }
+  fileprivate var size: Int { 200 + author.utf8.count + text.utf8.count }
 
   /// The JSON that clients receive.
   fileprivate var shown: JSONText {

@@ -74,7 +74,7 @@ package struct Lists: ServiceState {
   }
 
   /// Returns the size in bytes, including a fixed overhead per element.
-  private static func size(of value: JSONText) -> Int { 32 + value.text.utf8.count }
+  private static func size(of value: JSONText) -> Int { 96 + value.text.utf8.count }
 
   package func inverse(of event: ListEvent, in stream: String) -> ListEvent? {
     func element(_ index: Int) -> JSONText? {

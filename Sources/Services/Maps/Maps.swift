@@ -54,7 +54,7 @@ package struct Maps: ServiceState {
 
   /// Returns the size in bytes, including a fixed overhead per entry.
   private static func size(of key: String, _ value: JSONText) -> Int {
-    64 + key.utf8.count + value.text.utf8.count
+    160 + key.utf8.count + value.text.utf8.count
   }
 
   package func inverse(of event: MapEvent, in stream: String) -> MapEvent? {

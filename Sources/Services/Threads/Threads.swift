@@ -58,6 +58,46 @@ package struct Threads: ServiceState {
     if let text = threads[id]?.posts[index].text { texts[id]?[index] = text }
   }
 
+  /// The data that undoes an event of a thread.
+  package enum Inverse {
+    case event(ThreadEvent)
+
+    /// Removes the last post and restores the id of the one before.
+    case unposted(thread: Int, lastPost: Int)
+    case reinserted(Post, at: Int, thread: Int)
+  }
+
+  /// Starting and removing a thread have no inverse.
+  package func inverse(of event: ThreadEvent, in stream: String) -> Inverse? {
+    guard let id = Part(stream)?.id, let thread = threads[id] else { return nil }
+    func post(_ id: Int) -> Post? { thread.index(of: id).map { thread.posts[$0] } }
+    switch event {
+    case .started, .removed: return nil
+    case .renamed: return .event(.renamed(name: thread.name))
+    case .posted: return .unposted(thread: id, lastPost: thread.lastPost)
+    case .edited(let id, _): return post(id).map { .event(.edited(post: id, body: $0.body)) }
+    case .deleted(let post):
+      return thread.index(of: post).map { .reinserted(thread.posts[$0], at: $0, thread: id) }
+    case .liked(let id, let user):
+      return post(id)?.likers.contains(user) == false ? .event(.unliked(post: id, by: user)) : nil
+    case .unliked(let id, let user):
+      return post(id)?.likers.contains(user) == true ? .event(.liked(post: id, by: user)) : nil
+    }
+  }
+
+  package mutating func revert(_ inverse: Inverse, at place: Place) {
+    switch inverse {
+    case .event(let event): apply(event, at: place)
+    case .unposted(let id, let lastPost):
+      _ = threads[id]?.posts.popLast()
+      _ = texts[id]?.popLast()
+      threads[id]?.lastPost = lastPost
+    case .reinserted(let post, let index, let id):
+      threads[id]?.posts.insert(post, at: index)
+      texts[id]?.insert(post.text, at: index)
+    }
+  }
+
   package func size(ofStream stream: String) -> Int {
     Part(stream).flatMap { threads[$0.id] }?.size ?? 0
   }
