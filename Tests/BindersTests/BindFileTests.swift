@@ -182,6 +182,24 @@ struct BindFileTests {
   }
 
   @Test
+  func `one whose name is taken now ends, which is a change`() throws {
+    let bench = try Self.bench()
+    _ = loadBindings(bench.interface, Self.files("cells/a ~> cells/b"))
+    _ = bench.connect().call(
+      #"{"id":1,"method":"bind","params":{"expr":"cells/k ~> cells/l","binding":"0.bind:2","scope":"daemon"}}"#
+    )
+    let moved = Self.files("\ncells/a ~> cells/b")
+    let report = loadBindings(bench.interface, moved)
+    #expect(
+      report.faults.map(\.description)
+        == ["/d/0.bind:2:1: there is a binding '0.bind:2' in the journal already"])
+    #expect(report.hasChanged)
+    Self.set(bench, "a", 1)
+    #expect(Self.value(bench, "b") == nil)
+    #expect(!loadBindings(bench.interface, moved).hasChanged, "it has ended before")
+  }
+
+  @Test
   func `those of files are listed and not unbound by clients`() throws {
     let bench = try Self.bench()
     let client = bench.connect()

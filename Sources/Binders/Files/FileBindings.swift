@@ -36,7 +36,10 @@ package func loadBindings(
   for source in files.bindings {
     guard live.kept[source.name] == nil else {
       faults.append(source.fault("there is a binding '\(source.name)' in the journal already"))
-      before[source.identity]?.binding.dispose()
+      if let filed = before[source.identity] {
+        filed.binding.dispose()
+        hasChanged = true
+      }
       continue
     }
     if let filed = before[source.identity] {
