@@ -144,6 +144,30 @@ final class FeedEpisodesTests: FeedsBench {
   }
 
   @Test
+  func `what is fetched is recorded and charged as of the user who subscribed`() throws {
+    try subscribe()
+    let before = host.stateBytes(of: 1)
+    time.advance(0)
+    web.answer("T\na One")
+    store.commit()
+    var metas: [String] = []
+    store.replay(after: 0) { metas = $0.compactMap(\.meta) }
+    #expect(metas.last == #"{"uid":1,"pid":0,"method":"feeds.fetch"}"#)
+    #expect(host.stateBytes(of: 1) > before)
+    #expect(host.stateBytes(of: 0) == 0)
+  }
+
+  @Test
+  func `what is fetched counts in the share of the user who subscribed`() throws {
+    try subscribe()
+    let watched = watch()
+    host.quota = StateQuota(total: 1 << 20, ofUser: host.stateBytes(of: 1))
+    web.answer("T\na One")
+    #expect(watched.states() == ["loading", "failed: what was read could not be kept"])
+    #expect(titles == [])
+  }
+
+  @Test
   func `what cannot be kept is a failure, not a loss`() throws {
     try subscribe()
     let watched = watch()
