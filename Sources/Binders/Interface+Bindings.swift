@@ -28,16 +28,13 @@ extension Interface {
   }
 
   /// Creates a binding that is part of the graph but not started.
-  func makeBinding(_ text: String) throws(WireError) -> LiveBinding {
-    try makeBinding(readBinding(text))
-  }
-
-  /// Creates a binding that is part of the graph but not started.
   ///
-  /// - Parameter isRecorded: Whether the binding is an event in the journal, after the events that
-  ///   end other bindings.
+  /// - Parameters:
+  ///   - maker: The uid of the user who makes the binding; it writes as this user.
+  ///   - isRecorded: Whether the binding is an event in the journal, after the events that end
+  ///     other bindings.
   func makeBinding(
-    _ read: ReadBinding, isRecorded: Bool = false
+    _ read: ReadBinding, by maker: UInt32, isRecorded: Bool = false
   ) throws(WireError) -> LiveBinding {
     let expression = read.expression
     let (leftSources, rightSources) = (
@@ -48,8 +45,8 @@ extension Interface {
         ? leftSources.durable(expression.left, host)
         : rightSources.durable(expression.right, host)
     }
-    let left = end(expression.left, leftSources, .left, of: ends)
-    let right = end(expression.right, rightSources, .right, of: ends)
+    let left = end(expression.left, leftSources, .left, of: ends, by: maker)
+    let right = end(expression.right, rightSources, .right, of: ends, by: maker)
     if let circle = bindings.circle(with: expression, isRecorded: isRecorded) {
       let path = readable(circle, for: expression)
       throw WireError(
@@ -100,14 +97,15 @@ extension Interface {
   }
 
   private func end(
-    _ source: String, _ sources: SourceProvider, _ side: BindSide, of ends: BindingEnds
+    _ source: String, _ sources: SourceProvider, _ side: BindSide, of ends: BindingEnds,
+    by maker: UInt32
   ) -> BindEnd<JSONValue> {
     BindEnd(
       read: { sources.newest(source)?.value },
       write: service(of: source)?.writer.map { write in
         { [host, unowned ends] value in
-          // Runs as the daemon: the user who made the binding may have disconnected.
-          let command = Command(method: "bind", caller: Caller(uid: 0, pid: 0))
+          // There is no process: the user who made the binding may have disconnected.
+          let command = Command(method: "bind", caller: Caller(uid: maker, pid: 0))
           let accepted = try host.perform(command) {
             _ = try write(source, value.text)
             return nil

@@ -99,6 +99,9 @@ struct BindFileTests {
     #expect(Self.value(bench, "b") == "1")
     let count = bench.host.last
     #expect(count == 3, "what is written, and nothing else")
+    var metas: [String] = []
+    bench.store.replay(after: 0) { metas = $0.compactMap(\.meta) }
+    #expect(metas.last == #"{"uid":0,"pid":0,"method":"bind"}"#)
 
     // A comment before it moves a line; the binding goes on, and `n` is another one now.
     let second = loadBindings(

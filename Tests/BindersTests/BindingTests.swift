@@ -79,6 +79,40 @@ struct BindingTests {
     #expect(bench.host.last == 0)
   }
 
+  // MARK: Who writes
+
+  @Test(arguments: [true, false])
+  func `what a binding writes is recorded and charged as of its maker`(isKept: Bool) {
+    let maker = bench.connect(uid: 7)
+    #expect(maker.result(bind("cells/a ~> cells/b", "k", isKept: isKept)) != nil)
+    let before = bench.host.stateBytes(of: 7)
+    set("a", 1)
+    #expect(value("b") == "1")
+    var metas: [String] = []
+    bench.store.replay(after: 0) { metas = $0.compactMap(\.meta) }
+    #expect(metas.last == #"{"uid":7,"pid":0,"method":"bind"}"#)
+    #expect(bench.host.stateBytes(of: 7) > before)
+    #expect(bench.host.stateBytes(of: 0) == 0)
+  }
+
+  @Test(arguments: [true, false])
+  func `what a binding writes counts in the share of its maker`(isKept: Bool) {
+    let maker = bench.connect(uid: 7)
+    _ = maker.call(bind("cells/a ~> cells/b", isKept: isKept))
+    bench.host.quota = StateQuota(total: 1 << 20, ofUser: 400)
+    let text = String(repeating: "x", count: 1000)
+    bench.host.owners = [0, 1000]
+    _ = client.call(#"{"id":3,"method":"cells.set","params":["a","\#(text)"]}"#)
+    #expect(value("b") == nil)
+    if isKept {
+      #expect(list().contains("the daemon keeps at most 400 bytes of its maker"))
+    } else {
+      #expect(maker.settle().contains { $0.contains(#""name":"limit_reached""#) })
+    }
+    set("a", 1)
+    #expect(value("b") == "1")
+  }
+
   // MARK: What the journal refuses
 
   @Test

@@ -49,7 +49,7 @@ package func loadBindings(
     }
     do throws(WireError) {
       let read = try interface.readBinding("\(source.expression)")
-      let binding = try interface.makeBinding(read)
+      let binding = try interface.makeBinding(read, by: 0)
       live.filed[source.name] = FiledBinding(source: source, binding: binding)
       positions[source.key] = known[source.key] ?? interface.host.last
       if let position = known[source.key] {
