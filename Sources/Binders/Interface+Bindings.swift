@@ -40,10 +40,10 @@ extension Interface {
     let (leftSources, rightSources) = (
       try sources(of: expression.left), try sources(of: expression.right)
     )
-    let ends = BindingEnds { [host] side in
+    let ends = BindingEnds { [host, parts = commons.parts] side in
       side == .left
-        ? leftSources.durable(expression.left, host)
-        : rightSources.durable(expression.right, host)
+        ? leftSources.durable(expression.left, host, parts)
+        : rightSources.durable(expression.right, host, parts)
     }
     let left = end(expression.left, leftSources, .left, of: ends, by: maker)
     let right = end(expression.right, rightSources, .right, of: ends, by: maker)
@@ -100,8 +100,9 @@ extension Interface {
     _ source: String, _ sources: SourceProvider, _ side: BindSide, of ends: BindingEnds,
     by maker: UInt32
   ) -> BindEnd<JSONValue> {
-    BindEnd(
-      read: { sources.newest(source)?.value },
+    let parts = commons.parts
+    return BindEnd(
+      read: { sources.newest(source).map { parts.decoded($0) } },
       write: service(of: source)?.writer.map { write in
         { [host, unowned ends] value in
           // There is no process: the user who made the binding may have disconnected.
@@ -114,11 +115,18 @@ extension Interface {
         }
       },
       values: Signal { observer in
-        if let value = sources.value(source) { observer.receive(value.value) }
-        return sources.changes(source).observeNext { change in
-          let value = change.step == nil ? change.value : sources.value(source)
-          observer.receive(value?.value ?? .null)
+        let bag = DisposeBag()
+        parts.watch().dispose(in: bag)
+        if let value = sources.value(source) { observer.receive(parts.decoded(value)) }
+        sources.changes(source).observeNext { change in
+          // A list or map is encoded once for all bindings.
+          let value =
+            change.step == nil
+            ? change.value : parts.value(of: source, at: change.seq) { sources.value(source) }
+          observer.receive(value.map { parts.decoded($0) } ?? .null)
         }
+        .dispose(in: bag)
+        return bag
       })
   }
 }
@@ -126,8 +134,8 @@ extension Interface {
 extension SourceProvider {
   /// Returns the durable value of a source: `null` if it was removed, `nil` if it never had a
   /// value.
-  func durable(_ source: String, _ host: ServiceHost) -> JSONValue? {
-    value(source)?.value ?? (host.version(of: source) > 0 ? .null : nil)
+  func durable(_ source: String, _ host: ServiceHost, _ parts: PartFinder) -> JSONValue? {
+    value(source).map { parts.decoded($0) } ?? (host.version(of: source) > 0 ? .null : nil)
   }
 }
 

@@ -79,6 +79,26 @@ struct BindingTests {
     #expect(bench.host.last == 0)
   }
 
+  // MARK: Long values
+
+  @Test
+  func `a long value is decoded once for all bindings of its source, and not kept after them`() {
+    let parts = bench.interfaces.commons.parts
+    for i in 0..<20 {
+      _ = client.call(bind(#"cells/long ~> cells/n\#(i) | pick("/n")"#, "b\(i)", isKept: false))
+    }
+    let filler = String(repeating: "x", count: 2000)
+    for n in 1...2 {
+      _ = client.call(
+        #"{"id":3,"method":"cells.set","params":["long",{"n":\#(n),"filler":"\#(filler)"}]}"#)
+      #expect((0..<20).allSatisfy { value("n\($0)") == "\(n)" })
+      #expect(parts.decodings == n)
+    }
+    #expect(!parts.isEmpty)
+    for i in 0..<20 { _ = client.call(unbind("b\(i)")) }
+    #expect(parts.isEmpty)
+  }
+
   // MARK: Who writes
 
   @Test(arguments: [true, false])
