@@ -101,6 +101,8 @@ final class LiveBinding: Disposable {
       switch error {
       case Refusal.service(let error): "\(error)"
       case Refusal.journal(let fault): "\(fault)"
+      case Refusal.full(.total, let max): "the daemon keeps at most \(max) bytes"
+      case Refusal.full(.ofUser, let max): "the daemon keeps at most \(max) bytes of its maker"
       default: "\(error)"
       }
     failure = Failure(text: text, time: all.now())

@@ -89,7 +89,9 @@ extension Interface {
           let isGiver = side == .left ? expression.operator.goesRight : expression.operator.goesLeft
           return isGiver && expression.operator.assignsAtOnce ? .max : 0
         },
-        value: { [host] in service(of: name($0))?.sources?.durable(name($0), host) })
+        value: { [host, commons] side in
+          service(of: name(side))?.sources?.durable(name(side), host, commons.parts)
+        })
       if let giver { restored.binding.pass(from: giver) }
     }
   }

@@ -164,6 +164,26 @@ struct BindingRestoreTests {
         == .string("Robin"))
   }
 
+  @Test(arguments: [true, false])
+  func `one writes as its maker also after a start`(isFromSnapshot: Bool) throws {
+    do {
+      let (bench, bindings) = try start()
+      try run(bench) { try bindings.add("k", "cells/a ~> cells/b") }
+      if isFromSnapshot { bench.host.saveSnapshots() }
+      store.commit()
+    }
+    let (bench, bindings) = try start()
+    restoreBindings(bench.interface, bindings) { Issue.record("\($0)") }
+    let before = bench.host.stateBytes(of: 1)
+    _ = bench.connect(uid: 7).call(#"{"id":1,"method":"cells.set","params":["a",1]}"#)
+    #expect(bench.cells.ledger.value(of: "cells/b")?.text == "1")
+    var metas: [String] = []
+    store.replay(after: 0) { metas = $0.compactMap(\.meta) }
+    #expect(metas.last == #"{"uid":1,"pid":0,"method":"bind"}"#)
+    #expect(bench.host.stateBytes(of: 1) > before)
+    #expect(bench.host.stateBytes(of: 0) == 0)
+  }
+
   @Test
   func `what one passes on goes on through the next`() throws {
     do {

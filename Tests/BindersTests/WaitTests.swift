@@ -3,6 +3,7 @@ import Configuration
 import Connections
 import Facts
 import JSON
+import Services
 import TestSupport
 import Testing
 import Wire
@@ -115,6 +116,25 @@ struct WaitTests {
     let error = client.error(#"{"id":1,"method":"wait","params":\#(params)}"#)
     #expect(error?.name == .invalidParams)
     #expect(error?.data["path"] == .string(path))
+  }
+
+  @Test
+  func `a list that was waited for is not cached after the wait`() throws {
+    let bench = try Bench(services: { host in
+      let lists = ListsService(in: host)
+      return { interface in bindLists(interface, to: lists) }
+    })
+    let parts = bench.interfaces.commons.parts
+    let (waiting, other) = (bench.connect(), bench.connect())
+    func append(_ value: Int) {
+      _ = other.call(#"{"id":1,"method":"lists.append","params":["l",\#(value)]}"#)
+    }
+    waiting.send(#"{"id":"w","method":"wait","params":{"source":"lists/l","path":"/1"}}"#)
+    append(1)
+    #expect(!parts.isEmpty)
+    append(2)
+    #expect(waiting.received().count == 1)
+    #expect(parts.isEmpty)
   }
 
   @Test
