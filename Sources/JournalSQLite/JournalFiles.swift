@@ -130,6 +130,9 @@ final class JournalFiles {
     } catch {
       throw Self.failure(error, path)
     }
+    // A session that was killed may have left events to the kernel. Later nobody knows of that.
+    // Events that are not in the log any more are on the disk: SQLite flushes them first.
+    if lock.session?.hasEnded != true { try JournalLog(of: path).synchronize() }
     lock.mark = last
     lock.begin(durability)
     if isNew { try lock.hold(path, forWriting: true) }

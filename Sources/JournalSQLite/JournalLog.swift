@@ -74,6 +74,17 @@ struct JournalLog {
     return copy
   }
 
+  /// Flushes the log to the disk; does nothing if there is none.
+  func synchronize() throws(JournalError) {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      if errno == ENOENT { return }
+      throw failure(path, errno)
+    }
+    defer { _ = close(file) }
+    guard fdatasync(file) == 0 else { throw failure(path, errno) }
+  }
+
   /// Copies the rest of an open file to another one, and flushes that to the disk.
   private func copyAll(
     of source: CInt, to target: CInt, at copy: String

@@ -97,6 +97,29 @@ struct JournalDiskTests {
     #expect(daemon.end() == 0)
   }
 
+  @Test(.needs("strace"))
+  func `what a killed daemon left to the kernel is on the disk before the next one begins`() throws
+  {
+    let place = try TemporaryDirectory()
+    let trace = place.path + "/trace"
+    let daemon = try DaemonProcess(["--durability", "os"])
+    try daemon.fill(3)
+    daemon.end(SIGKILL)
+    let again = try DaemonProcess(
+      ["--durability", "os"],
+      wrapper: [
+        "env", "ASAN_OPTIONS=detect_leaks=0", "strace", "-D", "-f", "-y", "-qq", "-o", trace, "-e",
+        "trace=fdatasync,fsync",
+      ], in: daemon.directory)
+    let lines = Files.text(of: trace).split(separator: "\n")
+    let log = lines.firstIndex { $0.contains(" fdatasync(") && $0.contains("/journal.db-wal>)") }
+    // The start writes the lock file when it begins, and flushes it at once.
+    let lock = lines.firstIndex { $0.contains(" fsync(") && $0.contains("/journal.db.lock>)") }
+    let (flushed, begun) = (try #require(log), try #require(lock))
+    #expect(flushed < begun, "\(lines)")
+    #expect(again.end() == 0)
+  }
+
   /// Where the room is shared, as on NFS, only the fsync says that there is none; what was written may
   /// be found all the same.
   @Test(.needs("strace"), arguments: ["EIO", "ENOSPC", "EDQUOT"])
