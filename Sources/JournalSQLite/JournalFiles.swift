@@ -164,6 +164,8 @@ final class JournalFiles {
     var reasons: [String] = []
     if lock.mark > 0 {
       reasons.append("\(path).lock says that \(lock.mark) events were acknowledged")
+    } else if lock.isDamaged {
+      reasons.append("\(path).lock is damaged, so that there may have been events")
     }
     let log = JournalLog(of: path)
     // During creation the first page is in the file before there is a log.
@@ -171,9 +173,10 @@ final class JournalFiles {
       reasons.append("\(log.path) holds \(log.size) bytes that belong to it")
     }
     guard !reasons.isEmpty else { return }
+    let restore = "binderd --restore FILE" + (access(path, F_OK) == 0 ? " --force" : "")
     throw .unavailable(
       detail: "\(path) is missing or empty, but \(reasons.joined(separator: ", and ")): "
-        + "bring the file back, or restore a backup with 'binderd --restore FILE'; to begin with an "
+        + "bring the file back, or restore a backup with '\(restore)'; to begin with an "
         + "empty journal, move \(path).lock and \(path)-wal away")
   }
 
