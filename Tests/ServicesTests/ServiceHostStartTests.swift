@@ -160,4 +160,27 @@ struct ServiceHostStartTests {
     #expect(bench.tally.ledger.shown.total == 4)
     #expect(bench.host.version(of: "tally") == 2)
   }
+
+  @Test
+  func `events of a service that this program does not have are told at each start`() throws {
+    let store = MemoryStore()
+    for draft in [
+      Draft(stream: "later/x", type: "later.done", data: "{}"),
+      Draft(stream: "later/y", type: "later.done", data: "{}"),
+      Draft(stream: "tally", type: "tally.added", data: "{\"by\":4}"),
+    ] {
+      _ = store.append(draft, at: 0)
+    }
+    store.seal(meta: nil)
+    store.commit()
+    let warnings = [
+      "the daemon goes on without 2 events of the service 'later', which this program does not "
+        + "have: they are kept"
+    ]
+    let bench = try Bench(store)
+    #expect(bench.host.startWarnings == warnings)
+    // Also where the replay begins after them.
+    bench.host.saveSnapshots()
+    #expect(try Bench(store).host.startWarnings == warnings)
+  }
 }
