@@ -107,11 +107,18 @@ extension Interface {
         { [host, unowned ends] value in
           // There is no process: the user who made the binding may have disconnected.
           let command = Command(method: "bind", caller: Caller(uid: maker, pid: 0))
-          let accepted = try host.perform(command) {
-            _ = try write(source, value.text)
-            return nil
+          let giver: BindSide = side == .left ? .right : .left
+          let accepted: Accepted
+          do throws(Refusal) {
+            accepted = try host.perform(command) {
+              _ = try write(source, value.text)
+              return nil
+            }
+          } catch {
+            if error.mayPass { ends.onRefusal(giver) }
+            throw error
           }
-          if let seq = accepted.seq { ends.onWrite(side == .left ? .right : .left, seq) }
+          if let seq = accepted.seq { ends.onWrite(giver, seq) }
         }
       },
       values: Signal { observer in
@@ -128,6 +135,16 @@ extension Interface {
         .dispose(in: bag)
         return bag
       })
+  }
+}
+
+extension Refusal {
+  /// Whether the same write may succeed later, without a change of its value.
+  fileprivate var mayPass: Bool {
+    switch self {
+    case .full, .journal: true
+    case .service, .conflict, .reused, .denied, .tooLong, .pending, .unexpected: false
+    }
   }
 }
 

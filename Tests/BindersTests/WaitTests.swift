@@ -15,7 +15,10 @@ struct WaitTests {
   let other: TestClient
 
   init() throws {
-    bench = try Bench()
+    bench = try Bench { interface, host in
+      bindLists(interface, to: ListsService(in: host))
+      bindMaps(interface, to: MapsService(in: host))
+    }
     client = bench.connect()
     other = bench.connect()
   }
@@ -88,6 +91,46 @@ struct WaitTests {
     #expect(wait(#","op":"exists","value":false"#).isEmpty)
     _ = other.call(#"{"id":1,"method":"cells.unset","params":["a"]}"#)
     #expect(client.received() == answer(#""seq":2,"gone":true"#))
+  }
+
+  @Test(arguments: [
+    (
+      "list", "lists/q", "[]", "[7]", #"lists.append","params":["q",7]"#,
+      #"lists.remove","params":["q",0]"#
+    ),
+    (
+      "map", "maps/q", "{}", #"{"k":7}"#, #"maps.put","params":["q","k",7]"#,
+      #"maps.del","params":["q","k"]"#
+    ),
+  ])
+  func `a list or map that holds nothing has a value, as for get`(
+    kind: String, source: String, empty: String, full: String, add: String, remove: String
+  ) {
+    func answer(_ seq: Int, _ value: String) -> [String] {
+      let head = #""source":"\#(source)","kind":"\#(kind)","seq":\#(seq)"#
+      return [#"{"jsonrpc":"2.0","id":"w","result":{\#(head),"value":\#(value)}}"#]
+    }
+    func change(_ call: String) { _ = other.call(#"{"id":1,"method":"\#(call)}"#) }
+    // It was never written.
+    #expect(wait(#","value":\#(empty)"#, on: source) == answer(0, empty))
+    #expect(wait("", on: source) == answer(0, empty))
+    #expect(wait(#","op":"!=","value":\#(empty)"#, on: source).isEmpty)
+    change(add)
+    #expect(client.received() == answer(1, full))
+    // It is emptied.
+    #expect(wait(#","value":\#(empty)"#, on: source).isEmpty)
+    change(remove)
+    #expect(client.received() == answer(2, empty))
+    #expect(wait(#","op":"!=","value":\#(empty)"#, on: source).isEmpty)
+    change(add)
+    #expect(client.received() == answer(3, full))
+  }
+
+  @Test
+  func `a list that holds nothing is empty, also for one who reads every change`() {
+    let reply = client.call(
+      #"{"id":1,"method":"subscribe","params":{"source":"lists/q","sub":"s","mode":"every"}}"#)
+    #expect(reply.contains(#""value":[]"#), "\(reply)")
   }
 
   @Test
