@@ -125,7 +125,7 @@ struct BindingTests {
     _ = client.call(#"{"id":3,"method":"cells.set","params":["a","\#(text)"]}"#)
     #expect(value("b") == nil)
     if isKept {
-      #expect(list().contains("the daemon keeps at most 400 bytes of its maker"))
+      #expect(list().contains("the state of the user is full: 400 bytes at the most"))
     } else {
       #expect(maker.settle().contains { $0.contains(#""name":"limit_reached""#) })
     }
