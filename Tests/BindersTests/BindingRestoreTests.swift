@@ -132,20 +132,39 @@ struct BindingRestoreTests {
     }
   }
 
+  private func people() throws -> (Bench, BindingsService, PeopleService) {
+    var made: (BindingsService, PeopleService)?
+    let bench = try Bench(store) { interface, host in
+      let (bindings, people) = (BindingsService(in: host), PeopleService(in: host))
+      bindBindings(interface, to: bindings)
+      bindPeople(interface, to: people)
+      made = (bindings, people)
+    }
+    let (bindings, people) = try #require(made)
+    return (bench, bindings, people)
+  }
+
+  @Test
+  func `a source whose last change is too many events ago overwrites nothing`() throws {
+    do {
+      let (bench, bindings, people) = try people()
+      try run(bench) { _ = try people.create(name: "Kim", color: nil) }
+      try run(bench) { try bindings.add("k", "people/1/name <> cells/kim") }
+      try run(bench) { _ = try bench.cells.set("kim", to: JSONText(string: "Robin")) }
+      let colors = try [PeopleService.color("#ff0000"), PeopleService.color("#00ff00")]
+      try run(bench) { for i in 0..<20_200 { _ = try people.color(1, colors[i % 2]) } }
+    }
+    let last = store.last
+    let (bench, bindings, _) = try people()
+    restoreBindings(bench.interface, bindings) { Issue.record("\($0)") }
+    store.commit()
+    #expect(bench.cells.ledger.value(of: "cells/kim")?.text == #""Robin""#)
+    #expect(store.last == last)
+  }
+
   /// What a person is called is a part of what is recorded of them.
   @Test
   func `the newer event is that of the source, not of what it is a part of`() throws {
-    func people() throws -> (Bench, BindingsService, PeopleService) {
-      var made: (BindingsService, PeopleService)?
-      let bench = try Bench(store) { interface, host in
-        let (bindings, people) = (BindingsService(in: host), PeopleService(in: host))
-        bindBindings(interface, to: bindings)
-        bindPeople(interface, to: people)
-        made = (bindings, people)
-      }
-      let (bindings, people) = try #require(made)
-      return (bench, bindings, people)
-    }
     do {
       let (bench, bindings, people) = try people()
       try run(bench) { _ = try people.create(name: "Kim", color: nil) }

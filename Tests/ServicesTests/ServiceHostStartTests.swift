@@ -107,6 +107,22 @@ struct ServiceHostStartTests {
   }
 
   @Test
+  func `a snapshot that was not saved is saved at the end`() throws {
+    let bench = try Bench(snapshotEvery: 5)
+    var faults: [JournalFault] = []
+    bench.host.onSnapshotFailure = { faults.append($0) }
+    for i in 0..<5 { try bench.set("a", "\(i)") }
+    bench.store.commit()
+    bench.store.saveFailure = "no room"
+    bench.store.read()
+    #expect(faults == [.unavailable(detail: "no room")])
+    bench.store.saveFailure = nil
+    bench.host.saveSnapshots()
+    #expect(bench.store.snapshot(of: "cells")?.seq == 5)
+    #expect(bench.store.snapshot(of: "journal")?.seq == 5)
+  }
+
+  @Test
   func `the state can be saved as soon as it is there`() throws {
     try bench.set("a", "1")
     bench.store.commit()
