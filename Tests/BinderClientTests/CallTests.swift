@@ -132,6 +132,39 @@ struct CallTests {
   }
 
   @Test
+  func `late answers of calls that have timed out are not kept`() throws {
+    let daemon = try ScriptedDaemon([
+      [
+        ScriptedDaemon.hello, .take, .take, .take,
+        .send(#"{"jsonrpc":"2.0","id":2,"result":{"value":"late"}}"#),
+        .send(#"{"jsonrpc":"2.0","id":3,"result":{"value":"late"}}"#),
+        .send(#"{"jsonrpc":"2.0","id":4,"result":{"value":"mine"}}"#),
+      ]
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    for method in ["a", "b"] {
+      #expect(throws: ClientError.timedOut) {
+        try client.call(method, until: Deadline(inMilliseconds: 20))
+      }
+    }
+    #expect(try client.call("c").text == #"{"value":"mine"}"#)
+    #expect(try client.connected().unreadAnswers == 0)
+  }
+
+  @Test
+  func `after a line that is not understood the next call connects anew`() throws {
+    let daemon = try ScriptedDaemon([
+      [ScriptedDaemon.hello, .take, .send("nonsense")],
+      [ScriptedDaemon.hello, .answer(#"{"value":2}"#)],
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    #expect(throws: ClientError.notUnderstood("a line that is not JSON")) {
+      try client.call("a")
+    }
+    #expect(try client.call("b").text == #"{"value":2}"#)
+  }
+
+  @Test
   func `a stream that is not read has a bound`() throws {
     let text = String(repeating: "x", count: 1 << 20)
     let noise = ScriptedDaemon.Step.repeat(
