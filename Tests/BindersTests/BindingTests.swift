@@ -119,13 +119,13 @@ struct BindingTests {
   func `what a binding writes counts in the share of its maker`(isKept: Bool) {
     let maker = bench.connect(uid: 7)
     _ = maker.call(bind("cells/a ~> cells/b", isKept: isKept))
-    bench.host.quota = StateQuota(total: 1 << 20, ofUser: 400)
-    let text = String(repeating: "x", count: 1000)
+    bench.host.quota = StateQuota(total: 1 << 20, ofUser: 900)
+    let text = String(repeating: "x", count: 2000)
     bench.host.owners = [0, 1000]
     _ = client.call(#"{"id":3,"method":"cells.set","params":["a","\#(text)"]}"#)
     #expect(value("b") == nil)
     if isKept {
-      #expect(list().contains("the state of the user is full: 400 bytes at the most"))
+      #expect(list().contains("the state of the user is full: 900 bytes at the most"))
     } else {
       #expect(maker.settle().contains { $0.contains(#""name":"limit_reached""#) })
     }

@@ -229,6 +229,9 @@ struct ReadersTests {
 
   @Test
   func `an acknowledgement that is refused leaves those of other clients alone`() {
+    for i in 0..<12 {
+      _ = client.call(#"{"id":9,"method":"cells.set","params":["x",\#(i)]}"#)
+    }
     let (before, behind) = (bench.connect(uid: 7), bench.connect(uid: 9))
     for (other, name) in [(before, "able"), (behind, "zeta")] {
       _ = lines(
@@ -237,12 +240,12 @@ struct ReadersTests {
       )
     }
     _ = lines(of: client, subscribe(#","from":"start""#))
-    // A reader is charged to the user who acknowledges for it; this one has no room.
+    // The value becomes longer by a digit, and whoever makes it longer is charged: there is no room.
     let thief = bench.connect(uid: 8)
     _ = lines(of: thief, subscribe(#","steal":true"#))
     bench.host.quota = StateQuota(ofUser: 50)
     before.send(ack(1, sub: "o"))
-    thief.send(ack(2))
+    thief.send(ack(12))
     behind.send(ack(3, sub: "o"))
     #expect(before.settle().map { $0.contains(#""seq":1,"#) } == [true])
     #expect(thief.settle().map { $0.contains(#""name":"limit_reached""#) } == [true])
