@@ -54,9 +54,9 @@ package struct Appender {
   }
 
   /// Adds to the bytes charged to a stream because of the last appended event.
-  package mutating func grow(_ stream: String, by growth: Int) {
+  package mutating func grow(_ stream: String, by growth: Int, for user: UInt32) {
     before.append((last, stream, heads[stream]))
-    heads.grow(stream, by: growth)
+    heads.grow(stream, by: growth, for: user)
   }
 
   /// Ends the open unit.

@@ -50,7 +50,7 @@ package protocol EventStore: AnyObject {
   func append(_ draft: Draft, at time: Int64) -> Record
 
   /// Adds to the bytes charged to a stream because of the last appended event.
-  func grow(_ stream: String, by growth: Int)
+  func grow(_ stream: String, by growth: Int, for user: UInt32)
 
   /// The bytes charged to all streams, including events that are not durable yet.
   var usage: StateUsage { get }

@@ -43,7 +43,9 @@ package final class MemoryStore: EventStore {
     return record
   }
 
-  package func grow(_ stream: String, by growth: Int) { appender.grow(stream, by: growth) }
+  package func grow(_ stream: String, by growth: Int, for user: UInt32) {
+    appender.grow(stream, by: growth, for: user)
+  }
   package var usage: StateUsage { appender.heads.usage }
 
   package func seal(meta: String?) {

@@ -38,10 +38,8 @@ package struct StreamHeads: Sendable {
     heads.values[slot].seq = seq
     heads.values[slot].version += 1
     if growth != 0 {
-      let owner = growth > 0 ? user : before.charge.user
-      let charge = Charge(user: owner, bytes: before.charge.bytes.grown(by: growth))
-      heads.values[slot].charge = charge
-      usage.change(before.charge, to: charge)
+      heads.values[slot].charge.change(by: growth, for: user)
+      usage.change(before.charge, to: heads.values[slot].charge)
     }
     return before
   }
@@ -51,10 +49,10 @@ package struct StreamHeads: Sendable {
   }
 
   /// Adds to the bytes charged to a stream.
-  package mutating func grow(_ stream: String, by growth: Int) {
+  package mutating func grow(_ stream: String, by growth: Int, for user: UInt32) {
     guard let slot = heads.index(forKey: stream) else { return }
     let before = heads.values[slot].charge
-    heads.values[slot].charge.bytes = before.bytes.grown(by: growth)
+    heads.values[slot].charge.change(by: growth, for: user)
     usage.change(before, to: heads.values[slot].charge)
   }
 
@@ -102,6 +100,10 @@ package struct StreamHeads: Sendable {
   }
 }
 
-extension UInt32 {
-  fileprivate func grown(by growth: Int) -> UInt32 { UInt32(clamping: Int(self) + growth) }
+extension Charge {
+  /// Adds bytes; whoever adds some is charged for all from then on.
+  fileprivate mutating func change(by growth: Int, for user: UInt32) {
+    bytes = UInt32(clamping: Int(bytes) + growth)
+    if growth > 0 { self.user = user }
+  }
 }

@@ -426,7 +426,8 @@ package final class ServiceHost {
 
   /// Adjusts the charged size of a stream by the effect of the last recorded event, in bytes.
   func grow(_ stream: String, by growth: Int) {
-    if growth != 0 { store.grow(stream, by: growth) }
+    guard growth != 0, let running else { return }
+    store.grow(stream, by: growth, for: running.command.caller.uid)
   }
 
   // MARK: Commits and failures
