@@ -1,4 +1,4 @@
-# What the README says to type does what it says.
+# The command lines of the README work as described.
 
 load support
 
@@ -10,7 +10,7 @@ setup() {
 
 teardown() { remove_place; }
 
-# Does what one line says; what goes on for ever is ended after a while.
+# Runs one line; stops commands that run forever after 2 s.
 types() {
     local status=0
     case $1 in
