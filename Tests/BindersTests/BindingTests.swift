@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Bindings that clients make and end, in a daemon that keeps some of them.
+/// Bindings of clients and of the daemon.
 @Suite(.leavesNothing)
 struct BindingTests {
   private let bench: Bench
@@ -50,7 +50,7 @@ struct BindingTests {
 
   private func list() -> String { client.call(#"{"id":4,"method":"bindings.list"}"#) }
 
-  // MARK: How much an expression may say
+  // MARK: Limits of expressions
 
   @Test(arguments: [true, false])
   func `an expression that says too much is refused, and nothing is made`(isKept: Bool) {
@@ -79,7 +79,7 @@ struct BindingTests {
     #expect(bench.host.last == 0)
   }
 
-  // MARK: What the journal refuses
+  // MARK: Writes that the journal refuses
 
   @Test
   func `a binding that the journal refuses is not made`() {
@@ -173,7 +173,7 @@ struct BindingTests {
     #expect(client.result(unbind("c"))?["was"] == .string("active"))
   }
 
-  // MARK: Circles
+  // MARK: Cycles
 
   @Test
   func `a circle over a part of a value is refused`() {

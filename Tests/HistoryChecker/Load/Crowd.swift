@@ -23,8 +23,8 @@ package final class Crowd {
   package private(set) var crashes = 0
   package private(set) var repeats = 0
 
-  /// - Parameter size: The number of clients: of four, two write, one watches and one reads. There is
-  ///   also one housekeeper.
+  /// - Parameter size: The number of clients: of four, two write, one watches and one reads. There
+  ///   is also one housekeeper.
   package init(
     of size: Int = 16, at path: String, seed: UInt64, actionsPerSecond: Int
   ) {

@@ -1,7 +1,8 @@
 internal import JSON
 
-/// A client that maintains the daemon: it reloads the configuration, removes events that all readers
-/// have passed, and opens views.
+/// A client that maintains the daemon.
+///
+/// It reloads the configuration, removes events that all readers have passed, and opens views.
 final class Housekeeper: LoadClient {
   private var views: [String] = []
   private var lastView = 0
