@@ -90,7 +90,7 @@ struct BindingRestoreTests {
     // Both have changed: the newer value wins.
     Row("<>", "l=1 bind r=1 l=2 r=3", "3", "3"), Row("<!>", "bind r=3 l=2", "2", "2"),
     Row("~>", "l=1 bind r=1 l=2 r=7", "2", "7"),
-    // A value that transforms back to another one is not written back.
+    // A value is not written back if it would transform to another value.
     Row("<>|celsiusToFahrenheit", "l=21.3 bind r=70.34", "21.3", "70.34"),
     Row(
       "<>|celsiusToFahrenheit", "l=1 bind r=33.8 r=70.3456 l=21.303111111111113",

@@ -20,6 +20,7 @@ private final class HandBackend: SearchBackend {
 
   /// The immediate result of every search; if it is empty, the test answers.
   var all: [SearchHit] = []
+  /// The requested limits.
   var limits: [Int] = []
 
   func find(_ term: String, limit: Int) -> Signal<[SearchHit], SearchError> {

@@ -8,7 +8,9 @@ import TestSupport
 import Testing
 import Wire
 
-/// A daemon in this process, with all services and binders; the test simulates web, machine and disk.
+/// A daemon in this process with all services and binders.
+///
+/// The test simulates web, machine and disk.
 final class WholeBench {
   let bench: Bench
   let web = FakeWeb()
