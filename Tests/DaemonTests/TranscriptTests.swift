@@ -6,11 +6,11 @@ import Wire
 
 /// The transcripts of `Protocol/transcripts`, played against the real daemon.
 ///
-/// A line `-> …` is sent, and a line `<- …` is expected byte for byte; `"…"` matches any value. A
-/// word before the arrow names the client, which connects at its first line; `u4001` is a client of
-/// the user 4001. `! end`, `! kill` and `! start OPTIONS` control the daemon. `! config JSON` writes
-/// its configuration, and `! sql STATEMENT` changes its journal while it is down. `-- ` expects
-/// silence. `#` begins a comment.
+/// A line `-> …` is sent, and a line `<- …` is expected byte for byte; `"…"` matches any value.
+/// A word before the arrow names the client, which connects at its first line; `u4001` is a client
+/// of the user 4001. `! end`, `! kill` and `! start OPTIONS` control the daemon. `! config JSON`
+/// writes its configuration, and `! sql STATEMENT` changes its journal while it is down. `-- `
+/// expects silence. `#` begins a comment.
 struct TranscriptTests {
   private static let directory = #filePath.replacing(
     "Tests/DaemonTests/TranscriptTests.swift", with: "Protocol/transcripts")
