@@ -55,8 +55,9 @@ public final class BinderClient {
 
   /// Calls a method and waits for its result.
   ///
-  /// - Throws: ``ClientError``. After ``ClientError/lost(reason:)``, the next call reconnects. The
-  ///   lost call is not repeated, because the daemon may have run it.
+  /// - Throws: ``ClientError``. After ``ClientError/lost(reason:)`` and
+  ///   ``ClientError/notUnderstood(_:)``, the next call reconnects. The lost call is not repeated,
+  ///   because the daemon may have run it.
   public func call(
     _ method: String, _ params: JSONObject = [:], until deadline: Deadline = .never
   ) throws(ClientError) -> JSONText {
@@ -64,7 +65,11 @@ public final class BinderClient {
     do throws(ClientError) {
       return try connection.call(method, params, until: deadline)
     } catch {
-      if case .lost = error { self.connection = nil }
+      switch error {
+      // After a message that is not understood, the connection says nothing else.
+      case .lost, .notUnderstood: self.connection = nil
+      default: break
+      }
       throw error
     }
   }

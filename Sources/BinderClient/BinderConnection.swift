@@ -16,7 +16,10 @@ public final class BinderConnection {
   private var lastID = 0
   private var answers: [String: Result<JSONText, ClientError>] = [:]
 
-  /// The identifiers of unanswered requests.
+  /// The number of answers that have arrived and were not read.
+  package var unreadAnswers: Int { answers.count }
+
+  /// The identifiers of unanswered requests that somebody waits for.
   ///
   /// Answers to other identifiers are dropped.
   private var pending: Set<String> = []
@@ -94,7 +97,14 @@ public final class BinderConnection {
   public func call(
     _ method: String, _ params: JSONObject = [:], until deadline: Deadline = .never
   ) throws(ClientError) -> JSONText {
-    try answer(to: send(method, params), until: deadline)
+    let id = try send(method, params)
+    do throws(ClientError) {
+      return try answer(to: id, until: deadline)
+    } catch {
+      // Nobody waits for the answer any more.
+      pending.remove("\(id)")
+      throw error
+    }
   }
 
   /// Calls a method, waits for its result and decodes it.
@@ -134,7 +144,8 @@ public final class BinderConnection {
 
   /// Waits for the result of a request.
   ///
-  /// Keeps other messages that arrive meanwhile.
+  /// Keeps other messages that arrive meanwhile. After ``ClientError/timedOut``, you can call this
+  /// again.
   public func answer(
     to id: Int, until deadline: Deadline = .never
   ) throws(ClientError) -> JSONText {
@@ -182,6 +193,7 @@ public final class BinderConnection {
     case .ready: break
     case .timedOut: throw .timedOut
     case .readerGone: throw .readerGone
+    case .failed: throw .lost(reason: nil)
     }
     guard try take() else { throw .lost(reason: closingReason) }
   }

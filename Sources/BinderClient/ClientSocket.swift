@@ -27,11 +27,14 @@ public final class ClientSocket {
     guard isSet else { throw Errno(code: ENAMETOOLONG) }
     descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
     guard descriptor >= 0 else { throw Errno() }
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+    var status: CInt
+    repeat {
+      status = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
       }
-    }
+    } while status != 0 && errno == EINTR
     guard status == 0 else {
       let error = Errno()
       close(descriptor)
@@ -88,6 +91,8 @@ public final class ClientSocket {
     case ready
     case timedOut
     case readerGone
+    /// The system cannot wait.
+    case failed
   }
 
   /// Waits until bytes can be read or the peer is gone.
@@ -128,6 +133,7 @@ func waitFor(_ descriptor: CInt?, until deadline: Deadline, output: CInt?) -> Cl
   while true {
     let count = poll(&waiting, 2, deadline.pollTime)
     if count < 0, errno == EINTR { continue }
+    guard count >= 0 else { return .failed }
     if waiting[1].revents & Int16(POLLERR) != 0 { return .readerGone }
     if waiting[0].revents != 0 { return .ready }
     if count == 0, deadline.isOver { return .timedOut }

@@ -132,7 +132,11 @@ public final class Follower {
       let milliseconds = pause ?? backoff.next(chance: Double.random(in: 0..<1))
       pause = nil
       let end = Deadline.earlier(deadline, Deadline(inMilliseconds: milliseconds))
-      if waitFor(nil, until: end, output: client.output) == .readerGone { throw .readerGone }
+      switch waitFor(nil, until: end, output: client.output) {
+      case .ready, .timedOut: break
+      case .readerGone: throw .readerGone
+      case .failed: throw .lost(reason: nil)
+      }
       if deadline.isOver { throw .timedOut }
       do throws(ClientError) {
         try connect(until: deadline)

@@ -91,7 +91,8 @@ package func restoreBindings(
     let name = String(source.dropFirst("bindings/".count))
     do throws(WireError) {
       let read = try interface.readBinding(text)
-      let binding = try interface.makeBinding(read)
+      let binding = try interface.makeBinding(
+        read, by: service.ledger.newest.maker(of: source) ?? 0)
       interface.bindings.restore(binding, name)
       restored.append(
         RestoredBinding(
@@ -129,7 +130,7 @@ extension Interface {
   fileprivate func bind(_ bind: Bind, _ call: Call, _ command: Command) throws(WireError) {
     try checkIsNoCommand(command)
     let connection = call.connection
-    let binding = try makeBinding(bind.expr)
+    let binding = try makeBinding(readBinding(bind.expr), by: call.caller.uid)
     let handle: Handle
     do throws(WireError) {
       handle = try connection.reserveBinding(bind.binding)
@@ -188,7 +189,8 @@ extension Interface {
         let name = handle.description
         let result = expression.made(handle, "daemon")
         do throws(WireError) {
-          made = (name, try makeBinding(read, isRecorded: true), result)
+          let binding = try makeBinding(read, by: command.caller.uid, isRecorded: true)
+          made = (name, binding, result)
           if let filed = bindings.filed[name] { throw .inFile(filed.source) }
         } catch {
           fault = error

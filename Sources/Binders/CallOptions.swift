@@ -57,7 +57,7 @@ struct CallOptions: Decodable {
       guard let expectation = Services.Expectation(expected) else {
         throw WireError(
           JSONDecodingError(
-            path: "/_meta/expect/" + stream,
+            member: stream, of: "/_meta/expect",
             expected: #"a version, "none", "exists" or "any""#, got: "another value"))
       }
       expectations.append((stream, expectation))

@@ -28,28 +28,25 @@ extension Interface {
   }
 
   /// Creates a binding that is part of the graph but not started.
-  func makeBinding(_ text: String) throws(WireError) -> LiveBinding {
-    try makeBinding(readBinding(text))
-  }
-
-  /// Creates a binding that is part of the graph but not started.
   ///
-  /// - Parameter isRecorded: Whether the binding is an event in the journal, after the events that
-  ///   end other bindings.
+  /// - Parameters:
+  ///   - maker: The uid of the user who makes the binding; it writes as this user.
+  ///   - isRecorded: Whether the binding is an event in the journal, after the events that end
+  ///     other bindings.
   func makeBinding(
-    _ read: ReadBinding, isRecorded: Bool = false
+    _ read: ReadBinding, by maker: UInt32, isRecorded: Bool = false
   ) throws(WireError) -> LiveBinding {
     let expression = read.expression
     let (leftSources, rightSources) = (
       try sources(of: expression.left), try sources(of: expression.right)
     )
-    let ends = BindingEnds { [host] side in
+    let ends = BindingEnds { [host, parts = commons.parts] side in
       side == .left
-        ? leftSources.durable(expression.left, host)
-        : rightSources.durable(expression.right, host)
+        ? leftSources.durable(expression.left, host, parts)
+        : rightSources.durable(expression.right, host, parts)
     }
-    let left = end(expression.left, leftSources, .left, of: ends)
-    let right = end(expression.right, rightSources, .right, of: ends)
+    let left = end(expression.left, leftSources, .left, of: ends, by: maker)
+    let right = end(expression.right, rightSources, .right, of: ends, by: maker)
     if let circle = bindings.circle(with: expression, isRecorded: isRecorded) {
       let path = readable(circle, for: expression)
       throw WireError(
@@ -100,36 +97,62 @@ extension Interface {
   }
 
   private func end(
-    _ source: String, _ sources: SourceProvider, _ side: BindSide, of ends: BindingEnds
+    _ source: String, _ sources: SourceProvider, _ side: BindSide, of ends: BindingEnds,
+    by maker: UInt32
   ) -> BindEnd<JSONValue> {
-    BindEnd(
-      read: { sources.newest(source)?.value },
+    let parts = commons.parts
+    return BindEnd(
+      read: { sources.newest(source).map { parts.decoded($0) } },
       write: service(of: source)?.writer.map { write in
         { [host, unowned ends] value in
-          // Runs as the daemon: the user who made the binding may have disconnected.
-          let command = Command(method: "bind", caller: Caller(uid: 0, pid: 0))
-          let accepted = try host.perform(command) {
-            _ = try write(source, value.text)
-            return nil
+          // There is no process: the user who made the binding may have disconnected.
+          let command = Command(method: "bind", caller: Caller(uid: maker, pid: 0))
+          let giver: BindSide = side == .left ? .right : .left
+          let accepted: Accepted
+          do throws(Refusal) {
+            accepted = try host.perform(command) {
+              _ = try write(source, value.text)
+              return nil
+            }
+          } catch {
+            if error.mayPass { ends.onRefusal(giver) }
+            throw error
           }
-          if let seq = accepted.seq { ends.onWrite(side == .left ? .right : .left, seq) }
+          if let seq = accepted.seq { ends.onWrite(giver, seq) }
         }
       },
       values: Signal { observer in
-        if let value = sources.value(source) { observer.receive(value.value) }
-        return sources.changes(source).observeNext { change in
-          let value = change.step == nil ? change.value : sources.value(source)
-          observer.receive(value?.value ?? .null)
+        let bag = DisposeBag()
+        parts.watch().dispose(in: bag)
+        if let value = sources.value(source) { observer.receive(parts.decoded(value)) }
+        sources.changes(source).observeNext { change in
+          // A list or map is encoded once for all bindings.
+          let value =
+            change.step == nil
+            ? change.value : parts.value(of: source, at: change.seq) { sources.value(source) }
+          observer.receive(value.map { parts.decoded($0) } ?? .null)
         }
+        .dispose(in: bag)
+        return bag
       })
+  }
+}
+
+extension Refusal {
+  /// Whether the same write may succeed later, without a change of its value.
+  fileprivate var mayPass: Bool {
+    switch self {
+    case .full, .journal: true
+    case .service, .conflict, .reused, .denied, .tooLong, .pending, .unexpected: false
+    }
   }
 }
 
 extension SourceProvider {
   /// Returns the durable value of a source: `null` if it was removed, `nil` if it never had a
   /// value.
-  func durable(_ source: String, _ host: ServiceHost) -> JSONValue? {
-    value(source)?.value ?? (host.version(of: source) > 0 ? .null : nil)
+  func durable(_ source: String, _ host: ServiceHost, _ parts: PartFinder) -> JSONValue? {
+    value(source).map { parts.decoded($0) } ?? (host.version(of: source) > 0 ? .null : nil)
   }
 }
 

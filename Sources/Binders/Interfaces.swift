@@ -47,8 +47,8 @@ package final class Interfaces {
 package final class InterfaceCommons {
   let bindings = LiveBindings()
 
-  /// Finds the parts of values that clients subscribe to.
-  let parts = PartFinder()
+  /// Finds the parts of values that clients subscribe to, and decodes values for bindings.
+  package let parts = PartFinder()
 
   /// The scheduler for delayed callbacks.
   package var scheduler: (any Scheduler)? {

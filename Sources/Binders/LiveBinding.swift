@@ -26,7 +26,7 @@ final class LiveBinding: Disposable {
   /// The number of failures so far.
   private var failureCount = 0
 
-  /// The end whose written value was lost and must be passed on again.
+  /// The end whose value was lost or refused and must be passed on again.
   private(set) var due: BindSide?
 
   /// The number of written values that were lost.
@@ -51,6 +51,7 @@ final class LiveBinding: Disposable {
     binding.failures.observeNext { [weak self] in self?.note($0) }.dispose(in: bag)
     binding.passed.observeNext { [weak self] in self?.notePassed() }.dispose(in: bag)
     ends.onWrite = { [weak self] side, seq in self?.noteWritten(from: side, at: seq) }
+    ends.onRefusal = { [weak self] side in self?.noteRefused(from: side) }
   }
 
   var isDisposed: Bool { binding.isDisposed }
@@ -100,10 +101,24 @@ final class LiveBinding: Disposable {
     let text =
       switch error {
       case Refusal.service(let error): "\(error)"
-      case Refusal.journal(let fault): "\(fault)"
+      case Refusal.journal(let fault): Self.text(fault)
+      case Refusal.full(let scope, let max): Self.text(scope, max)
       default: "\(error)"
       }
     failure = Failure(text: text, time: all.now())
+  }
+
+  private static func text(_ fault: JournalFault) -> String {
+    "\(fault); it is passed on when the journal takes writes again"
+  }
+
+  private static func text(_ scope: StateQuota.Scope, _ max: Int) -> String {
+    let state =
+      switch scope {
+      case .total: "the state"
+      case .ofUser: "the state of the user"
+      }
+    return "\(state) is full: \(max) bytes at the most; it is passed on when there is room"
   }
 
   /// Notes that the other end has accepted a value, which may not be durable yet.
@@ -115,6 +130,14 @@ final class LiveBinding: Disposable {
   private func noteWritten(from side: BindSide, at seq: UInt64) {
     waiting += 1
     all.noteWritten(self, from: side, at: seq, failureCount)
+  }
+
+  /// Notes that a value was refused but may be accepted later.
+  ///
+  /// - Parameter side: The end from which it came.
+  private func noteRefused(from side: BindSide) {
+    due = side
+    all.noteRefused()
   }
 
   /// Notes that a written value is durable.
@@ -131,12 +154,11 @@ final class LiveBinding: Disposable {
   func lose(from side: BindSide, _ fault: JournalFault) {
     (due, lost, waiting) = (side, lost + waiting, 0)
     failureCount += 1
-    failure = Failure(
-      text: "\(fault); it is passed on when the journal takes writes again", time: all.now())
+    failure = Failure(text: Self.text(fault), time: all.now())
     losses.send(Refusal.journal(fault))
   }
 
-  /// Passes the lost value on again.
+  /// Passes the lost or refused value on again.
   func retry() {
     guard let side = due, !isDisposed else { return }
     due = nil
@@ -151,6 +173,10 @@ final class BindingEnds {
 
   /// Called for each written value, with the end that it came from and its position in the journal.
   var onWrite: (BindSide, UInt64) -> Void = { _, _ in }
+
+  /// Called for each value that was refused but may be accepted later, with the end that it came
+  /// from.
+  var onRefusal: (BindSide) -> Void = { _ in }
 
   init(durable: @escaping (BindSide) -> JSONValue?) {
     self.durable = durable

@@ -19,8 +19,8 @@ package final class LiveBindings {
   /// The bindings of files, by name.
   var filed: [String: FiledBinding] = [:]
 
-  /// Schedules delayed retries; `nil` if there is no scheduler, then lost values wait for the next
-  /// commit.
+  /// Schedules delayed retries; `nil` if there is no scheduler, then lost and refused values wait for
+  /// the next commit.
   var scheduler: (any Scheduler)?
 
   /// Returns the time in microseconds since 1970.
@@ -29,7 +29,7 @@ package final class LiveBindings {
   /// The values that bindings have written and that are not durable yet, in order.
   private var written = Queue<Written>()
 
-  /// Passes lost values on again.
+  /// Passes lost and refused values on again.
   private lazy var retries = BindingRetries { [unowned self] in
     for binding in inOrder { binding.retry() }
   }
@@ -114,6 +114,9 @@ package final class LiveBindings {
   ) {
     written.append(Written(binding: binding, side: side, seq: seq, failureCount: failureCount))
   }
+
+  /// Schedules a retry of a value that was refused before it was written.
+  func noteRefused() { retries.noteRefusal(on: scheduler) }
 
   private func settle(upTo seq: UInt64) {
     while let first = written.first, first.seq <= seq {

@@ -11,11 +11,12 @@ final class LiveReaders {
 
   private var holders: [String: LogSubscription] = [:]
 
-  /// The highest position that each reader has acknowledged in this turn, and its connection.
-  private var acknowledged: [String: (seq: UInt64, by: Connection)] = [:]
+  /// The highest position that each reader has acknowledged in this turn.
+  private var acknowledged: [String: UInt64] = [:]
 
-  /// The connections whose answers wait for the events at the end of the turn.
-  private var waiting: [Connection] = []
+  /// The connections whose answers wait for the events at the end of the turn, with the highest
+  /// position that each has acknowledged for each reader.
+  private var waiting: [(connection: Connection, positions: [String: UInt64])] = []
 
   private let bag = DisposeBag()
 
@@ -56,12 +57,13 @@ final class LiveReaders {
 
   /// Returns the position of a reader, including acknowledgements of this turn.
   func position(of name: String) -> UInt64 {
-    max(acknowledged[name]?.seq ?? 0, service.ledger.newest[name] ?? 0)
+    max(acknowledged[name] ?? 0, service.ledger.newest[name] ?? 0)
   }
 
   /// Notes an acknowledgement up to a position.
   ///
-  /// The acknowledgements of a turn are recorded at its end, one event per reader.
+  /// The acknowledgements of a turn are recorded at its end, for each connection one event per
+  /// reader.
   func acknowledge(
     _ name: String, upTo seq: UInt64, _ connection: Connection, _ interface: Interface
   ) {
@@ -69,29 +71,41 @@ final class LiveReaders {
       // Retains the interface until the end of the turn: the role may get another one meanwhile.
       connection.hub.atTurnEnd { [self, interface] in record(interface) }
     }
-    if !waiting.contains(where: { $0 === connection }) { waiting.append(connection) }
-    if seq > position(of: name) { acknowledged[name] = (seq, connection) }
+    let place = waiting.firstIndex { $0.connection === connection } ?? waiting.count
+    if place == waiting.count { waiting.append((connection, [:])) }
+    waiting[place].positions[name] = max(waiting[place].positions[name] ?? 0, seq)
+    acknowledged[name] = max(acknowledged[name] ?? 0, seq)
   }
 
   private func record(_ interface: Interface) {
-    let (acknowledged, waiting) = (acknowledged, waiting)
+    let waiting = waiting
     self.acknowledged = [:]
     self.waiting = []
-    do throws(Refusal) {
-      for (name, (seq, connection)) in acknowledged.sorted(by: { $0.key < $1.key })
-      where service.ledger.newest[name] != nil {
-        let peer = connection.peer
-        let command = Command(method: "ack", caller: Caller(uid: peer.uid, pid: peer.pid))
-        _ = try interface.host.perform(command) {
-          try service.acknowledge(name, upTo: seq)
-          return nil
-        }
+    let host = interface.host
+    for (connection, positions) in waiting {
+      do throws(Refusal) {
+        try record(positions, of: connection, host)
+        connection.settle(at: host.last)
+      } catch {
+        connection.refuseUndecided(at: host.last, interface.error(error))
       }
-      for connection in waiting { connection.settle(at: interface.host.last) }
-    } catch {
-      let error = interface.error(error)
-      let position = interface.host.last
-      for connection in waiting { connection.refuseUndecided(at: position, error) }
+    }
+  }
+
+  /// Records the acknowledgements of a connection: all of them or none, because their answers are
+  /// replaced together.
+  private func record(
+    _ positions: [String: UInt64], of connection: Connection, _ host: ServiceHost
+  ) throws(Refusal) {
+    let ledger = service.ledger
+    let new = positions.sorted { $0.key < $1.key }
+      .filter { name, seq in ledger.newest[name].map { $0 < seq } ?? false }
+    guard !new.isEmpty else { return }
+    let peer = connection.peer
+    let command = Command(method: "ack", caller: Caller(uid: peer.uid, pid: peer.pid))
+    _ = try host.perform(command) {
+      for (name, seq) in new { try service.acknowledge(name, upTo: seq) }
+      return nil
     }
   }
 }

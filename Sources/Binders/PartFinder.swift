@@ -2,29 +2,53 @@ internal import JSON
 internal import Services
 internal import Signals
 
-/// Finds parts of values for all clients that watch a part.
+/// Finds parts of values for all clients that watch a part, and decodes values for bindings.
 ///
-/// A long value is scanned only once for all of them.
-final class PartFinder {
+/// A long value is scanned, or decoded, only once for all of them. It is cached only while
+/// something is watched.
+package final class PartFinder {
   /// The size in bytes from which a value is long.
   private static let long = 1024
 
-  /// The number of long values whose parts are cached: the present value and the previous one.
+  /// The number of long values that are cached: the present value and the previous one.
   private static let remembered = 2
 
   private let pointers = JSONPointerSet()
+
+  /// The number of watches that are not disposed.
+  private var watches = 0
 
   /// The last list or map that was encoded as a whole.
   private var whole: (source: String, seq: UInt64, value: JSONText?)?
   private var found: [(value: JSONText, places: [JSONPointer: Range<Int>])] = []
 
+  /// The long values that were decoded last, the most recently used one at the end.
+  private var values: [(text: JSONText, value: JSONValue)] = []
+
+  /// The number of long values decoded so far.
+  package private(set) var decodings = 0
+
+  /// Whether nothing is cached.
+  package var isEmpty: Bool { whole == nil && found.isEmpty && values.isEmpty }
+
+  /// Keeps whole values cached until the returned disposable is disposed.
+  func watch() -> any Disposable {
+    watches += 1
+    return BlockDisposable { [self] in
+      watches -= 1
+      if watches == 0 { (whole, found, values) = (nil, [], []) }
+    }
+  }
+
   /// Watches a part until the returned disposable is disposed.
   func watch(_ part: JSONPointer) -> any Disposable {
     pointers.insert(part)
     found = []
+    let caching = watch()
     return BlockDisposable { [self] in
       pointers.remove(part)
       if pointers.count == 0 { found = [] }
+      caching.dispose()
     }
   }
 
@@ -47,11 +71,30 @@ final class PartFinder {
     return places
   }
 
+  /// Returns a decoded value; a long one is decoded once for all callers.
+  ///
+  /// The caller must watch it; see ``watch()``.
+  func decoded(_ text: JSONText) -> JSONValue {
+    guard text.text.utf8.count >= Self.long else { return text.value }
+    // Equal texts share their storage, so the comparison reads no bytes.
+    if let place = values.firstIndex(where: { $0.text == text }) {
+      let known = values.remove(at: place)
+      values.append(known)
+      return known.value
+    }
+    decodings += 1
+    let value = text.value
+    guard watches > 0 else { return value }
+    if values.count == Self.remembered { values.removeFirst() }
+    values.append((text, value))
+    return value
+  }
+
   /// Returns the whole value of a list or map at a position, encoded once for all callers.
   func value(of source: String, at seq: UInt64, _ write: () -> JSONText?) -> JSONText? {
     if let whole, whole.source == source, whole.seq == seq { return whole.value }
     let value = write()
-    whole = (source, seq, value)
+    if watches > 0 { whole = (source, seq, value) }
     return value
   }
 

@@ -12,26 +12,28 @@ struct RestoredBinding {
 
   /// Returns the end that must pass its value on now: the end with the newer event.
   ///
-  /// Returns `nil` if the other end already has the resulting value, or if neither end is newer.
+  /// Returns `nil` if the other end already has the resulting value, if neither end is newer, or if
+  /// it is not known which one is.
   ///
   /// - Parameters:
-  ///   - changed: Returns the position of an end's last change; 0 if it never changed.
+  ///   - changed: Returns the position of an end's last change, 0 if it never changed; a range of
+  ///     positions if it is not known.
   ///   - value: Returns the durable value of an end: `null` if it was removed, `nil` if it never
   ///     had one.
   func giver(
-    changed: (BindSide) -> UInt64, value: (BindSide) -> JSONValue?
+    changed: (BindSide) -> ClosedRange<UInt64>, value: (BindSide) -> JSONValue?
   ) -> BindSide? {
     let sign = binding.expression.operator
     let (left, right) = (changed(.left), changed(.right))
     // If the operator assigns at once, making the binding passed on the value that existed then.
     let leftAt = sign.goesRight && sign.assignsAtOnce && hasValue(.left, value) ? position : 0
     let rightAt = !sign.goesRight && sign.assignsAtOnce && hasValue(.right, value) ? position : 0
+    // Each end must be newer wherever the other one's last change was.
+    let (surelyLeft, surelyRight) = (max(left.lowerBound, leftAt), max(right.lowerBound, rightAt))
     let giver: BindSide?
-    if sign.goesRight, max(left, leftAt) > right, max(leftAt, left) >= position {
+    if sign.goesRight, surelyLeft > right.upperBound, surelyLeft >= position {
       giver = .left
-    } else if sign.goesLeft, max(right, rightAt) > max(left, leftAt),
-      max(right, rightAt) >= position
-    {
+    } else if sign.goesLeft, surelyRight > max(left.upperBound, leftAt), surelyRight >= position {
       giver = .right
     } else {
       giver = nil
@@ -70,7 +72,7 @@ extension Interface {
   func start(_ restored: [RestoredBinding], onFault: (String) -> Void) {
     guard !restored.isEmpty else { return }
     let sources = restored.flatMap { [$0.binding.expression.left, $0.binding.expression.right] }
-    var changes: [String: UInt64] = [:]
+    var changes: [String: ClosedRange<UInt64>] = [:]
     do throws(JournalFault) {
       changes = try host.lastChanges(of: Set(sources.filter(isJournaled)))
     } catch {
@@ -83,13 +85,17 @@ extension Interface {
       func name(_ side: BindSide) -> String { side == .left ? expression.left : expression.right }
       let giver = restored.giver(
         changed: { side in
-          if let position = changes[name(side)] { return position }
+          if let positions = changes[name(side)] { return positions }
+          if isJournaled(name(side)) { return 0 ... .max }
           // A source that is not journaled counts as newest if the binding assigns its value;
           // otherwise as never changed.
           let isGiver = side == .left ? expression.operator.goesRight : expression.operator.goesLeft
-          return isGiver && expression.operator.assignsAtOnce ? .max : 0
+          let position: UInt64 = isGiver && expression.operator.assignsAtOnce ? .max : 0
+          return position...position
         },
-        value: { [host] in service(of: name($0))?.sources?.durable(name($0), host) })
+        value: { [host, commons] side in
+          service(of: name(side))?.sources?.durable(name(side), host, commons.parts)
+        })
       if let giver { restored.binding.pass(from: giver) }
     }
   }

@@ -135,7 +135,7 @@ extension Interface {
     guard let pattern = Pattern(name) else { throw .badPattern(name) }
     // A list or map that was never written is empty, as in `subscribe`.
     if pattern.isLiteral, part == nil, let sources = service(of: name)?.sources,
-      sources.exists(name), let empty = sources.collection(name)?.text
+      let empty = sources.present(name)
     {
       return answer(call, name, empty, sources)
     }
@@ -290,6 +290,14 @@ extension Connection {
     case .name(let name): endedNames.contains(name) ? "ended" : "unknown"
     case .number(let number): number > 0 && number <= lastHandle ? "ended" : "unknown"
     }
+  }
+}
+
+extension SourceProvider {
+  /// Returns the durable value, which is `[]` or `{}` for an empty list or map; `nil` if there is
+  /// none.
+  func present(_ source: String) -> JSONText? {
+    value(source) ?? (exists(source) ? collection(source)?.text : nil)
   }
 }
 

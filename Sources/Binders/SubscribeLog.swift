@@ -147,7 +147,7 @@ extension Interface {
     _ call: Call, _ passesGaps: Bool
   ) throws(WireError) {
     let handle = try call.connection.reserveHandle(subscribe.sub)
-    let value = pattern.isLiteral ? sources.value(pattern.text) : nil
+    let value = pattern.isLiteral ? sources.present(pattern.text) : nil
     let values =
       pattern.isLiteral
       ? nil : try values(of: pattern, in: [sources], limit: call.room)

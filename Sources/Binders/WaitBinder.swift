@@ -67,7 +67,7 @@ extension Interface {
       throw notFound(name)
     }
     let condition = try wait.condition(call.connection.limits)
-    let present = sources.value(name)
+    let present = sources.present(name)
     if condition.holds(for: present) { return answer(call, name, present, sources) }
     guard let call = call.later(waitingFor: name) else { return }
     let finder = commons.parts
@@ -89,7 +89,7 @@ extension Interface {
         isDue = true
         call.connection.hub.atTurnEnd { [self] in
           isDue = false
-          look(at: finder.value(of: name, at: host.durable) { sources.value(name) })
+          look(at: finder.value(of: name, at: host.durable) { sources.present(name) })
         }
       })
   }

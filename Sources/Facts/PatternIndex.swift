@@ -90,7 +90,8 @@ public final class PatternIndex<Value> {
   }
 
   private func match(_ name: Substring.UTF8View, in node: Node, _ body: (Value) -> Void) {
-    if let rest = node.rest { body(rest) }
+    // A `**` matches one byte at least, as in ``Pattern/matches(_:)``.
+    if let rest = node.rest, !name.isEmpty { body(rest) }
     guard !node.literals.isEmpty || node.star != nil else { return }
     let end = name.firstIndex(of: separator)
     let segment = name[..<(end ?? name.endIndex)]

@@ -97,7 +97,7 @@ final class Transfer {
   func outcome(_ code: CURLcode, _ limits: CurlClient.Limits) -> Outcome {
     switch code {
     case CURLE_WRITE_ERROR where isTooLarge: return .failure(.tooLarge(max: limits.bytes))
-    // libcurl tries each address of a host, so a refusal only counts if no connection was made.
+    // libcurl tries each address of a host, and follows redirects: the last address counts.
     case CURLE_COULDNT_CONNECT where isRefused, CURLE_ABORTED_BY_CALLBACK where isRefused:
       return .failure(.refusedAddress)
     default: break
@@ -146,6 +146,7 @@ final class Transfer {
   ///
   /// It checks the resolved address, whatever the host name was.
   fileprivate func mayConnect(to address: UnsafePointer<curl_sockaddr>) -> Bool {
+    isRefused = false
     if allowsLocal() { return true }
     let target = NetworkAddress { ccurl_address(address, $0) }
     let source = NetworkAddress { ccurl_source_address(address, $0) }
@@ -154,6 +155,7 @@ final class Transfer {
 
   /// Re-checks a connection, which may be pooled, against the current address policy.
   fileprivate func mayAsk(_ peer: UnsafePointer<CChar>?, _ own: UnsafePointer<CChar>?) -> Bool {
+    isRefused = false
     if allowsLocal() { return true }
     let target = NetworkAddress { ccurl_parse_address(peer, $0) }
     let source = NetworkAddress { ccurl_parse_address(own, $0) }

@@ -155,6 +155,14 @@ package enum JournalNote: String, CaseIterable, Sendable {
 
   /// The bindings that are declared in files.
   case filedBindings
+
+  /// Whether it belongs to the events, so that an export contains it; a clock belongs to a machine.
+  package var isExported: Bool {
+    switch self {
+    case .age: false
+    case .filedBindings: true
+    }
+  }
 }
 
 extension EventStore {

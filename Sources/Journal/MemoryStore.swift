@@ -110,7 +110,15 @@ package final class MemoryStore: EventStore {
     }
   }
 
+  /// The failure of each save from now on; `nil` for none.
+  package var saveFailure: String?
+
   package func save(_ snapshot: Snapshot) {
+    if let saveFailure {
+      savedSubject.send(
+        SnapshotReport(service: snapshot.service, seq: snapshot.seq, failure: saveFailure))
+      return
+    }
     kept.snapshots.removeAll { $0.service == snapshot.service && $0.seq == snapshot.seq }
     kept.snapshots.append(snapshot)
     savedSubject.send(SnapshotReport(service: snapshot.service, seq: snapshot.seq))

@@ -79,6 +79,13 @@ final class Database {
     return String(decoding: uri + "?immutable=1".utf8, as: UTF8.self)
   }
 
+  /// Sets whether the log stays as it is when this connection is closed as the last one.
+  ///
+  /// Otherwise SQLite then moves the readable part of the log into the file and removes the log.
+  func keepLogOnClose(_ isKept: Bool) {
+    _ = csqlite_keep_log_on_close(pointer, isKept ? 1 : 0)
+  }
+
   /// Moves as many pages as possible from the log into the file.
   ///
   /// - Returns: The failure, the number of pages in the log, and how many of them are moved.

@@ -72,15 +72,27 @@ final class JournalFiles {
     // it, because it may be a backup.
     still = mayBeWritten ? FileStamp(ofStill: path) : nil
     var isNew = false
-    let (epoch, file): (String, String?)
+    let database: Database
     do throws(SQLiteError) {
-      let database = try Database(
+      database = try Database(
         path: path,
         still != nil ? .still : !isWritten ? .readOnly : found == .nothing ? .create : .readWrite)
+      // A start that fails must leave the log as it was.
+      if isWritten, found != .nothing { database.keepLogOnClose(true) }
       if found == .nothing, try database.integer("PRAGMA application_id") == 0 {
         try Schema.create(on: database, epoch: Schema.makeEpoch())
         isNew = true
       }
+      last = try SQLiteError.position(database.integer("SELECT max(seq) FROM event") ?? 0)
+    } catch {
+      throw Self.failure(error, path)
+    }
+    lostEvents = lock.mark > last ? lock.mark - last : 0
+    var log: String?
+    // Keep the log before anything overwrites it.
+    if isWritten, lostEvents > 0 { log = try JournalLog(of: path).keep() }
+    let (epoch, file): (String, String?)
+    do throws(SQLiteError) {
       if isWritten, case .journal(let version) = found, version < Schema.version {
         try Schema.raise(database)
       }
@@ -88,43 +100,43 @@ final class JournalFiles {
       epoch = try database.text("SELECT value FROM journal WHERE key = 'epoch'") ?? ""
       file = try database.text("SELECT value FROM journal WHERE key = 'file'")
       time = try database.integer("SELECT time FROM event ORDER BY seq DESC LIMIT 1") ?? 0
-      let last = try database.integer("SELECT max(seq) FROM event") ?? 0
-      self.last = try SQLiteError.position(last)
       first = try reader.firstPosition()
-      guard first <= self.last + 1 else {
+      guard first <= last + 1 else {
         throw SQLiteError(damage: "the first position is \(first), the last \(last)")
       }
       notes = try Self.notes(in: database)
     } catch {
       throw Self.failure(error, path)
     }
-    lostEvents = lock.mark > last ? lock.mark - last : 0
     guard let durability else {
       (self.epoch, renewal) = (epoch, nil)
       return
     }
     let inode = JournalPath.inode(path).map { "\($0)" } ?? ""
     if lostEvents > 0 {
-      // Keep the log before anything overwrites it.
-      renewal = .lostEvents(lostEvents, log: try JournalLog(of: path).keep())
+      renewal = .lostEvents(lostEvents, log: log)
     } else {
       renewal = isNew ? nil : file != nil && file != inode ? .copy : lock.renewal(durability)
     }
     self.epoch = renewal == nil ? epoch : Schema.makeEpoch()
     do throws(SQLiteError) {
       if file != inode {
-        try reader.database.execute("INSERT OR REPLACE INTO journal VALUES ('file', '\(inode)')")
+        try database.execute("INSERT OR REPLACE INTO journal VALUES ('file', '\(inode)')")
       }
       if self.epoch != epoch {
-        try reader.database.execute(
+        try database.execute(
           "UPDATE journal SET value = '\(self.epoch)' WHERE key = 'epoch'")
       }
     } catch {
       throw Self.failure(error, path)
     }
+    // A session that was killed may have left events to the kernel. Later nobody knows of that.
+    // Events that are not in the log any more are on the disk: SQLite flushes them first.
+    if lock.session?.hasEnded != true { try JournalLog(of: path).synchronize() }
     lock.mark = last
     lock.begin(durability)
     if isNew { try lock.hold(path, forWriting: true) }
+    database.keepLogOnClose(false)
   }
 
   /// Throws ``JournalError/locked(owner:)`` if a process began to write the journal meanwhile.
@@ -152,6 +164,8 @@ final class JournalFiles {
     var reasons: [String] = []
     if lock.mark > 0 {
       reasons.append("\(path).lock says that \(lock.mark) events were acknowledged")
+    } else if lock.isDamaged {
+      reasons.append("\(path).lock is damaged, so that there may have been events")
     }
     let log = JournalLog(of: path)
     // During creation the first page is in the file before there is a log.
@@ -159,9 +173,10 @@ final class JournalFiles {
       reasons.append("\(log.path) holds \(log.size) bytes that belong to it")
     }
     guard !reasons.isEmpty else { return }
+    let restore = "binderd --restore FILE" + (access(path, F_OK) == 0 ? " --force" : "")
     throw .unavailable(
       detail: "\(path) is missing or empty, but \(reasons.joined(separator: ", and ")): "
-        + "bring the file back, or restore a backup with 'binderd --restore FILE'; to begin with an "
+        + "bring the file back, or restore a backup with '\(restore)'; to begin with an "
         + "empty journal, move \(path).lock and \(path)-wal away")
   }
 

@@ -42,6 +42,11 @@ final class JournalLock {
   /// The reason why the last acknowledged position is unknown; `nil` if it is known.
   let markFault: String?
 
+  /// Whether the file had content that does not say the last acknowledged position.
+  ///
+  /// `false` for a file of a start that ended before it had opened a journal.
+  let isDamaged: Bool
+
   /// The journal itself, also locked because it may have other names.
   ///
   /// It stays open until the end: closing it would release SQLite's locks on it in this process.
@@ -70,7 +75,7 @@ final class JournalLock {
     }
     let found = Self.content(of: file)
     session = found.session
-    (mark, markFault) = (found.mark, found.fault)
+    (mark, markFault, isDamaged) = (found.mark, found.fault, found.isDamaged)
     if found.isEmpty {
       Process.writeInPlace(file)
       // If there is no room for this file, there is none for a journal.
@@ -98,7 +103,7 @@ final class JournalLock {
     }
     let found = Self.content(of: file)
     session = found.session
-    (mark, markFault) = (found.mark, found.fault)
+    (mark, markFault, isDamaged) = (found.mark, found.fault, found.isDamaged)
   }
 
   deinit {
@@ -158,6 +163,7 @@ final class JournalLock {
 
   private struct Content {
     var isEmpty = true
+    var isDamaged = false
     var session: Session?
     var mark: UInt64 = 0
     var fault: String?
@@ -170,14 +176,17 @@ final class JournalLock {
     func number(at offset: Int) -> UInt64 {
       bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
+    // A start allocates the file with zeros, and writes a position when it has opened a journal.
+    let isUnused = bytes[(count == size ? textSize : 0)..<count].allSatisfy { $0 == 0 }
     let text = String(decoding: bytes[..<min(count, textSize)], as: UTF8.self)
     guard text.hasPrefix("pid "), count == oldSize || count == size else {
-      return Content(isEmpty: false, fault: "its lock file is damaged")
+      return Content(isEmpty: false, isDamaged: !isUnused, fault: "its lock file is damaged")
     }
     var content = Content(isEmpty: false, session: session(in: text))
     let mark = number(at: textSize)
     if count == size, number(at: textSize + 8) != ~mark {
       content.fault = "its lock file does not say how far it was acknowledged"
+      content.isDamaged = !isUnused
     } else {
       content.mark = mark
     }

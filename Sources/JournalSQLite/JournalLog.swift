@@ -64,16 +64,47 @@ struct JournalLog {
     let target = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard target >= 0 else { throw failure(copy, errno) }
     defer { _ = close(target) }
+    do throws(JournalError) {
+      try copyAll(of: source, to: target, at: copy)
+    } catch {
+      // The next start tries again and needs the room.
+      unlink(copy)
+      throw error
+    }
+    return copy
+  }
+
+  /// Flushes the log to the disk; does nothing if there is none.
+  func synchronize() throws(JournalError) {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      if errno == ENOENT { return }
+      throw failure(path, errno)
+    }
+    defer { _ = close(file) }
+    guard fdatasync(file) == 0 else { throw failure(path, errno) }
+  }
+
+  /// Copies the rest of an open file to another one, and flushes that to the disk.
+  private func copyAll(
+    of source: CInt, to target: CInt, at copy: String
+  ) throws(JournalError) {
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while case let count = read(source, &chunk, chunk.count), count != 0 {
-      guard count > 0, write(target, chunk, count) == count else {
-        let code = errno
-        unlink(copy)
-        throw failure(copy, code)
+    while true {
+      let count = read(source, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw failure(path, errno) }
+      guard count > 0 else { break }
+      var rest = chunk[..<count]
+      while !rest.isEmpty {
+        // A full disk takes a part first.
+        let written = rest.withUnsafeBytes { write(target, $0.baseAddress, $0.count) }
+        if written < 0, errno == EINTR { continue }
+        guard written > 0 else { throw failure(copy, written == 0 ? ENOSPC : errno) }
+        rest = rest.dropFirst(written)
       }
     }
     guard fsync(target) == 0 else { throw failure(copy, errno) }
-    return copy
   }
 
   private func failure(_ path: String, _ code: CInt) -> JournalError {

@@ -17,24 +17,23 @@ package enum JournalOwner {
 
   /// Gives a new journal the owner and mode of the file that it replaces.
   ///
-  /// If there is no such file, the owner of the directory gets it. The lock file gets the same
-  /// owner. Otherwise a daemon that runs as another user could not open the journal.
+  /// If there is no such file, the owner of the directory gets it, and nobody else may read it. The
+  /// lock file gets the same owner. Otherwise a daemon that runs as another user could not open the
+  /// journal.
   ///
   /// - Throws: ``JournalError/unavailable(detail:)`` when this user may not change the owner.
   static func give(
     _ file: String, lock: String, inPlaceOf path: String
   ) throws(JournalError) {
     var status = stat()
-    var mode: mode_t
+    // The owner must always be able to read and write.
+    var mode: mode_t = 0o600
     if stat(path, &status) == 0 {
-      mode = status.st_mode & 0o777
+      mode |= status.st_mode & 0o777
     } else {
       let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
       guard stat(directory, &status) == 0 else { throw failure(directory) }
-      mode = status.st_mode & 0o666
     }
-    // The owner must always be able to read and write.
-    mode |= 0o600
     for name in [file, lock] where access(name, F_OK) == 0 {
       guard chown(name, status.st_uid, status.st_gid) != 0 else { continue }
       // A wrong group alone is no failure, because the owner can open the file.

@@ -119,8 +119,11 @@ package final class JournalPlace {
   }
 
   /// Moves the log of an unused journal into its file; does nothing to other files.
+  ///
+  /// Beside an empty file SQLite would remove the log.
   private func moveLog() {
-    guard access(path + "-wal", F_OK) == 0, let database = try? Database(path: path, .readWrite),
+    guard access(path + "-wal", F_OK) == 0, JournalLog.size(of: path) > 0,
+      let database = try? Database(path: path, .readWrite),
       (try? database.integer("SELECT count(*) FROM journal")) != nil
     else { return }
     try? database.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -6,27 +6,26 @@ extension ServiceHost {
 
   /// Returns the position of the last durable change of each source; 0 if there is none.
   ///
-  /// Reads the journal synchronously, so use it only at the start. If the event itself was
-  /// removed, the result is the last position at which the source may have changed.
+  /// Reads the journal synchronously, so use it only at the start. If the event was removed, or is
+  /// too many events ago, its position is not known: the range has the positions that it may have.
   package func lastChanges(
     of sources: Set<String>
-  ) throws(JournalFault) -> [String: UInt64] {
+  ) throws(JournalFault) -> [String: ClosedRange<UInt64>] {
     let streams = streams(for: sources)
     do throws(JournalError) {
       return try readNow { reader throws(JournalError) in
-        var positions: [String: UInt64] = [:]
+        var positions: [String: ClosedRange<UInt64>] = [:]
         for source in sources {
-          var position: UInt64 = 0
+          var (first, last): (UInt64, UInt64) = (0, 0)
           if let fold = ledger(source.firstSegment)?.makeFold() {
             for stream in streams[source] ?? [] {
-              position = max(
-                position,
-                try reader.lastChange(
-                  of: source, by: fold, in: stream, from: head(of: stream).seq, after: position,
-                  steps: Self.maxSteps))
+              let change = try reader.lastChange(
+                of: source, by: fold, in: stream, from: head(of: stream).seq, after: first,
+                steps: Self.maxSteps)
+              (first, last) = (max(first, change.lowerBound), max(last, change.upperBound))
             }
           }
-          positions[source] = position
+          positions[source] = first...last
         }
         return positions
       }
@@ -54,28 +53,29 @@ extension ServiceHost {
 }
 
 extension JournalReader {
-  /// Returns the last event of a stream that may have changed a source, or 0 if there is none.
+  /// Returns the position of the last event of a stream that changed a source, or 0 if there is
+  /// none.
   ///
   /// - Parameters:
   ///   - head: The last event of the stream.
   ///   - seq: Events up to this position are not examined.
-  ///   - steps: The number of events to examine. Beyond it, an unexamined event counts as a
-  ///     change.
+  ///   - steps: The number of events to examine. Beyond it the position is not known.
+  /// - Returns: The positions that the event may have: one if it is known.
   fileprivate func lastChange(
     of source: String, by fold: any Fold, in stream: String, from head: UInt64,
     after seq: UInt64, steps: Int
-  ) throws(JournalError) -> UInt64 {
+  ) throws(JournalError) -> ClosedRange<UInt64> {
     var (next, left) = (head, steps)
     while next > seq {
       let records = try records(ofStream: stream, from: next, limit: 64)
-      guard let oldest = records.last, left > 0 else { return next }
+      guard let oldest = records.last, left > 0 else { return 0...next }
       for record in records where record.seq > seq {
-        if fold.sources(changedBy: record).contains(source) { return record.seq }
+        if fold.sources(changedBy: record).contains(source) { return record.seq...record.seq }
       }
       left -= records.count
       next = oldest.previous
     }
-    return 0
+    return 0...0
   }
 }
 

@@ -159,7 +159,8 @@ package final class ServiceHost {
       durable = replay.position
       durableNews = durable
       for ledger in ledgers { ledger.finishReplay() }
-      startWarnings = replay.warnings + unknownWarnings
+      startWarnings =
+        replay.warnings + unknownWarnings + missingWarnings(replay.journal.heads)
     }
     try replay.run(onProgress: onProgress)
     window = replay.journal.window
@@ -190,6 +191,21 @@ package final class ServiceHost {
           + "does not know: from event \(unknown.first ?? 0) on no snapshots are kept of it, and "
           + "none of its events is removed"
       }
+    }
+  }
+
+  /// Returns the warnings about events of services that this program does not have.
+  private func missingWarnings(_ heads: StreamHeads) -> [String] {
+    let known = Set(ledgers.map { Substring($0.service) })
+    var counts: [Substring: UInt64] = [:]
+    heads.forEach { stream, head in
+      let service = stream.prefix { $0 != "/" }
+      // An imported journal may have any version.
+      if !known.contains(service) { counts[service, default: 0] &+= head.version }
+    }
+    return counts.sorted { $0.key < $1.key }.map { service, count in
+      "the daemon goes on without \(count) events of the service '\(service)', which this program "
+        + "does not have: they are kept"
     }
   }
 

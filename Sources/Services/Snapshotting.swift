@@ -17,8 +17,12 @@ final class Snapshotting {
   /// The projections of services that write snapshots; services with unknown events are excluded.
   private(set) var keptFolds: [String: @Sendable () -> any Fold] = [:]
 
-  /// The position of the last snapshot.
+  /// The position of the last snapshot that all services have saved.
   private(set) var saved: UInt64 = 0
+
+  /// The services whose snapshot at ``saving`` is not saved yet.
+  private var unsaved: Set<String> = []
+  private var saving: UInt64 = 0
 
   /// The position of the last attempt.
   private var tried: UInt64 = 0
@@ -54,11 +58,19 @@ final class Snapshotting {
     keptFolds[JournalFold.service] = { JournalFold() }
     (saved, tried) = (seq, seq)
     store.saved.observeNext { [unowned self] report in
+      noteSaved(report)
       guard let failure = report.failure, report.seq != failed else { return }
       failed = report.seq
       onFailure(.unavailable(detail: failure))
     }
     .dispose(in: bag)
+  }
+
+  private func noteSaved(_ report: SnapshotReport) {
+    guard report.seq == saving, report.failure == nil, unsaved.remove(report.service) != nil,
+      unsaved.isEmpty
+    else { return }
+    saved = saving
   }
 
   /// Makes snapshots at a position, off the loop; emits once all of them are saved.
@@ -111,8 +123,8 @@ final class Snapshotting {
     reading.observe { [unowned self] event in
       switch event {
       case .next(let snapshots):
+        (saving, unsaved) = (seq, Set(snapshots.map(\.service)))
         for snapshot in snapshots { store.save(snapshot) }
-        saved = seq
       case .failed(let error):
         isSaving = false
         onFailure(JournalFault(error))

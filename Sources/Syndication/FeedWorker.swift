@@ -63,14 +63,20 @@ package final class FeedWorker: FeedReader {
       for letter in letters { waiting.removeValue(forKey: letter.id)?.end(letter.outcome) }
     }
     let slot = mailbox.slot
-    let worker = try Worker<Job>(isBackground: true) {
-    } work: { (_: Void, jobs) in
-      for job in jobs {
-        let outcome = Result { () throws(FeedTextFault) in
-          try FeedText.parse(job.page) { job.isWanted.withLock(\.self) }
+    let worker: Worker<Job>
+    do throws(SystemError) {
+      worker = try Worker<Job>(isBackground: true) {
+      } work: { (_: Void, jobs) in
+        for job in jobs {
+          let outcome = Result { () throws(FeedTextFault) in
+            try FeedText.parse(job.page) { job.isWanted.withLock(\.self) }
+          }
+          slot.post((job.id, outcome))
         }
-        slot.post((job.id, outcome))
       }
+    } catch {
+      mailbox.close()
+      throw error
     }
     (self.mailbox, self.worker) = (mailbox, worker)
     return worker

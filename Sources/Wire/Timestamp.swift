@@ -131,13 +131,13 @@ public struct Timestamp: Comparable, Hashable, Sendable {
       }
     }
 
-    /// Reads an offset in minutes east of Greenwich.
+    /// Reads an offset in minutes east of Greenwich, of less than a day.
     mutating func offset() -> Int? {
       if take("Z") || take("z") { return 0 }
       let sign = take("+") ? 1 : take("-") ? -1 : 0
-      guard sign != 0, let hours = number(2), take(":"), let minutes = number(2) else {
-        return nil
-      }
+      guard sign != 0, let hours = number(2), take(":"), let minutes = number(2), hours < 24,
+        minutes < 60
+      else { return nil }
       return sign * (hours * 60 + minutes)
     }
   }

@@ -17,7 +17,7 @@ struct Child {
   ///
   /// - Parameters:
   ///   - words: The program and its arguments; without a slash it is searched on the PATH.
-  ///   - environment: Additional variables; they are also set in this process.
+  ///   - environment: Variables in addition to those of this process.
   ///   - output: The file for its stderr; `nil` to inherit.
   ///   - descriptor: The descriptor for its stdout; `nil` to inherit.
   ///   - input: The descriptor for its stdin; `nil` to inherit.
@@ -43,16 +43,33 @@ struct Child {
     }
     if let input { posix_spawn_file_actions_adddup2(&actions, input, 0) }
     if let descriptor { posix_spawn_file_actions_adddup2(&actions, descriptor, 1) }
-    for (name, value) in environment { setenv(name, value, 1) }
+    var variables = Self.variables(adding: environment)
+    defer { for variable in variables { free(variable) } }
     var arguments = words.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
     var pid: pid_t = 0
-    let status = posix_spawnp(&pid, words[0], &actions, &attributes, &arguments, environ)
+    let status = posix_spawnp(&pid, words[0], &actions, &attributes, &arguments, &variables)
     guard status == 0 else {
       throw Failure(
         "'\(words[0])' cannot be run: \(String(cString: strerror(status)))", .init(spawn: status))
     }
     self.pid = pid
+  }
+
+  /// Returns the environment of a child, which the caller frees.
+  private static func variables(
+    adding environment: [String: String]
+  ) -> [UnsafeMutablePointer<CChar>?] {
+    var variables: [UnsafeMutablePointer<CChar>?] = []
+    var next: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = environ
+    while let variable = next?.pointee {
+      let name = String(String(cString: variable).prefix { $0 != "=" })
+      if environment[name] == nil { variables.append(strdup(variable)) }
+      next = next?.successor()
+    }
+    for (name, value) in environment { variables.append(strdup("\(name)=\(value)")) }
+    variables.append(nil)
+    return variables
   }
 
   /// Runs a program and returns its exit code and output.

@@ -185,9 +185,10 @@ final class Daemon {
 
   /// Replays the journal into the services and connects the clients' interface.
   ///
+  /// - Parameter files: The bindings of files; `nil` leaves what the journal knows of them as it is.
   /// - Throws: ``JournalFault`` when an event cannot be read and the journal may be written.
   func start(
-    _ settings: Settings, _ files: BindFiles, _ log: Log, _ manager: ServiceManager
+    _ settings: Settings, _ files: BindFiles?, _ log: Log, _ manager: ServiceManager
   ) throws {
     try replay(settings, log, manager)
     let interface = interfaces[.owner]
@@ -198,7 +199,9 @@ final class Daemon {
     }
     journalWatch.checkQuota()
     restoreBindings(interface, bindings) { log.write(.warning, $0) }
-    for fault in loadBindings(interface, files).faults { log.write(.warning, "\(fault)") }
+    if let files {
+      for fault in loadBindings(interface, files).faults { log.write(.warning, "\(fault)") }
+    }
     // Requests that waited for the disk run at the end of a turn; submit their writes at once.
     loop.onTurnEnd { [unowned store] in store.submit() }
   }

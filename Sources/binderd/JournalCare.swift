@@ -78,7 +78,7 @@ func compact(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -
   try JournalFile(path: settings.journalPath).checkKind()
   let daemon = try Daemon(settings, ConfigurationFile(options), log, manager)
   defer { daemon.abandon() }
-  try daemon.start(settings, BindFiles(), log, manager)
+  try daemon.start(settings, nil, log, manager)
   if let before = options.before, before > daemon.host.durable {
     log.write(.error, "the journal ends at \(daemon.host.durable): there is no event \(before)")
     return EXIT_FAILURE

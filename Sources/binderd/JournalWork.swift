@@ -208,6 +208,7 @@ struct JournalWork {
     let shown = Shown("import", progress, total: file.size)
     var checker = JournalLineChecker()
     var removals = KnownRemovals()
+    var notes: [JournalNote: String] = [:]
     var records: [Record] = []
     while let text = try file.next() {
       do throws(JournalLine.Fault) {
@@ -218,6 +219,7 @@ struct JournalWork {
         case .removal(let range, let services):
           removals.stretches.append(.init(range: range, services: services))
         case .lastRemoval(let service, let seq): removals.services[service] = seq
+        case .note(let note, let text): notes[note] = text
         case .snapshot(let snapshot): try addTo(builder, snapshot)
         case .head, .end: break
         }
@@ -237,6 +239,7 @@ struct JournalWork {
     }
     try builder.add(records)
     try builder.add(removals)
+    try builder.add(notes)
     let report = try builder.finish(takeIn)
     shown.end(at: file.size)
     say(report, path, of: origin)
@@ -264,8 +267,10 @@ extension JournalSource.Part {
       removals.stretches.map { .removal(range: $0.range, services: $0.services) }
         + removals.services.sorted { $0.key < $1.key }
         .map { .lastRemoval(service: $0.key, seq: $0.value) }
-    // Notes belong to this daemon, not to the history.
-    case .notes: []
+    case .notes(let notes):
+      notes.filter { $0.key.isExported }
+        .sorted { $0.key.rawValue < $1.key.rawValue }
+        .map { .note($0.key, $0.value) }
     }
   }
 }

@@ -99,6 +99,9 @@ struct BindFileTests {
     #expect(Self.value(bench, "b") == "1")
     let count = bench.host.last
     #expect(count == 3, "what is written, and nothing else")
+    var metas: [String] = []
+    bench.store.replay(after: 0) { metas = $0.compactMap(\.meta) }
+    #expect(metas.last == #"{"uid":0,"pid":0,"method":"bind"}"#)
 
     // A comment moves a line; its binding continues, and `n` is now another one.
     let second = loadBindings(
@@ -179,6 +182,24 @@ struct BindFileTests {
       ])
     Self.set(bench, "o", 5)
     #expect(Self.value(bench, "p") == "5")
+  }
+
+  @Test
+  func `one whose name is taken now ends, which is a change`() throws {
+    let bench = try Self.bench()
+    _ = loadBindings(bench.interface, Self.files("cells/a ~> cells/b"))
+    _ = bench.connect().call(
+      #"{"id":1,"method":"bind","params":{"expr":"cells/k ~> cells/l","binding":"0.bind:2","scope":"daemon"}}"#
+    )
+    let moved = Self.files("\ncells/a ~> cells/b")
+    let report = loadBindings(bench.interface, moved)
+    #expect(
+      report.faults.map(\.description)
+        == ["/d/0.bind:2:1: there is a binding '0.bind:2' in the journal already"])
+    #expect(report.hasChanged)
+    Self.set(bench, "a", 1)
+    #expect(Self.value(bench, "b") == nil)
+    #expect(!loadBindings(bench.interface, moved).hasChanged, "it has ended before")
   }
 
   @Test

@@ -17,15 +17,37 @@ struct BindingFailureTests {
   init() throws {
     bench = try Bench(store, time: time) { interface, host in
       bindBindings(interface, to: BindingsService(in: host))
+      bindLists(interface, to: ListsService(in: host))
     }
   }
 
-  private func bind(_ expression: String, scope: String = "daemon") -> TestClient {
+  private func bind(
+    _ expression: String, as name: String = "k", scope: String = "daemon"
+  ) -> TestClient {
     let client = bench.connect()
     _ = client.call(
-      #"{"id":1,"method":"bind","params":{"expr":"\#(expression)","binding":"k","scope":"\#(scope)"}}"#
+      #"{"id":1,"method":"bind","params":{"expr":"\#(expression)","binding":"\#(name)","scope":"\#(scope)"}}"#
     )
     return client
+  }
+
+  /// Fills the state, except for less than a new cell needs.
+  private func fill() throws {
+    _ = try bench.host.perform(Command(method: "test", caller: Caller(uid: 1, pid: 2))) {
+      _ = try bench.cells.set("x", to: JSONText(string: String(repeating: "v", count: 1_000)))
+      return nil
+    }
+    store.commit()
+    bench.host.quota = StateQuota(total: bench.host.stateBytes + 50)
+  }
+
+  /// Empties most of the state again.
+  private func makeRoom() throws {
+    _ = try bench.host.perform(Command(method: "test", caller: Caller(uid: 1, pid: 2))) {
+      _ = try bench.cells.unset("x")
+      return nil
+    }
+    store.commit()
   }
 
   /// Sets a cell durably; the writes of bindings that follow are not durable yet.
@@ -83,6 +105,60 @@ struct BindingFailureTests {
       #expect(mended?["failed_at"] == nil)
       #expect(mended?["transferred"] == .number(JSONNumber(1)))
     }
+  }
+
+  @Test
+  func `what a full state has refused is passed on when there is room`() throws {
+    try set("a", 1)
+    let client = bind("cells/a !~> cells/b")
+    _ = bind("cells/a !~> cells/c", as: "l")
+    try fill()
+    try set("a", 2)
+    #expect(store.last == store.durable)
+    let failed = shown(client)
+    #expect(
+      failed?["failure"]
+        == .string(
+          "the state is full: \(bench.host.quota.total) bytes at the most; "
+            + "it is passed on when there is room"))
+    #expect(failed?["transferred"] == .number(JSONNumber(0)))
+    // There is still no room.
+    time.advance(1_000)
+    #expect(store.last == store.durable)
+    try makeRoom()
+    time.advance(1_999)
+    #expect(store.last == store.durable)
+    time.advance(1)
+    store.commit()
+    #expect(value("b") == "2")
+    #expect(value("c") == "2")
+    let mended = shown(client)
+    #expect(mended?["failure"] == nil)
+    #expect(mended?["transferred"] == .number(JSONNumber(1)))
+  }
+
+  @Test
+  func `a binding of a client whose value does not fit hears of it, and is retried`() throws {
+    try set("a", 1)
+    let client = bind("cells/a !~> cells/b", scope: "connection")
+    try fill()
+    try set("a", 2)
+    let fail = client.received().first { $0.contains(#""method":"fail""#) }
+    #expect(fail?.contains(#""name":"limit_reached""#) == true, "\(fail ?? "")")
+    try makeRoom()
+    time.advance(1_000)
+    store.commit()
+    #expect(value("b") == "2")
+  }
+
+  @Test
+  func `what a service has refused is not tried again`() throws {
+    let client = bind("cells/a ~> lists/b")
+    let count = time.count
+    try set("a", 2)
+    #expect(time.count == count)
+    #expect(shown(client)?["failure"] != nil)
+    #expect(store.last == store.durable)
   }
 
   @Test

@@ -132,20 +132,39 @@ struct BindingRestoreTests {
     }
   }
 
+  private func people() throws -> (Bench, BindingsService, PeopleService) {
+    var made: (BindingsService, PeopleService)?
+    let bench = try Bench(store) { interface, host in
+      let (bindings, people) = (BindingsService(in: host), PeopleService(in: host))
+      bindBindings(interface, to: bindings)
+      bindPeople(interface, to: people)
+      made = (bindings, people)
+    }
+    let (bindings, people) = try #require(made)
+    return (bench, bindings, people)
+  }
+
+  @Test
+  func `a source whose last change is too many events ago overwrites nothing`() throws {
+    do {
+      let (bench, bindings, people) = try people()
+      try run(bench) { _ = try people.create(name: "Kim", color: nil) }
+      try run(bench) { try bindings.add("k", "people/1/name <> cells/kim") }
+      try run(bench) { _ = try bench.cells.set("kim", to: JSONText(string: "Robin")) }
+      let colors = try [PeopleService.color("#ff0000"), PeopleService.color("#00ff00")]
+      try run(bench) { for i in 0..<20_200 { _ = try people.color(1, colors[i % 2]) } }
+    }
+    let last = store.last
+    let (bench, bindings, _) = try people()
+    restoreBindings(bench.interface, bindings) { Issue.record("\($0)") }
+    store.commit()
+    #expect(bench.cells.ledger.value(of: "cells/kim")?.text == #""Robin""#)
+    #expect(store.last == last)
+  }
+
   /// The name of a person is a part of the recorded value.
   @Test
   func `the newer event is that of the source, not of what it is a part of`() throws {
-    func people() throws -> (Bench, BindingsService, PeopleService) {
-      var made: (BindingsService, PeopleService)?
-      let bench = try Bench(store) { interface, host in
-        let (bindings, people) = (BindingsService(in: host), PeopleService(in: host))
-        bindBindings(interface, to: bindings)
-        bindPeople(interface, to: people)
-        made = (bindings, people)
-      }
-      let (bindings, people) = try #require(made)
-      return (bench, bindings, people)
-    }
     do {
       let (bench, bindings, people) = try people()
       try run(bench) { _ = try people.create(name: "Kim", color: nil) }
@@ -162,6 +181,26 @@ struct BindingRestoreTests {
     #expect(
       client.result(#"{"id":1,"method":"get","params":["people/1/name"]}"#)?["value"]
         == .string("Robin"))
+  }
+
+  @Test(arguments: [true, false])
+  func `one writes as its maker also after a start`(isFromSnapshot: Bool) throws {
+    do {
+      let (bench, bindings) = try start()
+      try run(bench) { try bindings.add("k", "cells/a ~> cells/b") }
+      if isFromSnapshot { bench.host.saveSnapshots() }
+      store.commit()
+    }
+    let (bench, bindings) = try start()
+    restoreBindings(bench.interface, bindings) { Issue.record("\($0)") }
+    let before = bench.host.stateBytes(of: 1)
+    _ = bench.connect(uid: 7).call(#"{"id":1,"method":"cells.set","params":["a",1]}"#)
+    #expect(bench.cells.ledger.value(of: "cells/b")?.text == "1")
+    var metas: [String] = []
+    store.replay(after: 0) { metas = $0.compactMap(\.meta) }
+    #expect(metas.last == #"{"uid":1,"pid":0,"method":"bind"}"#)
+    #expect(bench.host.stateBytes(of: 1) > before)
+    #expect(bench.host.stateBytes(of: 0) == 0)
   }
 
   @Test

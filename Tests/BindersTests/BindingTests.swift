@@ -79,6 +79,60 @@ struct BindingTests {
     #expect(bench.host.last == 0)
   }
 
+  // MARK: Long values
+
+  @Test
+  func `a long value is decoded once for all bindings of its source, and not kept after them`() {
+    let parts = bench.interfaces.commons.parts
+    for i in 0..<20 {
+      _ = client.call(bind(#"cells/long ~> cells/n\#(i) | pick("/n")"#, "b\(i)", isKept: false))
+    }
+    let filler = String(repeating: "x", count: 2000)
+    for n in 1...2 {
+      _ = client.call(
+        #"{"id":3,"method":"cells.set","params":["long",{"n":\#(n),"filler":"\#(filler)"}]}"#)
+      #expect((0..<20).allSatisfy { value("n\($0)") == "\(n)" })
+      #expect(parts.decodings == n)
+    }
+    #expect(!parts.isEmpty)
+    for i in 0..<20 { _ = client.call(unbind("b\(i)")) }
+    #expect(parts.isEmpty)
+  }
+
+  // MARK: The author of a write
+
+  @Test(arguments: [true, false])
+  func `what a binding writes is recorded and charged as of its maker`(isKept: Bool) {
+    let maker = bench.connect(uid: 7)
+    #expect(maker.result(bind("cells/a ~> cells/b", "k", isKept: isKept)) != nil)
+    let before = bench.host.stateBytes(of: 7)
+    set("a", 1)
+    #expect(value("b") == "1")
+    var metas: [String] = []
+    bench.store.replay(after: 0) { metas = $0.compactMap(\.meta) }
+    #expect(metas.last == #"{"uid":7,"pid":0,"method":"bind"}"#)
+    #expect(bench.host.stateBytes(of: 7) > before)
+    #expect(bench.host.stateBytes(of: 0) == 0)
+  }
+
+  @Test(arguments: [true, false])
+  func `what a binding writes counts in the share of its maker`(isKept: Bool) {
+    let maker = bench.connect(uid: 7)
+    _ = maker.call(bind("cells/a ~> cells/b", isKept: isKept))
+    bench.host.quota = StateQuota(total: 1 << 20, ofUser: 900)
+    let text = String(repeating: "x", count: 2000)
+    bench.host.owners = [0, 1000]
+    _ = client.call(#"{"id":3,"method":"cells.set","params":["a","\#(text)"]}"#)
+    #expect(value("b") == nil)
+    if isKept {
+      #expect(list().contains("the state of the user is full: 900 bytes at the most"))
+    } else {
+      #expect(maker.settle().contains { $0.contains(#""name":"limit_reached""#) })
+    }
+    set("a", 1)
+    #expect(value("b") == "1")
+  }
+
   // MARK: Writes that the journal refuses
 
   @Test

@@ -169,8 +169,10 @@ struct CallTests {
 
   @Test(arguments: [
     (#"{"cmd":""}"#, "/_meta/cmd"), (#"{"cmd":5}"#, "/_meta/cmd"),
-    (#"{"cmd":"a\u0000"}"#, "/_meta/cmd"), (#"{"expect":{"cells/a":-1}}"#, "/_meta/expect/cells/a"),
-    (#"{"expect":{"cells/a":"maybe"}}"#, "/_meta/expect/cells/a"),
+    (#"{"cmd":"a\u0000"}"#, "/_meta/cmd"),
+    (#"{"expect":{"cells/a":-1}}"#, "/_meta/expect/cells~1a"),
+    (#"{"expect":{"cells/a":"maybe"}}"#, "/_meta/expect/cells~1a"),
+    (#"{"expect":{"a~1":"maybe"}}"#, "/_meta/expect/a~01"),
     (#"{"expect":3}"#, "/_meta/expect"),
   ])
   func `options that are none are refused`(meta: String, path: String) {

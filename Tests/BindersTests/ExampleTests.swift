@@ -76,7 +76,7 @@ struct ExampleTests {
   @Test(arguments: ["Todos", "TodoService", "TodoBinder", "TodoView"])
   func `the README shows the code that is tested here`(name: String) throws {
     let root = #filePath.replacing("/Tests/BindersTests/ExampleTests.swift", with: "")
-    let readme = Files.text(of: "\(root)/README.md")
+    let readme = Files.text(of: "\(root)/Documentation/writing-a-service.md")
     let code = Files.text(of: "\(root)/Tests/BindersTests/Example/\(name).swift")
     #expect(!code.isEmpty)
     #expect(readme.contains("```swift\n// \(name).swift\n\(code)```"))

@@ -227,6 +227,35 @@ struct ReadersTests {
     #expect(lines[1].contains(#""id":5,"result":{"value":0"#))
   }
 
+  @Test
+  func `an acknowledgement that is refused leaves those of other clients alone`() {
+    for i in 0..<12 {
+      _ = client.call(#"{"id":9,"method":"cells.set","params":["x",\#(i)]}"#)
+    }
+    let (before, behind) = (bench.connect(uid: 7), bench.connect(uid: 9))
+    for (other, name) in [(before, "able"), (behind, "zeta")] {
+      _ = lines(
+        of: other,
+        #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"o","durable":"\#(name)","from":"start"}}"#
+      )
+    }
+    _ = lines(of: client, subscribe(#","from":"start""#))
+    // The value becomes longer by a digit, and whoever makes it longer is charged: there is no room.
+    let thief = bench.connect(uid: 8)
+    _ = lines(of: thief, subscribe(#","steal":true"#))
+    bench.host.quota = StateQuota(ofUser: 50)
+    before.send(ack(1, sub: "o"))
+    thief.send(ack(12))
+    behind.send(ack(3, sub: "o"))
+    #expect(before.settle().map { $0.contains(#""seq":1,"#) } == [true])
+    #expect(thief.settle().map { $0.contains(#""name":"limit_reached""#) } == [true])
+    #expect(behind.settle().map { $0.contains(#""seq":3,"#) } == [true])
+    _ = client.settle()
+    #expect(position("able") == at(1))
+    #expect(position() == at(0))
+    #expect(position("zeta") == at(3))
+  }
+
   // MARK: Pausing
 
   @Test

@@ -3,6 +3,7 @@ import Configuration
 import Connections
 import Facts
 import JSON
+import Services
 import TestSupport
 import Testing
 import Wire
@@ -14,7 +15,10 @@ struct WaitTests {
   let other: TestClient
 
   init() throws {
-    bench = try Bench()
+    bench = try Bench { interface, host in
+      bindLists(interface, to: ListsService(in: host))
+      bindMaps(interface, to: MapsService(in: host))
+    }
     client = bench.connect()
     other = bench.connect()
   }
@@ -89,6 +93,46 @@ struct WaitTests {
     #expect(client.received() == answer(#""seq":2,"gone":true"#))
   }
 
+  @Test(arguments: [
+    (
+      "list", "lists/q", "[]", "[7]", #"lists.append","params":["q",7]"#,
+      #"lists.remove","params":["q",0]"#
+    ),
+    (
+      "map", "maps/q", "{}", #"{"k":7}"#, #"maps.put","params":["q","k",7]"#,
+      #"maps.del","params":["q","k"]"#
+    ),
+  ])
+  func `a list or map that holds nothing has a value, as for get`(
+    kind: String, source: String, empty: String, full: String, add: String, remove: String
+  ) {
+    func answer(_ seq: Int, _ value: String) -> [String] {
+      let head = #""source":"\#(source)","kind":"\#(kind)","seq":\#(seq)"#
+      return [#"{"jsonrpc":"2.0","id":"w","result":{\#(head),"value":\#(value)}}"#]
+    }
+    func change(_ call: String) { _ = other.call(#"{"id":1,"method":"\#(call)}"#) }
+    // It was never written.
+    #expect(wait(#","value":\#(empty)"#, on: source) == answer(0, empty))
+    #expect(wait("", on: source) == answer(0, empty))
+    #expect(wait(#","op":"!=","value":\#(empty)"#, on: source).isEmpty)
+    change(add)
+    #expect(client.received() == answer(1, full))
+    // It is emptied.
+    #expect(wait(#","value":\#(empty)"#, on: source).isEmpty)
+    change(remove)
+    #expect(client.received() == answer(2, empty))
+    #expect(wait(#","op":"!=","value":\#(empty)"#, on: source).isEmpty)
+    change(add)
+    #expect(client.received() == answer(3, full))
+  }
+
+  @Test
+  func `a list that holds nothing is empty, also for one who reads every change`() {
+    let reply = client.call(
+      #"{"id":1,"method":"subscribe","params":{"source":"lists/q","sub":"s","mode":"every"}}"#)
+    #expect(reply.contains(#""value":[]"#), "\(reply)")
+  }
+
   @Test
   func `other calls go on meanwhile, and it can be cancelled or end by time`() {
     #expect(wait("").isEmpty)
@@ -115,6 +159,25 @@ struct WaitTests {
     let error = client.error(#"{"id":1,"method":"wait","params":\#(params)}"#)
     #expect(error?.name == .invalidParams)
     #expect(error?.data["path"] == .string(path))
+  }
+
+  @Test
+  func `a list that was waited for is not cached after the wait`() throws {
+    let bench = try Bench(services: { host in
+      let lists = ListsService(in: host)
+      return { interface in bindLists(interface, to: lists) }
+    })
+    let parts = bench.interfaces.commons.parts
+    let (waiting, other) = (bench.connect(), bench.connect())
+    func append(_ value: Int) {
+      _ = other.call(#"{"id":1,"method":"lists.append","params":["l",\#(value)]}"#)
+    }
+    waiting.send(#"{"id":"w","method":"wait","params":{"source":"lists/l","path":"/1"}}"#)
+    append(1)
+    #expect(!parts.isEmpty)
+    append(2)
+    #expect(waiting.received().count == 1)
+    #expect(parts.isEmpty)
   }
 
   @Test

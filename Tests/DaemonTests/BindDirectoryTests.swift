@@ -59,6 +59,31 @@ struct BindDirectoryTests {
   }
 
   @Test
+  func `what was written since a file was bound stays, whatever is done to the journal`() throws {
+    configure()
+    write("cells/a ~> cells/b\n")
+    let configuration = ["--config", directory.path + "/binder.conf"]
+    let daemon = try DaemonProcess(configuration, in: directory.path)
+    let first = try TestSocket(daemon.socket)
+    _ = try first.call(#"{"id":1,"method":"cells.set","params":["a",20]}"#)
+    let get = #"{"id":2,"method":"get","params":["cells/b"]}"#
+    while try !first.call(get).contains(#""value":20"#) {}
+    _ = try first.call(#"{"id":3,"method":"cells.set","params":["b",23]}"#)
+    let lines = directory.path + "/lines"
+    for work in [["--compact", "--before", "2"], ["--export", lines], ["--import", lines]] {
+      #expect(daemon.end() == 0)
+      let words = [DaemonProcess.executable] + configuration + ["--journal", daemon.journal]
+      _ = try run(words + work + ["--force"], isWithErrors: true)
+      try daemon.start(configuration)
+      let client = try TestSocket(daemon.socket)
+      // After it what the start has written is durable.
+      _ = try client.call(#"{"id":4,"method":"cells.set","params":["c",1]}"#)
+      #expect(try client.call(get).contains(#""value":23"#), "\(work)")
+    }
+    #expect(daemon.end() == 0)
+  }
+
+  @Test
   func `the check says what is wrong in every file, and what would be bound`() throws {
     configure(#"{ "bind_directory": "\#(directory.path)/bind.d" }"#)
     let check = [DaemonProcess.executable, "--check-config", directory.path + "/binder.conf"]

@@ -97,6 +97,29 @@ struct JournalDiskTests {
     #expect(daemon.end() == 0)
   }
 
+  @Test(.needs("strace"))
+  func `what a killed daemon left to the kernel is on the disk before the next one begins`() throws
+  {
+    let place = try TemporaryDirectory()
+    let trace = place.path + "/trace"
+    let daemon = try DaemonProcess(["--durability", "os"])
+    try daemon.fill(3)
+    daemon.end(SIGKILL)
+    let again = try DaemonProcess(
+      ["--durability", "os"],
+      wrapper: [
+        "env", "ASAN_OPTIONS=detect_leaks=0", "strace", "-D", "-f", "-y", "-qq", "-o", trace, "-e",
+        "trace=fdatasync,fsync",
+      ], in: daemon.directory)
+    let lines = Files.text(of: trace).split(separator: "\n")
+    let log = lines.firstIndex { $0.contains(" fdatasync(") && $0.contains("/journal.db-wal>)") }
+    // The start writes the lock file when it begins, and flushes it at once.
+    let lock = lines.firstIndex { $0.contains(" fsync(") && $0.contains("/journal.db.lock>)") }
+    let (flushed, begun) = (try #require(log), try #require(lock))
+    #expect(flushed < begun, "\(lines)")
+    #expect(again.end() == 0)
+  }
+
   /// On shared storage, as with NFS, only the fsync reports a full disk; the data may be there all
   /// the same.
   @Test(.needs("strace"), arguments: ["EIO", "ENOSPC", "EDQUOT"])
@@ -149,5 +172,36 @@ struct JournalDiskTests {
     #expect(
       try other.call(#"{"id":1,"method":"get","params":["cells/a"]}"#).contains(#""value":7"#))
     #expect(reader.end() == 0)
+  }
+
+  @Test
+  func `18: a start without room to keep a damaged log leaves the log, to be tried again`() throws {
+    let mount = try TemporaryMount(kibibytes: 2048)
+    guard mount.isMounted else { return }  // only root mounts
+    let home = try TemporaryDirectory()
+    let journal = mount.path + "/j.db"
+    let daemon = try DaemonProcess(["--journal", journal], in: home.path)
+    try daemon.fill(20)
+    daemon.end(SIGKILL)
+    var log = Files.bytes(of: journal + "-wal")
+    log[log.count / 2] ^= 0x10
+    Files.write(log, to: journal + "-wal")
+    let filler = open(mount.path + "/filler", O_CREAT | O_WRONLY, 0o600)
+    let chunk = [UInt8](repeating: 1, count: 4096)
+    var count = 0
+    while write(filler, chunk, chunk.count) > 0 { count += chunk.count }
+    // Room for a part of the copy.
+    ftruncate(filler, off_t(count - 2 * chunk.count))
+    close(filler)
+    for _ in 0..<2 {
+      try daemon.start(["--journal", journal], waits: false)
+      #expect(daemon.waitForEnd() == 74)
+      #expect(Files.bytes(of: journal + "-wal") == log)
+      #expect(!Files.names(in: mount.path).contains { $0.contains(".lost") })
+    }
+    unlink(mount.path + "/filler")
+    try daemon.start(["--journal", journal])
+    #expect(Files.bytes(of: journal + "-wal.lost") == log)
+    #expect(daemon.end() == 0)
   }
 }

@@ -128,6 +128,8 @@ struct JournalOwnerTests {
     try daemon.append(
       seq: 2, stream: "later/x", version: 1, previous: 0, type: "later.invented", data: #"{"a":1}"#)
     try daemon.start()
+    #expect(
+      daemon.log.contains("1 events of the service 'later', which this program does not have"))
     let client = try TestSocket(daemon.socket)
     #expect(
       try client.call(#"{"id":1,"method":"history","params":{"source":"events"}}"#)

@@ -56,7 +56,7 @@ struct JournalToolTests {
     for (work, origin) in [("--restore", backup), ("--import", lines)] {
       let journal = state + "/journal\(work).db"
       _ = try binderd([work, origin, "--journal", journal])
-      #expect(rights(journal) == [4001, 4002, 0o640])
+      #expect(rights(journal) == [4001, 4002, 0o600])
       #expect(rights(journal + ".lock") == [4001, 4002, 0o600])
     }
     // A backup belongs to the user who makes it.

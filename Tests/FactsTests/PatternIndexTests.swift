@@ -5,9 +5,10 @@ import Testing
 struct PatternIndexTests {
   private let segments = ["a", "b", "c"]
 
+  /// A name, of which some segments may be empty.
   private func someName(_ random: inout SeededRandom) -> String {
     (0..<Int.random(in: 1...4, using: &random)).map { _ in
-      segments.randomElement(using: &random) ?? "a"
+      (segments + segments + [""]).randomElement(using: &random) ?? "a"
     }
     .joined(separator: "/")
   }

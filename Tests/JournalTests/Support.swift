@@ -92,5 +92,5 @@ extension EventStore {
 
 extension Charge {
   /// What a stream costs whose name is one letter, and of which no value is kept.
-  static let ofOneLetter = Charge(user: nobody, bytes: 129)
+  static let ofOneLetter = Charge(user: nobody, bytes: 257)
 }

@@ -112,6 +112,62 @@ final class FeedEpisodesTests: FeedsBench {
   }
 
   @Test
+  func `what is charged for a feed is what is kept of it`() throws {
+    let url = "http://a.example/"
+    try subscribe(url)
+    func size() -> Int { feeds.ledger.newest.size(ofStream: "feeds/a") }
+    #expect(size() == url.utf8.count)
+    let stream = host.stateBytes - size()
+    func check(_ step: String) { #expect(host.stateBytes - size() == stream, "\(step)") }
+    time.advance(0)
+    web.answer("Title\nb Two\na One")
+    store.commit()
+    check("a title, and new episodes")
+    let before = size()
+    try run { () throws(FeedsError) in try feeds.mark("a", 1) }
+    #expect(size() == before - 1)
+    check("one was played")
+    try run { () throws(FeedsError) in try feeds.mark("a") }
+    try run { () throws(FeedsError) in try feeds.mark("a", 2, played: false) }
+    check("one was played and the other not")
+    _ = watch()
+    web.answer("A longer title\nc Three\nb Second\na One")
+    store.commit()
+    check("another title, a new episode and a changed one")
+    time.advance(1800)
+    web.answer("T" + (0..<501).map { "\nk\($0) e\($0)" }.joined())
+    store.commit()
+    check("more episodes than are kept")
+    try run { () throws(FeedsError) in try feeds.unsubscribe("a") }
+    #expect(size() == 0)
+    check("none")
+  }
+
+  @Test
+  func `what is fetched is recorded and charged as of the user who subscribed`() throws {
+    try subscribe()
+    let before = host.stateBytes(of: 1)
+    time.advance(0)
+    web.answer("T\na One")
+    store.commit()
+    var metas: [String] = []
+    store.replay(after: 0) { metas = $0.compactMap(\.meta) }
+    #expect(metas.last == #"{"uid":1,"pid":0,"method":"feeds.fetch"}"#)
+    #expect(host.stateBytes(of: 1) > before)
+    #expect(host.stateBytes(of: 0) == 0)
+  }
+
+  @Test
+  func `what is fetched counts in the share of the user who subscribed`() throws {
+    try subscribe()
+    let watched = watch()
+    host.quota = StateQuota(total: 1 << 20, ofUser: host.stateBytes(of: 1))
+    web.answer("T\na One")
+    #expect(watched.states() == ["loading", "failed: what was read could not be kept"])
+    #expect(titles == [])
+  }
+
+  @Test
   func `what cannot be kept is a failure, not a loss`() throws {
     try subscribe()
     let watched = watch()

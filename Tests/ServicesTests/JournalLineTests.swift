@@ -16,6 +16,7 @@ struct JournalLineTests {
         seq: 8, time: 1, version: 1, previous: 0, stream: "a", type: "t", data: "null",
         command: nil, meta: nil)),
     .removal(range: 1...6, services: ["*", "cells"]), .lastRemoval(service: "cells", seq: 6),
+    .note(.filedBindings, #"{"a ~> b":6}"#),
     .snapshot(Snapshot(service: "cells", seq: 6, schema: 2, data: #"{"cells/a":1}"#)),
     .end(count: 2),
   ]
@@ -61,6 +62,9 @@ struct JournalLineTests {
       #"{"seq":1,"time":1,"stream":"a","version":1,"previous":0,"type":"t","data":1,"x":1}"#,
       "an event has no 'x'"
     ),
+    (#"{"note":{"key":"later","text":""}}"#, "no note is called 'later'"),
+    (#"{"note":{"key":"age","text":"1"}}"#, "no note is called 'age'"),
+    (#"{"note":{"key":"filedBindings","text":{}}}"#, "'text' is no string"),
     (#"{"end":{"events":"2"}}"#, "'events' is no integer"),
   ])
   func `a line that is none says which rule it breaks`(text: String, rule: String) {

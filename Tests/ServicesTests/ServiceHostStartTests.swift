@@ -107,6 +107,22 @@ struct ServiceHostStartTests {
   }
 
   @Test
+  func `a snapshot that was not saved is saved at the end`() throws {
+    let bench = try Bench(snapshotEvery: 5)
+    var faults: [JournalFault] = []
+    bench.host.onSnapshotFailure = { faults.append($0) }
+    for i in 0..<5 { try bench.set("a", "\(i)") }
+    bench.store.commit()
+    bench.store.saveFailure = "no room"
+    bench.store.read()
+    #expect(faults == [.unavailable(detail: "no room")])
+    bench.store.saveFailure = nil
+    bench.host.saveSnapshots()
+    #expect(bench.store.snapshot(of: "cells")?.seq == 5)
+    #expect(bench.store.snapshot(of: "journal")?.seq == 5)
+  }
+
+  @Test
   func `the state can be saved as soon as it is there`() throws {
     try bench.set("a", "1")
     bench.store.commit()
@@ -159,5 +175,28 @@ struct ServiceHostStartTests {
     let bench = try Bench(store)
     #expect(bench.tally.ledger.shown.total == 4)
     #expect(bench.host.version(of: "tally") == 2)
+  }
+
+  @Test
+  func `events of a service that this program does not have are told at each start`() throws {
+    let store = MemoryStore()
+    for draft in [
+      Draft(stream: "later/x", type: "later.done", data: "{}"),
+      Draft(stream: "later/y", type: "later.done", data: "{}"),
+      Draft(stream: "tally", type: "tally.added", data: "{\"by\":4}"),
+    ] {
+      _ = store.append(draft, at: 0)
+    }
+    store.seal(meta: nil)
+    store.commit()
+    let warnings = [
+      "the daemon goes on without 2 events of the service 'later', which this program does not "
+        + "have: they are kept"
+    ]
+    let bench = try Bench(store)
+    #expect(bench.host.startWarnings == warnings)
+    // Also where the replay begins after them.
+    bench.host.saveSnapshots()
+    #expect(try Bench(store).host.startWarnings == warnings)
   }
 }

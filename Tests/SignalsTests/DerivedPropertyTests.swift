@@ -66,6 +66,21 @@ struct DerivedPropertyTests {
     bag.dispose()
   }
 
+  @Test(arguments: [1, 2])
+  func `what is derived hears of a value that is set during a replay`(count: Int) {
+    let source = Property(1)
+    var recorders: [Recorder<Int, Never>] = []
+    for factor in 1...count {
+      let recorder = Recorder<Int, Never>()
+      let derived: AnyProperty<Int> = source.map { $0 * factor }
+      derived.observe(with: recorder.tell).dispose(in: bag)
+      recorders.append(recorder)
+    }
+    source.observeNext { if $0 == 1 { source.value = 2 } }.dispose(in: bag)
+    #expect(recorders.map(\.elements) == (1...count).map { [$0, 2 * $0] })
+    bag.dispose()
+  }
+
   @Test
   func `who reads a derived value in a turn reads the one of the present`() {
     let source = Property(1)

@@ -259,8 +259,29 @@ start_false_daemon() { # script
 0 cells/word < "kin"
 1 cells/word < 5
 0 cells/word != 5
+0 lists/none == []
+1 lists/none != []
+0 maps/none == {}
+1 maps/none != {}
 END
     refuses 2 "'cells/big > true' is not a condition; for example: 'a/b > 20'; see 'bindctl help is'" is 'cells/big > true'
+}
+
+@test "is and wait know an empty list: wait goes on when it has an element" {
+    gives 0 '' is 'lists/q == []'
+    gives 1 '' is 'lists/q != []'
+    gives 0 '' is 'lists/q exists'
+    gives 0 '[]' wait 'lists/q == []' -t 5
+    beside timeout 20 bindctl wait 'lists/q != []' -t 5
+    waiting=${background[-1]}
+    subscribed() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }
+    eventually subscribed
+    bindctl call lists.append name=q value:=1 > "$directory/no"
+    wait "$waiting"
+    is "$(cat "$directory/out")" '[1]'
+    bindctl call lists.remove name=q at:=0 > "$directory/no"
+    gives 0 '' is 'lists/q == []'
+    gives 0 '[]' wait 'lists/q == []' -t 5
 }
 
 @test "wait begins again when the journal was replaced meanwhile" {

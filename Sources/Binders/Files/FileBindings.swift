@@ -36,7 +36,10 @@ package func loadBindings(
   for source in files.bindings {
     guard live.kept[source.name] == nil else {
       faults.append(source.fault("there is a binding '\(source.name)' in the journal already"))
-      before[source.identity]?.binding.dispose()
+      if let filed = before[source.identity] {
+        filed.binding.dispose()
+        hasChanged = true
+      }
       continue
     }
     if let filed = before[source.identity] {
@@ -46,7 +49,7 @@ package func loadBindings(
     }
     do throws(WireError) {
       let read = try interface.readBinding("\(source.expression)")
-      let binding = try interface.makeBinding(read)
+      let binding = try interface.makeBinding(read, by: 0)
       live.filed[source.name] = FiledBinding(source: source, binding: binding)
       positions[source.key] = known[source.key] ?? interface.host.last
       if let position = known[source.key] {

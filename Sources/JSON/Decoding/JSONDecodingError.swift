@@ -16,6 +16,11 @@ public struct JSONDecodingError: Error, Equatable, Sendable {
     self.got = got
   }
 
+  /// Creates an error at a member of the object at a path.
+  public init(member name: String, of path: String, expected: String, got: String) {
+    self.init(path: path + "/" + pointerToken(name), expected: expected, got: got)
+  }
+
   /// Returns this error with its path prefixed by `path`, for a text nested in another.
   public func below(_ path: String) -> JSONDecodingError {
     JSONDecodingError(path: path + self.path, expected: expected, got: got)

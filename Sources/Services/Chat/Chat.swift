@@ -9,6 +9,11 @@ package struct Chat: ServiceState {
   /// The ids of the deleted messages of each room, ascending.
   private var deleted: [Int: [Int]] = [:]
 
+  /// The ids of the rooms by the look of their names; see `String.asItLooks`.
+  ///
+  /// The service lets no two rooms look the same, but an edited journal may.
+  private var looks: [String: Set<Int>] = [:]
+
   private enum CodingKeys: String, CodingKey {
     case rooms, messages, lastRoom
   }
@@ -27,11 +32,17 @@ package struct Chat: ServiceState {
     messages = try container.decode([Int: [Message]].self, forKey: .messages)
     lastRoom = try container.decode(Int.self, forKey: .lastRoom)
     deleted = messages.mapValues { $0.lazy.filter(\.isDeleted).map(\.id) }
+    for (id, room) in rooms { looks[room.name.asItLooks, default: []].insert(id) }
   }
 
   // MARK: Reading
 
   package func room(_ id: Int) -> Room? { rooms[id] }
+
+  /// Returns the rooms whose names look the same as a name, ordered by id.
+  package func rooms(lookingLike name: String) -> [Room] {
+    (looks[name.asItLooks] ?? []).sorted().compactMap { rooms[$0] }
+  }
 
   /// The rooms, ordered by id.
   package var allRooms: [Room] { rooms.values.sorted { $0.id < $1.id } }
@@ -116,16 +127,21 @@ package struct Chat: ServiceState {
     guard fault(of: event, at: place) == nil else { return }
     switch event {
     case .created(let id, let name, let topic, let creator):
+      note(name, of: id)
       rooms[id] = Room(id: id, name: name, topic: topic, creator: creator)
       rooms[id]?.members[creator] = 0
       lastRoom = id
-    case .renamed(let id, let name, _): rooms[id]?.name = name
+    case .renamed(let id, let name, _):
+      note(name, of: id)
+      rooms[id]?.name = name
     case .topicSet(let id, let topic, _): rooms[id]?.topic = topic
     case .joined(let id, let name):
       let count = messages[id]?.count ?? 0
       rooms[id]?.members[name] = count
     case .left(let id, let name): rooms[id]?.members[name] = nil
-    case .removed(let id, _): (rooms[id], messages[id], deleted[id]) = (nil, nil, nil)
+    case .removed(let id, _):
+      note(nil, of: id)
+      (rooms[id], messages[id], deleted[id]) = (nil, nil, nil)
     case .said(let room, let id, let author, let text):
       messages[room, default: []].append(
         Message(id: id, author: author, text: text, time: place.time))
@@ -142,6 +158,15 @@ package struct Chat: ServiceState {
     case .read(let room, let id, let name):
       if let read = rooms[room]?.members[name] { rooms[room]?.members[name] = max(read, id) }
     }
+  }
+
+  /// Updates the index of names before a room gets a name, or is removed.
+  private mutating func note(_ name: String?, of id: Int) {
+    if let before = rooms[id]?.name.asItLooks {
+      looks[before]?.remove(id)
+      if looks[before]?.isEmpty == true { looks[before] = nil }
+    }
+    if let name { looks[name.asItLooks, default: []].insert(id) }
   }
 
   private mutating func change(_ id: Int, in room: Int, _ body: (inout Message) -> Void) {

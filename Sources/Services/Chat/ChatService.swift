@@ -86,7 +86,8 @@ package final class ChatService {
   private static func find(_ key: RoomKey, in chat: Chat) -> Room? {
     if let id = Int(key.text) { return chat.rooms[id] }
     let name = key.text.lowercased()
-    return chat.rooms.values.first { $0.name.lowercased() == name }
+    // Names that differ only in case look the same.
+    return chat.rooms(lookingLike: name).first { $0.name.lowercased() == name }
   }
 
   /// Creates a room; its creator joins it.
@@ -256,10 +257,7 @@ package final class ChatService {
     // So that a name cannot be mistaken for a number.
     guard name.first?.isLetter == true, name.last?.isWhitespace == false else { throw .badName }
     if let hidden = name.hiddenCharacter { throw .hidden(hidden) }
-    let looks = name.asItLooks
-    if let room = ledger.newest.rooms.values.first(where: { $0.name.asItLooks == looks }),
-      room.id != id
-    {
+    if let room = ledger.newest.rooms(lookingLike: name).first(where: { $0.id != id }) {
       throw .nameTaken(room.name)
     }
   }

@@ -146,7 +146,8 @@ package struct Feeds: ServiceState {
   }
 
   package func size(ofStream stream: String) -> Int {
-    texts[Self.id(of: stream)]?.reduce(0) { $0 + $1.text.utf8.count } ?? 0
+    let id = Self.id(of: stream)
+    return (texts[id] ?? []).reduce(entries[id]?.size ?? 0) { $0 + $1.text.utf8.count }
   }
 
   package func growth(by event: FeedEvent, in stream: String) -> Int? {
@@ -159,8 +160,17 @@ package struct Feeds: ServiceState {
     case .found(let episode): return episode.text.text.utf8.count
     case .changed(let at, let episode): return episode.text.text.utf8.count - size(at)
     case .dropped(let at): return -size(at)
+    case .marked(let at, _, let played):
+      guard let episodes = entries[id]?.episodes, episodes.indices ~= at else { return 0 }
+      return JSONText(played).text.utf8.count - JSONText(episodes[at].played).text.utf8.count
     case .unsubscribed: return -self.size(ofStream: stream)
-    case .subscribed, .described, .validated, .marked: return 0
+    case .subscribed(let url): return Entry(url: url).size - (entries[id]?.size ?? 0)
+    case .described(let title, let link):
+      guard var entry = entries[id] else { return 0 }
+      let before = entry.size
+      (entry.title, entry.link) = (title, link)
+      return entry.size - before
+    case .validated: return 0
     }
   }
 
@@ -194,6 +204,11 @@ package struct Feeds: ServiceState {
 }
 
 extension Feeds.Entry {
+  /// The size in bytes without the episodes.
+  fileprivate var size: Int {
+    url.utf8.count + (title?.utf8.count ?? 0) + (link?.utf8.count ?? 0)
+  }
+
   fileprivate mutating func add(_ episode: Episode) {
     episodes.insert(episode, at: 0)
     lastID = max(lastID, episode.id)

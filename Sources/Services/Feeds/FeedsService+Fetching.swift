@@ -1,8 +1,10 @@
 internal import Signals
 
 extension FeedsService {
-  /// The caller that records fetched episodes.
-  private var daemon: Caller { Caller(uid: 0, pid: 0) }
+  /// Returns the caller that records fetched episodes: the user who subscribed, or else the daemon.
+  private func caller(fetching id: String) -> Caller {
+    Caller(uid: ledger.newest[id]?.maker ?? 0, pid: 0)
+  }
 
   /// Fetches a feed and records its changes.
   ///
@@ -37,7 +39,7 @@ extension FeedsService {
   ) -> Signal<Int, FeedFault> {
     var found = 0
     do throws(Refusal) {
-      _ = try host.perform(Command(method: "feeds.fetch", caller: daemon)) {
+      _ = try host.perform(Command(method: "feeds.fetch", caller: caller(fetching: id))) {
         found = record(document, validators, id)
         return nil
       }

@@ -16,6 +16,8 @@ package enum JournalLine {
   case removal(range: ClosedRange<UInt64>, services: [String])
   /// The last removed position of a service.
   case lastRemoval(service: String, seq: UInt64)
+  /// A note that belongs to the events.
+  case note(JournalNote, String)
   case snapshot(Snapshot)
   /// The number of exported events.
   case end(count: Int)
@@ -49,6 +51,9 @@ package enum JournalLine {
         #"{"removed":{"first":\#(range.lowerBound),"last":\#(range.upperBound),"services":\#(names)}}"#
     case .lastRemoval(let service, let seq):
       return #"{"removed":{"service":\#(JSONText(string: service)),"last":\#(seq)}}"#
+    case .note(let note, let text):
+      return
+        #"{"note":{"key":\#(JSONText(string: note.rawValue)),"text":\#(JSONText(string: text))}}"#
     case .snapshot(let snapshot):
       return
         #"{"snapshot":{"service":\#(JSONText(string: snapshot.service)),"seq":\#(snapshot.seq),"#
@@ -76,7 +81,7 @@ package enum JournalLine {
       return
     }
     guard members.count == 1, let (kind, value) = members.first, let inner = value.members else {
-      throw Fault("neither an event nor one of journal, removed, snapshot, end")
+      throw Fault("neither an event nor one of journal, removed, note, snapshot, end")
     }
     switch kind {
     case "journal":
@@ -96,6 +101,13 @@ package enum JournalLine {
       guard first <= last else { throw Fault("'first' is after 'last'") }
       self = .removal(
         range: UInt64(first)...UInt64(last), services: try removed.strings("services"))
+    case "note":
+      let members = Members(inner)
+      let key = try members.string("key")
+      guard let note = JournalNote(rawValue: key), note.isExported else {
+        throw Fault("no note is called '\(key)'")
+      }
+      self = .note(note, try members.string("text"))
     case "snapshot":
       let snapshot = Members(inner)
       self = .snapshot(

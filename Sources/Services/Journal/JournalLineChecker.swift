@@ -23,7 +23,7 @@ package struct JournalLineChecker {
       hasHead = true
     case _ where !hasHead: throw .init("the first line is not the head of a journal")
     case .event(let record): try take(record)
-    case .removal, .lastRemoval, .snapshot: break
+    case .removal, .lastRemoval, .note, .snapshot: break
     case .end(let count):
       guard count == self.count else {
         throw .init("\(count) events were exported, \(self.count) are here")

@@ -74,11 +74,9 @@ package final class UserService {
 
   /// Adds a friend when observed; emits `loading` until this is durable, then the friend's name.
   package func addFriend(_ friend: String) -> LoadingSignal<String, UsersError> {
-    keeping { [users, name] () throws(UsersError) in
+    keeping { [users, name] () throws(UsersError) -> Decided<String> in
       _ = try users.befriend(friend, of: name)
-      return friend
-    } isKept: { [name] friend, users in
-      users[name]?.friends.contains(friend) == true
+      return (friend, { $0[name]?.friends.contains(friend) == true })
     }
   }
 
@@ -87,23 +85,27 @@ package final class UserService {
   /// Emits `loading` until its hash is durable, then the token; see
   /// ``UsersService/issueToken(to:wake:)``.
   package var token: LoadingSignal<String, UsersError> {
-    keeping { [users, name] () throws(UsersError) in
-      try users.issueToken(to: name)
-    } isKept: { token, users in
-      users.tokens.keys.contains { token.hasPrefix("\($0).") }
+    keeping { [users, name] () throws(UsersError) -> Decided<String> in
+      let token = try users.issueToken(to: name)
+      let id = users.ledger.newest.lastToken
+      let issued = users.ledger.newest.tokens[id]
+      // Compares the hash too: after a roll-back, another token gets the same number.
+      return (token, { $0.tokens[id] == issued })
     }
   }
 
+  /// A value that was decided, and whether the state holds what was recorded for it.
+  private typealias Decided<Value> = (value: Value, isKept: (Users) -> Bool)
+
   /// Runs a decision when observed, within a command; emits the result when it is durable.
   private func keeping<Value>(
-    _ decide: @escaping () throws(UsersError) -> Value,
-    isKept: @escaping (Value, Users) -> Bool
+    _ decide: @escaping () throws(UsersError) -> Decided<Value>
   ) -> LoadingSignal<Value, UsersError> {
     LoadingSignal { [users, host, standing] observer in
-      let value: Value
+      let decided: Decided<Value>
       do throws(UsersError) {
         try standing.check()
-        value = try decide()
+        decided = try decide()
       } catch {
         observer.receive(lastElement: .failed(error))
         return NonDisposable.instance
@@ -112,8 +114,8 @@ package final class UserService {
       return host.durability(of: host.last).observe { event in
         if case .completed = event { return }
         // The decision may have been rolled back, and its position reused by another event.
-        let isThere = isKept(value, users.ledger.shown)
-        observer.receive(lastElement: isThere ? .loaded(value) : .failed(.lost))
+        let isThere = decided.isKept(users.ledger.shown)
+        observer.receive(lastElement: isThere ? .loaded(decided.value) : .failed(.lost))
       }
     }
   }

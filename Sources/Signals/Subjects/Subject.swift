@@ -94,7 +94,10 @@ package class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProto
     let isOutermost = !isDelivering
     isDelivering = true
     replay(to: observer)
-    if isOutermost { endDelivery() }
+    guard isOutermost else { return observation }
+    let hasSent = !waiting.isEmpty
+    endDelivery()
+    if hasSent { didSend() }
     return observation
   }
 

@@ -9,6 +9,7 @@ let isSyntax = Syntax(
     Exits with 0 if it has, 1 if it has another value or none, 4 if such a source cannot exist.
     Without VALUE, tests for true. SRC may be a whole condition: 'a/b > 20', with == != < <= > >=, or
     'a/b exists', 'a/b !exists'. While a source is not set, != holds for it, whatever the value.
+    An empty list is [], an empty map {}.
     """,
   examples: [
     "bindctl is cells/lamp && echo on", "bindctl is cells/mode night",

@@ -13,12 +13,12 @@ let waitSyntax = Syntax(
   details: """
     Returns at once if it has the value already. Without VALUE, waits for true. SRC may be a whole
     condition: 'a/b > 20', with == != < <= > >=, or 'a/b exists', 'a/b !exists'. While a source is not
-    set, != holds for it, whatever the value. Goes on when the daemon is restarted, also with another
-    journal.
+    set, != holds for it, whatever the value. An empty list is [], an empty map {}. Goes on when the
+    daemon is restarted, also with another journal.
     """,
   examples: [
     "bindctl wait cells/lamp true", "bindctl wait 'cells/temp > 20' -t 30",
-    "bindctl wait cells/order --change",
+    "bindctl wait 'lists/jobs != []'", "bindctl wait cells/order --change",
   ])
 
 var waitCommand: Command {

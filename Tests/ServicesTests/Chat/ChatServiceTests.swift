@@ -124,6 +124,58 @@ struct ChatServiceTests {
         + #""members":["kim","lee"]}"#)
   }
 
+  @Test(arguments: 0..<8)
+  func `a room is found by what its name looks like, whatever has happened`(seed: UInt64) throws {
+    let names = [
+      ["tea room", "Tea  room", "TEA\u{A0}ROOM"], ["hall", "Hall", "HALL"],
+      ["love \u{2764}\u{FE0F}", "Love \u{2764}"], ["attic"],
+    ]
+    func look(_ name: String) -> Int? { names.firstIndex { $0.contains(name) } }
+    func check(_ chat: Chat) {
+      for (i, group) in names.enumerated() {
+        let scanned = chat.allRooms.filter { look($0.name) == i }
+        for name in group { #expect(chat.rooms(lookingLike: name) == scanned) }
+      }
+      #expect(chat.rooms(lookingLike: "LOBBY").map(\.id) == [1])
+    }
+    var random = SeededRandom(seed: seed)
+    let coder = EventCoder()
+    for _ in 0..<60 {
+      let name = names.randomElement(using: &random)?.randomElement(using: &random) ?? "attic"
+      let room = chat.ledger.newest.allRooms.dropFirst().randomElement(using: &random)
+      let others = chat.ledger.newest.allRooms.filter { look($0.name) == look(name) }
+      switch (Int.random(in: 0..<4, using: &random), room) {
+      case (0, let room?):
+        _ = try bench.run { try chat.remove(RoomKey(room.id), by: "kim") }
+      case (1, let room?):
+        func rename() throws {
+          try bench.run { try chat.rename(RoomKey(room.id), to: name, by: "kim") }
+        }
+        if others.allSatisfy({ $0.id == room.id }) {
+          try rename()
+        } else {
+          #expect(throws: ChatError.self) { try rename() }
+        }
+      case (2, _):
+        // A command that is taken back.
+        #expect(throws: ChatError.empty(parameter: "name")) {
+          try bench.run {
+            if others.isEmpty { _ = try chat.create(name, topic: "", by: "kim") }
+            _ = try chat.create("", topic: "", by: "kim")
+          }
+        }
+      default:
+        func create() throws { try bench.run { _ = try chat.create(name, topic: "", by: "kim") } }
+        if others.isEmpty { try create() } else { #expect(throws: ChatError.self) { try create() } }
+      }
+      if Bool.random(using: &random) { bench.store.commit() }
+      let state = chat.ledger.newest
+      check(state)
+      check(chat.ledger.shown)
+      check(try #require(Chat(kept: state.kept(by: coder), by: coder)))
+    }
+  }
+
   @Test
   func `history is paged back to the first message`() throws {
     for i in 1...120 { _ = try bench.run { try chat.send("\(i)", to: lobby, by: "kim") } }

@@ -59,6 +59,21 @@ struct UserServiceTests {
   }
 
   @Test
+  func `a token that was taken back is told as lost, although another has its number`() throws {
+    struct Failed: Error {}
+    var states: [LoadingState<String, UsersError>] = []
+    let bag = DisposeBag()
+    _ = try? bench.run {
+      kim.users.token.observeNext { states.append($0) }.dispose(in: bag)
+      throw Failed()
+    }
+    #expect(try bench.run { try bench.users.issueToken(to: "lee") } == "1.secret-2")
+    bench.store.commit()
+    #expect(states == [.loading, .failed(.lost)])
+    bag.dispose()
+  }
+
+  @Test
   func `a profile is edited and kept, friends come and go`() throws {
     try bench.run { try kim.users.edit(fullName: "Kim Example", about: "Hi.") }
     #expect(try bench.run { try bench.users.befriend("lee", of: "kim") })

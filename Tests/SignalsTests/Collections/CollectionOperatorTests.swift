@@ -172,6 +172,21 @@ struct CollectionOperatorTests {
   }
 
   @Test
+  func `a batch may insert an element whose key is there already`() {
+    typealias Changeset = UnorderedCollectionChangeset<[Int: Int]>
+    let source = PassthroughSubject<Changeset, Never>()
+    let follower = Follower(
+      source.sortedCollection { $0.value < $1.value }.mapCollection { $0.value })
+    source.send(Changeset(collection: [1: 5, 2: 6], changes: .whole))
+    #expect(follower.byPatch == [5, 6])
+    let diff = UnorderedCollectionDiff(inserts: [1])
+    source.send(Changeset(collection: [1: 7, 2: 6], changes: .diff(diff)))
+    #expect(follower.byPatch == [6, 7])
+    source.send(Changeset(collection: [2: 6], changes: .one(.delete(at: 1))))
+    #expect(follower.byPatch == [6])
+  }
+
+  @Test
   func `sections are flattened, for any number of observers`() {
     var random = Random(38)
     for _ in 0..<100 {

@@ -65,7 +65,8 @@ private struct SortedUnorderedCollection<Input: UnorderedCollectionChangesetProt
 
   private mutating func takeAtOnce(_ changeset: Input) -> Changes<Output.Operation, Output.Diff>? {
     let diff = changeset.diff
-    let gone = Set((diff.deletes + diff.updates).compactMap { source[$0]?.id })
+    // As for a single operation, an insert may replace an element.
+    let gone = Set((diff.deletes + diff.updates + diff.inserts).compactMap { source[$0]?.id })
     for key in diff.deletes { source[key] = nil }
     var new: [SortedItems<Element>.Item] = []
     for key in diff.updates + diff.inserts {
