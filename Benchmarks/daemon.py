@@ -1,4 +1,4 @@
-"""A daemon of its own in a directory of its own; both are gone afterwards."""
+"""A private daemon in a temporary directory; both are removed at the end."""
 import atexit, contextlib, os, socket, subprocess, tempfile, time
 
 home = tempfile.mkdtemp(prefix="binder-bench.", dir=os.environ.get("TMPDIR", "/var/tmp"))
@@ -14,7 +14,10 @@ def connect():
 
 @contextlib.contextmanager
 def running(binderd, **options):
-    """Starts a daemon that answers and yields its process; the options are those of Popen."""
+    """Starts a daemon, waits until it accepts clients, and yields its process.
+
+    The options are those of Popen.
+    """
     daemon = subprocess.Popen([binderd, "--socket", path, "--journal", journal], **options)
     try:
         while True:

@@ -1,9 +1,9 @@
-"""What bad clients cost the others: `Scripts/bench faults` runs this with a binderd.
+"""Measures how much bad clients delay the others; `Scripts/bench faults` runs it with a binderd.
 
-One client asks for `ping` and sets a cell, one request after the other, and its answers are timed: beside
-nobody, beside a good client that asks as fast as it is answered, and beside each of the inputs 1 to 14 of
-the faults and others that a review has found, sent as fast as they are taken. Every client is a process of
-its own. Beside the times stands the most memory that the daemon had meanwhile.
+A probe sends `ping` and `cells.set`, one request at a time, and measures the response times: alone, beside
+good clients that work as fast as the daemon answers, and beside bad ones. The rows 1 to 14 are the faults
+of Tests/README.md; the rows R1 to R15 are inputs found by a review. The work of a row runs in a process of
+its own, as fast as the daemon accepts it. The last column is the peak memory of the daemon meanwhile.
 
     faults.py BINDERD [ROW…]    only the rows whose names begin so, and the good clients
 """
@@ -23,11 +23,11 @@ def call(file, client, line):
 
 
 def probe(client):
-    """Times of answers, in microseconds: of pings, of commits."""
+    """Returns p50 and p99 of the response times in microseconds: of pings, and of commits."""
     file, times, end = client.makefile("rb"), ([], []), time.monotonic() + seconds
     lines = (b'{"id":1,"method":"ping"}\n', b'{"id":1,"method":"cells.set","params":["probe",1]}\n')
     while time.monotonic() < end:
-        # Twenty pings for each commit: they are as many in the same time.
+        # Twenty pings take about as long as one commit.
         for kind in [0] * 20 + [1]:
             start = time.perf_counter()
             call(file, client, lines[kind])
@@ -35,11 +35,11 @@ def probe(client):
     return [[sorted(t)[int(len(t) * p)] for p in (0.5, 0.99)] for t in times]
 
 
-# What follows never ends: it is killed. Each is one round of a bad client.
+# The work of the rows. Each function is one round; the process repeats it until it is killed.
 
 
 def send(client, data, taken=True):
-    """Sends, and takes what comes back, until all is sent or the daemon hangs up."""
+    """Sends all data, or until the daemon closes the connection; reads answers if `taken`."""
     client.setblocking(False)
     view = memoryview(data)
     while view:
@@ -56,7 +56,7 @@ def send(client, data, taken=True):
 
 
 def said(data):
-    """Sends and listens to the end."""
+    """Sends on a new connection, then reads until the daemon closes it."""
     client = connect()
     try:
         send(client, data)
@@ -125,7 +125,7 @@ def storm():
 
 
 def history():
-    """Reads every event again and again, as fast as they come."""
+    """Reads all events of the journal."""
     client = connect()
     client.send(b'{"id":1,"method":"subscribe","params":{"source":"events","from":{"after":0}}}\n')
     rest = b""
@@ -135,7 +135,7 @@ def history():
 
 
 def lines(*requests):
-    """Requests as lines: (method, params), without an id where the method begins with a space."""
+    """Returns (method, params) pairs as lines; without an id if the method begins with a space."""
     return b"".join(
         json.dumps({"method": method.strip(), "params": params} | ({} if method[0] == " " else {"id": 1}),
                    separators=(",", ":")).encode() + b"\n"
@@ -147,7 +147,7 @@ def batch(*requests):
 
 
 def asked(data, count, client=None):
-    """Sends requests and takes so many lines."""
+    """Sends requests, reads `count` lines, and returns the client."""
     client = client or connect()
     client.sendall(data)
     file = client.makefile("rb")
@@ -159,7 +159,7 @@ def asked(data, count, client=None):
 WIDE = ("hello", {"limits": {"line": 16 << 20}})
 
 
-# What is there before a row is measured; each in a daemon of its own.
+# Data that some rows need; each is prepared in a new daemon.
 
 
 def long_names():
@@ -195,7 +195,7 @@ def token():
     kept.append(json.loads(client.makefile("rb").readline())["result"]["value"].split(".")[0])
 
 
-# And what a bad client does then.
+# The work of the rows R1 to R15.
 
 
 def guesses():
@@ -203,7 +203,7 @@ def guesses():
 
 
 def long_lines():
-    """Asks for as much as fits into a line again and again, and takes it."""
+    """Requests nearly as much as fits into a line, ten times, and reads it."""
     client = asked(lines(WIDE), 1)
     for _ in range(10):
         asked(lines(("get", ["cells/big/**"])), 1, client)
@@ -214,7 +214,7 @@ def long_batch():
 
 
 def long_pasts():
-    """Four clients ask for much at a time and take it slowly."""
+    """Four clients request many long answers at once and read them slowly."""
     if not kept:
         for _ in range(4):
             client = asked(lines(WIDE), 1)
@@ -243,7 +243,7 @@ def partial_lines():
 
 
 def subscribed(subscription, count=10_000):
-    """Subscribes so often, 250 times a connection, and stays."""
+    """Holds `count` subscriptions, 250 per connection."""
     def work():
         if not kept:
             for i in range(0, count, 250):
@@ -275,7 +275,7 @@ def come_and_go():
 
 
 def views():
-    """Looks at 8,000 people 64 times and renames them."""
+    """Holds 64 views of 8,000 people, and renames people."""
     if not kept:
         kept.append(asked(lines(WIDE, *(("open", {"binder": "people"}) for _ in range(64))), 65))
         kept.append(connect())
@@ -289,7 +289,7 @@ def views():
 
 
 def waits():
-    """Waits for 640 parts of a long value that is set again and again."""
+    """Waits for 640 missing parts of a long value, and sets that value."""
     long = {"filler": "x" * 250_000}
     if not kept:
         asked(lines(("cells.set", ["long", long])), 1)
@@ -371,12 +371,12 @@ if wanted:
 
 
 def forked(work):
-    """A process that does the work over and over."""
+    """Starts a process that repeats the work, and returns its id."""
     child = os.fork()
     if child:
         return child
     try:
-        # The daemon says it is full by hanging up; that is what is measured.
+        # The daemon closes connections when it is full; that is part of the measurement.
         while True:
             try:
                 work()
@@ -388,8 +388,8 @@ def forked(work):
 
 def measured(daemon, work):
     with open(f"/proc/{daemon.pid}/clear_refs", "w") as file:
-        file.write("5")  # the most memory from now on
-    client = connect()  # before the others: it is in
+        file.write("5")  # resets the peak memory
+    client = connect()  # before the others, so that it is accepted
     child = forked(work) if work else None
     if child:
         time.sleep(0.5)
@@ -419,7 +419,7 @@ def daemon():
 
 
 def measured_alone(prepare, work):
-    """In a daemon of its own, in which something is prepared."""
+    """Measures in a new daemon with prepared data."""
     with daemon() as process:
         prepare()
         times = measured(process, work)

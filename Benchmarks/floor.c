@@ -1,4 +1,4 @@
-// What libuv allows: splits lines and answers each with a constant.
+// The upper bound with libuv: splits lines and answers each with a constant.
 //   usage: floor SOCKET
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void answer_lines(uv_stream_t *client, size_t lines) {
   while (lines > 0) {
     size_t now = lines < sizeof output / ANSWER ? lines : sizeof output / ANSWER;
     uv_buf_t buffer = uv_buf_init(output, (unsigned)(now * ANSWER));
-    // A client that asks without reading has no place here.
+    // Drop a client that sends requests without reading the answers.
     if (uv_try_write(client, &buffer, 1) != (int)(now * ANSWER)) {
       return uv_close((uv_handle_t *)client, forget);
     }

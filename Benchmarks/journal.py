@@ -1,8 +1,8 @@
-"""What the care of the journal costs: `Scripts/bench journal` runs this with a binderd.
+"""Measures past values and compaction; `Scripts/bench journal` runs it with a binderd.
 
-A journal of EVENTS events over 100,000 cells is written; then it is timed how long a value and all
-values of the past take, how long single commits wait, alone and beside a compaction of most of it,
-and how much smaller the file gets.
+It writes EVENTS events over 100,000 cells. Then it times a past value and the past values of a
+pattern, and single commits, alone and during a compaction of most events. It also compares the size
+of the files before and after.
 """
 import json, os, sys, threading, time
 
@@ -32,7 +32,7 @@ def milliseconds(call):
 
 
 def fill(client, first, last):
-    """Sets cells, some thousand requests ahead."""
+    """Sets cells, 2,000 requests at a time."""
     size = 2000
     for start in range(first, last, size):
         lines = b"".join(
@@ -45,7 +45,7 @@ def fill(client, first, last):
 
 
 def commits(client, seconds):
-    """Times of single commits, one after the other, in milliseconds."""
+    """Returns the sorted times of single commits, one after the other, in milliseconds."""
     times, end = [], time.monotonic() + seconds
     while time.monotonic() < end:
         times.append(milliseconds(lambda: client.call("cells.set", name="probe", value=len(times))))
@@ -64,7 +64,7 @@ def size():
 
 with running(binderd):
     client = Client()
-    # Parts with pauses, so that snapshots are made on the way as in a life.
+    # Pause between the parts, so that the daemon writes snapshots as in normal use.
     for part in range(0, events, 100_000):
         fill(client, part, min(events, part + 100_000))
         time.sleep(1)

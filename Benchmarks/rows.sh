@@ -77,7 +77,7 @@ measure_latency() {
   discard binderd durable redis
 }
 
-# MARK: Memory. Each with a fresh server: one that has served as many before has the memory already.
+# MARK: Memory. Each needs a new server: one that has served as many clients already has the memory.
 
 idle_round() {
   for clients in 1000 10000; do
@@ -109,7 +109,7 @@ measure_rss() { each_round rss_round; }
 
 # MARK: Starts
 
-# How long $command takes; it is killed then, so that its files stay as they are.
+# Measures the start of $command, and kills it, so that its files stay unchanged.
 start_one() { # name, protocol
   run "$bin/load" start -u "$home/$1.sock" -p "$2" -- "${command[@]}"
   say "start $1"
@@ -117,7 +117,7 @@ start_one() { # name, protocol
 }
 
 start_round() {
-  # A daemon may save a snapshot when it has started, so it is taken away each time.
+  # A daemon may save a snapshot after its start, so remove it each time.
   sqlite3 "$home/plain.db" 'DELETE FROM snapshot; PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
   binderd_command plain always
   start_one plain binder; keep start-plain binderd ms
@@ -127,14 +127,14 @@ start_round() {
   start_one file redis; keep start-plain redis ms; keep start-snapshot redis ms
 }
 
-# The position up to which all services have snapshots.
+# Prints the position up to which all services have snapshots.
 snapshot_position() { # name
   sqlite3 "$home/$1.db" \
     'SELECT ifnull(min(last), 0) FROM (SELECT max(seq) AS last FROM snapshot GROUP BY service)'
 }
 
-# A journal of 1,000,000 events over 100,000 cells with a snapshot near its end. One is made after
-# every 100,000 events, but not while more are coming fast, hence the parts and the waiting.
+# Writes a journal of 1,000,000 events over 100,000 cells with a snapshot near its end. The daemon
+# saves one after every 100,000 events, but not under load, so wait after each part.
 write_journal() { # name
   serve_binderd "$1" os
   for part in {1..10}; do
@@ -149,10 +149,10 @@ write_journal() { # name
   (($(snapshot_position "$1") >= 900000)) || { echo "bench: too far from the end" >&2; exit 1; }
 }
 
-# The same writes as redis keeps them.
+# Writes the same values with redis.
 write_append_only_file() { # name
   redis_command "$1" yes
-  # Only while it is written; a start reads it as it is.
+  # Only while writing; it does not affect a start.
   command+=(--appendfsync no)
   serve "$1" redis
   load set "$1" redis -P 32 -k 100000 -n 1000000

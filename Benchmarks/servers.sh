@@ -1,10 +1,10 @@
-# Servers and loads of Scripts/bench: everything it starts, and how that ends.
+# Starts and ends the servers and loads of Scripts/bench.
 
 declare -A server=() # name → pid
 job=
 home=
 
-# Ends what was started here, and nothing else.
+# Ends the processes started here, and removes the directory.
 clean() {
   trap - EXIT INT TERM HUP
   [ -z "$job" ] || kill "$job" 2>/dev/null || true
@@ -13,7 +13,7 @@ clean() {
   [ -z "$home" ] || rm -rf "$home"
 }
 
-# Runs a command as a job, so that a signal is heard at once; its output is in $home/out.
+# Runs a command as a job, so that signals are handled at once; its output is in $home/out.
 run() {
   "$@" >"$home/out" 2>"$home/run.err" &
   job=$!
@@ -26,7 +26,7 @@ run() {
   exit 1
 }
 
-# MARK: Servers. A name has a socket and files of its own.
+# MARK: Servers. Each name has its own socket and files.
 
 binderd_command() { # name, durability
   command=("$binderd" --socket "$home/$1.sock" --journal "$home/$1.db" --durability "$2")
@@ -59,7 +59,7 @@ end() { # name…
   done
 }
 
-# Ends servers and takes their files away.
+# Ends servers and removes their files.
 discard() { # name…
   end "$@"
   for name in "$@"; do rm -rf "$home/$name".*; done
@@ -76,7 +76,7 @@ load() { # mode, name of the server, protocol, options…
   say "$name $mode $*"
 }
 
-# Puts down a figure of what was measured last.
+# Records a figure of the last measurement.
 keep() { # row, who, word
   printf '%s\t%s\t%s\n' "$1" "$2" "$(grep -o "\b$3=[0-9.-]*" "$home/out" | cut -d= -f2)" \
     >>"$home/figures"

@@ -1,4 +1,4 @@
-# The table of Scripts/bench, from wanted.txt and then sorted lines `row TAB who TAB figure`.
+# Prints the table of Scripts/bench, from wanted.txt and sorted lines `row TAB who TAB figure`.
 
 function median(name,   n) {
   n = count[name]
@@ -6,7 +6,7 @@ function median(name,   n) {
   return (figure[name, n / 2] + figure[name, n / 2 + 1]) / 2
 }
 
-# With commas between thousands.
+# Formats a number with commas between thousands.
 function shown(number,   digits, text) {
   if (number < 10) return sprintf("%.2f", number)
   if (number < 1000) return sprintf("%.1f", number)

@@ -1,4 +1,4 @@
-// Requests and answers: each client keeps some requests unanswered, all the time.
+// Requests and answers: each client always has some requests outstanding.
 #define _GNU_SOURCE
 #include "load.h"
 
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
-// All requests are written before the first is sent, so that sending costs the generator little:
-// those of one client follow each other, also at the end, where the first ones are repeated.
+// All requests, written before the first is sent, so that sending costs the generator little. One
+// write can send several requests; the first ones are repeated at the end for that reason.
 static char *requests;
 static size_t *starts;
 static uint64_t sent;
@@ -69,7 +69,7 @@ void run_calls(const Options *options, Operation operation) {
     send_requests(&clients[i], (uint64_t)options->depth, options);
   }
   uint64_t lines = 0;
-  // What is on its way at the end is waited for, so that nothing of it disturbs the next one.
+  // Wait for outstanding answers at the end, so that they do not disturb the next measurement.
   while (!isOver || lines < sent * lines_each) {
     struct epoll_event events[256];
     int count = epoll_wait(poll, events, 256, 10000);
@@ -87,7 +87,7 @@ void run_calls(const Options *options, Operation operation) {
       Client *client = events[i].data.ptr;
       size_t received = read_lines(client, check);
       lines += received;
-      // Lines of an answer whose other lines have not come are counted with those.
+      // An answer of several lines counts once its last line has arrived.
       uint64_t owed = client->waiting * lines_each - client->half;
       if (received > owed) refuse("more answers than requests", "", 0);
       uint64_t whole = (client->half + received) / lines_each;

@@ -25,7 +25,7 @@ int connect_to(const char *path) {
   for (int i = 0; i < 5000; i++) {
     int fd = try_connect(path);
     if (fd >= 0) return fd;
-    // EAGAIN: the server's queue of clients is full; the others: it has not begun to listen.
+    // EAGAIN: the server's backlog is full. The others: it does not listen yet.
     if (errno != EAGAIN && errno != ECONNREFUSED && errno != ENOENT) break;
     usleep(1000);
   }
@@ -44,8 +44,8 @@ void send_all(int fd, const char *bytes, size_t count) {
   }
 }
 
-// One buffer for all clients, so that it stays in the cache; only the beginning of a line that has
-// not ended is kept with its client.
+// One buffer for all clients, so that it stays in the cache. Only an incomplete line is stored with
+// its client.
 enum { REST_SIZE = 4096 };
 static char buffer[REST_SIZE + (256 << 10)];
 

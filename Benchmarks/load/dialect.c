@@ -1,10 +1,10 @@
-// The same requests in the words of binderd and of redis.
+// The same requests in the protocols of binderd and redis.
 #include "load.h"
 
 #include <stdio.h>
 #include <string.h>
 
-// 60 bytes in both: for binderd with the quotes.
+// Writes a value of 60 bytes; for binderd that includes the quotes.
 static int write_value(char *buffer, size_t room, Protocol protocol, uint32_t number) {
   return protocol == BINDER ? snprintf(buffer, room, "\"%058u\"", number)
                             : snprintf(buffer, room, "%060u", number);
@@ -72,7 +72,7 @@ size_t write_publish(char *buffer, Protocol protocol, uint32_t number) {
             number % 9000000 + 1000000, value));
 }
 
-// Every id has 7 digits, so that the one look at a fixed place tells a result from an error.
+// Every id has 7 digits, so a comparison at a fixed offset distinguishes results from errors.
 static void check_binder(const char *line, size_t length) {
   static const char head[] = "{\"jsonrpc\":\"2.0\",\"id\":1000000,\"result\":";
   enum { ID = 17, RESULT = 30 };

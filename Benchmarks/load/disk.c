@@ -1,4 +1,4 @@
-// What this disk takes for one small append that is safe.
+// The time of one small durable append on this disk.
 #define _GNU_SOURCE
 #include "load.h"
 

@@ -1,4 +1,4 @@
-// What a client costs that has asked once and then says nothing.
+// The memory cost of a client that has sent one request and then stays silent.
 #define _GNU_SOURCE
 #include "load.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// What the server gives back some time after a client has fallen silent is not counted.
+// Time for the server to release memory after a client has become silent.
 enum { SETTLE_MICROSECONDS = 3000000 };
 
 static void ask(Client *client, const Options *options) {

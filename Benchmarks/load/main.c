@@ -1,4 +1,4 @@
-// A load generator for binderd and redis over a Unix socket, on one thread.
+// A single-threaded load generator for binderd and redis over a Unix socket.
 #define _GNU_SOURCE
 #include "load.h"
 

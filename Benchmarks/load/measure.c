@@ -1,4 +1,4 @@
-// Clocks, samples, and what /proc says of the server.
+// Clocks, samples, and figures of the server from /proc.
 #define _GNU_SOURCE
 #include "load.h"
 
@@ -51,7 +51,7 @@ double processor_seconds(pid_t process) {
   return sum;
 }
 
-// The sum over the mappings is exact; VmRSS of status lags behind by some pages a thread.
+// The sum over the mappings is exact; VmRSS in status lags by some pages per thread.
 long resident_kib(pid_t process) {
   char text[300];
   snprintf(text, sizeof text, "/proc/%d/smaps_rollup", process);

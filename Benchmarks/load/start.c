@@ -1,4 +1,4 @@
-// How long a server takes from its start to its first answer.
+// The time from the start of a server to its first answer.
 #define _GNU_SOURCE
 #include "load.h"
 
@@ -15,13 +15,13 @@ static pid_t spawn(char **command) {
   pid_t process = fork();
   if (process < 0) fail("fork");
   if (process > 0) return process;
-  // It ends with this program, however that ends.
+  // The kernel kills it when this program ends.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   execvp(command[0], command);
   fail(command[0]);
 }
 
-// Whether the server answers, and with what was asked for: redis refuses while it loads.
+// Returns whether the server answers with a result; redis refuses requests while it loads.
 static bool answers(const Options *options) {
   int fd = try_connect(options->socket);
   if (fd < 0) return false;
@@ -44,7 +44,7 @@ void run_start(const Options *options, char **command) {
   }
   double milliseconds = (double)(now() - begin) / 1e6;
   long rss = resident_kib(server);
-  // Not in order: what it would save on its way out is not wanted.
+  // No clean shutdown: the server must not save anything.
   kill(server, SIGKILL);
   waitpid(server, NULL, 0);
   printf("ms=%.1f rss=%ld\n", milliseconds, rss);

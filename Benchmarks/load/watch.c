@@ -1,4 +1,4 @@
-// One publisher and many watchers: how much arrives, and how soon the last one has it.
+// One publisher and many watchers: the rate of delivery, and the latency of the last watcher.
 #define _GNU_SOURCE
 #include "load.h"
 
@@ -13,10 +13,10 @@ typedef struct {
   Client *watchers;
   int poll;
   uint64_t published, answered;
-  uint64_t received;       // lines, of all watchers
+  uint64_t received;       // lines, by all watchers
 } Audience;
 
-// What is no value: that a watcher was left behind, for example.
+// Received lines that are not values, for example that a watcher lags.
 static uint64_t notices;
 
 static void check_value(const char *line, size_t length) {
@@ -56,7 +56,7 @@ static Audience gather(const Options *options, bool every) {
   write_messages(options);
   Audience audience = {.options = options, .publisher.fd = connect_to(options->socket)};
   LineCheck *check = answer_check(options->protocol);
-  // Makes the cell that is watched.
+  // Create the watched cell.
   send_all(audience.publisher.fd, messages + (MESSAGES - 1) * message_size, message_size);
   await_lines(&audience.publisher, check, 1);
   audience.watchers = calloc((size_t)options->connections, sizeof *audience.watchers);
@@ -86,7 +86,7 @@ static void receive(Audience *audience) {
   }
 }
 
-// Messages that all watchers have, on average.
+// Returns the average number of messages per watcher.
 static uint64_t delivered(const Audience *audience) {
   uint64_t lines = (uint64_t)lines_per_message(audience->options->protocol);
   return (audience->received - notices) / lines / (uint64_t)audience->options->connections;
@@ -112,7 +112,7 @@ void run_fanout(const Options *options) {
       server = processor_seconds(options->server);
       own = own_processor_seconds();
     }
-    // Some together, as one with much to say writes them.
+    // Send several together, as a busy publisher does.
     uint64_t waiting = audience.published - delivered(&audience);
     if (waiting <= depth - (depth + 3) / 4) publish(&audience, depth - waiting);
     receive(&audience);

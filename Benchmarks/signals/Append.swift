@@ -1,6 +1,6 @@
 import Signals
 
-/// Appending to an observed array, in ns: what is there already must not matter.
+/// Measures appending to an observed array, in ns; its size must not matter.
 func measureAppend() {
   let count = 100_000
   let sizes = [0, 1_000_000]
@@ -20,12 +20,12 @@ func measureAppend() {
   }
 }
 
-/// The time of each of `count` appendings to an array of a size, with room made before.
+/// Returns the time of one append in ns, averaged over `count` appends to an array of `size`.
 private func append(_ count: Int, to size: Int) -> Double {
   let sum = Sum()
   let array = MutableObservableArray(Array(0..<size))
   let observation = array.observeNext { [sum] in sum.value &+= $0.collection.count }
-  for i in 0..<2 { array.append(i) }  // the first copies what the literal still holds
+  for i in 0..<2 { array.append(i) }  // the first copies the array, which is still shared
   let start = now()
   for i in 0..<count { array.append(i) }
   let time = (now() - start) / Double(count)

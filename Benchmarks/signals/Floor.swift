@@ -15,7 +15,7 @@ final class Floor {
   }
 }
 
-/// The closures of an operator each, as thin as they can be.
+// MARK: The minimal closure of each operator
 @inline(never)
 func map(_ next: @escaping (Int) -> Void, _ transform: @escaping (Int) -> Int) -> (Int) -> Void {
   { next(transform($0)) }
@@ -26,7 +26,7 @@ func filter(_ next: @escaping (Int) -> Void, _ test: @escaping (Int) -> Bool) ->
   { if test($0) { next($0) } }
 }
 
-/// Two closures over the newest of each.
+/// Returns one closure for each side; they share the newest elements.
 @inline(never)
 func combineLatest(
   _ next: @escaping (Int) -> Void, _ combine: @escaping (Int, Int) -> Int

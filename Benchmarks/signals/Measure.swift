@@ -1,7 +1,7 @@
 import CMallocs
 import Glibc
 
-/// CPU time of this thread, in ns.
+/// Returns the CPU time of this thread in ns.
 func now() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -12,16 +12,16 @@ extension [Double] {
   var median: Double { sorted()[count / 2] }
 }
 
-/// A work, and the least that the same work can cost.
+/// A measured operation, and its floor: the least that the same work can cost.
 struct Row {
   let name: String
-  /// At most so many times the floor, or `nil` for none.
+  /// The maximum ratio to the floor; `nil` for no limit.
   let limit: Double?
   let floor: (_ count: Int) -> Void
   let ours: (_ count: Int) -> Void
 }
 
-/// Measures all rows in turn, so that a slow moment of the machine touches all alike.
+/// Measures all rows in turn, so that a slow moment of the machine affects all rows alike.
 func measure(_ rows: [Row], samples: Int = 15, events: Int = 200_000) {
   var times = rows.map { _ in (floor: [Double](), ours: [Double](), mallocs: 0) }
   for sample in 0...samples {
@@ -55,7 +55,7 @@ func padded(_ text: String, _ width: Int) -> String {
   text + String(repeating: " ", count: max(0, width - text.count))
 }
 
-/// With two digits after the point.
+/// Formats a number with two decimal places.
 func number(_ value: Double) -> String {
   let hundredths = Int((value * 100).rounded())
   let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)

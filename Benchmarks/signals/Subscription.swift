@@ -1,7 +1,7 @@
 import CMallocs
 import Signals
 
-/// Subscribing and leaving again, in ns and allocations.
+/// Measures a subscription and its disposal, in ns and allocations.
 func measureSubscription() {
   let sum = Sum()
   let subject = PassthroughSubject<Int, Never>()

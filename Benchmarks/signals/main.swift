@@ -1,4 +1,4 @@
-// What an event costs, beside the least it can cost in Swift.
+// Measures the cost of an event, beside the least it can cost in Swift.
 
 let works = Works()
 measure([

@@ -1,11 +1,11 @@
 import FoundationEssentials
 import Testing
 
-/// The faults that the daemon survives are numbered; `Tests/README.md` says what each is.
+/// The numbered faults that the daemon survives; `Tests/README.md` describes them.
 struct FaultRowTests {
   private let tests = #filePath.replacing("ArchitectureTests/FaultRowTests.swift", with: "")
 
-  /// The names of all tests that begin with a number, by file.
+  /// Returns the names of all tests that begin with a number, with their files.
   private func names() throws -> [(file: String, name: Substring)] {
     try FileManager.default.subpathsOfDirectory(atPath: tests).filter { $0.hasSuffix(".swift") }
       .flatMap { file in

@@ -1,23 +1,23 @@
 import FoundationEssentials
 import Testing
 
-/// The law of the house: what each layer may import.
+/// The dependency rules: the modules that each layer may import.
 ///
-/// SwiftPM cannot hold it: all modules share one search path, and what a dependency depends on is
-/// in reach.
+/// SwiftPM cannot enforce them: all modules share one search path, so transitive dependencies are
+/// visible.
 private let law: [String: Set<String>] = [
-  // Ground.
+  // Foundations.
   "Facts": [],
   "Signals": [],
   "JSON": [],
   "Wire": ["JSON"],
   "Configuration": ["Facts", "JSON", "Wire"],
   "EventLoop": ["CPosix", "Clibuv", "Glibc"],
-  // Promise, and who keeps it.
+  // The event store, and its implementation.
   "Journal": ["Signals"],
   "JournalSQLite": ["CChecksum", "CSQLite", "EventLoop", "Glibc", "Journal", "Signals"],
   "SearchSQLite": ["CSQLite", "EventLoop", "Services", "Signals"],
-  // Business logic, and what it asks of the machine.
+  // Business logic, and its access to the machine.
   "Services": ["Facts", "JSON", "Journal", "Signals"],
   "Machine": ["EventLoop", "Glibc", "Services", "Signals"],
   "HTTP": ["CCurl", "EventLoop", "Services", "Signals"],
@@ -38,7 +38,7 @@ private let law: [String: Set<String>] = [
   ],
 ]
 
-/// Files that may say `@unchecked Sendable` or `nonisolated(unsafe)`, each with its reason in it.
+/// The files that may use `@unchecked Sendable` or `nonisolated(unsafe)`; each states its reason.
 private let unchecked: Set<String> = [
   "EventLoop/Lock.swift", "EventLoop/Mailbox.swift", "JournalSQLite/JournalFiles.swift",
   "JournalSQLite/Reading.swift", "JournalSQLite/Statement.swift",

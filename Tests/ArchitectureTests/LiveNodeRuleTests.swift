@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-/// Suites that make services or connections say that none of their tests leaves anything alive.
+/// Suites that use services or connections must check that no test leaves anything alive.
 struct LiveNodeRuleTests {
   private let tests = #filePath.replacing("ArchitectureTests/LiveNodeRuleTests.swift", with: "")
 

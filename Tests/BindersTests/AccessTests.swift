@@ -7,13 +7,13 @@ import TestSupport
 import Testing
 import Wire
 
-/// What a role allows, tried by every way in.
+/// The rights of a role, tested through every kind of request.
 @Suite(.leavesNothing)
 struct AccessTests {
   private let bench: Bench
   private let refused = Noted()
 
-  /// What the daemon has noted as refused.
+  /// The logged refusals.
   private final class Noted {
     var lines: [String] = []
   }
@@ -43,7 +43,7 @@ struct AccessTests {
     }
   }
 
-  /// A role as a file says it.
+  /// Parses a role from the members of a configuration.
   private static func role(_ members: String) throws -> Role {
     let text = #"{"roles":[{"name":"panel","users":["*"],\#(members)}]}"#
     let nobody = Accounts(user: { _ in nil }, group: { _ in nil })
@@ -52,7 +52,7 @@ struct AccessTests {
       configuration.roles.entry(for: Peer(uid: 1, groups: []), owner: 500)?.role)
   }
 
-  /// It may see the lamp and the door, and set the lamp and the drop, which it does not see.
+  /// A role that may read the lamp and the door, and write the lamp and the drop.
   private static let members = """
     "methods": ["cells.*", "lists.*", "todo.*", "stats"],
     "read": ["cells/lamp", "cells/door", "system/load"], "write": ["cells/lamp", "cells/drop"]
@@ -463,7 +463,7 @@ struct AccessTests {
     #expect(client.connection.subscriptions.count == 1)
   }
 
-  // MARK: What is not told
+  // MARK: Hidden from clients
 
   @Test
   func `whether a binding is there that one may know nothing of is not told`() throws {

@@ -1,9 +1,9 @@
 import Connections
 import Testing
 
-/// Holds what a client is told against the same with the lines of each binder in other orders.
+/// Checks that a client receives the same if the lines of each binder are in other orders.
 ///
-/// - Parameter script: Lets a client ask for things and returns what it was told.
+/// - Parameter script: Sends requests of a client and returns the received lines.
 func expectSameInAnyOrder(
   _ bench: () throws -> Bench, _ script: (TestClient) throws -> [String]
 ) throws {

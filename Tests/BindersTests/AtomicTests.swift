@@ -105,7 +105,7 @@ struct AtomicTests {
     #expect(conflict?.data["index"] == nil, "it is no call's fault")
     #expect(bench.host.last == 2)
 
-    // After a restart as well: what was answered is in the journal.
+    // Also after a restart: the answers are in the journal.
     let restarted = try Bench(bench.store) { interface, host in
       bindLists(interface, to: ListsService(in: host))
     }

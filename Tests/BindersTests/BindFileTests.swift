@@ -71,7 +71,7 @@ struct BindFileTests {
     #expect(damaged.faults.map(\.description) == ["/d/x.bind: it is not UTF-8"])
   }
 
-  /// A daemon with bindings.
+  /// Creates a daemon with bindings.
   private static func bench(_ store: MemoryStore? = nil) throws -> Bench {
     try Bench(store) { interface, host in
       bindBindings(interface, to: BindingsService(in: host))
@@ -103,7 +103,7 @@ struct BindFileTests {
     bench.store.replay(after: 0) { metas = $0.compactMap(\.meta) }
     #expect(metas.last == #"{"uid":0,"pid":0,"method":"bind"}"#)
 
-    // A comment before it moves a line; the binding goes on, and `n` is another one now.
+    // A comment moves a line; its binding continues, and `n` is now another one.
     let second = loadBindings(
       bench.interface, Self.files("# new\ncells/a ~> cells/b\nn: cells/a ~> cells/d\n"))
     #expect(second.hasChanged)
@@ -139,11 +139,11 @@ struct BindFileTests {
       let bench = try Self.bench(store)
       #expect(loadBindings(bench.interface, files).faults.isEmpty)
       #expect(Self.value(bench, "setpoint") == "23")
-      // It lives all the same.
+      // The binding is active all the same.
       Self.set(bench, "default", 21)
       #expect(Self.value(bench, "setpoint") == "21")
       Self.set(bench, "setpoint", 24)
-      // What was not passed on when the daemon ended: only the cell itself is durable.
+      // The daemon ended before the binding passed the value on: only the source is durable.
       _ = bench.connect().call(#"{"id":1,"method":"ping"}"#)
       _ = loadBindings(bench.interface, Self.files("k: cells/c <> cells/d\n"))
       Self.set(bench, "d", 8)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Bindings whose values do not arrive at once.
+/// Bindings whose values are delayed or refused.
 @Suite(.leavesNothing)
 struct BindingFailureTests {
   private let store = MemoryStore()
@@ -50,7 +50,7 @@ struct BindingFailureTests {
     store.commit()
   }
 
-  /// Sets a cell durably; what bindings write of it is not durable yet.
+  /// Sets a cell durably; the writes of bindings that follow are not durable yet.
   private func set(_ cell: String, _ value: Int) throws {
     let command = Command(method: "test", caller: Caller(uid: 1, pid: 2))
     _ = try bench.host.perform(command) {
@@ -64,7 +64,7 @@ struct BindingFailureTests {
     bench.cells.ledger.value(of: "cells/\(cell)")?.text
   }
 
-  /// What `bindings.list` says of the one that there is, without making anything durable.
+  /// Returns the only entry of `bindings.list`, without a commit.
   private func shown(_ client: TestClient) -> JSONObject? {
     client.send(#"{"id":9,"method":"bindings.list"}"#)
     guard let line = client.received().first,
@@ -171,7 +171,7 @@ struct BindingFailureTests {
     time.advance(1)
     #expect(store.last == store.durable + 1)
     store.reject(Self.full)
-    // It was tried and refused: it waits, whatever others commit, not to take their writes with it.
+    // After a refusal it waits, so that it does not fail the writes of others.
     try set("x", 1)
     #expect(store.last == store.durable)
     time.advance(1_999)
@@ -181,7 +181,7 @@ struct BindingFailureTests {
     store.commit()
     #expect(value("b") == "2")
     #expect(shown(client)?["failure"] == nil)
-    // From the beginning again.
+    // Again from the start.
     try set("a", 3)
     store.reject(Self.full)
     time.advance(1_000)
@@ -247,7 +247,7 @@ struct BindingFailureTests {
     #expect(value("b") == "false")
     #expect(shown(client)?["failure"] == nil)
     #expect(shown(client)?["failed_at"] == nil)
-    // Also one that was there already.
+    // Also with a binding that existed already.
     try set("a", 2)
     #expect(shown(client)?["failure"] != nil)
     _ = client.call(#"{"id":3,"method":"cells.set","params":["a",true]}"#)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Circles of bindings, as clients meet them.
+/// Cycles of bindings.
 @Suite(.leavesNothing)
 struct BindingGraphTests {
   private let bench: Bench
@@ -28,7 +28,7 @@ struct BindingGraphTests {
     _ = client.call(#"{"id":1,"method":"unbind","params":["\#(name)"]}"#)
   }
 
-  /// Whether a value would come back to where it was, found out the slow way.
+  /// Returns whether a value would return to its origin; a slow reference implementation.
   private func hasCircle(_ flows: [(Int, Int)]) -> Bool {
     var left = flows
     while let source = Set(left.map(\.0)).first(where: { source in

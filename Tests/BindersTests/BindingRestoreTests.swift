@@ -5,12 +5,12 @@ import Services
 import TestSupport
 import Testing
 
-/// Bindings that the daemon keeps, when it starts again.
+/// Bindings of the daemon after a restart.
 @Suite(.leavesNothing)
 struct BindingRestoreTests {
   private let store = MemoryStore()
 
-  /// A daemon over the journal; what it keeps follows from then on.
+  /// Starts a daemon on the journal with its stored bindings.
   private func start() throws -> (bench: Bench, bindings: BindingsService) {
     var made: BindingsService?
     let bench = try Bench(store) { interface, host in
@@ -53,11 +53,11 @@ struct BindingRestoreTests {
     #expect(value("f") == "3", "the source never had a value")
   }
 
-  /// What has happened before a start, and what is to be there after it.
+  /// The history before a start, and the expected values after it.
   struct Row: CustomTestStringConvertible {
     let sign: String
 
-    /// `l=1` sets the left cell, `r=` unsets the right one, `bind` binds them.
+    /// The steps: `l=1` sets the left cell, `r=` unsets the right one, `bind` binds them.
     let history: String
     let left: String?
     let right: String?
@@ -70,27 +70,27 @@ struct BindingRestoreTests {
   }
 
   private static let rows = [
-    // The left source has changed, and that was not passed on.
+    // The left source has changed, and the binding has not passed that on.
     Row("~>", "l=1 bind r=1 l=2", "2", "2"), Row("<~", "l=1 r=1 bind l=2", "2", "1"),
     Row("<>", "l=1 bind r=1 l=2", "2", "2"), Row("!~>", "l=1 bind l=2", "2", "2"),
     Row("<~!", "l=1 r=1 bind l=2", "2", "1"), Row("<!>", "l=1 r=1 bind l=2", "2", "2"),
-    // The right source has.
+    // The right source has changed.
     Row("~>", "l=1 bind r=1 r=5", "1", "5"), Row("<~", "r=1 bind l=1 r=5", "5", "5"),
     Row("<>", "l=1 bind r=1 r=5", "5", "5"), Row("!~>", "l=1 r=1 bind r=5", "1", "5"),
     Row("<~!", "l=1 r=1 bind r=5", "5", "5"), Row("<!>", "l=1 r=1 bind r=5", "5", "5"),
-    // Nothing has happened since, and they have differed before.
+    // No change since; the values differed before.
     Row("~>", "r=5 l=1 bind", "1", "1"), Row("~>", "l=1 r=5 bind", "1", "1"),
     Row("<~", "l=1 r=5 bind", "5", "5"), Row("<>", "l=1 r=5 bind", "1", "1"),
     Row("!~>", "r=5 l=1 bind", "1", "5"), Row("<~!", "l=1 r=5 bind", "1", "5"),
     Row("<!>", "l=1 r=5 bind", "1", "5"),
-    // A source has gone, or never was.
+    // A source was removed, or never existed.
     Row("~>", "l=1 bind r=1 l=", nil, "null"), Row("<>", "l=1 bind r=1 r=", "null", nil),
     Row("<>", "l=1 bind r=1 l= r=null", nil, "null"), Row("~>", "r=3 bind", nil, "3"),
     Row("~>", "l=1 l= r=3 bind", nil, "3"), Row("<>", "bind r=3", "3", "3"),
-    // Both have changed: the newer one counts.
+    // Both have changed: the newer value wins.
     Row("<>", "l=1 bind r=1 l=2 r=3", "3", "3"), Row("<!>", "bind r=3 l=2", "2", "2"),
     Row("~>", "l=1 bind r=1 l=2 r=7", "2", "7"),
-    // A way back that ends elsewhere is not gone.
+    // A value is not written back if it would transform to another value.
     Row("<>|celsiusToFahrenheit", "l=21.3 bind r=70.34", "21.3", "70.34"),
     Row(
       "<>|celsiusToFahrenheit", "l=1 bind r=33.8 r=70.3456 l=21.303111111111113",
@@ -162,7 +162,7 @@ struct BindingRestoreTests {
     #expect(store.last == last)
   }
 
-  /// What a person is called is a part of what is recorded of them.
+  /// The name of a person is a part of the recorded value.
   @Test
   func `the newer event is that of the source, not of what it is a part of`() throws {
     do {

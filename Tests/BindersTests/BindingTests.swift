@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Bindings that clients make and end, in a daemon that keeps some of them.
+/// Bindings of clients and of the daemon.
 @Suite(.leavesNothing)
 struct BindingTests {
   private let bench: Bench
@@ -50,7 +50,7 @@ struct BindingTests {
 
   private func list() -> String { client.call(#"{"id":4,"method":"bindings.list"}"#) }
 
-  // MARK: How much an expression may say
+  // MARK: Limits of expressions
 
   @Test(arguments: [true, false])
   func `an expression that says too much is refused, and nothing is made`(isKept: Bool) {
@@ -99,7 +99,7 @@ struct BindingTests {
     #expect(parts.isEmpty)
   }
 
-  // MARK: Who writes
+  // MARK: The author of a write
 
   @Test(arguments: [true, false])
   func `what a binding writes is recorded and charged as of its maker`(isKept: Bool) {
@@ -133,7 +133,7 @@ struct BindingTests {
     #expect(value("b") == "1")
   }
 
-  // MARK: What the journal refuses
+  // MARK: Writes that the journal refuses
 
   @Test
   func `a binding that the journal refuses is not made`() {
@@ -227,7 +227,7 @@ struct BindingTests {
     #expect(client.result(unbind("c"))?["was"] == .string("active"))
   }
 
-  // MARK: Circles
+  // MARK: Cycles
 
   @Test
   func `a circle over a part of a value is refused`() {

@@ -158,7 +158,7 @@ struct CallTests {
     #expect(again?["seq"] == .number(JSONNumber(1)))
     #expect(again?["version"] == .number(JSONNumber(1)))
     #expect(again?["replayed"] == .bool(true))
-    // Not durable yet: there is nothing to read in the journal.
+    // Not durable yet, so the journal has no event.
     client.send(
       set(3, "b", value, #","_meta":{"cmd":"c-2"}"#), set(4, "b", value, #","_meta":{"cmd":"c-2"}"#)
     )

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// The service that the README shows.
+/// The example service of the README.
 @Suite(.leavesNothing)
 struct ExampleTests {
   @Test

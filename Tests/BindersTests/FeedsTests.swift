@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Clients that follow feeds.
+/// Clients of feeds.
 @Suite(.leavesNothing)
 struct FeedsTests {
   let web = FakeWeb()
@@ -246,7 +246,7 @@ struct FeedsTests {
 
   // MARK: Views
 
-  /// A conversation with the views, whatever the order of their binders' lines.
+  /// Runs a conversation with the views; the order of their binders' lines must not matter.
   private static func conversation(
     _ client: TestClient, _ bench: Bench, _ web: FakeWeb
   ) -> [String] {

@@ -17,10 +17,10 @@ struct FilterTests {
     _ = client.call(#"{"method":"cells.unset","params":["a"]}"#)
   }
 
-  /// How a filter is written that has conditions.
+  /// Returns a filter with conditions.
   private func filter(_ conditions: String) -> String { #"{"where":[\#(conditions)]}"# }
 
-  /// The positions of the events that a filter lets through, as they were, and as they come.
+  /// Returns the positions of the events that pass a filter, subscribed and read.
   private func seqs(_ filter: String) -> (subscribed: [Int], read: [Int]) {
     client.send(
       #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"f","from":"start","filter":\#(filter)}}"#

@@ -4,7 +4,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// Something that is loaded while somebody watches it.
+/// A source that is loaded while it is observed.
 @Suite(.leavesNothing)
 struct LoadingTests {
   private enum Failure: ServiceError {

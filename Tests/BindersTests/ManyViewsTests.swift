@@ -4,8 +4,9 @@ import Signals
 import TestSupport
 import Testing
 
-/// Views that are opened and closed again and again; a hundred thousand without services are in the
-/// tests of the views themselves.
+/// Views that are opened and closed many times.
+///
+/// The tests of the views themselves do so 100,000 times without services.
 @Suite(.leavesNothing)
 struct ManyViewsTests {
   @Test

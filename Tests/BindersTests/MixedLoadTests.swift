@@ -7,10 +7,10 @@ import Signals
 import TestSupport
 import Testing
 
-/// Clients that use all that there is, and leave: what they had goes with them.
+/// Clients that use all features and leave nothing behind.
 @Suite(.leavesNothing)
 struct MixedLoadTests {
-  /// What a client does, in the name of a user: every kind of view, subscription, binding and wait.
+  /// Opens every kind of view, subscription, binding and wait as a user.
   private func load(_ client: TestClient, _ name: String, _ random: inout SeededRandom) {
     func call(_ method: String, _ params: String) {
       client.send(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
@@ -59,7 +59,7 @@ struct MixedLoadTests {
     }
   }
 
-  /// Lets clients come, do a lot and leave, each in one of the ways in which clients do.
+  /// Connects clients, lets them act, and disconnects each in a different way.
   private func letCome(_ count: Int, to bench: Bench, _ random: inout SeededRandom) {
     let clients = (0..<count).map { bench.connect(uid: 1000 + UInt32($0)) }
     for (i, client) in clients.enumerated() { load(client, "user\(i)", &random) }

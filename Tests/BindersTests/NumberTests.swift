@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Numbers at the edges of what the parameters hold, in every place where a number may stand.
+/// Numbers at the limits of the parameters, in every place where a number is allowed.
 @Suite(.leavesNothing)
 struct NumberTests {
   private static let edges = [
@@ -18,7 +18,7 @@ struct NumberTests {
     "0.0e-9223372036854775808", "1e-99999999999999999999", "1e99999999999999999999",
   ]
 
-  /// What makes a call complete beside the number that is tried.
+  /// Values for the other parameters of a call.
   private static let others: [String: [String]] = [
     "name": [#""x""#], "source": [#""cells/x""#, #""events""#], "value": ["1"],
     "expected": ["1"], "values": ["[1]"], "key": [#""k""#], "sub": [#""s""#],
@@ -27,7 +27,7 @@ struct NumberTests {
     "token": [#""1.x""#],
   ]
 
-  /// Where an id is none of a message.
+  /// Methods whose id is not that of a message.
   private static let otherIDs = ["feeds.": #""f""#, "people.": "1"]
 
   let bench: Bench
@@ -72,10 +72,10 @@ struct NumberTests {
     }
   }
 
-  /// The texts that a value of a schema may have with a number somewhere in it.
+  /// Returns values that fit a schema and contain the number.
   private func texts(_ schema: JSONValue, _ number: String) -> [String] {
     guard case .object(let schema) = schema else {
-      // Anything: `from` of a subscription, an expected value.
+      // Any value: `from` of a subscription, an expected value.
       return [
         number, "[\(number)]", #"{"after":\#(number)}"#, #"{"last":\#(number)}"#,
         #"{"x":\#(number)}"#,
@@ -98,7 +98,7 @@ struct NumberTests {
     let client = bench.connect()
     client.send(request)
     var answers = client.settle()
-    // What waits for a value is answered when it is cancelled, and so is that.
+    // A wait is answered when it is cancelled, and so is the cancel.
     let isWaiting = answers.isEmpty
     if isWaiting { client.send(#"{"id":2,"method":"cancel","params":[1]}"#) }
     answers += client.received()
@@ -155,7 +155,7 @@ struct NumberTests {
     }
   }
 
-  /// What views and their intents take, with `#` for the number that is tried.
+  /// The arguments of views and intents, with `#` for the number.
   private static let views: [(open: String, intents: [String])] = [
     (
       #""binder":"room","args":{"room":#}"#,
@@ -266,7 +266,7 @@ struct NumberTests {
   }
 }
 
-/// Nothing is ever read.
+/// A reader that never answers.
 private final class NoReader: FeedReader {
   func read(_ page: FeedPage) -> Signal<FeedDocument, FeedTextFault> { .never() }
 }

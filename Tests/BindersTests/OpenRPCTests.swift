@@ -2,14 +2,14 @@ import JSON
 import TestSupport
 import Testing
 
-/// `rpc.discover` held against the rules of OpenRPC 1.2.6 (<https://spec.open-rpc.org/>), which its
-/// meta-schema and its text give for the parts that we use.
+/// `rpc.discover` against the rules of OpenRPC 1.2.6 (<https://spec.open-rpc.org/>), as far as the
+/// document uses them.
 @Suite(.leavesNothing)
 struct OpenRPCTests {
   private let document: JSONObject
   private let methods: [JSONObject]
 
-  /// The line that the document came in.
+  /// The line of the document.
   private let line: String
 
   init() throws {
@@ -141,7 +141,7 @@ struct OpenRPCTests {
     }
   }
 
-  /// A JSON Schema, as far as ours use it.
+  /// Checks a JSON Schema, as far as this protocol uses the language.
   private func checkSchema(_ value: JSONValue?) throws {
     guard case .object(let schema)? = value else {
       if case .bool? = value { return }

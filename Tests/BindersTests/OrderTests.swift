@@ -4,7 +4,7 @@ import Services
 import TestSupport
 import Testing
 
-/// What comes before what, and what waits for the journal.
+/// The order of lines, and lines that wait for the journal.
 @Suite(.leavesNothing)
 struct OrderTests {
   let bench: Bench

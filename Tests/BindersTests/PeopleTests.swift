@@ -10,7 +10,7 @@ import Wire
 
 @Suite(.leavesNothing)
 struct PeopleTests {
-  /// A bench with two people, Kim and Lee.
+  /// Returns a bench with two people, Kim and Lee.
   private static func bench() throws -> Bench {
     let bench = try Bench { interface, host in
       bindPeople(interface, to: PeopleService(in: host))
@@ -33,7 +33,7 @@ struct PeopleTests {
     #"{"jsonrpc":"2.0","method":"next","params":{"view":"p","seq":\#(seq),"props":{\#(props)}}}"#
   }
 
-  /// The change by which a view shows a former name.
+  /// Returns the change that adds a former name to a view.
   private static func formerly(_ name: String) -> String {
     #""formerNames":{"changes":[{"op":"insert","at":0,"value":"\#(name)"}]}"#
   }
@@ -118,7 +118,7 @@ struct PeopleTests {
       let next = Self.next(Int(seq), #""color":{"value":"\#(shown)"}"#)
       #expect(clients[0].settle().dropFirst() == [next])
       #expect(clients[1].settle() == [next])
-      // The same once more, in another form, is nothing new.
+      // An equal value in another form is no change.
       clients[0].send(Self.intent("color", #"{"color":"\#(shown.uppercased())"}"#))
       #expect(clients[0].settle().count == 1)
       #expect(bench.host.last == seq)
@@ -235,7 +235,7 @@ struct PeopleTests {
     try LiveNodes.$counter.withValue(nodes) {
       let bench = try Self.bench()
       let client = bench.connect()
-      // The first view of a client brings its session, which stays.
+      // The first view of a client creates its session, which stays.
       _ = client.call(Self.open)
       _ = client.call(#"{"id":9,"method":"close","params":{"view":"p"}}"#)
       let before = nodes.counts

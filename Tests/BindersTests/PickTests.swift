@@ -28,7 +28,7 @@ struct PickTests {
     client.result(#"{"id":1,"method":"subscribe","params":{"sub":"s",\#(params)}}"#)
   }
 
-  /// What a watcher hears that is another client.
+  /// Returns the lines of a watcher that is another client.
   private func hear(_ watcher: TestClient) -> [String] {
     _ = client.settle()
     return watcher.settle()
@@ -126,7 +126,7 @@ struct PickTests {
     #expect(client.connection.subscriptions.isEmpty)
   }
 
-  // MARK: What comes and goes
+  // MARK: Added and removed sources
 
   @Test
   func `what comes and goes between two values of a thinned pattern is not kept`() {

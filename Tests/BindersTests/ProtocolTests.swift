@@ -152,7 +152,7 @@ struct ProtocolTests {
 
   @Test
   func `the name of a client is kept to 64 bytes, cut at a character`() {
-    // 64 characters that have 7,800 accents each would be a megabyte.
+    // 64 characters with 7,800 accents each would be a megabyte.
     let long = String(repeating: "a" + String(repeating: "\u{301}", count: 1_000), count: 10)
     #expect(
       client.result(

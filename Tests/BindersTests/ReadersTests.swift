@@ -28,7 +28,7 @@ struct ReadersTests {
     #"{"id":\#(id),"method":"ack","params":{"sub":"\#(sub)","seq":\#(seq)}}"#
   }
 
-  /// The positions of the events among some lines.
+  /// Returns the positions of the events in lines.
   private func seqs(_ lines: [String]) -> [Int] {
     lines.filter { $0.contains(#""event":"#) }.compactMap { line in
       guard case .object(let frame)? = try? JSONValue(parsing: line),
@@ -53,7 +53,7 @@ struct ReadersTests {
 
   private func at(_ seq: Int) -> JSONValue { .object(["seq": .number(JSONNumber(seq))]) }
 
-  // MARK: Where it goes on
+  // MARK: Resuming
 
   @Test
   func `a new reader begins where it is wanted, one that is known where it was`() {
@@ -89,7 +89,7 @@ struct ReadersTests {
   func `everything that was not acknowledged comes again, in order, after a crash too`() throws {
     #expect(seqs(lines(of: client, subscribe(#","from":"start""#))) == [1, 2, 3, 4, 5])
     _ = client.call(ack(2))
-    client.send(ack(4))  // is not durable when the daemon dies
+    client.send(ack(4))  // not durable when the daemon dies
     let restarted = try Bench(bench.store)
     #expect(seqs(lines(of: restarted.connect(), subscribe())) == [3, 4, 5])
   }
@@ -371,7 +371,7 @@ struct ReadersTests {
     #expect(reader.settle().isEmpty)
   }
 
-  // MARK: Who holds it
+  // MARK: Ownership
 
   @Test
   func `a reader is held by one, who is told when another takes it`() {

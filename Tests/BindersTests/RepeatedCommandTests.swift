@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// What the same `_meta.cmd` means when something else is asked, or somebody else asks.
+/// A reused `_meta.cmd`, with another request or by another user.
 @Suite(.leavesNothing)
 struct RepeatedCommandTests {
   @Test

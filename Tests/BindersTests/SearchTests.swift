@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// A backend that answers when a test says so.
+/// A search backend whose answers the test controls.
 private final class HandBackend: SearchBackend {
   let name = "hand"
   let doc = "What a test says."
@@ -18,8 +18,9 @@ private final class HandBackend: SearchBackend {
   private var observers: [AtomicObserver<[SearchHit], SearchError>] = []
   var count: Int { observers.count }
 
-  /// What is found at once, without an answer, when it is not empty; and how many were asked for.
+  /// The immediate result of every search; if it is empty, the test answers.
   var all: [SearchHit] = []
+  /// The requested limits.
   var limits: [Int] = []
 
   func find(_ term: String, limit: Int) -> Signal<[SearchHit], SearchError> {
@@ -42,7 +43,7 @@ private final class HandBackend: SearchBackend {
     ])
   }
 
-  /// Answers the newest with a thread whose name fits.
+  /// Answers the newest search with a thread with a matching name.
   func answerWithThread() {
     answered.insert(count - 1)
     observers[count - 1].receive(lastElement: [

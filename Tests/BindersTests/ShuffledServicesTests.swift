@@ -4,11 +4,10 @@ import Services
 import TestSupport
 import Testing
 
-/// The binders of services are declarations, as those of views are: the order of their lines means
-/// nothing.
+/// The order of the lines in the binders of services makes no difference.
 @Suite(.leavesNothing)
 struct ShuffledServicesTests {
-  /// What clients are told of all that is offered, and what they see of it when they use it.
+  /// Returns the description of all features, and the lines of a client that uses them.
   private func told(seed: Int) throws -> [String] {
     let whole = try WholeBench(lineOrder: LineOrder.order(seed))
     let client = whole.bench.connect()

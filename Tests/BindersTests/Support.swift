@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// A daemon without sockets and disk: services over a memory store, and clients as a test wants.
+/// A daemon without sockets and disk: services on a memory store, with simulated clients.
 final class Bench {
   let store: MemoryStore
   let host: ServiceHost
@@ -20,16 +20,16 @@ final class Bench {
   let time: ManualTime
   private let bag = DisposeBag()
 
-  /// Ends what the services do of their own accord.
+  /// Ends the background activity of the services.
   var endServices: () -> Void = {}
 
-  /// What lives without clients.
+  /// The live nodes without clients.
   private var quiet: QuietNodes?
 
   /// - Parameters:
-  ///   - bind: Makes one more service and binds those who may do everything to it.
-  ///   - services: Makes more services, and returns what binds the clients of each role to them.
-  ///   - lineOrder: The order in which the lines of all binders are written.
+  ///   - bind: Creates another service and binds clients with all rights to it.
+  ///   - services: Creates more services, and returns the function that binds clients of a role.
+  ///   - lineOrder: Reorders the lines of all binders.
   init(
     _ store: MemoryStore? = nil, time: ManualTime = ManualTime(),
     bind: (Interface, ServiceHost) -> Void = { _, _ in },
@@ -79,7 +79,7 @@ final class Bench {
     hub.closeAll(.shutdown)
     hub.flush()
     interfaces.end()
-    // What is noted after a client has left is noted within a second.
+    // Records after a disconnect are written within a second.
     time.advance(1_000)
     store.commit()
     time.advance(1_000)
@@ -93,7 +93,7 @@ final class Bench {
   }
 }
 
-/// The socket of a client that takes everything.
+/// A client socket without a limit.
 private final class TestTransport: Transport {
   var bytes: [UInt8] = []
   private(set) var isClosed = false
@@ -109,7 +109,7 @@ private final class TestTransport: Transport {
   func close() { isClosed = true }
 }
 
-/// One client of a ``Bench``.
+/// A client of a ``Bench``.
 final class TestClient {
   let connection: Connection
   private let bench: Bench
@@ -118,7 +118,7 @@ final class TestClient {
 
   var isClosed: Bool { transport.isClosed }
 
-  /// How many writes there were.
+  /// The number of writes to the socket.
   var sends: Int { transport.sends }
 
   init(_ bench: Bench, uid: UInt32, as role: Role) {
@@ -128,14 +128,14 @@ final class TestClient {
     connection.start(transport)
   }
 
-  /// Sends lines; what is answered waits for the journal.
+  /// Sends lines; the answers wait for the journal.
   func send(_ lines: String...) {
     let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
     recorder.sent(bytes)
     connection.receive(bytes.span)
   }
 
-  /// Makes everything durable, reads what was asked for, and returns what came.
+  /// Commits everything, answers pending reads, and returns the received lines.
   func settle() -> [String] {
     for _ in 0..<8 {
       bench.store.commit()
@@ -145,7 +145,7 @@ final class TestClient {
     return received()
   }
 
-  /// What came without that.
+  /// Returns the lines received so far, without a commit.
   func received() -> [String] {
     bench.hub.flush()
     let text = String(decoding: transport.bytes, as: UTF8.self)
@@ -157,13 +157,13 @@ final class TestClient {
     return lines
   }
 
-  /// The one answer to a request.
+  /// Sends a request and returns its only answer.
   func call(_ line: String) -> String {
     send(line)
     return settle().joined(separator: "\n")
   }
 
-  /// The error of the one answer to a request.
+  /// Sends a request and returns the error of its answer.
   func error(_ line: String) -> WireError? {
     guard case .object(let object)? = try? JSONValue(parsing: call(line)),
       let error = object["error"]
@@ -171,7 +171,7 @@ final class TestClient {
     return WireError(error)
   }
 
-  /// The result of the one answer to a request.
+  /// Sends a request and returns the result of its answer.
   func result(_ line: String) -> JSONObject? {
     guard case .object(let object)? = try? JSONValue(parsing: call(line)),
       case .object(let result)? = object["result"]
@@ -188,14 +188,14 @@ struct FixedProbe: MachineProbe {
   var disks: [Disk] { [] }
 }
 
-/// A scheduler, and a clock, whose time is moved by hand.
+/// A scheduler and clock with manual time.
 final class ManualTime: Scheduler {
   private(set) var milliseconds: UInt64 = 1_000
 
-  /// Nanoseconds that have passed within turns, moved by ``work(nanoseconds:)``.
+  /// The nanoseconds spent within turns; advanced by ``work(nanoseconds:)``.
   private(set) var nanoseconds: UInt64 = 0
 
-  /// Something takes time within a turn.
+  /// Lets time pass within a turn.
   func work(nanoseconds: UInt64) { self.nanoseconds += nanoseconds }
 
   private var waiting: [(id: Int, at: UInt64, action: () -> Void)] = []
@@ -222,7 +222,7 @@ final class ManualTime: Scheduler {
 }
 
 extension FeedsService {
-  /// Ends what is fetched, and all subscriptions.
+  /// Ends all fetches and all subscriptions.
   func end(in host: ServiceHost) throws {
     stop()
     let command = Command(method: "test.end", caller: Caller(uid: 0, pid: 1))

@@ -10,7 +10,7 @@ import Wire
 
 @Suite(.leavesNothing)
 struct ThreadsTests {
-  /// A bench with a thread of some posts.
+  /// Returns a bench with a thread of some posts.
   private static func bench(posts: Int = 2) throws -> Bench {
     let bench = try Bench { interface, host in
       bindThreads(interface, to: ThreadsService(in: host))

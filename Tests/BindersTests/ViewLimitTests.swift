@@ -6,14 +6,14 @@ import TestSupport
 import Testing
 import Wire
 
-/// What an intent is answered whose view has no place, or does not fit into a line.
+/// Answers to intents whose view exceeds a limit or does not fit into a line.
 @Suite(.leavesNothing)
 struct ViewLimitTests {
   private struct Wide: Decodable {
     let bytes: Int
   }
 
-  /// A view that opens others, and counts in a cell how often.
+  /// Returns a bench with a view that opens others and counts them in a cell.
   private func bench() throws -> (Bench, TestClient) {
     let bench = try Bench()
     let cells = bench.cells

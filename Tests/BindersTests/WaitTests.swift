@@ -23,7 +23,7 @@ struct WaitTests {
     other = bench.connect()
   }
 
-  /// Another client sets a cell.
+  /// Sets a cell as another client.
   private func set(_ name: String, _ value: String) {
     _ = other.call(#"{"id":1,"method":"cells.set","params":{"name":"\#(name)","value":\#(value)}}"#)
   }

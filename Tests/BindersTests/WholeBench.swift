@@ -8,8 +8,9 @@ import TestSupport
 import Testing
 import Wire
 
-/// A daemon in a process, with every service that there is and every binder; a test answers for the
-/// web, the machine and the disk.
+/// A daemon in this process with all services and binders.
+///
+/// The test simulates web, machine and disk.
 final class WholeBench {
   let bench: Bench
   let web = FakeWeb()
@@ -17,10 +18,10 @@ final class WholeBench {
   let users: UsersService
   let chat: ChatService
 
-  /// Compares the names by which the sources of each service are found with those that there are.
+  /// Checks the index of source names of each service against its sources.
   let checkNames: () throws -> Void
 
-  /// - Parameter lineOrder: The order in which the lines of all binders are written.
+  /// - Parameter lineOrder: Reorders the lines of all binders.
   init(
     lineOrder: @escaping ([Assembly.Line]) -> [Assembly.Line] = { $0 }
   ) throws {
@@ -102,9 +103,9 @@ final class WholeBench {
   }
 }
 
-/// Orders in which lines of binders may be written.
+/// Orders of the lines of binders.
 enum LineOrder {
-  /// As they are, in the reverse order, or in one of chance.
+  /// Returns an order: unchanged, reversed or random.
   static func order(_ seed: Int) -> ([Assembly.Line]) -> [Assembly.Line] {
     switch seed {
     case 0: return { $0 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// One client of a list whose steps a test makes.
+/// A client of a list that the test changes.
 @Suite(.leavesNothing)
 struct CollectionSubscriptionTests {
   let bench = Bench()
@@ -104,7 +104,7 @@ struct CollectionSubscriptionTests {
   }
 }
 
-/// A list that tells its steps.
+/// A list that emits its steps.
 final class FakeList {
   private(set) var elements: [JSONText] = []
   private(set) var seq: UInt64 = 0

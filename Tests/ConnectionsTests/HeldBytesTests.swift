@@ -4,12 +4,12 @@ import TestSupport
 import Testing
 import Wire
 
-/// What the daemon holds for a client, and for all clients of a user.
+/// The memory that the daemon holds for a client, and for all clients of a user.
 @Suite(.leavesNothing)
 struct HeldBytesTests {
   private let bench: Bench
 
-  /// Another client of a bench.
+  /// Connects another client to a bench.
   private func connect(
     _ bench: Bench, uid: UInt32 = 1
   ) -> (connection: Connection, transport: FakeTransport) {
@@ -26,7 +26,7 @@ struct HeldBytesTests {
     client.connection.receive(Array(text.utf8).span)
   }
 
-  /// The name of the error in a line; `nil` when it has none.
+  /// Returns the name of the error in a line; `nil` if it has none.
   private func name(of line: String) -> String? {
     guard case .object(let object)? = try? JSONValue(parsing: line), let error = object["error"]
     else { return nil }
@@ -57,7 +57,7 @@ struct HeldBytesTests {
     bench.hub.flush()
     let refused = clients.map { $0.transport.lines().first.flatMap(name) }
     #expect(refused == [nil, nil, nil, nil, "overloaded", "overloaded"])
-    // A line that was not refused is run when its end comes; of one that was, the rest is dropped.
+    // An accepted line runs at its end; the rest of a refused line is dropped.
     for client in clients { send(#""]}"# + "\n", to: client) }
     send(request(2), to: clients[5])
     #expect(clients[0].transport.lines() == [result(1)])

@@ -9,7 +9,7 @@ import Wire
 struct LateCallTests {
   let bench = Bench()
 
-  /// Offers calls that are answered when a test says so.
+  /// Offers calls whose answers the test controls.
   private func offerLate(waitingFor source: String? = nil, on bench: Bench? = nil) -> LateCalls {
     let calls = LateCalls()
     (bench ?? self.bench).methods["late"] = { call in

@@ -149,7 +149,7 @@ struct LogSubscriptionTests {
     #expect(notes[1] == note("caught_up", 1001))
   }
 
-  /// The position in a line.
+  /// Returns the position in a line.
   private func seq(_ line: String) -> Int64? {
     guard case .object(let frame)? = try? JSONValue(parsing: line),
       case .object(let params)? = frame["params"], case .number(let seq)? = params["seq"]

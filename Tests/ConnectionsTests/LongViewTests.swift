@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Views that show more than fits into a line, and views for which there is no place.
+/// Views that exceed the length of a line, and views beyond the limit.
 @Suite(.leavesNothing)
 struct LongViewTests {
   private func texts(_ list: [String]) -> [JSONText] { list.map { JSONText(string: $0) } }

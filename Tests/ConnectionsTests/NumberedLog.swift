@@ -2,10 +2,11 @@ import Connections
 import Signals
 import Wire
 
-/// A log of numbered entries, of which a test appends and answers the readings; between them may
-/// be what is not for its readers.
+/// A log of numbered entries; the test appends them and answers reads.
+///
+/// Positions without entries are possible.
 final class NumberedLog {
-  /// By which clients of the same log share what is kept in memory.
+  /// The key under which clients of the same log share the window in memory.
   let key: String
 
   init(_ key: String = "log") {
@@ -17,7 +18,7 @@ final class NumberedLog {
   private(set) var last: UInt64 = 0
   private var holes: [ClosedRange<UInt64>] = []
 
-  /// The first position that is kept.
+  /// The first retained position.
   var first: UInt64 = 1
   private var readings: [() -> Void] = []
   private(set) var readCount = 0
@@ -33,7 +34,7 @@ final class NumberedLog {
     for entry in batch { live.send(entry) }
   }
 
-  /// Lets positions pass by that have no entries.
+  /// Advances by positions without entries.
   func pass(_ count: UInt64) {
     last += count
   }
@@ -44,7 +45,7 @@ final class NumberedLog {
     holes.append(seqs)
   }
 
-  /// Appends entries that a reader finds before it is told of them.
+  /// Appends entries that a read finds before the notification; returns the notification.
   func appendUntold(_ count: Int) -> () -> Void {
     let batch = (0..<count).map { _ in
       last += 1
@@ -77,7 +78,7 @@ final class NumberedLog {
       })
   }
 
-  /// Answers what was asked to be read.
+  /// Answers the pending reads.
   func read() {
     let readings = readings
     self.readings = []

@@ -16,7 +16,7 @@ struct RefusalLogTests {
     refusals = RefusalLog(on: time) { [lines] in lines.all.append($0) }
   }
 
-  /// What was written since this was asked last.
+  /// Returns the lines written since the last call.
   private func take() -> [String] {
     defer { lines.all = [] }
     return lines.all
@@ -40,12 +40,12 @@ struct RefusalLogTests {
     #expect(take() == [])
     time.advance(1)
     #expect(take() == ["refused uid 7 pid 1: to call a; 4 times more"])
-    // What goes on is only counted.
+    // Further refusals are only counted.
     refusals.write(uid: 7, pid: 1, "to call a")
     #expect(take() == [])
     time.advance(10_000)
     #expect(take() == ["refused uid 7 pid 1: to call a; 1 times more"])
-    // What has ended is new again, and nobody waits for anything.
+    // After the pause refusals are written again, and no timer is pending.
     time.advance(10_000)
     #expect(take() == [])
     #expect(time.count == 0)

@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 import Wire
 
-/// Views that show the same share the work: what is made is counted here, and not how long it takes.
+/// Views with the same content share the work; the tests count the rows made, not the time.
 @Suite(.leavesNothing)
 struct SharedViewTests {
   private let bench = Bench()
   private let model = Model()
 
-  /// A list whose rows count how often they are made.
+  /// A list that records which rows are made.
   private final class Model {
     var names: [Int: String] = [:]
     let changes = PassthroughSubject<RowList<Int, Row>.Change, Never>()
@@ -22,7 +22,7 @@ struct SharedViewTests {
       changes.send(.rows([key]))
     }
 
-    /// The rows that were made since this was asked last.
+    /// Returns the rows made since the last call.
     func count() -> [Int] {
       defer { made = [] }
       return made

@@ -1,7 +1,7 @@
 import JSON
 import Testing
 
-/// The list of a view as a client has it, from the lines that it gets.
+/// The list of a view, built by a client from the received lines.
 struct ShownList {
   let view: String
   let property: String

@@ -9,7 +9,7 @@ import Wire
 struct SubscriptionTests {
   let bench = Bench()
 
-  /// A source whose value a test sets.
+  /// A source whose value the test sets.
   final class Source {
     let changes = PassthroughSubject<StateChange, Never>()
     var value: JSONText?

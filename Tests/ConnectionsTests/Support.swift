@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// A client whose socket takes as much as a test allows.
+/// A client socket that accepts as many bytes as the test allows.
 final class FakeTransport: Transport {
   var room = Int.max
   var isGone = false
@@ -14,7 +14,7 @@ final class FakeTransport: Transport {
   private(set) var sends = 0
   private(set) var bytes: [UInt8] = []
 
-  /// The subscriptions of these tests are made without a request.
+  /// It accepts subscriptions without a request, as these tests make them.
   var recorder = OrderRecorder(adoptsSubscriptions: true, late: ["late", "late and timed", "sync"])
 
   /// Whether the order of the lines is checked.
@@ -32,7 +32,7 @@ final class FakeTransport: Transport {
   func setReading(_ isReading: Bool) { self.isReading = isReading }
   func close() { closes += 1 }
 
-  /// The lines that have arrived since the last call.
+  /// Returns the lines received since the last call.
   func lines() -> [String] {
     var lines = String(decoding: bytes, as: UTF8.self).split(
       separator: "\n", omittingEmptySubsequences: false
@@ -45,14 +45,14 @@ final class FakeTransport: Transport {
   }
 }
 
-/// A scheduler, and a clock, whose time is moved by hand.
+/// A scheduler and clock with manual time.
 final class ManualTime: Scheduler {
   private(set) var milliseconds: UInt64 = 1_000
 
-  /// Nanoseconds that have passed within turns, moved by ``work(nanoseconds:)``.
+  /// The nanoseconds spent within turns; advanced by ``work(nanoseconds:)``.
   private(set) var nanoseconds: UInt64 = 0
 
-  /// Something takes time within a turn.
+  /// Lets time pass within a turn.
   func work(nanoseconds: UInt64) { self.nanoseconds += nanoseconds }
 
   private var waiting: [(id: Int, at: UInt64, action: () -> Void)] = []
@@ -78,14 +78,14 @@ final class ManualTime: Scheduler {
   }
 }
 
-/// A hub with one client, whose requests a test answers.
+/// A hub with one client; the test answers its requests.
 final class Bench {
   let time = ManualTime()
   let hub: Hub
   let connection: Connection
   let transport = FakeTransport()
 
-  /// Answers a request by the name of its method.
+  /// The handlers by method name.
   var methods: [String: (Call) -> LineSplitter.Verdict] = [:]
 
   init(_ change: (inout Limits) -> Void = { _ in }) {
@@ -122,13 +122,13 @@ final class Bench {
     connection.receive(Array(text.utf8).span)
   }
 
-  /// The client has ended its side.
+  /// Ends the client's side of the connection.
   func receiveEnd() {
     transport.recorder.sentEnd()
     connection.receiveEnd()
   }
 
-  /// The lines that the client gets by the end of the turn.
+  /// Ends the turn and returns the lines that the client has received.
   func lines() -> [String] {
     hub.flush()
     return transport.lines()
@@ -159,12 +159,12 @@ final class Bench {
   }
 }
 
-/// The line that answers with a result.
+/// Returns the line of an answer with a result.
 func result(_ id: Int, _ result: String = "{}") -> String {
   #"{"jsonrpc":"2.0","id":\#(id),"result":\#(result)}"#
 }
 
-/// A request line.
+/// Returns a request line.
 func request(_ id: Int, _ method: String = "echo") -> String {
   #"{"id":\#(id),"method":"\#(method)"}"# + "\n"
 }

@@ -4,12 +4,12 @@ import TestSupport
 import Testing
 import Wire
 
-/// The time of a turn: who is interrupted, and who goes on.
+/// The time limit of a turn: interrupting and continuing clients.
 @Suite(.leavesNothing)
 struct TurnTimeTests {
   private let bench = Bench()
 
-  /// How often each client was answered by ``slow``.
+  /// The number of answers by ``slow`` for each client.
   private final class Runs {
     var byClient: [UInt64: Int] = [:]
   }
@@ -25,7 +25,7 @@ struct TurnTimeTests {
     }
   }
 
-  /// Another client, of a user.
+  /// Connects another client of a user.
   private func connect(uid: UInt32) -> (connection: Connection, transport: FakeTransport) {
     let connection = bench.hub.connect(PeerIdentity(uid: uid, gid: 2, pid: 3))
     let transport = FakeTransport()
@@ -94,7 +94,7 @@ struct TurnTimeTests {
     #expect(runs.byClient.values.reduce(0, +) == 4)
     bench.hub.flush()
     #expect(runs.byClient.values.reduce(0, +) == 4)
-    // Each in its turn: the one that was interrupted first, and then those that have had none.
+    // Clients run in turn: first the interrupted one, then those without a turn so far.
     bench.hub.flush()
     #expect(runs.byClient.values.reduce(0, +) == 8)
     var turns = 2

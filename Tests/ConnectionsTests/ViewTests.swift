@@ -9,7 +9,7 @@ import Wire
 struct ViewTests {
   private let bench = Bench()
 
-  /// Opens a view and returns it with what the client is answered.
+  /// Opens a view and returns it with the answer.
   private func open(
     _ name: String = "v1", _ bind: (View) -> Void
   ) throws -> (view: View, answer: String) {
@@ -138,7 +138,7 @@ struct ViewTests {
     list.value = [
       Row(id: 3, text: "c"), Row(id: 4, text: "d"), Row(id: 2, text: "b", note: "new"),
     ]
-    // What has another place comes and goes; what has another id is another.
+    // A row at another index is removed and inserted; another id is another row.
     #expect(
       bench.lines() == [
         next(
@@ -375,7 +375,7 @@ struct ViewTests {
       let (first, second, third) = (Service(), Service(), Service())
       (bound, observed, assigned) = (first, second, third)
       view = try open { view in
-        // The service as the source of a signal, as the observer of an intent, and read only now.
+        // The service is the source of a signal, the observer of an intent, and read once.
         first.name.map { [first] in $0 + "\(first.renamed.count)" }.bind(to: view["name"])
         view.intent("rename").calls { _ in second.rename() }
         view.assign("static", third.name.value)

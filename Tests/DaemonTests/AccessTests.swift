@@ -3,12 +3,12 @@ import JSON
 import TestSupport
 import Testing
 
-/// Who is let in, what he may do there, and the file that says so.
+/// Access: roles, rights and their configuration file.
 ///
-/// The clients are other users, which needs root.
+/// The clients run as other users, which needs root.
 @Suite(.serialized, .enabled(if: getuid() == 0, "only root can become other users"))
 struct AccessTests {
-  /// A daemon whose socket everybody may open, and its configuration.
+  /// A daemon with a world-accessible socket, and its configuration.
   private final class Guarded {
     let directory: TemporaryDirectory
     let daemon: DaemonProcess
@@ -25,17 +25,17 @@ struct AccessTests {
       "{ \"socket_mode\": \"0666\", // for everybody\n \(members) }\n"
     }
 
-    /// Writes another file; it is not read yet.
+    /// Replaces the file without a reload.
     func configure(_ members: String) {
       Files.write(Self.text(members), to: directory.path + "/binder.conf")
     }
 
-    /// A client that another user runs.
+    /// Connects a client of another user.
     func client(uid: uid_t, groups: [gid_t] = []) throws -> OtherUser {
       try OtherUser(uid: uid, groups: groups, socket: daemon.socket)
     }
 
-    /// Waits until the log holds a text.
+    /// Waits until the log contains a text.
     func logs(_ text: String) -> Bool {
       for _ in 0..<1_000 {
         if daemon.log.contains(text) { return true }
@@ -114,7 +114,7 @@ struct AccessTests {
     for _ in 0..<1_000 { _ = client.call(#"{"id":4,"method":"reload"}"#) }
     let lines = guarded.daemon.log.split(separator: "\n").count { $0.contains("refused uid 4001") }
     #expect(1...10 ~= lines)
-    // Of another process it is written all the same, and the counts are not lost at the end.
+    // Another process gets its own line, and the shutdown writes the remaining counts.
     let other = try guarded.client(uid: 4001)
     _ = other.call(#"{"id":4,"method":"reload"}"#)
     #expect(guarded.logs("refused uid 4001 pid \(other.pid): to call reload, as panel"))
@@ -246,7 +246,7 @@ struct AccessTests {
         .contains(#"{"allowed":false,"rule":"it has none of the roles, and may not connect"}"#))
     #expect(try ask(#"{"uid":0,"method":"reload"}"#).contains(#""allowed":true,"role":"owner""#))
     #expect(try ask(#"{"uid":0}"#).contains(#""name":"invalid_params""#))
-    // A typing error is not "allowed", nor is it "denied".
+    // A misspelled name is neither allowed nor denied.
     #expect(
       try ask(#"{"uid":4001,"method":"cells.sett"}"#)
         .contains(

@@ -2,12 +2,12 @@ import Glibc
 import JSON
 import Testing
 
-/// What is asked for as one is there whole or not at all, whatever happens to the daemon.
+/// An `atomic` takes effect completely or not at all, also if the daemon is killed.
 struct AtomicTests {
-  /// More events than the journal's writer takes at once.
+  /// The number of calls: more events than the journal's writer takes at once.
   private static let size = 200
 
-  /// One `atomic` that counts two cells up in turn and adds to a list at its end.
+  /// Returns an `atomic` that increments two cells in turn and appends to a list at its end.
   private func atomic(_ command: Int) -> String {
     let adds = (0..<Self.size).map { i in
       #"{"method":"cells.add","params":["\#(i % 2 == 0 ? "a" : "b")"]}"#

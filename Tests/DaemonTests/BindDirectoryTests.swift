@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// The directory of `*.bind` files, as the daemon and its check read it.
+/// The directory of `*.bind` files, read by the daemon and by `--check-config`.
 struct BindDirectoryTests {
   private let directory: TemporaryDirectory
 

@@ -2,7 +2,7 @@ import Glibc
 import JSON
 import Testing
 
-/// Bindings that the daemon keeps, when it is killed before a value was passed on.
+/// Bindings of the daemon, killed before a binding has passed a value on.
 struct BindingKillTests {
   private func call(_ line: String, _ client: TestSocket) throws -> JSONObject {
     let result = try client.result(line)
@@ -10,7 +10,7 @@ struct BindingKillTests {
     return result
   }
 
-  /// Each write to the journal takes so long that the kill comes before that of the binding.
+  /// A wrapper that slows journal writes, so that the kill precedes the write of the binding.
   private static let slowDisk = [
     "env", "ASAN_OPTIONS=detect_leaks=0", "strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e",
     "trace=pwrite64", "-e", "inject=pwrite64:delay_enter=20000",
@@ -39,7 +39,7 @@ struct BindingKillTests {
           client)
       }
     }
-    // A start that has nothing to pass on records nothing.
+    // A start without pending values records nothing.
     let last = try daemon.last()
     client.close()
     #expect(daemon.end() == 0)

@@ -5,8 +5,7 @@ import Testing
 
 /// Fault 21: a clock that jumps.
 struct ClockTests {
-  /// A library that stands before the C library and moves the clock of the day by the seconds that a
-  /// file holds.
+  /// A preloaded library that shifts the wall clock by the seconds in a file.
   private static let clock = #"""
     #define _GNU_SOURCE
     #include <fcntl.h>
@@ -73,10 +72,10 @@ struct ClockTests {
     #expect(times == times.sorted())
     #expect(times[0].prefix(4) == times[2].prefix(4))
     #expect(Int(times[3].prefix(4)) ?? 0 >= (Int(times[0].prefix(4)) ?? 0) + 9)
-    // The times of all that came after the jump forward are that of the jump, until it is reached.
+    // Events after the jump forward have its time, until the clock reaches that time.
     #expect(Set(times[3...]).count == 1)
 
-    // Where a time is asked for, the highest one so far counts.
+    // A read by time uses the highest time so far.
     func value(at time: String) throws -> JSONValue? {
       try client.result(
         #"{"id":1,"method":"history","params":{"source":"cells/n","at":{"time":"\#(time)"}}}"#)[
@@ -89,7 +88,7 @@ struct ClockTests {
     )
     #expect(try client.line()?.contains(#""after":3}"#) == true)
 
-    // After a restart it goes on so.
+    // The same after a restart.
     client.close()
     watcher.close()
     #expect(daemon.end() == 0)

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What binderd is told when it is started.
+/// The command line of binderd.
 struct CommandLineTests {
   @Test(arguments: ["--read-only=no", "--verify=x", "--version=1", "--help=all", "--nothing"])
   func `a word that is not understood is refused`(word: String) throws {
@@ -12,7 +12,7 @@ struct CommandLineTests {
     #expect(!Files.names(in: daemon.directory).contains("journal.db"))
   }
 
-  /// What starts a daemon as a service manager does that has bound sockets for it.
+  /// Returns a wrapper that passes bound sockets to the daemon, as a service manager does.
   private func activation(_ sockets: String...) -> [String] {
     [
       "python3", "-c",

@@ -2,9 +2,9 @@ import Glibc
 import JSON
 import Testing
 
-/// Faults 15 to 19 while the journal is made smaller: values stay, whatever happens.
+/// Faults 15 to 19 during a compaction: values are never lost.
 struct CompactionFaultTests {
-  /// Cells `c0` to `c39`, each set as often as there are rounds, by their last values.
+  /// Sets the cells `c0` to `c39` once in each round.
   private func fill(_ daemon: DaemonProcess, _ rounds: Int) throws {
     let client = try TestSocket(daemon.socket)
     for round in 1...rounds {
@@ -45,7 +45,7 @@ struct CompactionFaultTests {
     }
     var kept = try count()
     var interrupted = 0
-    // So many writes to the log of the journal after its start the daemon is killed.
+    // The daemon is killed after this number of writes to the write-ahead log.
     for writes in [20, 80, 120, 160, 240] {
       let wrapper = Disturbance.wrapper(
         "pwrite64:signal=KILL:when=\(writes)", onlyOn: daemon.journal + "-wal")
@@ -136,7 +136,7 @@ struct CompactionFaultTests {
   @Test
   func `18: without room nothing is removed, and it is when there is some`() throws {
     let directory = try TemporaryMount(kibibytes: 640)
-    guard directory.isMounted else { return }  // not as root: the store's tests have EFBIG
+    guard directory.isMounted else { return }  // needs root; the store tests cover EFBIG
     let daemon = try DaemonProcess(in: directory.path)
     try fill(daemon, 5)
     let client = try TestSocket(daemon.socket)
@@ -165,7 +165,7 @@ struct CompactionFaultTests {
   {
     let daemon = try DaemonProcess()
     daemon.end()
-    // The file itself takes nothing any more, its log does: that is what a checkpoint meets.
+    // Writes to the database fail, those to the write-ahead log succeed, so a checkpoint fails.
     let wrapper = Disturbance.wrapper(
       "pwrite64:error=\(error)", onlyOn: daemon.journal)
     let full = try DaemonProcess(wrapper: wrapper, in: daemon.directory)

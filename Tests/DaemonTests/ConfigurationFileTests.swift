@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// The configuration that is installed, and the schema that it comes with, agree with the daemon.
+/// The installed configuration and its schema agree with the daemon.
 struct ConfigurationFileTests {
   private static let directory = #filePath.replacing(
     "Tests/DaemonTests/ConfigurationFileTests.swift", with: "Configuration")
@@ -12,14 +12,14 @@ struct ConfigurationFileTests {
     (try? JSONValue(parsing: Files.text(of: directory + "/binder.conf.schema.json")))
       ?? .bool(false))
 
-  /// What the daemon says of a file: its exit code, 0 when it takes it.
+  /// Returns whether the daemon accepts a file.
   private func check(_ text: String) throws -> Bool {
     let directory = try TemporaryDirectory()
     Files.write(text, to: directory.path + "/c")
     return (try? run([DaemonProcess.executable, "--check-config", directory.path + "/c"])) != nil
   }
 
-  /// The installed file with its settings, which are comments there; as it is JSON by then.
+  /// The settings of the installed file, where they are comments.
   private var settings: JSONValue {
     get throws {
       let lines = Files.text(of: Self.directory + "/binder.conf").split(separator: "\n")

@@ -1,6 +1,6 @@
 import JSON
 
-/// What tests of the journal do to a daemon.
+/// Helpers for tests of the journal.
 extension DaemonProcess {
   /// Sets cells `n0` to `n(count-1)` and waits for every answer.
   func fill(_ count: Int, value: String = "1") throws {
@@ -13,7 +13,7 @@ extension DaemonProcess {
     }
   }
 
-  /// The last position.
+  /// Returns the last position.
   func last() throws -> Int {
     let client = try TestSocket(socket)
     defer { client.close() }
@@ -27,12 +27,12 @@ extension DaemonProcess {
     try TestSocket(socket).result(#"{"id":1,"method":"hello"}"#)["epoch"]
   }
 
-  /// Runs SQL on the journal, mostly of a daemon that has ended.
+  /// Runs SQL on the journal, usually after the daemon has ended.
   func sqlite(_ sql: String) throws -> String {
     try run(["sqlite3", journal, sql])
   }
 
-  /// Appends an event as another version of this program would have written it, 2⁶⁰ µs after 1970.
+  /// Appends an event as another version of this program would write it, 2⁶⁰ µs after 1970.
   func append(seq: Int, stream: String, version: Int, previous: Int, type: String, data: String)
     throws
   {
@@ -61,7 +61,7 @@ extension DaemonProcess {
       ])
   }
 
-  /// What `binderd --verify` says.
+  /// Returns the output of `binderd --verify`.
   func verify(_ code: Int32 = 0) throws -> String {
     try run([Self.executable, "--verify", "--journal", journal], code)
   }

@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// A binderd of its own, as a user would start it, with a socket and a journal in a new directory.
+/// A binderd process with its own socket and journal, by default in a new directory.
 final class DaemonProcess {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -9,7 +9,7 @@ final class DaemonProcess {
 
   let directory: String
 
-  /// Removed with this; `nil` when the directory belongs to somebody else.
+  /// The directory, removed with this object; `nil` if the directory is not its own.
   private let ownDirectory: TemporaryDirectory?
   private(set) var pid: pid_t = 0
   private var isRunning = false
@@ -19,12 +19,12 @@ final class DaemonProcess {
   var journal: String { directory + "/journal.db" }
   var log: String { Files.text(of: directory + "/log") }
 
-  /// Starts a daemon and waits until it takes clients.
+  /// Starts a daemon and waits until it accepts clients.
   ///
   /// - Parameters:
-  ///   - arguments: Beside those for the socket and the journal.
-  ///   - wrapper: What starts it, for example a shell that lowers a limit before.
-  ///   - directory: Where its files are; `nil` for a new one.
+  ///   - arguments: The arguments besides those for socket and journal.
+  ///   - wrapper: A command that starts it, for example a shell that lowers a limit before.
+  ///   - directory: The directory of its files; `nil` for a new one.
   init(
     _ arguments: [String] = [], wrapper: [String] = [], in directory: String? = nil,
     waits: Bool = true
@@ -39,7 +39,7 @@ final class DaemonProcess {
     if isRunning { end(SIGKILL) }
   }
 
-  /// The binderd that was built beside these tests.
+  /// The path of the binderd built with these tests.
   static let executable: String = {
     var path = [CChar](repeating: 0, count: 4096)
     let count = readlink("/proc/self/exe", &path, path.count)
@@ -48,7 +48,7 @@ final class DaemonProcess {
   }()
 
   func start(_ arguments: [String] = [], waits: Bool = true) throws {
-    // What this machine has is not what a test is about.
+    // Ignore the configuration of this machine.
     let configuration = arguments.contains("--config") ? [] : ["--config", "/dev/null"]
     let words =
       wrapper + [Self.executable, "--socket", socket, "--journal", journal] + configuration
@@ -80,7 +80,7 @@ final class DaemonProcess {
     throw Failure(description: "does not listen: \(log)")
   }
 
-  /// Waits until somebody listens at a socket; for daemons that do not use their usual one.
+  /// Waits until a process listens at a socket, for daemons with another socket.
   func waitUntilListening(at path: String) -> Bool {
     for _ in 0..<2_000 {
       if (try? TestSocket(path)) != nil { return true }
@@ -91,7 +91,7 @@ final class DaemonProcess {
 
   /// Sends a signal and waits for the end.
   ///
-  /// - Returns: The exit code, or the signal that has ended it as a negative number.
+  /// - Returns: The exit code, or the negated number of the signal that ended it.
   @discardableResult
   func end(_ signal: CInt = SIGTERM) -> CInt {
     kill(pid, signal)
@@ -107,27 +107,27 @@ final class DaemonProcess {
     return signal == 0 ? (status >> 8) & 0xFF : -signal
   }
 
-  /// Kills it as a power failure of the process would, and starts it again on the same journal.
+  /// Kills it and starts it again on the same journal.
   func killAndStart(_ arguments: [String] = []) throws {
     end(SIGKILL)
     try start(arguments)
   }
 
-  // MARK: What it costs
+  // MARK: Resources
 
-  /// Whether a sanitizer runs within, here and in the daemon: then its memory is the sanitizer's.
+  /// Whether tests and daemon run with a sanitizer, so that memory figures are meaningless.
   static let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
 
-  /// Resident memory in bytes.
+  /// The resident memory in bytes.
   var residentBytes: Int {
     let pages = Files.text(of: "/proc/\(pid)/statm").split(separator: " ").dropFirst().first
     return (pages.flatMap { Int($0) } ?? 0) * 4096
   }
 
-  /// Open descriptors.
+  /// The number of open descriptors.
   var descriptors: Int { Files.names(in: "/proc/\(pid)/fd").count }
 
-  /// Processor time of all threads, in seconds.
+  /// The processor time of all threads, in seconds.
   var processorSeconds: Double {
     let fields = Files.text(of: "/proc/\(pid)/stat").split(separator: " ")
     guard fields.count > 14, let user = Double(fields[13]), let system = Double(fields[14]) else {

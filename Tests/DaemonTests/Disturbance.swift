@@ -1,30 +1,30 @@
 import Glibc
 import TestSupport
 
-/// What strace does to the system calls of a daemon.
+/// Disturbed system calls of a daemon, by strace.
 enum Disturbance {
-  /// Returns what starts a daemon whose system calls are disturbed.
+  /// Returns a wrapper that disturbs the system calls of a daemon.
   ///
   /// The test `needs("strace")`.
   ///
   /// - Parameter injections: As in `strace -e inject=…`.
-  /// - Parameter path: Only calls on this file are disturbed; `nil` for all.
+  /// - Parameter path: The file whose calls are disturbed; `nil` for all.
   static func wrapper(_ injections: String..., onlyOn path: String? = nil) -> [String] {
     let calls = injections.map { $0.prefix { $0 != ":" } }.joined(separator: ",")
-    // -D: the daemon stays our child. The leak sanitizer cannot look into what is traced.
+    // -D: the daemon stays our child. The leak sanitizer does not work under a tracer.
     return [
       "env", "ASAN_OPTIONS=detect_leaks=0", "strace", "-D", "-f", "-qq", "-o", "/dev/null",
       "-e", "trace=\(calls)",
     ] + (path.map { ["-P", $0] } ?? []) + injections.flatMap { ["-e", "inject=\($0)"] }
   }
 
-  /// A disk that takes a while to have what it is given.
+  /// Returns a wrapper that simulates a disk with slow flushes.
   static func slowDisk(milliseconds: Int) -> [String] {
     wrapper("fdatasync:delay_enter=\(milliseconds * 1000)")
   }
 }
 
-/// Milliseconds of a monotonic clock.
+/// Returns the monotonic clock in milliseconds.
 func milliseconds() -> Int {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Every error of the table comes from the real daemon, with the data that the table promises.
+/// The real daemon returns every error of the table, with the documented data.
 struct ErrorTableTests {
   private static let configuration = """
     { "socket_mode": "0666",
@@ -13,7 +13,7 @@ struct ErrorTableTests {
         "inflight_all": 2 } }
     """
 
-  /// Holds an error against its row of the table.
+  /// Checks an error against its row of the table.
   private func check(_ line: String?, _ name: ErrorName) throws {
     guard let line, case .object(let frame) = try JSONValue(parsing: line),
       case .object(let error)? = frame["error"], case .object(let data)? = error["data"]
@@ -30,7 +30,7 @@ struct ErrorTableTests {
     #expect(members.subtracting(name.row.data).isSubset(of: name.row.optional), "\(line)")
   }
 
-  /// Lines of which the last one is answered with the error.
+  /// Returns lines of which the last is answered with the error.
   private static func lines(_ name: ErrorName) -> [String]? {
     func call(_ method: String, _ params: String) -> String {
       #"{"id":1,"method":"\#(method)","params":\#(params)}"#
@@ -79,7 +79,7 @@ struct ErrorTableTests {
       return [call("wait", #"{"source":"cells/never","_meta":{"timeout_ms":5}}"#)]
     case .internalError, .overloaded, .batchTooLarge, .permissionDenied, .shuttingDown, .readOnly,
       .cancelled:
-      return nil  // they need more than lines; see the tests
+      return nil  // these need more than lines; see the tests
     }
   }
 
@@ -116,7 +116,7 @@ struct ErrorTableTests {
     try expect(.cancelled, client.line())
     #expect(try client.line()?.contains(#""was":"active""#) == true)
 
-    // As many calls in flight as all together may have, and one more.
+    // One call more than the limit for all clients together.
     let crowd = [try TestSocket(daemon.socket), try TestSocket(daemon.socket)]
     for other in crowd { try other.send(wait) }
     var answer: String?
@@ -136,7 +136,7 @@ struct ErrorTableTests {
       missing.remove(.permissionDenied)
     }
 
-    // What waits for something that may never come does not keep the daemon from its end.
+    // A pending wait does not delay the shutdown.
     kill(daemon.pid, SIGTERM)
     for other in crowd { try expect(.shuttingDown, other.line()) }
     #expect(daemon.waitForEnd() == 0)

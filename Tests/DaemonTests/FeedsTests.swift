@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// A feed of a real server, over the socket.
+/// Feeds of a real web server, over the socket.
 struct FeedsTests {
   private static let rss = """
     <rss version="2.0"><channel><title>The Show</title>
@@ -11,7 +11,7 @@ struct FeedsTests {
     <item><guid>1</guid><title>One</title></item></channel></rss>
     """
 
-  /// A daemon with a configuration of its own.
+  /// Starts a daemon with a configuration.
   private func daemon(_ configuration: String) throws -> (DaemonProcess, TemporaryDirectory) {
     let directory = try TemporaryDirectory()
     Files.write(configuration, to: directory.path + "/c")
@@ -56,7 +56,7 @@ struct FeedsTests {
     #expect(daemon.end() == 0)
   }
 
-  /// The next line with a text in it.
+  /// Returns the next line that contains a text.
   private func line(of client: TestSocket, with text: String) throws -> String {
     while let line = try client.line() { if line.contains(text) { return line } }
     throw TestSocket.Failure(description: "the stream ends without \(text)")

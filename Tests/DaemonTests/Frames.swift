@@ -2,12 +2,11 @@ import JSON
 import TestSupport
 import Testing
 
-/// The lines of the daemon, held against `Protocol/server-frame.schema.json`: every line that any
-/// test sees.
+/// Checks every line that any test receives against `Protocol/server-frame.schema.json`.
 enum Frames {
   static let schema = Schema(named: "server-frame.schema.json")
 
-  /// - Parameter requests: What was asked, so that each result can be held against that of its method.
+  /// - Parameter requests: The pending requests, to check each result by its method.
   static func check(_ line: String, _ requests: AskedMethods? = nil) {
     guard let value = try? JSONValue(parsing: line, maxMembers: JSONLimits.anyMembers) else {
       Issue.record("no JSON: \(line.prefix(200))")
@@ -24,14 +23,14 @@ enum Frames {
   }
 }
 
-/// The methods of the requests that were sent on a connection and not answered yet, by id.
+/// The methods of the pending requests of a connection, by id.
 final class AskedMethods {
   private var methods: [String: [String]] = [:]
 
-  /// What becomes of each result, beside the check.
+  /// Called with each result, in addition to the check.
   var onResult: ((_ method: String, _ frame: JSONObject) -> Void)?
 
-  /// Notes the requests of lines.
+  /// Records the requests in sent bytes.
   func sent(_ bytes: [UInt8]) {
     for line in bytes.split(separator: UInt8(ascii: "\n")) where line.count < 1 << 16 {
       guard let value = try? JSONValue(parsing: Array(line).span) else { continue }
@@ -50,7 +49,7 @@ final class AskedMethods {
     methods[id.text.text, default: []].append(method)
   }
 
-  /// The results of a line and their methods.
+  /// Returns the results of a line and their methods.
   func results(in line: JSONValue) -> [(method: String, result: JSONValue)] {
     let frames = if case .array(let frames) = line { frames } else { [line] }
     return frames.compactMap { frame in
@@ -58,7 +57,7 @@ final class AskedMethods {
         let method = methods[id]?.first
       else { return nil }
       methods[id]?.removeFirst()
-      // Answers to an id that is used again at once may come in any order.
+      // Answers to a reused id may arrive in any order.
       guard methods[id]?.isEmpty == true else { return nil }
       methods[id] = nil
       guard let result = frame["result"] else { return nil }
@@ -68,7 +67,7 @@ final class AskedMethods {
   }
 }
 
-/// A JSON Schema (draft 2020-12), as far as those in `Protocol/` use it.
+/// A JSON Schema (draft 2020-12), as far as `Protocol/` uses the language.
 final class Schema: Sendable {
   private let root: JSONValue
 
@@ -81,16 +80,16 @@ final class Schema: Sendable {
     self.root = root
   }
 
-  /// The place and the rule that is broken first; `nil` when none is.
+  /// Returns the first broken rule and its place; `nil` if the value is valid.
   ///
-  /// - Parameter name: A definition of the schema; left out, the whole.
+  /// - Parameter name: A definition of the schema; `nil` for the whole schema.
   func fault(in value: JSONValue, as name: String? = nil) -> String? {
     fault(value, name.map { definition("#/$defs/" + $0) } ?? root, "")
   }
 
-  /// Values that differ from one that fits a definition in one place, and do not fit.
+  /// Returns invalid values that differ from a valid one in one place.
   ///
-  /// Members are missing, unknown, or of another type; what may be anything is left as it is.
+  /// Members are missing, unknown, or of another type. Values of any type are unchanged.
   func mutations(of value: JSONValue, as name: String) -> [JSONValue] {
     mutations(value, definition("#/$defs/" + name))
   }
@@ -100,7 +99,7 @@ final class Schema: Sendable {
     if case .string(let name)? = rules["$ref"] { return mutations(value, definition(name)) }
     if case .array(let forms)? = rules["anyOf"] {
       let found = forms.first { fault(value, $0, "") == nil }.map { mutations(value, $0) } ?? []
-      // What is a number in one form may be a string in another; an object has one form.
+      // A number in one form may be a string in another; an object has one form.
       if case .object = value { return found }
       return found.filter { fault($0, .object(rules), "") != nil }
     }
@@ -234,7 +233,7 @@ final class Schema: Sendable {
     }
   }
 
-  /// `#/$defs/name`.
+  /// Returns the target of a reference such as `#/$defs/name`.
   func definition(_ reference: String) -> JSONValue {
     reference.split(separator: "/").dropFirst().reduce(root) { value, name in
       if case .object(let object) = value {

@@ -3,10 +3,11 @@ import HistoryChecker
 import TestSupport
 import Testing
 
-/// Row 15 of the faults, and what is promised of commands and readers across crashes: histories of 16
-/// clients at random, each held against the journal.
+/// Row 15 of the faults, and the guarantees for commands and readers across crashes.
+///
+/// Random histories of 16 clients, each checked against the journal.
 struct HistoryTests {
-  /// `HISTORIES=20` makes more of them; a seed that has failed is given as `SEED=n`.
+  /// The seeds; `HISTORIES=20` runs more of them, `SEED=n` repeats a failed one.
   static let seeds: [UInt64] = {
     func number(_ name: String) -> UInt64? {
       getenv(name).flatMap { UInt64(String(cString: $0)) }

@@ -3,15 +3,15 @@ import JSON
 import TestSupport
 import Testing
 
-/// Faults 18 and 19: a disk that is full, and one that cannot be trusted.
+/// Faults 18 and 19: a full disk and an unreliable disk.
 struct JournalDiskTests {
-  // MARK: 18: no room
+  // MARK: 18: a full disk
 
   @Test
   func `18: without room commands are refused, all else goes on, and it recovers by itself`() throws
   {
     let directory = try TemporaryMount(kibibytes: 512)
-    guard directory.isMounted else { return }  // not as root: EFBIG is tested in the store's tests
+    guard directory.isMounted else { return }  // needs root; the store tests cover EFBIG
     let daemon = try DaemonProcess(in: directory.path)
     let client = try TestSocket(daemon.socket)
     let filler = String(repeating: "x", count: 20_000)
@@ -69,7 +69,7 @@ struct JournalDiskTests {
     #expect(daemon.end() == 0)
   }
 
-  // MARK: 19: a write that cannot be trusted
+  // MARK: 19: an unreliable write
 
   @Test(.needs("strace"))
   func `who waits for the disk is answered when it has it, where others need not wait`() throws {
@@ -120,15 +120,15 @@ struct JournalDiskTests {
     #expect(again.end() == 0)
   }
 
-  /// Where the room is shared, as on NFS, only the fsync says that there is none; what was written may
-  /// be found all the same.
+  /// On shared storage, as with NFS, only the fsync reports a full disk; the data may be there all
+  /// the same.
   @Test(.needs("strace"), arguments: ["EIO", "ENOSPC", "EDQUOT"])
   func `19: after a failed fsync nothing is answered as if it were durable, and the daemon ends`(
     errno: String
   ) throws {
     let daemon = try DaemonProcess(
       wrapper: [
-        // The leak sanitizer cannot look into what is traced.
+        // The leak sanitizer does not work under a tracer.
         "env", "ASAN_OPTIONS=detect_leaks=0", "strace", "-f", "-qq", "-o", "/dev/null", "-e",
         "trace=fdatasync,fsync", "-e",
         "inject=fdatasync,fsync:error=\(errno):when=20+",
@@ -155,7 +155,7 @@ struct JournalDiskTests {
   @Test
   func `18: a full disk is no reason not to read what is there`() throws {
     let mount = try TemporaryMount(kibibytes: 512)
-    guard mount.isMounted else { return }  // only root mounts
+    guard mount.isMounted else { return }  // only root can mount
     let home = try TemporaryDirectory()
     let journal = mount.path + "/j.db"
     let writer = try DaemonProcess(["--journal", journal], in: home.path)

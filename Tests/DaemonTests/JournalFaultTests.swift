@@ -9,7 +9,7 @@ struct JournalFaultTests {
   @Test
   func `15: after fifty kills under load everything answered is there, and nothing twice`() throws {
     let daemon = try DaemonProcess()
-    var expected = 0  // how often `n` was counted up, by answers
+    var expected = 0  // acknowledged increments of `n`
     var command = 0
     var unanswered: [Int] = []
     for round in 0..<50 {
@@ -19,7 +19,7 @@ struct JournalFaultTests {
           #"{"id":\#(id),"method":"cells.add","params":{"name":"n","by":1,"_meta":{"cmd":"c-\#(id)"}}}"#
         )
       }
-      // What was not answered before the kill is asked for again, under its old identity.
+      // Repeat the unanswered commands with their old idempotency keys.
       for id in unanswered { try send(id) }
       for _ in 0..<(round % 7) * 20 + 30 {
         command += 1
@@ -86,7 +86,7 @@ struct JournalFaultTests {
     #expect(last > 25)
     #expect(try daemon.epoch() != epoch)
     #expect(daemon.log.contains("the journal has lost \(30 - last) acknowledged events"))
-    // It goes on from there.
+    // The journal continues from there.
     let client = try TestSocket(daemon.socket)
     #expect(
       try client.call(#"{"id":1,"method":"cells.set","params":["x",1]}"#)
@@ -159,7 +159,7 @@ struct JournalFaultTests {
       try again.call(#"{"id":1,"method":"cells.set","params":["n7",1]}"#)
         .contains(#""version":2"#))
     again.close()
-    // Without the snapshots the damage is met.
+    // Without snapshots the replay reads the damaged row.
     daemon.end(SIGKILL)
     _ = try daemon.sqlite("DELETE FROM snapshot")
     try daemon.start(waits: false)

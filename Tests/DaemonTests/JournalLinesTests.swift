@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Journals as lines, and what must not be replaced by a file that is made of one.
+/// Export and import of journals, and files that they must not replace.
 struct JournalLinesTests {
   let directory: TemporaryDirectory
   var lines: String { directory.path + "/lines" }
@@ -20,7 +20,7 @@ struct JournalLinesTests {
     return stat(path, &status) == 0 ? [UInt(status.st_dev), UInt(status.st_ino)] : []
   }
 
-  // MARK: What somebody has
+  // MARK: Existing files
 
   @Test
   func `a daemon's journal is not replaced by its own backup or export, by any name`() throws {

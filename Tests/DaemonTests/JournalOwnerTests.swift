@@ -3,9 +3,9 @@ import JSON
 import TestSupport
 import Testing
 
-/// Faults 22 to 24: whose the socket and the journal are, and of which version.
+/// Faults 22 to 24: owners and versions of socket and journal.
 struct JournalOwnerTests {
-  // MARK: 22: what is at the path of the socket
+  // MARK: 22: files at the path of the socket
 
   @Test
   func `22: a socket is replaced when nobody listens, and nothing else is touched`() throws {
@@ -70,7 +70,7 @@ struct JournalOwnerTests {
     }
     try daemon.fill(2)
     #expect(daemon.end() == 0)
-    // Nobody has it: then the name does not matter.
+    // The journal is not in use, so any name works.
     let other = try DaemonProcess(["--journal", soft])
     #expect(try other.last() == 5)
     #expect(other.end() == 0)
@@ -96,7 +96,7 @@ struct JournalOwnerTests {
       )
       #expect(errorName(answer) == "epoch_mismatch", "\(answer)")
       client.close()
-      // Once: from then on it is itself.
+      // Only once: after that it is its own journal.
       try other.killAndStart(["--journal", name])
       #expect(try other.epoch() == renewed)
       #expect(other.end() == 0)
@@ -178,11 +178,11 @@ struct JournalOwnerTests {
     #expect(try daemon.sqlite("PRAGMA user_version") == "2\n")
   }
 
-  // MARK: 22: where the journal is
+  // MARK: 22: the path of the journal
 
   @Test
   func `22: a journal is not kept where another user can take it away`() throws {
-    guard getuid() == 0 else { return }  // only root gives directories away
+    guard getuid() == 0 else { return }  // only root can change owners
     let home = try TemporaryDirectory()
     let foreign = home.path + "/foreign"
     mkdir(foreign, 0o700)

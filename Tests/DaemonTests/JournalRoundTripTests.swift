@@ -2,16 +2,16 @@ import JSON
 import TestSupport
 import Testing
 
-/// What leaves a journal as lines and makes the same journal again.
+/// A journal that is exported and imported again is the same.
 struct JournalRoundTripTests {
-  /// More than an object of a stranger may have members.
+  /// The number of members: more than a client may send in an object.
   private static let count = 5_000
 
   private func binderd(_ words: [String]) throws -> String {
     try run([DaemonProcess.executable, "--config", "/dev/null"] + words, 0, isWithErrors: true)
   }
 
-  /// Calls a method so many times; the calls of a block are on their way together.
+  /// Sends `count` requests in pipelined blocks of 100.
   private func call(_ client: TestSocket, _ request: (Int) -> String) throws {
     for start in stride(from: 0, to: Self.count, by: 100) {
       for i in start..<start + 100 { try client.send(request(i)) }
@@ -22,7 +22,7 @@ struct JournalRoundTripTests {
     }
   }
 
-  /// The values of all that is kept, as one client sees them.
+  /// Returns the values of all stored sources, as a client reads them.
   private func values(of daemon: DaemonProcess) throws -> [JSONValue?] {
     let client = try TestSocket(daemon.socket)
     _ = try client.call(#"{"id":1,"method":"hello","params":{"limits":{"line":16777216}}}"#)
@@ -49,12 +49,12 @@ struct JournalRoundTripTests {
     let bound = try client.call(
       #"{"id":1,"method":"bind","params":{"expr":"maps/m ~> cells/copy","scope":"daemon"}}"#)
     #expect(bound.contains(#""binding":"#), "\(bound)")
-    // As deep as a value may be.
+    // The maximum depth of a value.
     let deep = String(repeating: "[", count: 54) + String(repeating: "]", count: 54)
     _ = try client.call(#"{"id":1,"method":"cells.set","params":["deep",\#(deep)]}"#)
     client.close()
     let before = try values(of: daemon)
-    // Snapshots are made: their services hold more members than a stranger may send.
+    // Write snapshots: these services hold more members than a client may send.
     #expect(daemon.end() == 0)
 
     let directory = try TemporaryDirectory()
@@ -64,7 +64,7 @@ struct JournalRoundTripTests {
     new.end()
     _ = try binderd(["--import", lines, "--journal", new.journal, "--force"])
     _ = try binderd(["--export", again, "--journal", new.journal])
-    /// All lines but the head, which names the journal.
+    /// Returns all lines except the head, which names the journal.
     func body(_ path: String) -> Substring {
       let text = Files.text(of: path)
       return text[(text.firstIndex(of: "\n") ?? text.endIndex)...]
@@ -73,7 +73,7 @@ struct JournalRoundTripTests {
     #expect(body(lines) == body(again))
     try new.start()
     #expect(try values(of: new) == before, "members in whatever order")
-    // A command that was run before the export is still known.
+    // A command from before the export is still known.
     let client2 = try TestSocket(new.socket)
     #expect(
       try client2.call(

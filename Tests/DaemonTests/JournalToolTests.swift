@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What the tools for a journal leave behind, and what they say when they cannot work.
+/// The results and error messages of the journal tools.
 struct JournalToolTests {
   let directory: TemporaryDirectory
 
@@ -14,14 +14,14 @@ struct JournalToolTests {
     try run([DaemonProcess.executable, "--config", "/dev/null"] + words, code, isWithErrors: true)
   }
 
-  /// Owner, group and mode.
+  /// Returns owner, group and mode.
   private func rights(_ path: String) -> [UInt32] {
     var status = stat()
     guard stat(path, &status) == 0 else { return [] }
     return [status.st_uid, status.st_gid, status.st_mode & 0o777]
   }
 
-  /// A journal that has ended, and a backup of it.
+  /// Returns a daemon that has ended, and a backup of its journal.
   private func journalAndBackup() throws -> (daemon: DaemonProcess, backup: String) {
     let daemon = try DaemonProcess()
     try daemon.fill(2)
@@ -59,7 +59,7 @@ struct JournalToolTests {
       #expect(rights(journal) == [4001, 4002, 0o600])
       #expect(rights(journal + ".lock") == [4001, 4002, 0o600])
     }
-    // A backup belongs to who makes it.
+    // A backup belongs to the user who makes it.
     let copy = state + "/copy.db"
     _ = try binderd(["--backup", copy, "--journal", daemon.journal])
     #expect(rights(copy) == [0, 0, 0o600])
@@ -139,12 +139,12 @@ struct JournalToolTests {
     #expect(
       try after.call(#"{"id":1,"method":"get","params":["cells/other/one"]}"#)
         .contains(#""value":1"#))
-    // What they were is history.
+    // Removed values are still in the history.
     let past = #"{"id":1,"method":"history","params":{"source":"cells/n7","at":{"seq":20}}}"#
     #expect(try after.call(past).contains("xxxx"))
     after.close()
     daemon.end()
-    // The next start loads no more than what is left.
+    // The next start loads only the remaining values.
     let kept = try daemon.sqlite(
       "SELECT length(data) FROM snapshot WHERE service = 'cells' ORDER BY seq DESC LIMIT 1")
     #expect(Int(kept.split(separator: "\n")[0]).map { $0 < 1_000 } == true, "\(kept)")

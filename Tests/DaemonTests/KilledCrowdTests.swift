@@ -2,15 +2,15 @@ import Glibc
 import JSON
 import Testing
 
-/// Fault 15 with several clients at once, and with those that watch.
+/// Fault 15 with several writing and watching clients.
 struct KilledCrowdTests {
-  /// One who watches and goes on after each kill where it was.
+  /// A client that subscribes, and resumes at its position after each kill.
   private final class Watcher {
     private let parameters: String
     private var socket: TestSocket?
     private var epoch = ""
 
-    /// What it was told, by position: frames without their handle.
+    /// The received frames without their handle, by position.
     private(set) var told: [String] = []
 
     init(_ parameters: String) {
@@ -31,15 +31,15 @@ struct KilledCrowdTests {
       self.epoch = epoch
     }
 
-    /// Takes what has come.
+    /// Takes the received lines.
     func listen() throws {
       guard let socket else { return }
       while !socket.isSilent(for: 2), let line = try socket.line() { take(line) }
     }
 
-    /// Takes what had come when the daemon was killed.
+    /// Takes the lines received before the kill.
     func finish() {
-      // The last line may be cut.
+      // The last line may be incomplete.
       while let line = try? socket?.line() { take(line) }
       socket?.close()
       socket = nil
@@ -58,16 +58,16 @@ struct KilledCrowdTests {
     }
   }
 
-  /// One who counts cells up and knows what it was answered.
+  /// A client that increments cells and records the answers.
   private final class Writer {
     let number: Int
     private var socket: TestSocket?
     private var lastCommand = 0
 
-    /// Commands without an answer, the oldest first.
+    /// Commands without an answer, oldest first.
     private var open: [Int] = []
 
-    /// Events of commands that have no identity, or were not asked to be answered.
+    /// The number of sent increments without an id and an idempotency key.
     private(set) var sent = 0
     private(set) var confirmed = 0
 
@@ -81,7 +81,7 @@ struct KilledCrowdTests {
       #"{"id":\#(command),"method":"cells.add","params":{"name":"sure\#(number)","by":1,"_meta":{"cmd":"\#(number)-\#(command)"}}}"#
     }
 
-    /// Asks again for what was not answered, and for more.
+    /// Repeats the unanswered commands, and sends more.
     func ask(_ path: String, more count: Int) throws {
       let socket = try TestSocket(path)
       self.socket = socket
@@ -89,7 +89,7 @@ struct KilledCrowdTests {
       open += (lastCommand - count)..<lastCommand
       for (i, command) in open.enumerated() {
         if i % 3 == 0 {
-          // Nobody is told of these; a ping behind them says that they are kept.
+          // These get no answer; a ping after them confirms that they are durable.
           try socket.send(
             #"{"method":"cells.add","params":{"name":"maybe\#(number)","by":1}}"#,
             #"{"id":"kept","method":"ping"}"#)
@@ -101,7 +101,7 @@ struct KilledCrowdTests {
       }
     }
 
-    /// Takes some of the answers, or all.
+    /// Takes answers until `count` are left open.
     func listen(to count: Int) throws {
       var rest = count
       while rest > 0, !open.isEmpty, let line = try socket?.line() {
@@ -115,7 +115,7 @@ struct KilledCrowdTests {
       socket?.close()
     }
 
-    /// Takes what had come when the daemon was killed.
+    /// Takes the lines received before the kill.
     func finish() {
       while let line = try? socket?.line() { take(line) }
       socket?.close()
@@ -176,7 +176,7 @@ struct KilledCrowdTests {
       try watcher.connect(daemon.socket)
       try watcher.listen(upTo: last)
     }
-    // What was told in pieces is what is told at once.
+    // The frames received across kills equal those of one uninterrupted subscription.
     for (watcher, source) in zip(
       watchers, [#""source":"events""#, #""source":"cells/**","mode":"every""#])
     {

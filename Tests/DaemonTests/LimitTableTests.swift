@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Every limit is shown, holds on the real daemon, and a breach names it and the maximum.
+/// The real daemon shows and enforces every limit; a violation names it and its maximum.
 struct LimitTableTests {
   private static let limits: [(LimitName, Int)] = [
     (.lineIn, 1_000_000), (.lineOut, 4_096), (.lineOutMax, 8_192), (.flood, 4_000), (.batch, 2),
@@ -29,7 +29,7 @@ struct LimitTableTests {
     daemon = try DaemonProcess(["--config", place.path + "/binder.conf"], in: place.path)
   }
 
-  /// The error of the last line, or what `closing` says, names the limit and its maximum.
+  /// Checks that the error of the last line, or `closing`, names the limit and its maximum.
   private func expect(_ name: LimitName, _ max: Int, _ line: String?) {
     #expect(line?.contains(#""limit":"\#(name.rawValue)","max":\#(max)"#) == true, "\(line ?? "-")")
   }
@@ -38,7 +38,7 @@ struct LimitTableTests {
     #"{"id":1,"method":"\#(method)","params":\#(params)}"#
   }
 
-  /// Lines of which the last one breaks a limit.
+  /// Returns lines of which the last violates a limit.
   private func lines(_ name: LimitName) -> [String]? {
     func call(_ method: String, _ params: String) -> String {
       #"{"id":1,"method":"\#(method)","params":\#(params)}"#
@@ -104,9 +104,9 @@ struct LimitTableTests {
         #expect(errorName(answer) == nil, "\(answer)")
       }
       let answer = try client.call(lines[lines.count - 1])
-      // A client that may take longer lines is told of its own limit.
+      // A client with a larger line limit gets its own limit in the error.
       expect(name == .lineOutMax ? .lineOut : name, max, in: error(answer), answer)
-      // The connection is as good as before.
+      // The connection stays usable.
       #expect(try client.call(#"{"id":2,"method":"ping"}"#).contains(#""id":2,"result""#))
       client.close()
       names.append(name)
@@ -162,7 +162,7 @@ struct LimitTableTests {
     _ = try client.call(
       #"{"id":1,"method":"set","params":["cells/a","\#(String(repeating: "x", count: 3_000))"]}"#)
     let get = #"{"id":1,"method":"get","params":["cells/a"]}"#
-    // A batch is answered whole, however much waits; single answers wait for the client.
+    // A batch is answered at once whatever is queued; single answers wait for the client to read.
     for line in ["[\(get),\(get)]", get] {
       let deaf = try TestSocket(daemon.socket, isRecorded: false)
       _ = try deaf.call(get)
@@ -178,7 +178,7 @@ struct LimitTableTests {
     }
   }
 
-  // MARK: What was said
+  // MARK: Expectations
 
   private func closing(_ line: String?) -> JSONObject? {
     guard let line, case .object(let frame)? = try? JSONValue(parsing: line),

@@ -4,8 +4,9 @@ import TestSupport
 import Testing
 import Wire
 
-/// Lines that nobody would write, against the real daemon: each gets its one answer, each answer fits
-/// the schema, and the daemon stays.
+/// Random lines against the real daemon.
+///
+/// Each gets exactly one answer, each answer fits the schema, and the daemon keeps running.
 final class LineFuzzTests {
   private var daemon: DaemonProcess
   private var tried = 0
@@ -14,7 +15,7 @@ final class LineFuzzTests {
     daemon = try DaemonProcess()
   }
 
-  /// After so many inputs it is another daemon: what is made on purpose is not taken away.
+  /// The number of inputs for one daemon, because valid inputs leave state behind.
   private static let inputsOfADaemon = 500
 
   private static let requests: [String] = {
@@ -25,7 +26,7 @@ final class LineFuzzTests {
         line.firstRange(of: "-> ").map { String(line[$0.upperBound...]) }
       }
     }
-    // What waits for a condition may wait for ever.
+    // A wait for a condition may never end.
     return lines.filter {
       !$0.hasPrefix("#") && $0.count < 4_000 && !$0.contains(#""method":"wait""#)
     }
@@ -33,7 +34,7 @@ final class LineFuzzTests {
 
   private static let mutation = Mutation(
     of: (0..<400).map { i in
-      // One to four requests that have nothing to do with each other, the same in each run.
+      // One to four unrelated requests, the same in each run.
       var random = SeededRandom(seed: UInt64(i))
       return (0...Int.random(in: 0...3, using: &random)).map { _ in
         (requests.randomElement(using: &random) ?? "") + "\n"
@@ -78,7 +79,7 @@ final class LineFuzzTests {
     var missing = wanted
     missing["\"end\"", default: 0] += 1
     if let fault = try read(client, until: &missing) { return fault }
-    // What comes too much has come before the answer to one more.
+    // A surplus answer arrives before the answer to one more request.
     try client.send(bytes: Self.ping("after"))
     missing = ["\"after\"": 1]
     return try read(client, until: &missing)
@@ -88,7 +89,7 @@ final class LineFuzzTests {
     Array("{\"id\":\"\(id)\",\"method\":\"ping\"}\n".utf8)
   }
 
-  /// Sends bytes in pieces, the same for the same bytes.
+  /// Sends bytes in pieces; the same bytes give the same pieces.
   private func send(_ bytes: [UInt8], to client: TestSocket) throws {
     var random = SeededRandom(seed: UInt64(bytes.count))
     var rest = bytes[...]
@@ -100,7 +101,7 @@ final class LineFuzzTests {
     }
   }
 
-  /// Reads until all answers are there.
+  /// Reads until all answers have arrived.
   private func read(
     _ client: TestSocket, until missing: inout [String: Int]
   ) throws -> String? {
@@ -116,7 +117,7 @@ final class LineFuzzTests {
     return nil
   }
 
-  /// The ids that a frame answers.
+  /// Returns the ids that a frame answers.
   private static func answered(by frame: JSONValue) -> [String] {
     switch frame {
     case .array(let answers): answers.flatMap(answered)
@@ -126,7 +127,8 @@ final class LineFuzzTests {
     }
   }
 
-  /// How often each id is answered; `nil` when there are so many bad lines that the daemon hangs up.
+  /// Returns the number of answers per id; `nil` if there are so many bad lines that the daemon
+  /// closes the connection.
   private static func answers(to input: [UInt8]) -> [String: Int]? {
     var wanted: [String: Int] = [:]
     var bad = 0
@@ -156,7 +158,7 @@ final class LineFuzzTests {
     }
   }
 
-  /// An id as the answer shows it when it is read and written again.
+  /// Returns an id as text, as in a parsed and rewritten answer.
   private static func shown(_ id: RequestID) -> String {
     (try? JSONValue(parsing: id.text).text.text) ?? id.text
   }

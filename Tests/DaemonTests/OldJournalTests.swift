@@ -3,13 +3,13 @@ import JSON
 import TestSupport
 import Testing
 
-/// Journals as older versions of this program wrote them; each form that there was has a file.
+/// Journals of older versions of this program; there is a file for each form.
 struct OldJournalTests {
   private static let directory = #filePath.replacing("OldJournalTests.swift", with: "Journals")
 
   private static let journals = Files.names(in: directory).filter { $0.hasSuffix(".sql") }
 
-  /// A daemon on a journal that is made of a text.
+  /// Starts a daemon on a journal created from a file.
   private func start(_ name: String) throws -> DaemonProcess {
     let daemon = try DaemonProcess()
     daemon.end()
@@ -37,12 +37,12 @@ struct OldJournalTests {
     #expect(try value("cells/count", client) == "5")
     #expect(try value("cells/gone", client) == nil)
     #expect(!daemon.log.contains("warning"), "\(daemon.log)")
-    // A command of then is known, and not run again.
+    // A command of the old journal is known, and does not run again.
     let again = try client.call(
       #"{"id":2,"method":"cells.set","params":{"name":"lamp","value":true,"_meta":{"cmd":"c-1"}}}"#)
     #expect(again.contains(#""seq":1,"version":1,"replayed":true"#), "\(again)")
     #expect(try value("cells/lamp", client) == "false")
-    // Versions go on where they were.
+    // Versions continue.
     let next = try client.call(#"{"id":3,"method":"cells.set","params":["lamp",1]}"#)
     #expect(next.contains(#""version":3"#), "\(next)")
     client.close()

@@ -2,13 +2,13 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A client that another user runs: a program of its own, whose lines go in and out by pipes.
+/// A client of another user: a separate process, connected by pipes.
 final class OtherUser {
   let pid: pid_t
   private let input: CInt
   private let output: UnsafeMutablePointer<FILE>?
 
-  /// Becomes the user, connects, and passes lines in both directions until the daemon hangs up.
+  /// Changes the user, connects, and passes lines in both directions until the connection closes.
   private static let program = """
     import os, socket, sys, threading
     # From within: the user may not see the way to the directory.
@@ -72,7 +72,7 @@ final class OtherUser {
     _ = write(input, bytes, bytes.count)
   }
 
-  /// The next line; `nil` when the daemon has hung up.
+  /// Returns the next line; `nil` if the daemon has closed the connection.
   func line() -> String? {
     var (text, size): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
     defer { free(text) }

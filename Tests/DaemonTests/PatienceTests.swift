@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// Fault 2: clients that never come to the end of a line.
+/// Fault 2: clients that never end a line.
 struct PatienceTests {
   @Test
   func `2: clients that send a byte now and then are hung up on, and cost next to nothing`() throws
@@ -16,7 +16,7 @@ struct PatienceTests {
     var isOver = false
     while !isOver, milliseconds() - start < 60_000 {
       isOver = !clients[0].isSilent(for: 500)
-      // A byte is no progress: only the end of the line is.
+      // Only the end of a line counts as progress, not each byte.
       for client in clients { _ = client.sendNow([UInt8(ascii: " ")]) }
       #expect(try other.call(#"{"id":1,"method":"ping"}"#).contains(#""id":1"#))
     }

@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// Journals that are only read: checked, or served without being changed.
+/// Read-only journals: verified, or served without changes.
 struct ReadingTests {
   private func verify(_ journal: String, _ code: CInt = 0) throws -> String {
     try run(
@@ -67,7 +67,7 @@ struct ReadingTests {
   @Test(arguments: [SIGTERM, SIGKILL])
   func `a journal on a disk that takes no writes is checked and served`(end: CInt) throws {
     let mount = try TemporaryMount(kibibytes: 4096)
-    guard mount.isMounted else { return }  // not as root
+    guard mount.isMounted else { return }  // needs root
     let writer = try DaemonProcess(in: mount.path)
     try fill(writer, 10)
     writer.end(end)

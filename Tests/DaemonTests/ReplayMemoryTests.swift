@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// What a start costs.
+/// The memory of a start.
 struct ReplayMemoryTests {
   @Test
   func `a replay of large events takes no more memory than of small ones`() throws {

@@ -2,7 +2,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// What the retention of the configuration removes, as readers see it.
+/// Retention by the configuration, and its effect on readers.
 struct RetentionTests {
   @Test
   func `a reader is told which events between others are not kept, live or by its cursor`() throws {
@@ -16,7 +16,7 @@ struct RetentionTests {
       _ = try client.call(#"{"id":1,"method":"cells.set","params":["\#(name)",\#(value)]}"#)
     }
     #expect(try client.call(#"{"id":1,"method":"journal.compact"}"#).contains(#""removed":2"#))
-    // From the start, and by a cursor within what is gone.
+    // From the start, and from a position in the removed range.
     for after in [0, 2] {
       let reader = try TestSocket(daemon.socket)
       _ = try reader.call(

@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// Where a service manager hears what a daemon tells it: see sd_notify(3).
+/// The notification socket of a service manager; see sd_notify(3).
 final class ServiceManagerSocket {
   private let directory: TemporaryDirectory
   private let descriptor: CInt
@@ -26,10 +26,10 @@ final class ServiceManagerSocket {
 
   var path: String { directory.path + "/notify" }
 
-  /// What starts a daemon that tells this.
+  /// A wrapper for a daemon that sends notifications to this socket.
   var wrapper: [String] { ["env", "NOTIFY_SOCKET=\(path)"] }
 
-  /// What is told next; `nil` when nothing is within a time.
+  /// Returns the next notification; `nil` if none arrives in time.
   func told(within milliseconds: CInt = 60_000) -> String? {
     var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&ready, 1, milliseconds) > 0 else { return nil }
@@ -38,7 +38,7 @@ final class ServiceManagerSocket {
     return String(decoding: bytes[..<max(0, count)], as: UTF8.self)
   }
 
-  /// Waits until something is told.
+  /// Waits for a notification.
   func wait(for text: String) -> Bool {
     while let told = told() { if told.contains(text) { return true } }
     return false

@@ -2,11 +2,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Runs a program and returns what it prints.
+/// Runs a program and returns its output.
 ///
 /// - Parameters:
-///   - code: The exit code that is expected.
-///   - isWithErrors: Whether what it says on stderr is returned as well.
+///   - code: The expected exit code.
+///   - isWithErrors: Whether to return standard error too.
 func run(_ words: [String], _ code: CInt = 0, isWithErrors: Bool = false) throws -> String {
   var ends: [CInt] = [0, 0]
   pipe(&ends)
@@ -35,14 +35,14 @@ func run(_ words: [String], _ code: CInt = 0, isWithErrors: Bool = false) throws
   return text
 }
 
-/// Whether a program can be run.
+/// Returns whether a program is installed.
 func isThere(_ program: String) -> Bool {
   (try? run(["sh", "-c", "command -v \(program)"])) != nil
 }
 
-/// A file system of its own, as small as a test wants; without root it is not there.
+/// A small temporary file system; it is mounted only with root.
 final class TemporaryMount {
-  /// Whether there can be one that writes each change to a new place.
+  /// Whether a copy-on-write file system is possible here.
   static let canCopyOnWrite = (try? TemporaryMount(copyOnWriteMebibytes: 128))?.isMounted == true
 
   private let directory: TemporaryDirectory
@@ -50,7 +50,7 @@ final class TemporaryMount {
 
   let path: String
 
-  /// One that writes each change to a new place.
+  /// Mounts a copy-on-write file system.
   init(copyOnWriteMebibytes size: Int) throws {
     directory = try TemporaryDirectory()
     let image = directory.path + "/image"
@@ -62,7 +62,7 @@ final class TemporaryMount {
     path = directory.path + "/mount"
   }
 
-  /// One in memory.
+  /// Mounts a file system in memory.
   init(kibibytes: Int) throws {
     directory = try TemporaryDirectory()
     path = directory.path
@@ -76,7 +76,7 @@ final class TemporaryMount {
     _ = try run(["mount", "-o", "remount,size=\(size)k", path])
   }
 
-  /// Refuses every write from now on.
+  /// Refuses all writes from now on.
   func makeReadOnly() throws {
     _ = try run(["mount", "-o", "remount,ro", path])
   }
@@ -87,7 +87,7 @@ final class TemporaryMount {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// Skips a test, visibly, where a program is not installed.
+  /// Skips a test if a program is not installed.
   static func needs(_ program: String) -> Self {
     .enabled(if: isThere(program), "\(program) is not installed")
   }

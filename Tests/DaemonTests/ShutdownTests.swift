@@ -2,13 +2,13 @@ import Glibc
 import JSON
 import Testing
 
-/// How a daemon ends while it has something in hand.
+/// The shutdown of a busy daemon.
 struct ShutdownTests {
   private func set(_ name: String) -> String {
     #"{"id":"\#(name)","method":"cells.set","params":["\#(name)",1]}"#
   }
 
-  /// Waits until the daemon has taken what was sent, and the disk has not.
+  /// Waits until the daemon has handled the requests, but the disk has not written their events.
   private func waitUntilInFlight(_ daemon: DaemonProcess, events: Int) throws {
     let other = try TestSocket(daemon.socket)
     for _ in 0..<2_000 {
@@ -122,7 +122,7 @@ struct ShutdownTests {
 
   // MARK: 25: signals at bad times
 
-  /// A journal that takes a while to replay, and what starts a daemon on it.
+  /// Returns a journal with a long replay, and the wrapper for a daemon on it.
   private func longReplay(_ manager: ServiceManagerSocket) throws -> (DaemonProcess, [String]) {
     let wrapper = Disturbance.wrapper("pread64:delay_enter=30000")
     let daemon = try DaemonProcess()
@@ -192,7 +192,7 @@ struct ShutdownTests {
       #expect(isNext(line))
       line = try reader.line() ?? ""
     }
-    // When its socket is full at the end of the grace there is no room for the word.
+    // If its socket is full at the end of the grace period, `closing` cannot be sent.
     #expect(
       line.isEmpty || line.contains(#""method":"closing""#)
         || line.contains(#""method":"caught_up""#), "\(line)")

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// Fault 20: system calls that take long, do half of what they should, or are interrupted.
+/// Fault 20: slow, short and interrupted system calls.
 struct SlowDiskTests {
   @Test(.needs("strace"))
   func `20: while the disk is slow answers come late, and everybody else is served`() throws {

@@ -3,8 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// The quota of the state on the real daemon: what is refused, what is said before, and what makes
-/// room.
+/// The state quota on the real daemon: refusals, warnings and ways to free space.
 struct StateQuotaTests {
   private let place: TemporaryDirectory
   private let daemon: DaemonProcess
@@ -29,7 +28,7 @@ struct StateQuotaTests {
     line("lists.append", #"["\#(list)","\#(value)"]"#)
   }
 
-  /// The members of the error of an answer; `nil` for another answer.
+  /// Returns the members of the error of an answer; `nil` for other answers.
   private func refusal(_ answer: String) throws -> JSONObject? {
     guard case .object(let frame) = try JSONValue(parsing: answer),
       case .object(let error)? = frame["error"], case .object(let data)? = error["data"]
@@ -49,7 +48,7 @@ struct StateQuotaTests {
       #expect(data?["name"] == .string("limit_reached"))
       #expect(data?["limit"] == .string("state"))
       #expect(data?["max"] == .number(JSONNumber(4_000_000)))
-      // Nothing of a unit that is refused is left.
+      // A refused `atomic` leaves nothing behind.
       let calls =
         #"[{"method":"cells.set","params":["a",1]},"#
         + #"{"method":"lists.append","params":["more","\#(value)"]}]"#
@@ -79,7 +78,7 @@ struct StateQuotaTests {
     let other = try OtherUser(uid: 4002, groups: [], socket: daemon.socket)
     answer = other.call(append("others"))
     #expect(try refusal(#require(answer)) == nil)
-    // What is used is shown to who uses it.
+    // Each user sees their own usage.
     answer = client.call(line("stats", "{}"))
     guard case .object(let frame) = try JSONValue(parsing: #require(answer)),
       case .object(let result)? = frame["result"], case .object(let usage)? = result["usage"],
@@ -113,7 +112,7 @@ struct StateQuotaTests {
     try daemon.start(["--config", place.path + "/binder.conf"])
     let after = try TestSocket(daemon.socket)
     #expect(try usage(after) < 3_000)
-    // A forgotten name begins again, and one with a value goes on.
+    // A forgotten name restarts its versions; one with a value continues.
     for (name, version) in [("n3", 1), ("n7", 2)] {
       let answer = try after.call(line("cells.set", #"["\#(name)",2]"#))
       #expect(answer.contains(#""version":\#(version)"#), "\(answer)")

@@ -2,7 +2,7 @@ import Glibc
 import JSON
 import Testing
 
-/// What the daemon says of itself.
+/// The statistics of the daemon.
 struct StatsTests {
   let daemon: DaemonProcess
   let client: TestSocket
@@ -38,7 +38,7 @@ struct StatsTests {
     }
     #expect(rate(measured) > 0)
     for _ in 0..<5 { #expect(try rate(stats()) == rate(measured)) }
-    // Who watches sees it as well, although others ask.
+    // Subscribers also receive it while others call `stats`.
     var shown = 0.0
     for _ in 0..<5 where shown == 0 {
       guard let line = try watcher.line(),

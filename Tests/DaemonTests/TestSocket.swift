@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// One client by plain system calls: it can send whatever it likes and leave however it likes.
+/// A client on plain system calls, which can send any bytes and disconnect in any way.
 final class TestSocket {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -14,10 +14,11 @@ final class TestSocket {
   private var isClosed = false
   private var recorder: OrderRecorder?
 
-  /// What was asked; `nil` when what is sent need not be requests.
+  /// The pending requests; `nil` if the sent bytes need not be requests.
   let asked: AskedMethods?
 
-  /// - Parameter isRecorded: Whether what is sent are requests, so that their order can be held.
+  /// - Parameter isRecorded: Whether to check the order of the lines; then all sent bytes must be
+  ///   requests.
   init(_ path: String, isRecorded: Bool = true) throws {
     recorder = isRecorded ? OrderRecorder() : nil
     asked = isRecorded ? AskedMethods() : nil
@@ -70,7 +71,7 @@ final class TestSocket {
     }
   }
 
-  /// Sends what is taken without waiting, and returns how much that was.
+  /// Sends as much as possible without blocking, and returns the number of bytes.
   func sendNow(_ bytes: [UInt8]) -> Int {
     let count = Glibc.send(
       descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
@@ -86,9 +87,9 @@ final class TestSocket {
 
   // MARK: Receiving
 
-  /// The next line; `nil` at the end of the stream.
+  /// Returns the next line; `nil` at the end of the stream.
   ///
-  /// - Throws: ``Failure`` when none comes within a time.
+  /// - Throws: ``Failure`` if none arrives in time.
   func line(within milliseconds: CInt = 60_000) throws -> String? {
     while true {
       if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
@@ -107,14 +108,14 @@ final class TestSocket {
     }
   }
 
-  /// The lines up to the end of the stream.
+  /// Returns the lines up to the end of the stream.
   func lines() throws -> [String] {
     var lines: [String] = []
     while let line = try line() { lines.append(line) }
     return lines
   }
 
-  /// Whether nothing comes for a time.
+  /// Returns whether nothing arrives for a time.
   func isSilent(for milliseconds: CInt = 50) -> Bool {
     var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return rest.isEmpty && poll(&ready, 1, milliseconds) == 0
@@ -133,14 +134,14 @@ final class TestSocket {
 
   // MARK: Calling
 
-  /// The line that answers a request.
+  /// Sends a request and returns the line of its answer.
   func call(_ request: String) throws -> String {
     try send(request)
     guard let line = try line() else { throw Failure(description: "the stream has ended") }
     return line
   }
 
-  /// The result of a request, or its error.
+  /// Sends a request and returns its result, or its error.
   func result(_ request: String) throws -> JSONObject {
     guard case .object(let frame) = try JSONValue(parsing: call(request)),
       case .object(let result)? = frame["result"] ?? frame["error"]

@@ -6,11 +6,11 @@ import Wire
 
 /// The transcripts of `Protocol/transcripts`, played against the real daemon.
 ///
-/// A line `-> …` is sent and a line `<- …` is what comes, to the byte but for `"…"`, which stands for
-/// any value. A word before the arrow names the client, which connects at its first line; `u4001` is one
-/// that the user 4001 runs. `! end`, `! kill` and `! start OPTIONS` are done to the daemon, `! config JSON`
-/// writes its configuration, `! sql STATEMENT` changes its journal while it is down; `-- ` says that
-/// nothing more has come; `#` is for people.
+/// A line `-> …` is sent, and a line `<- …` is expected byte for byte; `"…"` matches any value.
+/// A word before the arrow names the client, which connects at its first line; `u4001` is a client
+/// of the user 4001. `! end`, `! kill` and `! start OPTIONS` control the daemon. `! config JSON`
+/// writes its configuration, and `! sql STATEMENT` changes its journal while it is down. `-- `
+/// expects silence. `#` begins a comment.
 struct TranscriptTests {
   private static let directory = #filePath.replacing(
     "Tests/DaemonTests/TranscriptTests.swift", with: "Protocol/transcripts")
@@ -22,7 +22,7 @@ struct TranscriptTests {
     try play(name) { _, _ in }
   }
 
-  /// A client, of the user of the tests or of another one.
+  /// A client of the same or of another user.
   private enum Client {
     case own(TestSocket)
     case other(OtherUser)
@@ -46,7 +46,7 @@ struct TranscriptTests {
 
   /// Plays a transcript.
   ///
-  /// - Parameter onResult: Told of each result and its method.
+  /// - Parameter onResult: Called with each method and its result.
   private func play(_ name: String, onResult: @escaping (String, JSONObject) -> Void) throws {
     let lines = Files.text(of: "\(Self.directory)/\(name)").split(
       separator: "\n", omittingEmptySubsequences: true)
@@ -125,7 +125,7 @@ struct TranscriptTests {
           guard Frames.schema.fault(in: mutation, as: "results/\(method)") == nil else { continue }
           Issue.record("\(method): \(mutation.text.text.prefix(300)) passes")
         }
-        // Without the method it is known at least that no method answers so.
+        // Without its method, the frame must at least match no method.
         for broken in Self.broken(frame) {
           wrong += 1
           #expect(
@@ -137,7 +137,7 @@ struct TranscriptTests {
       results > 150 && methods.count > 50 && wrong > 5_000, "\(results) \(methods.count) \(wrong)")
   }
 
-  /// A frame that no method answers with.
+  /// Returns variants of a frame that no method returns.
   private static func broken(_ frame: JSONObject) -> [JSONValue] {
     guard case .object(let result)? = frame["result"] else { return [] }
     var unknown = result
@@ -167,7 +167,7 @@ struct TranscriptTests {
   func `the schema has the result of each method as rpc.discover says`() throws {
     let daemon = try DaemonProcess()
     let client = try TestSocket(daemon.socket)
-    // It fits into a line as it is by default; when it does no more, more is to be shared in it.
+    // The document must fit into a line of the default length; if not, share more of its schemas.
     let document = try client.result(#"{"id":2,"method":"rpc.discover"}"#).resolved
     guard case .array(let methods)? = document["methods"] else {
       Issue.record("no methods")

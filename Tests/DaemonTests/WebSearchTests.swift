@@ -2,7 +2,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// The search of the web, by a real server, over the socket.
+/// Web search by a real server, over the socket.
 struct WebSearchTests {
   private static let answer = """
     {"resultCount":2,"results":[
@@ -14,7 +14,7 @@ struct WebSearchTests {
     #"{"id":"7","title":"Tea","text":"Kim","url":"https://tea.example/7"},"#
     + #"{"id":"9","title":"Cups","text":"Lee"}"#
 
-  /// A daemon that searches a server of this machine, and a client of it.
+  /// Starts a daemon that searches a local server, and a client of it.
   private func daemon(
     _ server: WebServer, allowsLocal: Bool = true
   ) throws -> (daemon: DaemonProcess, client: TestSocket, directory: TemporaryDirectory) {
@@ -31,7 +31,7 @@ struct WebSearchTests {
     #"{"id":1,"method":"search.find","params":{"term":"\#(term)","backend":"web","limit":2}}"#
   }
 
-  /// The next line with a text in it.
+  /// Returns the next line that contains a text.
   private func line(of client: TestSocket, with text: String) throws -> String {
     while let line = try client.line() { if line.contains(text) { return line } }
     throw TestSocket.Failure(description: "the stream ends without \(text)")

@@ -1,15 +1,15 @@
 package import Services
 package import Signals
 
-/// A web that answers when a test says so.
+/// A web client whose answers the test controls.
 package final class FakeWeb: WebClient {
-  /// What was asked for, and who waits for it.
+  /// All requests so far.
   package private(set) var requests: [WebRequest] = []
   private var waiting: [(request: WebRequest, observer: AtomicObserver<WebResponse, WebError>)] = []
 
   package init() {}
 
-  /// How many wait.
+  /// The number of unanswered requests.
   package var count: Int { waiting.count }
 
   package func get(_ request: WebRequest) -> Signal<WebResponse, WebError> {
@@ -35,9 +35,9 @@ package final class FakeWeb: WebClient {
   }
 }
 
-/// Reads texts that are easily written: a title, then a line `key title` for each item.
+/// Reads a simple format: a title, then a line `key title published` for each item.
 package final class FakeReader: FeedReader {
-  /// What was read.
+  /// The pages that were read.
   package private(set) var pages: [FeedPage] = []
 
   package init() {}

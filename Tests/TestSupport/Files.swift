@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// What tests ask of the file system.
+/// File access for tests.
 package enum Files {
-  /// The text of a file; empty when there is none.
+  /// Returns the text of a file; empty if there is none.
   package static func text(of path: String) -> String {
     String(decoding: bytes(of: path), as: UTF8.self)
   }
 
-  /// The bytes of a file; none when there is no file.
+  /// Returns the bytes of a file; empty if there is none.
   package static func bytes(of path: String) -> [UInt8] {
     let file = open(path, O_RDONLY)
     guard file >= 0 else { return [] }
@@ -18,23 +18,23 @@ package enum Files {
     return bytes
   }
 
-  /// Writes a file anew.
+  /// Creates or overwrites a file.
   package static func write(_ text: String, to path: String) { write(Array(text.utf8), to: path) }
 
-  /// Writes a file anew.
+  /// Creates or overwrites a file.
   package static func write(_ bytes: [UInt8], to path: String) {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
     defer { close(file) }
     _ = Glibc.write(file, bytes, bytes.count)
   }
 
-  /// How many bytes a file has; 0 when there is none.
+  /// Returns the size of a file in bytes; 0 if there is none.
   package static func size(of path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// The names in a directory, sorted.
+  /// Returns the names in a directory, sorted.
   package static func names(in path: String) -> [String] {
     guard let directory = opendir(path) else { return [] }
     defer { closedir(directory) }
@@ -48,7 +48,7 @@ package enum Files {
     return names.sorted()
   }
 
-  /// Removes a directory with all that is in it.
+  /// Removes a directory and its contents.
   package static func remove(_ path: String) {
     for name in names(in: path) where unlink("\(path)/\(name)") != 0 { remove("\(path)/\(name)") }
     rmdir(path)

@@ -1,30 +1,30 @@
 internal import Glibc
 
-/// Feeds something with inputs that nobody would write, for a time, and shows the smallest that it
-/// does not stand.
+/// Feeds random inputs to a function for a time, and shrinks the first input that fails.
 ///
-/// - `FUZZ_SECONDS`: for how long, 1 when not given.
-/// - `FUZZ_SEED`: where to begin, 1 when not given; each input has a seed of its own, which is told
-///   when it fails, so that this seed and `FUZZ_SECONDS=0` repeat it.
+/// - `FUZZ_SECONDS`: the duration, by default 1.
+/// - `FUZZ_SEED`: the first seed, by default 1. Each input has its own seed, which a failure
+///   prints. With this seed and `FUZZ_SECONDS=0` the failure can be repeated.
 ///
-/// The seed of the input that is tried stands in `$TMPDIR/fuzz-NAME.seed`, for those that end the
-/// process.
+/// `$TMPDIR/fuzz-NAME.seed` holds the seed of the current input, in case it ends the process.
 package struct Fuzzing {
   private let name: String
   private let seconds: Double
   private let seed: UInt64
 
-  /// - Parameter name: What is fed, for example `"bind"`.
+  /// - Parameter name: The name of the fuzzed code, for example `"bind"`.
   package init(_ name: String) {
     self.name = name
     seconds = Self.variable("FUZZ_SECONDS").flatMap { Double($0) } ?? 1
     seed = Self.variable("FUZZ_SEED").flatMap { UInt64($0) } ?? 1
   }
 
+  /// Runs inputs until the time is up or one fails.
+  ///
   /// - Parameters:
   ///   - make: Makes an input.
-  ///   - fault: What is wrong with how an input was taken; `nil` when nothing is.
-  /// - Returns: What to tell of the first input that is not taken well; `nil` when all are.
+  ///   - fault: Runs an input and describes the failure; `nil` if there is none.
+  /// - Returns: A description of the first failure; `nil` if there was none.
   package func run(
     _ make: (inout SeededRandom) -> [UInt8], fault: ([UInt8]) -> String?
   ) -> String? {
@@ -52,7 +52,7 @@ package struct Fuzzing {
     return nil
   }
 
-  /// The input with everything left out that can be, a piece at a time, the large ones first.
+  /// Removes parts of the input that the failure does not need, larger parts first.
   private static func shrink(_ input: [UInt8], fails: ([UInt8]) -> Bool) -> [UInt8] {
     var input = input
     var size = input.count / 2
@@ -69,7 +69,7 @@ package struct Fuzzing {
     return input
   }
 
-  /// Bytes as a literal of C.
+  /// Returns bytes as a C string literal.
   private static func shown(_ input: [UInt8]) -> String {
     input.reduce(into: "") { text, byte in
       switch byte {
@@ -92,8 +92,9 @@ package struct Fuzzing {
   }
 }
 
-/// Makes inputs of others that are right: parts left out, doubled, put elsewhere, bytes changed,
-/// words put in that matter to whoever reads them.
+/// Makes inputs by mutation of valid ones.
+///
+/// It removes, doubles and copies parts, changes bytes, and inserts words of the input language.
 package struct Mutation {
   private let corpus: [[UInt8]]
   private let words: [[UInt8]]
@@ -103,7 +104,7 @@ package struct Mutation {
     self.words = words.map { Array($0.utf8) }
   }
 
-  /// One of the inputs, changed in some places or none.
+  /// Returns one of the inputs with up to six random changes.
   package func make(_ random: inout SeededRandom) -> [UInt8] {
     var input = corpus.randomElement(using: &random) ?? []
     for _ in 0..<Int.random(in: 0...6, using: &random) { change(&input, &random) }

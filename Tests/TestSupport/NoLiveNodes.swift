@@ -1,9 +1,9 @@
-// A build of the programs, which are linked statically, has no Testing and needs none.
+// Statically linked builds of the programs have no Testing module and need none.
 #if canImport(Testing)
   internal import Signals
   package import Testing
 
-  /// Says of each test that no node of a signal lives after it: whatever was observed is no more.
+  /// Checks that no node of a signal is alive after each test.
   package struct NoLiveNodes: SuiteTrait, TestTrait, TestScoping {
     package var isRecursive: Bool { true }
 
@@ -19,19 +19,19 @@
   }
 
   extension Trait where Self == NoLiveNodes {
-    /// No node of a signal lives after the test.
+    /// Checks that no node of a signal is alive after the test.
     package static var leavesNothing: NoLiveNodes { NoLiveNodes() }
   }
 
-  /// What lives in a daemon before the first client comes; when the last one has left, there is no
-  /// more.
+  /// The live nodes of a daemon before its first client connects.
   ///
-  /// A test that has several daemons at once holds none of them to that.
+  /// After the last client has left there must be no more. Tests with several daemons are not
+  /// checked.
   package struct QuietNodes {
     private let counts: [String: Int]
     private let benches: Benches
 
-    /// - Returns: `nil` outside of a test that leaves nothing.
+    /// Returns `nil` outside a test with ``NoLiveNodes``.
     package init?() {
       guard let counter = LiveNodes.counter, let benches = Benches.current else { return nil }
       counts = counter.counts
@@ -39,7 +39,7 @@
       benches.count += 1
     }
 
-    /// Tells what the clients have left behind; all of them have gone.
+    /// Reports nodes that clients have left behind; call it after all clients have left.
     package func end() {
       guard let counter = LiveNodes.counter, benches.count == 1 else { return }
       for (kind, count) in counter.counts {
@@ -49,8 +49,8 @@
     }
   }
 
-  /// The daemons that a test has made.
-  // `@unchecked Sendable` because a task-local value has to be Sendable: a test runs on one thread.
+  /// The number of daemons that a test has made.
+  // `@unchecked Sendable` because a task-local value must be Sendable; a test runs on one thread.
   private final class Benches: @unchecked Sendable {
     @TaskLocal static var current: Benches?
 

@@ -1,7 +1,7 @@
 package import JSON
 
 extension JSONObject {
-  /// The document with what its `$ref`s mean in their place.
+  /// The document with each `$ref` replaced by its target.
   package var resolved: JSONObject {
     guard case .object(let all) = resolve(.object(self)) else { return self }
     return all
@@ -21,7 +21,7 @@ extension JSONObject {
     }
   }
 
-  /// `#/components/schemas/s1`.
+  /// Returns the target of a reference such as `#/components/schemas/s1`.
   private func target(_ reference: String) -> JSONValue {
     reference.split(separator: "/").dropFirst().reduce(.object(self)) { value, name in
       if case .object(let object) = value { object[String(name)] ?? .null } else { .null }

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A directory of its own for one test, removed with all that is in it.
+/// A temporary directory for one test; it is removed with the object.
 ///
-/// It is in `$TMPDIR`, or `/tmp`; short, because the path of a socket has 107 bytes at most.
+/// It is in `$TMPDIR` or `/tmp`. Its path is short, because a socket path is limited to 107 bytes.
 package final class TemporaryDirectory {
   package let path: String
 
@@ -17,7 +17,7 @@ package final class TemporaryDirectory {
     Files.remove(path)
   }
 
-  /// No directory can be made.
+  /// The directory could not be created.
   package struct Failure: Error {
     package let code: CInt
     package let parent: String

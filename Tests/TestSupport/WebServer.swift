@@ -1,39 +1,39 @@
 internal import Glibc
 internal import Synchronization
 
-/// A web server of this machine, on threads of its own, that answers as a test says: well or badly.
+/// A local web server, on its own threads, whose answers the test determines.
 package final class WebServer {
-  /// What somebody has asked for.
+  /// A received request.
   package struct Request: Sendable {
     package let path: String
 
-    /// By name in small letters.
+    /// The headers by lowercase name.
     package let headers: [String: String]
   }
 
-  /// What is answered.
+  /// An answer.
   package enum Page: Sendable {
     case text(String, headers: [String: String] = [:])
     case status(String, headers: [String: String] = [:])
-    /// These bytes and then the end, whatever they are.
+    /// Arbitrary bytes, then the end of the connection.
     case bytes([UInt8])
-    /// Nothing, for as long as the client waits.
+    /// No answer, as long as the client waits.
     case nothing
-    /// This again and again, for as long as the client takes it.
+    /// The text repeated, as long as the client reads.
     case endless(head: String, String)
-    /// Another one, when ``WebServer/open()`` was called.
+    /// Another answer, sent after ``WebServer/open()``.
     indirect case gated(Page)
   }
 
   private let core: Core
 
-  /// Starts it, at a port that is free.
+  /// Starts a server at a free port.
   package init(_ answer: @escaping @Sendable (Request) -> Page) {
     core = Core(answer)
     core.start()
   }
 
-  /// Starts it with pages by their paths; all others are not found.
+  /// Starts a server with pages by path; other paths are not found.
   package convenience init(_ pages: [String: Page]) {
     self.init { pages[$0.path] ?? .status("404 Not Found") }
   }
@@ -44,23 +44,26 @@ package final class WebServer {
 
   package var port: UInt16 { core.port }
 
-  /// The address of a page.
+  /// Returns the URL of a page.
   package func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-  /// What was asked for so far.
+  /// The requests so far.
   package var requests: [Request] { core.state.withLock { $0.requests } }
 
-  /// How many connections there were, and how many clients have left before they were answered.
+  /// The number of connections so far.
   package var connections: Int { core.state.withLock { $0.connections } }
+  /// The number of clients that left before the end of their answer.
   package var hangups: Int { core.state.withLock { $0.hangups } }
 
-  /// Lets what is gated be answered.
+  /// Releases the gated answers.
   package func open() {
     core.state.withLock { $0.isOpen = true }
   }
 }
 
-/// What the threads of a server share: the state is locked, all else is not changed after the start.
+/// The shared state of the server's threads.
+///
+/// `state` is locked; everything else is constant after the start.
 private final class Core: Sendable {
   struct State {
     var requests: [WebServer.Request] = []
@@ -94,7 +97,7 @@ private final class Core: Sendable {
 
   func start() {
     run { core in
-      // Closed here and not by who stops it: another server may get the number at once.
+      // Close it on this thread: after a close another server could reuse the descriptor at once.
       defer { close(core.listener) }
       while true {
         let client = accept(core.listener, nil, nil)
@@ -105,12 +108,12 @@ private final class Core: Sendable {
     }
   }
 
-  /// Takes no more clients; those who wait for nothing are hung up on by what they wait for.
+  /// Accepts no more clients; existing connections stay until their clients leave.
   func stop() {
     shutdown(listener, CInt(SHUT_RDWR))
   }
 
-  /// Runs something on a thread of its own.
+  /// Runs a closure on a new thread.
   private func run(_ body: @escaping @Sendable (Core) -> Void) {
     final class Work: Sendable {
       let body: @Sendable () -> Void
@@ -135,7 +138,7 @@ private final class Core: Sendable {
     }
   }
 
-  /// - Returns: Whether another request may follow.
+  /// Sends an answer; returns whether another request may follow.
   private func send(_ page: WebServer.Page, to client: CInt) -> Bool {
     switch page {
     case .text(let text, let headers):
@@ -184,7 +187,7 @@ private final class Core: Sendable {
     state.withLock { $0.hangups += 1 }
   }
 
-  /// The next request; `nil` at the end of the connection.
+  /// Reads the next request; returns `nil` at the end of the connection.
   private func read(_ client: CInt) -> WebServer.Request? {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0

@@ -1,4 +1,4 @@
-# The configuration file and who may do what by it, as an administrator and as those who are refused meet them.
+# The configuration file and access rights, for administrators and for refused users.
 
 load support
 
@@ -19,7 +19,7 @@ END
 
 teardown() { remove_place; }
 
-# Runs bindctl as another user, who can get at it and at the socket.
+# Runs bindctl as another user, who can read the program and open the socket.
 as_user() { # uid arguments...
     [ "$(id -u)" = 0 ] || skip "only root can become other users"
     cp -n "$(command -v bindctl)" "$directory/bindctl"

@@ -1,4 +1,4 @@
-# bindctl as a user meets it: what each command prints, and what it exits with.
+# bindctl: the output and exit code of each command.
 
 load support
 
@@ -9,7 +9,7 @@ setup() {
 
 teardown() { remove_place; }
 
-# Runs bindctl and compares what it prints and exits with.
+# Runs bindctl and compares its output and exit code.
 gives() { # status output argument...
     run --separate-stderr bindctl "${@:3}"
     is "$status" "$1"
@@ -17,7 +17,7 @@ gives() { # status output argument...
     [ "$1" -gt 0 ] || is "$stderr" ''
 }
 
-# Runs bindctl, which is to refuse with one sentence on stderr and nothing on stdout.
+# Runs bindctl; expects one sentence on stderr and nothing on stdout.
 refuses() { # status sentence argument...
     run --separate-stderr bindctl "${@:3}"
     is "$status" "$1"
@@ -25,9 +25,9 @@ refuses() { # status sentence argument...
     is "$output" ''
 }
 
-# Answers a connection after the other by a script in place of the daemon.
+# Starts a fake daemon that answers each connection with a script.
 start_false_daemon() { # script
-    unset BINDER_TRACE # what it says fits no schema
+    unset BINDER_TRACE # its lines do not conform to the schema
     socat "UNIX-LISTEN:$directory/false.sock,fork" "SYSTEM:$1" 3>&- &
     background+=($!)
     export BINDER_SOCKET=$directory/false.sock
@@ -219,7 +219,7 @@ start_false_daemon() { # script
     waiting=${background[-1]}
     subscribed() { [ "$(bindctl stats -F '{stats.subscriptions}')" = 1 ]; }
     eventually subscribed
-    # No sleep between them: what was true for a moment only is not missed.
+    # No sleep in between: the wait must also see a short-lived value.
     bindctl call cells.set name=temp value:=31
     bindctl call cells.set name=temp value:=19
     wait "$waiting"
@@ -435,7 +435,7 @@ bindctl: connected again; going on after 0'
 @test "a reader that goes away ends a stream at once, without a word" {
     bindctl set cells/a 1
     for command in "watch cells/a" 'events -f' 'wait cells/a 2'; do
-        # Nothing is written after the reader has gone: it is missed all the same.
+        # bindctl notices the closed pipe even without another write.
         # shellcheck disable=SC2086
         timeout 20 bindctl $command 2> "$directory/err" | sleep .3
         is "${PIPESTATUS[0]}" 141
@@ -541,10 +541,10 @@ bindctl: connected again; going on after 0'
     is "$(printf '%s\n' '{"id":1,"method":"cells.set","params":["a",1]}' '{"id":2,"method":"get","params":["cells/a"]}' |
         bindctl pipe)" '{"jsonrpc":"2.0","id":1,"result":{"value":1,"seq":1,"version":1}}
 {"jsonrpc":"2.0","id":2,"result":{"source":"cells/a","kind":"state","seq":1,"value":1}}'
-    # More than fits between two programs that do not read.
+    # More than the buffers between two programs that do not read.
     for i in {1..20000}; do echo '{"id":1,"method":"stats"}'; done > "$directory/in"
     is "$(timeout 60 bindctl pipe < "$directory/in" | wc -l)" 20000
-    # A subscription goes on after the end of stdin, until nobody reads.
+    # A subscription continues after the end of stdin, until the reader is gone.
     is "$(echo '{"id":1,"method":"subscribe","params":{"source":"daemon/stats"}}' |
         timeout 30 bindctl pipe | head -3 | wc -l)" 3
 }
@@ -620,7 +620,7 @@ bindctl: connected again; going on after 0'
     is "$status" 1
     [[ $stderr == *'there is a file already; --force replaces it' ]]
     bindctl set cells/a 3
-    # Not under a running daemon.
+    # A running daemon keeps its journal.
     run --separate-stderr bindctl journal restore "$directory/copy.db" --force
     is "$status" 1
     is "$stderr" "binderd: $directory/journal.db is in use by pid $daemon; stop that first: kill $daemon"
@@ -831,11 +831,11 @@ END
     fi
 }
 
-# What a terminal of 100 columns shows.
+# Prints the contents of a terminal of 100 columns.
 screen() { tmux -S "$directory/tmux" capture-pane -p -t test "$@"; }
 shows() { screen | grep -qE -e "$1"; }
 
-# A shell in a terminal, ended with the test.
+# Starts a shell in a terminal that ends with the test.
 start_terminal() {
     tmux -S "$directory/tmux" -f /dev/null new-session -d -s test -x 100 -y 30 "PS1='$ ' sh" 3>&-
     background+=("$(tmux -S "$directory/tmux" display-message -p '#{pid}')")
@@ -850,7 +850,7 @@ interrupts() {
 
 types() { tmux -S "$directory/tmux" send-keys -t test "$1" Enter; }
 
-# Whether something has run what a name says.
+# Succeeds if the text of a name was run as a command.
 has_run() { compgen -G "$directory/run*"; }
 
 @test "completions do not run what a daemon calls its sources" {
@@ -1064,7 +1064,7 @@ END
         types 'clear; bg; sleep .1; fg'
         eventually shows '^value  21$'
         eventually shows '^cell$'
-        tmux -S "$directory/tmux" send-keys -t test s Escape # it reads as before
+        tmux -S "$directory/tmux" send-keys -t test s Escape # reads keys as before
         eventually shows 'q quit   [?] keys$'
     done
     tmux -S "$directory/tmux" send-keys -t test C-c
@@ -1073,11 +1073,10 @@ END
 
 stopped() { grep -q '^State:.T' "/proc/$(viewer)/status"; }
 
-# The program that shows a view in the terminal.
+# Prints the id of the process that shows a view in the terminal.
 viewer() { pgrep -P "$(tmux -S "$directory/tmux" display-message -p '#{pane_pid}')" bindctl; }
 
-# Waits until the shell of the terminal has it back as it was: what is typed is seen, the cursor as
-# well, and the screen of before.
+# Waits until the shell has its terminal back: with echo, cursor and the previous screen.
 comes_back() { # word
     eventually shows '^\$$'
     types "stty -a | grep -o ' echo '; stty -a | grep -o ' icanon '; echo $1 back \$?"

@@ -9,7 +9,7 @@ setup() {
 
 teardown() { remove_place; }
 
-# A terminal of 90 columns in which somebody has opened the chat.
+# Opens the chat in a terminal of 90 columns.
 start_chat() { # terminal
     tmux -S "$directory/tmux" -f /dev/null new-session -d -s "$1" -x 90 -y 20 "bindctl open chat" 3>&-
     background+=("$(tmux -S "$directory/tmux" display-message -p '#{pid}')")
@@ -19,7 +19,7 @@ start_chat() { # terminal
 shows() { tmux -S "$directory/tmux" capture-pane -p -t "$1" | grep -qE -e "$2"; } # terminal pattern
 keys() { tmux -S "$directory/tmux" send-keys -t "$1" "${@:2}"; }                  # terminal key...
 
-# Logs somebody in under a name that nobody has.
+# Logs in under a new name.
 log_in() { # terminal name
     keys "$1" l
     eventually shows "$1" '^> name'
@@ -39,9 +39,9 @@ log_in() { # terminal name
     keys one lobby Enter 'all and everything' Enter
     eventually shows two 'lobby +0 +1 +no +all and everything'
 
-    keys two Enter # goes in
+    keys two Enter # enters the room
     eventually shows two '^members +kim\* lee\*$'
-    keys two Enter # writes
+    keys two Enter # begins a message
     eventually shows two '^> text'
     keys two 'hello kim' Enter
     eventually shows one 'lobby +1 +2 +yes'
@@ -52,12 +52,12 @@ log_in() { # terminal name
     keys one 'hello lee' Enter 'how are you' Enter
     eventually shows two 'kim +how are you'
 
-    # A script of the same user says something too.
+    # A script of the same user sends a message too.
     bindctl call chat.send room=lobby as=kim text='the backup is done'
     eventually shows two 'kim +the backup is done'
     is "$(bindctl call chat.unread as=lee -r)" '[{"id":1,"name":"lobby","unread":0}]'
 
-    # Out again: the other one sees who is here.
+    # Leave: the other user sees the new list of members.
     keys one Escape
     eventually shows one '^d delete'
     keys one Escape
@@ -65,7 +65,7 @@ log_in() { # terminal name
     keys one Tab
     eventually shows one '^chat › main › profile'
     keys one l
-    eventually shows one '^> kim' # a name that one has is chosen with enter
+    eventually shows one '^> kim' # Enter chooses an existing name
     eventually shows two '^members +kim lee\*$'
     keys one Enter
     eventually shows one '^chat › main › rooms'
@@ -104,7 +104,7 @@ log_in() { # terminal name
     done
     keys one Enter
     eventually shows one 'kim +are you there there'
-    # The other one was in the list of rooms, and goes in from there.
+    # The other user was in the list of rooms, and enters from there.
     keys two Enter
     eventually shows two 'kim +are you there there'
 }

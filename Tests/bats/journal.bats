@@ -1,4 +1,4 @@
-# Which journal the tools for it work on, as an administrator at a shell meets them.
+# The choice of the journal by the journal commands.
 
 load support
 
@@ -6,7 +6,7 @@ setup() { make_place; }
 
 teardown() { remove_place; }
 
-# Runs bindctl as another user, who can get at it, at the socket and at a home of his own.
+# Runs bindctl as another user, who can run it, open the socket and write to a home directory.
 as_user() { # uid arguments...
     [ "$(id -u)" = 0 ] || skip "only root can become other users"
     cp -n "$(command -v bindctl)" "$(command -v binderd)" "$directory"
@@ -17,7 +17,7 @@ as_user() { # uid arguments...
         setpriv --reuid "$1" --regid "$1" --clear-groups "$directory/bindctl" "${@:2}"
 }
 
-# A configuration by which the user 4001 uses services, and may not ask for the journal.
+# Writes a configuration that lets the user 4001 call everything but the journal methods.
 configure() {
     config=$directory/binder.conf
     cat > "$config" <<'END'
@@ -29,7 +29,7 @@ END
 
 @test "who may not ask the daemon for its journal gets no other one" {
     configure
-    # A journal of his own, of a daemon that is no more.
+    # A journal of that user, from a daemon that has ended.
     as_user 4001 session --journal "$directory/home/own.db" "$directory/bindctl" set cells/mine 1
     is "$status" 0
     mkdir -p "$directory/home/.local/state/binder"
@@ -45,10 +45,10 @@ END
         is "$output" ''
     done
     is "$(ls "$directory/home")" own.db.lock
-    # The file can be named.
+    # With --file it works.
     as_user 4001 journal backup "$directory/home/b.db" --file "$directory/home/.local/state/binder/journal.db"
     is "$status" 0
-    # A socket that he may not open may be that of a daemon.
+    # A socket that the user may not open may belong to a daemon.
     chmod 600 "$BINDER_SOCKET"
     as_user 4001 journal verify
     is "$status" 5
@@ -71,7 +71,7 @@ END
 @test "behind a forwarded socket no journal of this machine is taken" {
     mkdir "$directory/state"
     journal=$directory/state/journal.db
-    # What the daemon has there only it sees: as on another machine.
+    # Only the daemon sees this mount, as if it ran on another machine.
     unshare -m true 2> "$directory/no" || skip 'no mount namespaces here'
     unshare -m sh -c 'mount -t tmpfs tmpfs "$0" && exec "$@"' "$directory/state" \
         binderd --socket "$BINDER_SOCKET" --journal "$journal" 2>> "$directory/log" 3>&- &

@@ -10,7 +10,7 @@ setup() {
 
 teardown() { remove_place; }
 
-# Does what one line says; what goes on for ever is ended after a while.
+# Runs one line; stops commands that run forever after 2 s.
 types() {
     local status=0
     case $1 in

@@ -1,8 +1,8 @@
-# What binderd tells a service manager and takes from it, without one: sd_notify(3), sd_listen_fds(3), WATCHDOG_USEC.
+# The service manager protocol, without a service manager: sd_notify(3), sd_listen_fds(3), WATCHDOG_USEC.
 
 setup() {
     binderd=${BINDERD_BIN:-$BATS_TEST_DIRNAME/../../.build/debug}/binderd
-    directory=$(mktemp -d /tmp/binderd-bats.XXXXXX) # short: a socket path has 107 bytes
+    directory=$(mktemp -d /tmp/binderd-bats.XXXXXX) # short: a socket path is limited to 107 bytes
     socket=$directory/bus.sock
     unset NOTIFY_SOCKET WATCHDOG_USEC WATCHDOG_PID LISTEN_PID LISTEN_FDS LISTEN_FDNAMES
 }
@@ -14,7 +14,7 @@ teardown() {
     rm -r "$directory"
 }
 
-# Waits at most ten seconds until a command succeeds.
+# Retries a command until it succeeds, for at most ten seconds.
 eventually() {
     for _ in {1..200}; do
         if "$@"; then return; fi
@@ -25,7 +25,7 @@ eventually() {
     return 1
 }
 
-# Writes down what a service manager is told.
+# Records the notifications to a service manager.
 listen() { # address
     socat -u "$1" - >> "$directory/told" 3>&- &
     manager=$!
@@ -88,7 +88,7 @@ request() { socat -t 10 - "UNIX-CONNECT:$socket" <<< "$1"; }
     count() { grep -c WATCHDOG=1 "$directory/told"; }
     sleep 2
     echo "$(count) in two seconds"
-    [ "$(count)" -ge 13 ] # 20, on a machine that has time
+    [ "$(count)" -ge 13 ] # 20 on an idle machine
     [ "$(count)" -le 25 ]
     kill -STOP $daemon
     sleep .1
@@ -131,7 +131,7 @@ __attribute__((constructor)) static void change(void) { setenv("TEST_CHANGE", "1
     run timeout 10 env STATE_DIRECTORY="$directory" BINDER_SOCKET="$socket" LD_PRELOAD="$directory/change.so" \
         "$binderd" --version 3>&-
     echo "$status: $output"
-    # Where Swift finds them all the same, it is as if nothing had been changed.
+    # On systems where Swift still finds the arguments, the program runs normally.
     [ "$status" -eq 0 ] && [[ $output == "binderd "* ]] ||
         { [ "$status" -eq 64 ] && [[ $output == *"of 2 words of the command line 0 can be read"* ]]; }
     [ ! -e "$directory/journal.db" ]

@@ -1,18 +1,18 @@
-# A daemon for each test, in a directory of its own, and what the tests of programs have in common.
+# Shared helpers: each test has its own daemon in its own directory.
 
 bats_require_minimum_version 1.5.0
 
-# Makes the directory and says where the programs and the daemon are.
+# Creates the directory and sets the paths of the programs and the socket.
 make_place() {
     PATH=${BINDERD_BIN:-$BATS_TEST_DIRNAME/../../.build/debug}:$PATH
-    directory=$(mktemp -d /tmp/binderd-bats.XXXXXX) # short: a socket path has 107 bytes
+    directory=$(mktemp -d /tmp/binderd-bats.XXXXXX) # short: a socket path is limited to 107 bytes
     export BINDER_SOCKET=$directory/bus.sock
     export BINDER_TRACE=$directory/trace
     unset NOTIFY_SOCKET LISTEN_PID LISTEN_FDS XDG_RUNTIME_DIR NO_COLOR CLICOLOR_FORCE
     background=()
 }
 
-# Ends what was started, holds what the daemon has said against the schemas, and removes the directory.
+# Kills all processes of the test, checks the daemon's frames against the schema, and removes the directory.
 remove_place() {
     for pid in "${background[@]}" ${daemon:-}; do
         if kill -KILL "$pid"; then wait "$pid" || true; fi
@@ -29,20 +29,20 @@ start_daemon() { # options...
     eventually bindctl ping > /dev/null 2>&1
 }
 
-# Ends the daemon as a power failure would.
+# Kills the daemon without a clean shutdown.
 kill_daemon() {
     kill -KILL "$daemon"
     wait "$daemon" || true
 }
 
-# Runs a command beside the test; its words go to the files out and err.
+# Runs a command in the background; its output goes to the files out and err.
 beside() { # command...
-    : > "$directory/out" # now: a test may look before the shell beside has begun
+    : > "$directory/out" # before the background shell starts, because the test may read it first
     "$@" > "$directory/out" 2> "$directory/err" 3>&- &
     background+=($!)
 }
 
-# Waits at most ten seconds until a command succeeds.
+# Retries a command until it succeeds, for at most ten seconds.
 eventually() { # command...
     for _ in {1..200}; do
         if "$@"; then return; fi
@@ -53,10 +53,10 @@ eventually() { # command...
     return 1
 }
 
-# Whether a file holds a line.
+# Succeeds if a file contains the line.
 has() { grep -qxF -e "$2" "$directory/$1"; } # file line
 
-# Fails unless two texts are the same, and shows both.
+# Fails unless two texts are equal, and prints both.
 is() { # found wanted
     [ "$1" = "$2" ] && return
     printf 'found:  %s\nwanted: %s\n' "$1" "$2"

@@ -1,4 +1,4 @@
-# The units as an administrator meets them: read by systemd's own tools, and run by a real systemd in a machine of its own.
+# The units: checked by systemd's own tools, and run by a real systemd in a container.
 
 setup_file() {
     project=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
@@ -6,7 +6,7 @@ setup_file() {
     export BINDERD_BIN=${BINDERD_BIN:-$project/.build/debug}
 }
 
-# Runs a script as root in a machine of its own; a machine that cannot do that skips the test.
+# Runs a script as root in a container; skips the test where that is impossible.
 guest() { # name
     run "$project/Tests/systemd/real-systemd.sh" --bind "$project" --bind "$BINDERD_BIN" \
         env "BINDERD_BIN=$BINDERD_BIN" bash "$project/Tests/systemd/guest/$1.sh"
@@ -15,7 +15,7 @@ guest() { # name
     [ "$status" -eq 0 ]
 }
 
-# Copies the units with the program where it is, so that nothing is amiss for `verify`.
+# Copies the units with the real path of the program, so that `verify` finds it.
 units() { # system or user
     mkdir -p "$BATS_TEST_TMPDIR/$1"
     for unit in binderd.service binderd.socket; do

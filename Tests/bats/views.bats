@@ -1,4 +1,4 @@
-# The views of the services, as somebody sees them in a terminal of 80 columns and 24 lines.
+# The views of the services in a terminal of 80 columns and 24 lines.
 
 load support
 
@@ -10,7 +10,7 @@ setup() {
 teardown() { remove_place; }
 
 view() { # words of bindctl open...
-    # The server of a view that has ended may be about to end as well.
+    # The tmux server of the previous view may still be shutting down.
     eventually tmux -S "$directory/tmux" -f /dev/null new-session -d -s view -x 80 -y 24 "bindctl open $*" 3>&- \
         2> "$directory/err"
     background+=("$(tmux -S "$directory/tmux" display-message -p '#{pid}')")
@@ -32,7 +32,7 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     keys Enter
     eventually shows '^asked as you type'
     keys teab
-    eventually shows 'threads/1/1 +Teatime' # and nobody has pressed enter
+    eventually shows 'threads/1/1 +Teatime' # without Enter
     keys ag
     eventually shows '^results \(2\)'
     keys C-u teat
@@ -62,7 +62,7 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     keys Kim Enter '#ff0000' Enter
     eventually shows '^> 1 +Kim +#ff0000'
     keys c
-    eventually shows '^> name *$' # not Kim again
+    eventually shows '^> name *$' # not the previous name
     keys Escape Enter
     eventually shows '^people › person$'
     keys v
@@ -91,7 +91,7 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     eventually shows '^profile › editProfile$'
     keys s
     eventually shows '^> fullName +Kim 김'
-    keys '?' # is a character here
+    keys '?' # is text here
     eventually shows '^> fullName +Kim 김\?'
     keys Escape '?'
     eventually shows '^  s +save \(fullName, about\)$'
@@ -103,7 +103,7 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     view feeds
     eventually shows '^> near .* failed '
     keys a
-    eventually shows '^> url *$' # not the address of the other one
+    eventually shows '^> url *$' # not the URL of the other feed
     keys Escape Enter
     eventually shows '^feeds › feed$'
     shows '^episodes \(0\)$'
@@ -119,17 +119,17 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     view room room=lobby as=kim
     pastes $'hello\nlook at this\nquick\n'
     keys Enter
-    eventually shows '^> text *$' # and neither left nor ended
+    eventually shows '^> text *$' # no key of the paste was a command
     pastes $'hello\nlook at this\nquick\n'
     eventually shows '^> text +hello look at this quick$'
     keys Enter
     eventually shows 'kim +hello look at this quick$'
     eventually shows '^> text *$'
-    keys "$(printf 'x%.0s' {1..100})" # and more than is allowed
+    keys "$(printf 'x%.0s' {1..100})" # exceeds the limit
     pastes "$(printf 'y%.0s' {1..4000})"
     keys Enter
     eventually shows "^'text' has at most 4000 bytes"
-    shows '^ +y+$' # and it is there still
+    shows '^ +y+$' # the text stays
     keys C-u hel
     eventually shows '^> text +hel$'
     bindctl call chat.remove room=lobby as=kim

@@ -1,29 +1,29 @@
-# Durable readers at a shell: work that is not lost, whoever is killed.
+# Durable readers in a shell: no work is lost when a process is killed.
 
 load support
 
 setup() {
     make_place
     start_daemon
-    # What the command has done, a line for each event that it has taken up.
+    # The work done by the command, one line for each event.
     export directory done=$directory/done
     : > "$done"
 }
 
 teardown() { remove_place; }
 
-# Adds so many jobs to a queue.
+# Adds jobs to a queue.
 add_jobs() { # from to
     for ((i = $1; i <= $2; i++)); do bindctl call lists.append name=q value="job$i"; done > "$directory/no"
 }
 
-# Works on the queue beside the test.
+# Starts a worker of the queue in the background.
 work() { # command option...
     beside bindctl events lists/q --durable w --since start --retry-delay 10ms "${@:2}" --exec "$1"
     worker=${background[-1]}
 }
 
-# Waits until the worker has come to its end, and says how.
+# Waits until the worker has ended, and sets its exit status.
 ends() {
     status=0
     wait "$worker" || status=$?
@@ -34,13 +34,13 @@ stands() { [ "$(bindctl get readers/w -F '{value.seq}' 2> "$directory/no")" = "$
 
 @test "what was printed is not acknowledged, only what somebody has acknowledged" {
     add_jobs 1 3
-    # A worker that reads one line and dies has lost none.
+    # A worker that reads one line and dies loses no event.
     is "$(bindctl events lists/q --durable w --since start -F '{seq}' | head -1)" 1
     is "$(bindctl events lists/q --durable w -F '{seq} {event.data.value}')" $'1 job1\n2 job2\n3 job3'
     is "$(bindctl events lists/q --durable w -n 2 -F '{seq}')" $'1\n2'
     bindctl ack w 2
     is "$(bindctl events lists/q --durable w -F '{seq}')" 3
-    # Back it does not go.
+    # The position never goes back.
     bindctl ack w 1
     is "$(bindctl events lists/q --durable w -F '{seq}')" 3
     kill_daemon
@@ -54,7 +54,7 @@ stands() { [ "$(bindctl get readers/w -F '{value.seq}' 2> "$directory/no")" = "$
     is "$(cat "$directory/out")" $'job3\njob4\njob5'
     run --separate-stderr bindctl ack w 999
     is "$status/$stderr" "1/bindctl: position 999 is beyond the end of the journal ($(bindctl ping -F '{last}'))"
-    # One that is new begins behind it.
+    # A new reader starts after the acknowledged position.
     bindctl ack fresh 1
     is "$(bindctl get readers/fresh -F '{value.seq}')" 1
 }
@@ -103,7 +103,7 @@ w 2 lists.inserted lists/q 2 1 [2,"job2"]'
     is "$(cat "$directory/err")" 'bindctl: event 2: the command has exited with 7; retry 1 of 2 in 0.01 s
 bindctl: event 2: the command has exited with 7; retry 2 of 2 in 0.02 s
 bindctl: event 2: the command has exited with 7, attempt 3 of 3; the event is parked in lists/w.parked'
-    # It is taken out as it went in.
+    # The parked event is unchanged.
     is "$(bindctl call lists.remove name=w.parked at:=0 -r | jq -r .event.data.value)" job2
     is "$(bindctl get lists/w.parked)" '[]'
 }
@@ -141,14 +141,14 @@ bindctl: event 2: the command has exited with 7, attempt 3 of 3; the event is pa
 
 @test "a run that ends between parking and acknowledging parks an event once" {
     add_jobs 1 1
-    # As it does it: parked, and then killed.
+    # As in a real run: parked, then killed.
     bindctl events lists/q --durable w --since start > "$directory/no"
     version=$(bindctl events readers/w -n 1 -F '{event.version}')
     bindctl call lists.append name=w.parked value:='{"seq":1}' --cmd "w:$version:1" > "$directory/no"
     work 'exit 1' --max-retries 0
     eventually stands 1
     is "$(bindctl get lists/w.parked)" '[{"seq":1}]'
-    # Begun again by somebody, it is parked again.
+    # After the reader starts from the beginning, the event is parked again.
     kill "$worker"
     ends
     bindctl call readers.forget name=w > "$directory/no"
@@ -202,7 +202,7 @@ bindctl: event 2: the command has exited with 7, attempt 3 of 3; the event is pa
         is "$status" 5
         is "$stderr" "bindctl: somebody holds the reader 'w'; --steal takes it over"
     done
-    # To look is no reason to hold it.
+    # Reading without --exec does not hold the reader.
     bindctl events lists/q --durable w
     work 'echo two >> "$done"' --steal
     worker=$first

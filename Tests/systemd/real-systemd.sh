@@ -1,11 +1,11 @@
 #!/bin/bash
-# Boots a real systemd as PID 1 of fresh namespaces, on a throw-away overlay of this machine's root, runs a command in it as a
-# unit, prints what the command prints and leaves with its exit status. Needs root and util-linux; writes nothing outside its
-# own temporary directory, and leaves no process, mount or control group behind.
+# Boots a real systemd as PID 1 of new namespaces, on a temporary overlay of this machine's root. Runs a command in it as a
+# unit, prints its output and exits with its status. Needs root and util-linux. Writes nothing outside its temporary
+# directory, and leaves no process, mount or control group behind.
 #   usage: [LIMIT=120] real-systemd.sh [--bind DIR]... COMMAND [ARGUMENT]...
-#     --bind DIR  shows a directory read-only where it is here (/tmp, /run and /dev are new, other mounts are not seen)
-#     LIMIT       seconds for everything
-#   exit: the command's; 125 it never finished; 77 this machine cannot do it (a test should skip)
+#     --bind DIR  mounts a directory read-only at the same path (/tmp, /run and /dev are new; other mounts are not visible)
+#     LIMIT       total time in seconds
+#   exit: that of the command; 125: it never finished; 77: not possible on this machine (a test should skip)
 set -euo pipefail
 
 main() {
@@ -27,7 +27,7 @@ main() {
 
 cannot() { echo "real-systemd: $1" >&2; exit 77; }
 
-# In a mount namespace: our own view of cgroup2 and a group of our own, then the rest of the namespaces.
+# Runs in a mount namespace: mounts cgroup2, creates a control group, then enters the other namespaces.
 in_cgroup() {
     W=$1; shift
     mkdir "$W/cg"
@@ -39,10 +39,10 @@ in_cgroup() {
         echo $BASHPID > "$group/cgroup.procs"
         exec timeout --foreground -k 5 "${LIMIT:-120}" unshare --mount --pid --fork --kill-child --uts --ipc --net --cgroup \
             --propagation private bash "$0" --in-namespaces "$W" "$@" > "$W/out/console" 2>&1
-    ) || true   # what came of it stands in out/status
+    ) || true   # the result is in out/status
 }
 
-# The kernel takes a moment to empty a group whose processes were killed.
+# Retries, because the kernel needs a moment to empty a group of killed processes.
 remove_group() {
     for _ in {1..20}; do
         find "$group" -depth -type d -exec rmdir {} + 2>/dev/null && break
@@ -50,7 +50,7 @@ remove_group() {
     done
 }
 
-# In all namespaces, as PID 1: a root of our own, and systemd in it.
+# Runs in all namespaces as PID 1: creates the new root and starts systemd in it.
 in_namespaces() {
     W=$1; shift
     R=$W/fs/root
@@ -74,7 +74,7 @@ in_namespaces() {
     pivot_root . .oldroot
     umount -l /.oldroot
     rmdir /.oldroot
-    # The bounding set loses whatever reaches the kernel, the clock or the audit system.
+    # The bounding set drops all capabilities that affect the kernel, the clock or the audit system.
     exec env -i container=real-systemd PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
         setpriv --bounding-set=-sys_module,-sys_rawio,-sys_boot,-sys_time,-syslog,-mac_admin,-mac_override,-wake_alarm,-block_suspend,-audit_control,-audit_read \
         /lib/systemd/systemd --system --unit=guest.target --show-status=false
@@ -104,7 +104,7 @@ mount_devices() {
     ln -s fd/2 "$R/dev/stderr"
 }
 
-# The units that run the command and end the machine, and none that want hardware.
+# Writes the units that run the command and shut down, without any that need hardware.
 write_guest() {
     units=$R/run/systemd/system
     mkdir -p "$R/run/guest/out" "$units"

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// A bench with users and rooms, and the sessions of its clients in the order of their coming.
+/// A bench with users and rooms, and the sessions of its clients in connection order.
 final class ChatBench {
   let bench: Bench
   let time: ManualTime
@@ -15,7 +15,7 @@ final class ChatBench {
   var sessions: [Session] { made.entries.compactMap(\.session) }
   private let made: Made
 
-  /// Sessions are their clients', and end with them.
+  /// The sessions, held weakly: they end with their clients.
   private final class Made {
     struct Entry {
       weak var session: Session?
@@ -24,7 +24,7 @@ final class ChatBench {
     var entries: [Entry] = []
   }
 
-  /// - Parameter hits: What every search finds.
+  /// - Parameter hits: The result of every search.
   init(finding hits: [SearchHit] = []) throws {
     let (time, secrets) = (ManualTime(), CountedSecrets())
     self.secrets = secrets
@@ -58,7 +58,7 @@ final class ChatBench {
       })
   }
 
-  /// A client that is logged in.
+  /// Returns a client that is logged in.
   func client(_ name: String, uid: UInt32 = 1000, as role: Role = .owner) -> TestClient {
     let client = bench.connect(uid: uid, as: role)
     _ = client.call(#"{"id":1,"method":"users.login","params":{"name":"\#(name)"}}"#)
@@ -70,7 +70,7 @@ final class ChatBench {
   }
 }
 
-/// A token of who is logged in.
+/// Returns a token of the logged-in user.
 func token(of client: TestClient) throws -> String {
   try #require(
     call(client, "users.token", "{}").split(separator: "\"").map(String.init).first {
@@ -78,17 +78,17 @@ func token(of client: TestClient) throws -> String {
     })
 }
 
-/// What a client is answered that calls a method.
+/// Calls a method and returns the answer.
 func call(_ client: TestClient, _ method: String, _ params: String) -> String {
   client.call(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
 }
 
-/// The error with which a client is refused that calls a method; `nil` when it is not.
+/// Calls a method and returns the error; `nil` if it succeeds.
 func error(_ client: TestClient, _ method: String, _ params: String) -> WireError? {
   client.error(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
 }
 
-/// A backend that finds the same whatever is looked for.
+/// A search backend with a fixed result.
 final class FixedBackend: SearchBackend {
   let name = "fixed"
   let doc = "What a test says."
@@ -99,11 +99,11 @@ final class FixedBackend: SearchBackend {
   func find(_ term: String, limit: Int) -> Signal<[SearchHit], SearchError> { Signal(just: hits) }
 }
 
-/// Secrets that one can guess: 1, 2, 3.
+/// Predictable secrets: 1, 2, 3.
 final class CountedSecrets: Secrets {
   private var count = 0
 
-  /// Whether the results wait for ``work()``.
+  /// Whether results are delayed until ``work()``.
   var isSlow = false
   private var waiting: [() -> Void] = []
 
@@ -120,7 +120,7 @@ final class CountedSecrets: Secrets {
     later { hash == "hash of " + secret }
   }
 
-  /// Emits what waits, in order.
+  /// Emits the delayed results, in order.
   func work() {
     let waiting = waiting
     self.waiting = []
@@ -137,7 +137,7 @@ final class CountedSecrets: Secrets {
 }
 
 extension TestClient {
-  /// Opens a view and returns what the answer shows, and all that follows.
+  /// Opens a view and returns the answer and the frames that follow.
   func open(_ binder: String, _ view: String, _ args: String = "{}") -> [String] {
     send(
       #"{"id":1,"method":"open","params":{"binder":"\#(binder)","view":"\#(view)","args":\#(args)}}"#
@@ -145,7 +145,7 @@ extension TestClient {
     return settle()
   }
 
-  /// Asks something of a view.
+  /// Sends an intent of a view and returns the answer and the frames that follow.
   func ask(_ view: String, _ intent: String, _ args: String = "{}") -> [String] {
     send(
       #"{"id":2,"method":"intent","params":{"view":"\#(view)","name":"\#(intent)","args":\#(args)}}"#

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// What scripts do with users and rooms, without a view.
+/// Users and rooms without views, as scripts use them.
 @Suite(.leavesNothing)
 struct ChatMethodsTests {
   private let chat: ChatBench
@@ -22,7 +22,7 @@ struct ChatMethodsTests {
     #expect(
       error(client, "chat.create", #"{"name":"lobby"}"#)?.data["reason"]
         == .string("not_logged_in"))
-    // What comes in the same turn as the login, and before that is durable, is kim's already.
+    // Requests in the same turn as the login, before it is durable, already run as kim.
     client.send(
       #"{"id":1,"method":"users.login","params":{"name":"kim"}}"#,
       #"{"id":2,"method":"chat.create","params":{"name":"lobby"}}"#,
@@ -252,7 +252,7 @@ struct ChatMethodsTests {
     }
   }
 
-  // MARK: What is not told
+  // MARK: Hidden from clients
 
   private func rules(_ patterns: String..., but denied: String...) -> Rules {
     Rules(
@@ -296,7 +296,7 @@ struct ChatMethodsTests {
         "not_found"))
   }
 
-  // MARK: Secrets take their time
+  // MARK: Slow secrets
 
   @Test
   func `a token is compared away from the loop, and what is asked behind it waits`() throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// The views of the chat, as a client sees them.
+/// The views of the chat.
 @Suite(.leavesNothing)
 struct ChatViewTests {
   private let chat: ChatBench

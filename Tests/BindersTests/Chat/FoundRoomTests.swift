@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// What was said in a room, found and selected.
+/// Search results in a room, found and selected.
 @Suite(.leavesNothing)
 struct FoundRoomTests {
   private let chat: ChatBench

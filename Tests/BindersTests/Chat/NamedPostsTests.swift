@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Threads and posts belong to who is named as their author.
+/// Threads and posts belong to the named author.
 @Suite(.leavesNothing)
 struct NamedPostsTests {
   private let chat: ChatBench
@@ -19,7 +19,7 @@ struct NamedPostsTests {
     _ = call(kim, "threads.post", #"[1,"Green?"]"#)
   }
 
-  /// A client that may everything but what only the owner may.
+  /// Returns a client with all rights except those of the owner.
   private func guest(uid: UInt32) throws -> TestClient {
     let all = Rules(allow: [Rule(try #require(Pattern("**")))])
     return chat.bench.connect(

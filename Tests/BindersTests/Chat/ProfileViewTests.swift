@@ -2,7 +2,7 @@ import Connections
 import TestSupport
 import Testing
 
-/// The Binder Architecture's own example: a profile and its friends.
+/// The example of the Binder Architecture: a profile and its friends.
 @Suite(.leavesNothing)
 struct ProfileViewTests {
   private let chat: ChatBench
@@ -89,7 +89,7 @@ struct ProfileViewTests {
       #expect(lines.contains(#""closed","params":{"view":"\#(view)","#), "\(view)")
     }
     #expect(guest.connection.views.isEmpty)
-    // The views of who is logged in now are not closed by what becomes of the one before.
+    // Changes to the previous user do not close the views of the current one.
     _ = guest.open("profile", "p")
     _ = call(kim, "users.revoke", "{}")
     #expect(guest.settle().isEmpty)

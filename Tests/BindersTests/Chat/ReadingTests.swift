@@ -3,7 +3,7 @@ import Journal
 import TestSupport
 import Testing
 
-/// What is noted of what a user has read in the view of a room.
+/// The recorded read positions of a user in the view of a room.
 @Suite(.leavesNothing)
 struct ReadingTests {
   private let chat: ChatBench
@@ -18,7 +18,7 @@ struct ReadingTests {
     _ = lee.call(#"{"id":1,"method":"chat.join","params":{"room":1}}"#)
   }
 
-  /// How far the journal says that lee has read, each time.
+  /// The recorded read positions of lee, in journal order.
   private var noted: [String] {
     chat.bench.store.commit()
     var noted: [String] = []
@@ -42,7 +42,7 @@ struct ReadingTests {
     for i in 1...10 {
       say("\(i)")
       _ = lee.settle()
-      // What one turn changes comes in one frame, which ends with nothing unread.
+      // All changes of a turn arrive in one frame, and none is unread at its end.
       for line in other.settle() {
         let shown = line.ranges(of: #""unread":"#).last.map { line[$0.upperBound...].prefix(1) }
         #expect(shown ?? "0" == "0")

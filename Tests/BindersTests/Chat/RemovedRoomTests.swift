@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Rooms that are removed, and how many one may make.
+/// Removed rooms, and the limit on rooms of a user.
 @Suite(.leavesNothing)
 struct RemovedRoomTests {
   private let chat: ChatBench

@@ -2,7 +2,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// Commands that have done nothing and returned nothing, asked for again.
+/// Repeated commands without effect or result.
 @Suite(.leavesNothing)
 struct RepeatTests {
   private let chat: ChatBench

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// What the rules of a role leave of a search.
+/// Search results filtered by the rules of a role.
 @Suite(.leavesNothing)
 struct SearchRightsTests {
   private let chat: ChatBench

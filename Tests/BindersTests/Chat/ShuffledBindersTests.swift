@@ -4,10 +4,10 @@ import Services
 import TestSupport
 import Testing
 
-/// Binders are declarations: whatever the order of their lines, clients see the same.
+/// The order of the lines of a binder makes no difference for clients.
 @Suite(.leavesNothing)
 struct ShuffledBindersTests {
-  /// All that two clients see while they log in, look around, talk, rename, befriend and leave.
+  /// Returns all lines of two clients that log in, open views, talk, rename, befriend and leave.
   private func script(seed: Int) throws -> [String] {
     let chat = try ChatBench(finding: [
       SearchHit(id: "chat/1/1", title: "lobby, lee", text: "hello", source: "chat/rooms/1/messages")
@@ -53,7 +53,7 @@ struct ShuffledBindersTests {
     }
   }
 
-  /// The same of people, threads and feeds, seen by one client and changed by another.
+  /// Returns the lines of a client that watches people, threads and feeds changed by another.
   private func otherScript(seed: Int) throws -> [String] {
     let whole = try WholeBench(lineOrder: LineOrder.order(seed))
     let (kim, lee) = (whole.bench.connect(), whole.bench.connect(uid: 1001))

@@ -24,7 +24,7 @@ struct CrowdTests {
     let before = small.processorSeconds
     usleep(200_000)
     #expect(small.processorSeconds - before < 0.1)
-    // Who is in is served: what the journal needs was opened before.
+    // Connected clients are served: the journal has opened its files before.
     for i in 1...20 {
       #expect(
         try clients[0].call(#"{"id":1,"method":"cells.add","params":["n"]}"#)
@@ -89,13 +89,13 @@ struct CrowdTests {
     func limit(_ descriptors: Int) throws {
       _ = try run(["prlimit", "--pid", "\(small.pid)", "--nofile=\(descriptors):1024"])
     }
-    // Those that are open stay; there is no other one, not even one to give up.
+    // Open descriptors stay; no other is available, not even the reserve.
     try limit(small.descriptors)
     var waiting: [TestSocket] = []
     let ping = Array((#"{"id":1,"method":"ping"}"# + "\n").utf8)
     for i in 0..<50 {
       waiting.append(try TestSocket(small.socket))
-      // Who asks late may have been hung up on.
+      // A late request may find the connection closed.
       if i % 2 == 0 { usleep(2_000) }
       _ = waiting.last?.sendNow(ping)
     }
@@ -109,7 +109,7 @@ struct CrowdTests {
     }
     let lines = try waiting.map { try $0.line() ?? "hung up on" }
     let told = lines.count { $0.contains(#""reason":"too_many_connections""#) }
-    // Where a descriptor was free between others one may have come in.
+    // A free descriptor between others may have let one client in.
     #expect(told >= 45)
     #expect(told + lines.count { $0.contains(#""id":1"#) } == 50, "\(lines)")
     try limit(1024)
@@ -129,7 +129,7 @@ struct CrowdTests {
       for i in 0..<count {
         let client = try TestSocket(bench.daemon.socket)
         _ = client.sendNow(subscribe)
-        // Some leave before they are answered, some after, some in the middle of a line.
+        // Some leave before the answer, some after it, some within a line.
         if i % 3 == 0 { _ = try client.line() }
         if i % 5 == 0 { _ = client.sendNow(Array(#"{"id":3,"#.utf8)) }
         client.close()

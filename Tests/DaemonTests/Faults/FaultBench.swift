@@ -3,21 +3,21 @@ import JSON
 import TestSupport
 import Testing
 
-/// A daemon that something is done to, and what must hold after it, whatever it was.
+/// A daemon for fault injection, and the checks that must hold after each fault.
 final class FaultBench {
   let daemon: DaemonProcess
 
-  /// A client that was there before.
+  /// A client that connected before the fault.
   let old: TestSocket
 
   private let descriptors: Int
   private let memory: Int
   private let epoch: JSONValue?
 
-  /// How often ``old`` was told that it has counted up.
+  /// The number of acknowledged increments by ``old``.
   private var acknowledged = 0
 
-  /// - Parameter limits: Those that are not the defaults: what takes a minute there takes seconds here.
+  /// - Parameter limits: Limits that differ from the defaults, for example shorter times.
   init(limits: [String: Int] = [:]) throws {
     let place = try TemporaryDirectory()
     defer { withExtendedLifetime(place) {} }
@@ -27,7 +27,7 @@ final class FaultBench {
     daemon = try DaemonProcess(["--config", file])
     old = try TestSocket(daemon.socket)
     epoch = try old.result(#"{"id":0,"method":"hello"}"#)["epoch"]
-    // What is made once is made before it is counted.
+    // Allocate everything that is allocated once before measuring.
     for _ in 0..<20 {
       let client = try TestSocket(daemon.socket)
       _ = try client.call(#"{"id":1,"method":"subscribe","params":["cells/**"]}"#)
@@ -40,7 +40,7 @@ final class FaultBench {
     try count()
   }
 
-  /// Counts a cell up and waits until that is kept.
+  /// Increments a cell and waits for the acknowledgement.
   func count() throws {
     acknowledged += 1
     let result = try old.result(
@@ -48,7 +48,7 @@ final class FaultBench {
     #expect(result["value"] == .number(JSONNumber(acknowledged)))
   }
 
-  /// A number of `stats`.
+  /// Returns a number of `stats`.
   func stats(_ name: String) throws -> Int {
     guard case .object(let stats)? = try old.result(#"{"id":1,"method":"stats"}"#)["stats"],
       case .number(let number)? = stats[name]
@@ -64,10 +64,12 @@ final class FaultBench {
     Issue.record("it does not come to that: \(what)")
   }
 
-  /// The daemon is up, clients from before and new ones are answered, memory and descriptors are
-  /// what they were, and what was acknowledged is there, also after a kill.
+  /// Checks that the daemon has survived a fault.
   ///
-  /// - Parameter growth: Bytes that may stay behind; what the allocator keeps is among them.
+  /// It answers old and new clients, memory and descriptors are at their earlier level, and
+  /// acknowledged commands are there, also after a kill.
+  ///
+  /// - Parameter growth: The allowed growth in bytes, including memory kept by the allocator.
   func checkWellBeing(growth: Int = 6 << 20) throws {
     try count()
     let new = try TestSocket(daemon.socket)
@@ -96,7 +98,7 @@ final class FaultBench {
   }
 }
 
-/// The error of an answer.
+/// Returns the `data` of the error of an answer.
 func error(_ line: String?) -> JSONObject? {
   guard let line, case .object(let frame)? = try? JSONValue(parsing: line),
     case .object(let error)? = frame["error"], case .object(let data)? = error["data"]
@@ -104,7 +106,7 @@ func error(_ line: String?) -> JSONObject? {
   return data
 }
 
-/// The stable name of the error of an answer.
+/// Returns the stable name of the error of an answer.
 func errorName(_ line: String?) -> String? {
   guard case .string(let name)? = error(line)?["name"] else { return nil }
   return name

@@ -2,7 +2,7 @@ import Glibc
 import JSON
 import Testing
 
-/// Rows 11 and 12 of the faults: clients that want too much.
+/// Rows 11 and 12 of the faults: greedy clients.
 struct GreedTests {
   let bench: FaultBench
 
@@ -37,7 +37,7 @@ struct GreedTests {
     usleep(300_000)
     #expect(bench.daemon.processorSeconds - processor < 0.1, "the loop spins beside a full socket")
     greedy.close()
-    // The window of events that readers are fed from stays for a while.
+    // The shared window of events stays in memory for a while.
     try bench.checkWellBeing(growth: 24 << 20)
   }
 
@@ -88,7 +88,7 @@ struct GreedTests {
     try bench.checkWellBeing()
   }
 
-  /// Sends the same bytes again and again, and counts the lines that come, whatever they say.
+  /// Sends the same bytes repeatedly, and returns the number of received lines.
   private func bomb(_ bytes: [UInt8], times: Int, lines wanted: Int) throws -> Int {
     let client = try TestSocket(bench.daemon.socket)
     defer { client.close() }
@@ -131,7 +131,7 @@ struct GreedTests {
     let before = bench.daemon.residentBytes
     #expect(try bomb(pairs, times: some, lines: some * 200) == some * 200)
     #expect(DaemonProcess.isSanitized || bench.daemon.residentBytes - before < 1 << 20)
-    // Of each batch but the first every part is refused.
+    // All requests of each batch but the first are refused.
     let part = #"{"id":1,"method":"subscribe","params":["cells/a"]}"#
     let batch = "[" + [String](repeating: part, count: 256).joined(separator: ",") + "]\n"
     #expect(try bomb(Array(batch.utf8), times: some / 5, lines: some / 5) == some / 5)

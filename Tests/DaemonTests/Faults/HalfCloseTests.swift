@@ -2,7 +2,7 @@ import Glibc
 import JSON
 import Testing
 
-/// Row 10 of the faults: clients that end their side, or vanish.
+/// Row 10 of the faults: clients that half-close or vanish.
 struct HalfCloseTests {
   let bench: FaultBench
 
@@ -56,7 +56,7 @@ struct HalfCloseTests {
       let client = try TestSocket(bench.daemon.socket)
       _ = client.sendNow(lines)
       if i % 2 == 0 { client.finish() }
-      // Leaving with something unread resets the connection.
+      // A close with unread input resets the connection.
       if i % 3 == 0 { _ = try client.line() }
       if i % 5 == 0 { _ = client.sendNow(Array(#"{"id":2,"met"#.utf8)) }
       client.close()

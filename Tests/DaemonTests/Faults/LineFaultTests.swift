@@ -2,7 +2,7 @@ import Glibc
 import JSON
 import Testing
 
-/// Rows 1 and 3 to 9 of the faults: lines that are no requests; row 2 is in PatienceTests.
+/// Rows 1 and 3 to 9 of the faults: lines that are not requests; row 2 is in PatienceTests.
 struct LineFaultTests {
   let bench: FaultBench
   let client: TestSocket
@@ -18,7 +18,7 @@ struct LineFaultTests {
     try bench.checkWellBeing()
   }
 
-  /// What a cell is set to, as the client writes it.
+  /// Sets a cell to a JSON text, written verbatim, and returns the line of the answer.
   private func set(_ value: String) throws -> String {
     try client.call(#"{"id":1,"method":"cells.set","params":["a",\#(value)]}"#)
   }
@@ -57,7 +57,7 @@ struct LineFaultTests {
     #expect(try errorName(client.call("\u{FEFF}{}")) == "parse_error")
     try client.send(bytes: [0xFF, 0xFE, 0x7B, 0x00, 0x7D, 0x00, 0x0A])  // UTF-16
     #expect(errorName(try client.line()) == "parse_error")
-    // What a terminal would take for an order.
+    // A terminal control sequence.
     _ = try client.call(
       #"{"id":1,"method":"hello","params":{"client":{"name":"\u001b]0;x\u0007","version":"\u009b"}}}"#
     )
@@ -150,7 +150,7 @@ struct LineFaultTests {
     #expect(errorName(try set(object(4097) { "m\($0)" })) == "parse_error")
     let before = bench.daemon.processorSeconds
     #expect(errorName(try set(object(80_000) { "\($0)" })) == "parse_error")
-    // Names that many hash functions take for the same: none of them costs the square.
+    // Names that collide in common hash functions must not cost quadratic time.
     #expect(
       try set(
         object(4096) { i in
@@ -209,7 +209,7 @@ struct LineFaultTests {
       #expect(errorName(try client.call(line)) == "invalid_request", "\(line)")
     }
     #expect(try client.call("[[]]").hasPrefix(#"[{"jsonrpc":"2.0","id":null,"error""#))
-    // A good line, and the bad ones before it are forgiven.
+    // A valid line resets the count of bad lines.
     #expect(try client.call(#"{"id":1,"method":"ping"}"#).contains("result"))
     for _ in 0..<15 { #expect(errorName(try client.call("x")) == "parse_error") }
     let http = try TestSocket(bench.daemon.socket)

@@ -2,10 +2,10 @@ import Glibc
 import JSON
 import Testing
 
-/// Row 25 of the faults over the socket: what is well said and means no good.
+/// Row 25 of the faults over the socket: valid requests with harmful meaning.
 ///
-/// Handlers and transformers of our own that misbehave are in BindersTests and SignalsTests, signals
-/// in ShutdownTests.
+/// Misbehaving handlers and transformers are in BindersTests and SignalsTests, signals in
+/// ShutdownTests.
 struct SemanticsTests {
   let bench: FaultBench
   let client: TestSocket

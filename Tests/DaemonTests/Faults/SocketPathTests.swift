@@ -2,9 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Row 22 of the faults: what is at the path of the socket; the rest is in JournalOwnerTests.
+/// Row 22 of the faults: files at the path of the socket; the rest is in JournalOwnerTests.
 struct SocketPathTests {
-  /// Starts a daemon that is not to come up.
+  /// Starts a daemon that must fail, and returns its log.
   private func refusal(_ socket: String, _ directory: String) throws -> String {
     let daemon = try DaemonProcess(
       ["--socket", socket, "--journal", directory + "/other.db"], waits: false)
@@ -70,7 +70,7 @@ struct SocketPathTests {
 
   @Test
   func `22: a directory that another group may write is not used`() throws {
-    guard getuid() == 0 else { return }  // only root gives directories away
+    guard getuid() == 0 else { return }  // only root can change owners
     let home = try TemporaryDirectory()
     let shared = home.path + "/shared"
     mkdir(shared, 0o770)

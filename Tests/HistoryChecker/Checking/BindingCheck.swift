@@ -1,11 +1,11 @@
 internal import JSON
 
 extension HistoryChecker {
-  /// What a binding writes was a value of the other cell, later than the one that it wrote before.
+  /// Checks that a binding writes a value of its source, later than the value that it wrote before.
   func check(_ event: Event, of binding: KnownBinding) throws(Violation) -> KnownBinding {
     let told = event.data.members?["value"] ?? .null
     func isTold(_ value: Value) -> Bool {
-      // One that goes away passes null on.
+      // The binding writes null for a removed source.
       value == .json(told) || (value == .none && told == .null)
     }
     var binding = binding

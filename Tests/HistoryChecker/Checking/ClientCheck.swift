@@ -1,24 +1,24 @@
 internal import JSON
 
-/// One client as its lines show it: what it waits for, and what it watches.
+/// The state of one client according to its lines.
 struct ClientCheck {
   let name: String
 
-  /// Requests without an answer, by id.
+  /// The pending requests, by id.
   var pending: [String: Asked] = [:]
 
-  /// Subscriptions by handle.
+  /// The subscriptions, by handle.
   var watches: [String: any Watch] = [:]
 
   struct Asked {
     let request: Request
-    /// The greatest position that was known when it was sent.
+    /// The greatest durable position known when it was sent.
     let floor: Int
   }
 }
 
 extension HistoryChecker {
-  /// Takes one line.
+  /// Checks one entry of the history.
   mutating func check(_ entry: Entry, _ client: inout ClientCheck) throws(Violation) {
     switch entry.what {
     case .other: break
@@ -74,7 +74,7 @@ extension HistoryChecker {
     }
   }
 
-  /// What was shown is in the journal.
+  /// Checks that the journal contains a position that was sent.
   private func checkIsThere(_ seq: Int, _ client: String) throws(Violation) {
     guard seq <= timeline.end else {
       throw Violation(
@@ -82,7 +82,7 @@ extension HistoryChecker {
     }
   }
 
-  /// What is read is not older than what somebody knew before it was asked for.
+  /// Checks that a read is not older than the positions known before its request.
   private func checkFresh(
     _ answer: Answer, _ asked: ClientCheck.Asked, _ client: String
   ) throws(Violation) {
@@ -98,7 +98,7 @@ extension HistoryChecker {
     guard source != "events" else { return }
     guard let result = answer.result, let seq = answer.seq else {
       guard answer.error == "not_found" else { return }
-      // Without a position: at some time since it was asked for there was none.
+      // There is no position: the source must have been absent at some time since the request.
       let states = timeline.states(of: [source], after: asked.floor)
       guard asked.floor < timeline.start || states.contains(where: { $0[source].isAbsent }) else {
         throw Violation(.value, "\(client) reads that there is no \(source), which is there")
@@ -115,7 +115,7 @@ extension HistoryChecker {
 }
 
 extension Timeline {
-  /// A value is that of its position.
+  /// Checks that a value is that of its position.
   func check(
     _ text: JSONText?, of source: String, at seq: Int, _ client: String
   ) throws(Violation) {
@@ -125,7 +125,7 @@ extension Timeline {
       .value, "\(client) is told that \(source) is \(told) at \(seq), and it is \(expected)")
   }
 
-  /// The values of a pattern are those of its position, all of them.
+  /// Checks that the values of a pattern are complete and those of its position.
   func check(
     _ values: JSONText, of pattern: String, at seq: Int, _ client: String
   ) throws(Violation) {
@@ -137,7 +137,7 @@ extension Timeline {
 }
 
 extension String {
-  /// Whether a source is one of a pattern.
+  /// Returns whether a source matches a pattern.
   func matches(_ pattern: String) -> Bool {
     var segments = split(separator: "/")[...]
     for part in pattern.split(separator: "/") {

@@ -1,6 +1,8 @@
 internal import JSON
 
-/// One who watches a list or a map: the steps make of what was shown what is there.
+/// A subscription to a list or a map.
+///
+/// The steps applied to the last value must give the current one.
 struct CollectionWatch: Watch {
   private let name: String
   private let source: String
@@ -8,7 +10,7 @@ struct CollectionWatch: Watch {
   private var seq: Int
   private var value: Value
 
-  /// Whether no part of the whole is outstanding.
+  /// Whether all parts of the value have arrived.
   private var isWhole: Bool
 
   init(_ name: String, _ source: String, _ value: Value, at seq: Int, isWhole: Bool, isPaced: Bool)

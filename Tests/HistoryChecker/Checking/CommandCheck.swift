@@ -1,13 +1,13 @@
 internal import JSON
 
 extension HistoryChecker {
-  /// Holds the answer of a command against what the journal has of it.
+  /// Checks the answer of a command against its events in the journal.
   mutating func check(
     _ answer: Answer, toCommand id: String, _ client: String
   ) throws(Violation) {
     guard var command = commands[id] else { return }
     if let error = answer.error {
-      // Not run, or not known whether: it is asked for again.
+      // It did not run, or that is unknown; the client repeats it.
       if ["shutting_down", "read_only"].contains(error) { return }
       try checkIsRight(.refused(error), id, command)
     } else if let seq = answer.seq {
@@ -54,12 +54,12 @@ extension HistoryChecker {
     }
   }
 
-  /// A command that wrote nothing was right to do so at some time since it was sent.
+  /// Checks that a command without events was right to write none, at some time since it was sent.
   private func checkIsRight(
     _ outcome: Effect, _ id: String, _ command: Sent
   ) throws(Violation) {
     if case .wrote(_, let seq, _)? = effects[id] {
-      // A conflict is not remembered: what was sent before by a client that was killed is run later.
+      // Conflicts are not remembered: an earlier attempt of a killed client may run later.
       if case .refused("conflict") = outcome, command.count > 1 { return }
       throw Violation(
         .answer, "command \(id) was answered as if it had written nothing, and is at \(seq)")
@@ -78,12 +78,12 @@ extension HistoryChecker {
 }
 
 extension Answer {
-  /// What the method has returned; of an `atomic` what each of its calls has.
+  /// The value that the method returned; for `atomic`, the values of all its calls.
   fileprivate var returned: JSONText { result?["value"] ?? result?["values"] ?? .null }
 }
 
 extension MethodCall {
-  /// The source that the call, or the first of an `atomic`, is about.
+  /// The source of the call, or of the first call of an `atomic`.
   package var source: String {
     if method == "atomic" { return parts.first?.source ?? "" }
     if method == "set" { return text("source") }

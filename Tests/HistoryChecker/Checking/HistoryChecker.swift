@@ -1,16 +1,16 @@
 internal import JSON
 
-/// Holds a history against the promises: exactly once, in order, and what is shown is what was kept.
+/// Checks the guarantees in a history: exactly once, in order, and only durable values are sent.
 package struct HistoryChecker {
   let history: History
 
-  /// A command as it was sent in this history, or before.
+  /// A command that was sent in this history or before.
   struct Sent {
     let call: MethodCall
     let expect: [String: Int]
-    /// What was known to be durable when it was sent first.
+    /// The greatest durable position known when it was first sent.
     var floor = 0
-    /// How often it was sent.
+    /// The number of times it was sent.
     var count = 0
     var isAnswered = false
   }
@@ -21,7 +21,7 @@ package struct HistoryChecker {
   var seen: SeenCommands
   var bindings: [String: KnownBinding]
 
-  /// The greatest position that is known to be durable.
+  /// The greatest position known to be durable.
   var floor: Int
 
   private init(_ history: History) {
@@ -46,9 +46,9 @@ package struct HistoryChecker {
   /// Checks a history.
   ///
   /// - Parameters:
-  ///   - position: From where on readers go on in the history that follows; left out: from the end.
-  ///   - keeping: Commands that may be asked for again although they were answered.
-  /// - Returns: What the history that follows has to know.
+  ///   - position: The position at which readers resume in the next history; by default the end.
+  ///   - keeping: Commands that may be repeated although they were answered.
+  /// - Returns: The past that the next history needs.
   package static func check(
     _ history: History, goingOnAt position: Int = .max, keeping: Set<String> = []
   ) throws(Violation) -> Past {
@@ -64,9 +64,9 @@ package struct HistoryChecker {
     return checker.past(kept ?? history.past.state, proved: state.seq, keeping)
   }
 
-  /// Runs the journal: each event is what its command does where it stands, once.
+  /// Replays the journal: each event must be the effect of its command at its position, once.
   ///
-  /// - Parameter note: Told of the state behind each command.
+  /// - Parameter note: Called with the state after each command.
   private mutating func checkJournal(_ note: (State) -> Void) throws(Violation) -> State {
     var state = history.past.state
     var events = history.journal[...]
@@ -110,7 +110,7 @@ package struct HistoryChecker {
     timeline.note(event, state)
   }
 
-  /// Takes the events of one command.
+  /// Removes the events of one command from the front, and checks them.
   private mutating func run(
     _ events: inout ArraySlice<Event>, _ state: inout State
   ) throws(Violation) {

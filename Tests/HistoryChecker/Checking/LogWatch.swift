@@ -1,6 +1,6 @@
 internal import JSON
 
-/// A reader of events, or of each change of some sources: it misses nothing and hears nothing twice.
+/// A reader of events, or of every change of some sources: no gaps and no duplicates.
 struct LogWatch: Watch {
   private let name: String
   private let source: String
@@ -8,7 +8,7 @@ struct LogWatch: Watch {
   private let streams: [String]
   private let journal: [Event]
 
-  /// The first event that it may still be told.
+  /// The index of the first event that may still arrive.
   private var next: Int
 
   init(_ name: String, _ source: String, _ filter: JSONText?, after: Int, _ journal: [Event]) {
@@ -31,7 +31,7 @@ struct LogWatch: Watch {
   mutating func take(_ notice: Notice, _ timeline: Timeline) throws(Violation) {
     guard let seq = notice.seq else { return }
     guard notice.method == "next" else { return try pass(seq) }
-    // What is not known cannot be missed.
+    // Events before the known part cannot be checked.
     guard seq > timeline.start else { return }
     while next < journal.count, !isWanted(journal[next]) { next += 1 }
     guard next < journal.count, seq >= journal[next].seq else {
@@ -52,7 +52,7 @@ struct LogWatch: Watch {
     }
   }
 
-  /// It has been told everything up to a position.
+  /// Records that everything up to a position has arrived.
   private mutating func pass(_ seq: Int) throws(Violation) {
     try checkShown(upTo: seq)
     while next < journal.count, journal[next].seq <= seq { next += 1 }

@@ -1,7 +1,8 @@
 internal import JSON
 
-/// One who watches a value: what is shown is the value of its position, and what was left out is
-/// counted.
+/// A subscription to a value.
+///
+/// Each sent value must be that of its position, and the number of skipped changes must be right.
 struct StateWatch: Watch {
   private let name: String
   private let source: String
@@ -36,7 +37,7 @@ struct StateWatch: Watch {
     guard changes.last?.seq == place else {
       throw Violation(.value, "\(name) is shown a change at \(place), where there is none")
     }
-    // A change back to what was shown last is not shown, and not counted with those before it.
+    // A change back to the last sent value is not sent, and restarts the count.
     let left = changes.count - 1
     let swallowed = changes.dropLast().indices.filter { isDistinct && changes[$0].value == value }
     guard skipped == left || swallowed.contains(where: { left - $0 - 1 == skipped }) else {
@@ -48,7 +49,7 @@ struct StateWatch: Watch {
   func checkShown(upTo last: Int, asOf now: Int, _ timeline: Timeline) throws(Violation) {
     guard !isPaced, seq < last, let expected = timeline.value(of: source, at: last),
       expected != value,
-      // What has become what was shown last meanwhile is not shown.
+      // If the value has changed back to the last sent one, nothing is sent.
       let later = timeline.changes(of: source, after: last, upTo: now),
       !isDistinct || !later.contains(where: { $0.value == value })
     else { return }
@@ -57,7 +58,7 @@ struct StateWatch: Watch {
   }
 }
 
-/// One who watches all sources of a pattern.
+/// A subscription to all sources of a pattern.
 struct PatternWatch: Watch {
   private let name: String
   private let pattern: String
@@ -93,9 +94,9 @@ struct PatternWatch: Watch {
     }
   }
 
-  /// How many of some changes are counted as left out when the last of them is shown.
+  /// Returns the number of changes that count as skipped when the last of them is sent.
   ///
-  /// A change to the value that is there already is not counted, nor what has arrived and gone again.
+  /// Changes to an equal value do not count, nor sources that were added and removed meanwhile.
   private func leftOut(of changes: [Timeline.Change], since first: Value) -> Int? {
     var (before, left, isNew) = (first, Int?.none, false)
     for change in changes {
@@ -116,7 +117,7 @@ struct PatternWatch: Watch {
       let last = shown[source] ?? start
       guard last < seq, let then = timeline.value(of: source, at: last),
         let expected = timeline.value(of: source, at: seq), then != expected,
-        // What has gone again meanwhile, and was not shown, is not told.
+        // A source that was added and removed meanwhile is not sent.
         let later = timeline.changes(of: source, after: seq, upTo: now),
         !then.isAbsent || !later.contains(where: { $0.value.isAbsent })
       else { continue }

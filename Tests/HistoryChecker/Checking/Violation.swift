@@ -1,37 +1,37 @@
-/// A promise that a history breaks.
+/// A violated guarantee.
 package struct Violation: Error, Hashable, CustomStringConvertible {
   package enum Rule: String, Sendable {
-    /// The journal has a hole, or does not follow from itself.
+    /// The journal has a gap, or an event does not fit the state before it.
     case journal
-    /// The identity of the journal has changed.
+    /// The epoch of the journal has changed.
     case epoch
-    /// What was shown as durable is gone.
+    /// Something that was sent as durable is gone.
     case lost
     /// A command is in the journal more than once.
     case doubled
-    /// An event is of no command that anybody has sent.
+    /// An event belongs to no command that was sent.
     case unknown
-    /// An event is not what its command does where it stands.
+    /// An event is not the effect of its command at its position.
     case event
-    /// A position means something else than it did.
+    /// A position denotes another event than before.
     case meaning
-    /// An answer is not what its command returns.
+    /// An answer differs from the result of its command.
     case answer
-    /// What was asked again is not answered as before.
+    /// A repeated command got another answer than before.
     case repeated
     /// A value is not that of its position.
     case value
-    /// What was shown is older than what was known to be there.
+    /// A sent value is older than a position known before.
     case stale
-    /// A reader has missed an event, or was told it again.
+    /// A reader has missed an event, or got it twice.
     case gap
-    /// What was left out is miscounted.
+    /// The number of skipped changes is wrong.
     case skipped
-    /// The steps do not make the list.
+    /// The steps do not give the value.
     case steps
-    /// A frame comes of a subscription that is not there, or before another that stands before it.
+    /// A frame belongs to no open subscription, or arrived out of order.
     case order
-    /// A subscription has ended by itself.
+    /// The daemon has ended a subscription.
     case fail
   }
 

@@ -1,16 +1,16 @@
 internal import JSON
 
-/// A subscription as its client sees it.
+/// A subscription from the view of its client.
 protocol Watch {
-  /// Takes a frame.
+  /// Checks a frame.
   mutating func take(_ notice: Notice, _ timeline: Timeline) throws(Violation)
 
-  /// Everything up to a position has been shown, at a moment when the journal was at another.
+  /// Checks that everything up to `seq` has arrived, when the journal was at `now`.
   func checkShown(upTo seq: Int, asOf now: Int, _ timeline: Timeline) throws(Violation)
 }
 
 extension HistoryChecker {
-  /// What an answered `subscribe` has begun.
+  /// Returns the subscription that an answered `subscribe` has begun.
   func makeWatch(
     _ client: String, _ call: MethodCall, _ result: [String: JSONText]
   ) throws(Violation) -> any Watch {
@@ -57,7 +57,7 @@ extension HistoryChecker {
 }
 
 extension Notice {
-  /// The position of a frame, which is behind that of the frame before.
+  /// Returns the position of a frame; throws if it is not after that of the previous frame.
   func position(after last: Int, _ name: String) throws(Violation) -> Int {
     let seq = seq ?? 0
     guard seq > last else {

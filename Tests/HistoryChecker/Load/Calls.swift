@@ -1,6 +1,6 @@
 internal import JSON
 
-/// The sources that a crowd uses: few, so that it meets at them.
+/// The sources that a crowd uses: few, so that clients contend for them.
 enum Sources {
   static func any(_ random: inout SeededRandom) -> String {
     switch random.below(10) {
@@ -19,7 +19,7 @@ enum Sources {
   }
 }
 
-/// Commands at random.
+/// Random commands.
 enum Calls {
   static func any(_ random: inout SeededRandom) -> MethodCall {
     switch random.below(100) {
@@ -34,7 +34,7 @@ enum Calls {
     }
   }
 
-  /// Several calls as one.
+  /// Returns several calls as one `atomic`.
   private static func together(_ random: inout SeededRandom) -> MethodCall {
     var calls: [JSONText] = []
     for _ in 0...random.below(4) {
@@ -81,7 +81,7 @@ enum Calls {
     }
   }
 
-  /// - Parameter length: About how long the list becomes.
+  /// - Parameter length: The approximate length that the list reaches.
   private static func list(
     _ name: String, _ value: JSONText, _ length: Int, _ random: inout SeededRandom
   ) -> MethodCall {

@@ -1,28 +1,30 @@
-/// Clients that do everything at once, and a record of it; one thread, so that the record has an order.
+/// Clients with mixed load, and a record of their traffic.
+///
+/// All run on one thread, so that the record is ordered.
 package final class Crowd {
-  /// What was recorded since it was taken last.
+  /// The entries recorded since ``takeEntries()``.
   private var entries: [Entry] = []
   private var clients: [LoadClient] = []
   private var random: SeededRandom
   private let path: String
   private let actionsPerSecond: Int
 
-  /// The greatest position that anybody was shown.
+  /// The greatest position that a client has received.
   private(set) var known = 0
 
-  /// Up to where everything was checked, and read by all readers.
+  /// The position up to which everything was checked, and read by all readers.
   package internal(set) var proved = 0
 
-  /// Nothing from here on was ever to be removed.
+  /// The position from which on no event was to be removed.
   var compacted = 0
 
-  /// How often a reader has gone on where it was, and how often clients were killed.
+  /// The number of times that a reader has resumed.
   package internal(set) var resumes = 0
   package private(set) var crashes = 0
   package private(set) var repeats = 0
 
-  /// - Parameter size: How many there are: two of four write, one watches, one reads. Beside them is
-  ///   one housekeeper.
+  /// - Parameter size: The number of clients: of four, two write, one watches and one reads. There
+  ///   is also one housekeeper.
   package init(
     of size: Int = 16, at path: String, seed: UInt64, actionsPerSecond: Int
   ) {
@@ -45,10 +47,10 @@ package final class Crowd {
     clients.append(Housekeeper("housekeeper", in: self, seed: random.next()))
   }
 
-  /// Called when the time of a round is over, before anybody is killed.
+  /// Called at the end of a round, before clients are killed.
   package var beforeEnd: () -> Void = {}
 
-  /// Works for a time.
+  /// Runs the clients for a time.
   package func work(milliseconds: Int) {
     let start = monotonicMilliseconds()
     var done = 0
@@ -70,7 +72,7 @@ package final class Crowd {
     beforeEnd()
   }
 
-  /// Takes what has come.
+  /// Takes an entry that was received.
   private func listen(milliseconds: Int) {
     let now = monotonicMilliseconds()
     let awake = clients.filter { $0.deafUntil <= now }
@@ -79,7 +81,7 @@ package final class Crowd {
     for client in awake where ready.contains(where: { $0 === client.socket }) { client.listen() }
   }
 
-  /// Takes all that a daemon that has ended, or is ending, had still sent.
+  /// Receives the remaining output of a daemon that has ended or is ending.
   package func listenToTheEnd() {
     let start = monotonicMilliseconds()
     while clients.contains(where: { $0.socket != nil }), monotonicMilliseconds() - start < 20_000 {
@@ -89,7 +91,7 @@ package final class Crowd {
     leave("given up")
   }
 
-  /// All leave at once, without a word.
+  /// Disconnects all clients at once.
   package func leave(_ reason: String) {
     for client in clients { client.lose(reason) }
   }
@@ -105,15 +107,15 @@ package final class Crowd {
     }
   }
 
-  /// Hands over what was recorded.
+  /// Returns the recorded entries and removes them.
   package func takeEntries() -> [Entry] {
     defer { entries = [] }
     return entries
   }
 
-  /// From where on all readers can go on.
+  /// The position from which all readers can resume.
   package var cursor: Int { clients.map(\.cursor).min() ?? .max }
 
-  /// The commands that may be asked for again.
+  /// The commands that may be repeated.
   package var repeatable: Set<String> { Set(clients.flatMap(\.repeatable)) }
 }

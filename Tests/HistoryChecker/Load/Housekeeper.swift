@@ -1,7 +1,8 @@
 internal import JSON
 
-/// One who looks after the daemon while all others use it: reads the configuration again, removes
-/// events that nobody needs any more, and looks at views.
+/// A client that maintains the daemon.
+///
+/// It reloads the configuration, removes events that all readers have passed, and opens views.
 final class Housekeeper: LoadClient {
   private var views: [String] = []
   private var lastView = 0
@@ -11,7 +12,7 @@ final class Housekeeper: LoadClient {
   }
 
   override func act() {
-    // It has as many turns as each of the others.
+    // It gets as many turns as the others.
     guard random.once(in: 10) else { return }
     switch random.below(4) {
     case 0: send("reload", [:])
@@ -21,7 +22,7 @@ final class Housekeeper: LoadClient {
     }
   }
 
-  /// Lets go what everybody has read.
+  /// Requests removal of events that all readers have passed.
   private func compact() {
     guard crowd.proved > 1 else { return }
     let before = 1 + random.below(crowd.proved)

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// Reads the journal over the socket, a page a time.
+/// Reads the journal over the socket, page by page.
 package struct JournalReader {
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
@@ -36,14 +36,14 @@ package struct JournalReader {
     return result
   }
 
-  /// Makes a cell follow another from now on, also after a restart.
+  /// Binds a cell to another; the binding survives restarts.
   package func bind(_ source: String, to target: String, name: String) throws(Failure) {
     _ = try call(
       #"{"id":1,"method":"bind","params":{"expr":"\#(source) ~> \#(target)","binding":"\#(name)","scope":"daemon"}}"#
     )
   }
 
-  /// Waits until a cell has what the one that it follows has.
+  /// Waits until a bound cell has the value of its source.
   package func wait(until target: String, has source: String) throws(Failure) {
     func value(_ source: String) throws(Failure) -> JSONText {
       try answer(#"{"id":1,"method":"get","params":{"source":"\#(source)"}}"#).result?["value"]
@@ -56,17 +56,17 @@ package struct JournalReader {
     throw Failure(description: "\(target) does not follow \(source)")
   }
 
-  /// The identity of the journal.
+  /// Returns the epoch of the journal.
   package func epoch() throws(Failure) -> String {
     try call(#"{"id":1,"method":"hello"}"#)["epoch"]?.string ?? ""
   }
 
-  /// The first position that is kept.
+  /// Returns the first retained position.
   package func first() throws(Failure) -> Int {
     try call(#"{"id":1,"method":"hello"}"#)["first"]?.int ?? 1
   }
 
-  /// Waits until nobody else is connected, so that nothing changes any more.
+  /// Waits until no other client is connected, so that nothing changes any more.
   package func waitForSilence() throws(Failure) {
     for _ in 0..<10_000 {
       let stats = try call(#"{"id":1,"method":"stats"}"#)["stats"]?.members
@@ -76,7 +76,7 @@ package struct JournalReader {
     throw Failure(description: "clients that have gone are still connected")
   }
 
-  /// Hands out all events behind a position.
+  /// Passes all events after a position to `take`.
   package func read(after position: Int, _ take: (Event) -> Void) throws(Failure) {
     var position = position
     var isMore = true

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// One of a crowd: it does at random what clients do, leaves without a word, and comes back.
+/// A client of a crowd: it acts at random, disconnects without notice, and returns.
 class LoadClient {
   let name: String
   unowned let crowd: Crowd
@@ -8,7 +8,7 @@ class LoadClient {
   private(set) var socket: LoadSocket?
   private var lastID = 0
 
-  /// Until when it does not read, in milliseconds.
+  /// The time until which it does not read, in milliseconds of the monotonic clock.
   private(set) var deafUntil = 0
 
   init(_ name: String, in crowd: Crowd, seed: UInt64) {
@@ -17,22 +17,22 @@ class LoadClient {
     random = SeededRandom(seed: seed)
   }
 
-  /// Does one thing.
+  /// Performs one random action.
   func act() {}
 
-  /// Takes up what it was at before.
+  /// Continues its work on a new connection.
   func resume() {}
 
-  /// Takes what has come.
+  /// Takes an entry that was received.
   func take(_ what: Entry.What) {}
 
-  /// The connection is over.
+  /// Discards the state of the lost connection.
   func forget() {}
 
-  /// From which position on it wants to read when it comes back.
+  /// The position from which it resumes.
   var cursor: Int { .max }
 
-  /// Commands that it may ask for again.
+  /// The commands that it may repeat.
   var repeatable: [String] { [] }
 
   // MARK: Connection
@@ -43,7 +43,7 @@ class LoadClient {
     resume()
   }
 
-  /// Leaves without a word, at times within a line.
+  /// Disconnects without notice, sometimes within a line.
   final func crash(_ reason: String) {
     guard let socket else { return }
     if random.once(in: 3) { socket.send(#"{"id":1,"method":"cells.add","par"#) }
@@ -59,12 +59,12 @@ class LoadClient {
     forget()
   }
 
-  /// Does not read for a while.
+  /// Stops reading for a time.
   final func becomeDeaf(forMilliseconds time: Int) {
     deafUntil = monotonicMilliseconds() + time
   }
 
-  /// Takes the lines that have come.
+  /// Takes the received lines.
   final func listen() {
     guard let socket else { return }
     for line in socket.lines() {
@@ -78,7 +78,7 @@ class LoadClient {
   /// Sends a request.
   ///
   /// - Parameter meta: The members of `_meta`; empty for none.
-  /// - Returns: Its id, as the answer has it.
+  /// - Returns: Its id, as in the answer.
   @discardableResult
   final func send(
     _ method: String, _ params: [String: JSONText], meta: [String: JSONText] = [:],

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A client's end of a connection that never waits.
+/// A nonblocking client connection.
 package final class LoadSocket {
   package let descriptor: CInt
   private var received: [UInt8] = []
@@ -8,10 +8,10 @@ package final class LoadSocket {
   private var unsent: [UInt8] = []
   private var isClosed = false
 
-  /// Whether nothing more will come.
+  /// Whether no more input will arrive.
   package private(set) var isOver = false
 
-  /// Connects; `nil` when nobody listens.
+  /// Connects; returns `nil` if no server listens.
   package init?(_ path: String) {
     descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | O_CLOEXEC, 0)
     var address = sockaddr_un()
@@ -39,10 +39,10 @@ package final class LoadSocket {
     Glibc.close(descriptor)
   }
 
-  /// Whether something waits to be sent.
+  /// Whether unsent bytes are queued.
   package var isStuck: Bool { !unsent.isEmpty }
 
-  /// Sends what is taken now, and keeps the rest.
+  /// Sends as much as possible now, and queues the rest.
   package func send(_ text: String) {
     unsent += Array(text.utf8)
     flush()
@@ -57,9 +57,9 @@ package final class LoadSocket {
     }
   }
 
-  /// The whole lines that have come; what the stream was cut within is dropped.
+  /// Returns the complete lines received; an incomplete last line waits for its end.
   package func lines() -> [String] {
-    // No more than a chunk at once: others are to be listened to as well.
+    // Read at most one chunk at a time, so that other clients get their turn.
     if !isOver {
       let count = recv(descriptor, &chunk, chunk.count, CInt(MSG_DONTWAIT))
       if count > 0 {
@@ -77,9 +77,9 @@ package final class LoadSocket {
   }
 }
 
-/// Waits until one of some sockets has something, or a time is over.
+/// Waits until a socket is ready or the time is up.
 ///
-/// - Returns: Those that can be read or sent to.
+/// - Returns: The ready sockets.
 @discardableResult
 func waitFor(_ sockets: [LoadSocket], milliseconds: Int) -> [LoadSocket] {
   var waiting = sockets.map {
@@ -90,7 +90,7 @@ func waitFor(_ sockets: [LoadSocket], milliseconds: Int) -> [LoadSocket] {
   return zip(sockets, waiting).compactMap { $1.revents == 0 ? nil : $0 }
 }
 
-/// Milliseconds of a monotonic clock.
+/// Returns the monotonic clock in milliseconds.
 package func monotonicMilliseconds() -> Int {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A binderd that a crowd works on, started and ended as a user or a power failure would.
+/// A binderd under load; it can be started, stopped and killed.
 package final class LoadedDaemon {
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
@@ -14,9 +14,9 @@ package final class LoadedDaemon {
   package var journal: String { directory + "/journal.db" }
   package var log: String { directory + "/log" }
 
-  /// Starts it and waits until it takes clients.
+  /// Starts it and waits until it accepts clients.
   ///
-  /// - Parameter directory: Where its files are.
+  /// - Parameter directory: The directory of its files.
   package init(_ executable: String, in directory: String) throws(Failure) {
     self.executable = executable
     self.directory = directory
@@ -54,7 +54,7 @@ package final class LoadedDaemon {
     throw Failure(description: "binderd does not listen; see \(log)")
   }
 
-  /// Reads the whole journal back, beside the daemon.
+  /// Verifies the whole journal while the daemon runs.
   ///
   /// - Returns: The exit code.
   package func verify() -> CInt {
@@ -80,7 +80,7 @@ package final class LoadedDaemon {
 
   /// Sends a signal and waits for the end.
   ///
-  /// - Returns: The exit code, or the signal that has ended it as a negative number.
+  /// - Returns: The exit code, or the negated number of the signal that ended it.
   @discardableResult
   package func end(_ signal: CInt) -> CInt {
     guard pid > 0 else { return 0 }
@@ -91,7 +91,7 @@ package final class LoadedDaemon {
     return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
   }
 
-  /// Resident memory in KiB.
+  /// The resident memory in KiB.
   package var residentKibibytes: Int {
     let file = fopen("/proc/\(pid)/statm", "r")
     guard let file else { return 0 }

@@ -1,4 +1,4 @@
-/// Chance that is the same for the same seed (SplitMix64, https://prng.di.unimi.it/splitmix64.c).
+/// A random number generator with a seed (SplitMix64, https://prng.di.unimi.it/splitmix64.c).
 package struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
 
@@ -14,7 +14,7 @@ package struct SeededRandom: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 
-  /// Whether something happens that happens once in so many times.
+  /// Returns `true` once in `count` calls on average.
   package mutating func once(in count: Int) -> Bool { below(count) == 0 }
 
   package mutating func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &self) }

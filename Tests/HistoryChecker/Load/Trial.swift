@@ -1,17 +1,18 @@
 internal import Glibc
 
-/// A crowd at work on a daemon, round after round; after each of them what was recorded is held
-/// against the journal, and what is proved is forgotten.
+/// A crowd that puts load on a daemon in rounds.
+///
+/// After each round the record is checked against the journal; checked entries are discarded.
 package final class Trial {
-  /// How a round ends.
+  /// The end of a round.
   package enum End: Sendable {
-    /// All clients are killed, the daemon goes on.
+    /// All clients are killed; the daemon continues.
     case clientsKilled
-    /// The daemon is killed while it works.
+    /// The daemon is killed under load.
     case daemonKilled
-    /// Both are.
+    /// Clients and daemon are killed.
     case allKilled
-    /// The daemon is told to end.
+    /// The daemon gets SIGTERM.
     case daemonEnded
   }
 
@@ -19,19 +20,19 @@ package final class Trial {
   package let crowd: Crowd
   private var past = Past()
 
-  /// Events behind the past that were read in rounds before.
+  /// Events after the past that earlier rounds have read.
   private var journal: [Event] = []
 
-  /// Of each event.
+  /// The digests of all events.
   private var digests = Digests()
 
-  /// Told of what is broken before the smallest history is looked for, which may take a while.
+  /// Called with a violation before the history is shrunk, which may take long.
   package var onViolation: (Violation, History) -> Void = { _, _ in }
 
   package private(set) var lines = 0
   package var events: Int { past.proved }
 
-  /// A trial of a daemon that nobody has used yet.
+  /// Creates a trial with a new daemon.
   package init(_ daemon: LoadedDaemon, _ crowd: Crowd) throws {
     self.daemon = daemon
     self.crowd = crowd
@@ -43,10 +44,9 @@ package final class Trial {
     past.proved = 2
   }
 
-  /// Lets the crowd work and checks what has come of it.
+  /// Runs the crowd for one round and checks the result.
   ///
-  /// - Returns: The history that breaks a promise, as small as it could be made; `nil` when none is
-  ///   broken.
+  /// - Returns: A minimal history with a violation; `nil` if there is none.
   package func round(milliseconds: Int, _ end: End) throws -> Counterexample? {
     crowd.work(milliseconds: milliseconds)
     switch end {
@@ -99,10 +99,10 @@ package final class Trial {
     return nil
   }
 
-  /// Reads the whole journal once more.
+  /// Reads the whole journal again.
   ///
-  /// - Returns: Whether it is what it was when it was read piece by piece, but for events that were to
-  ///   be removed, of which there are `removed` fewer.
+  /// - Returns: Whether it equals the journal read in pieces, except for `removed` events that a
+  ///   compaction was allowed to remove.
   package func isUnchanged() throws -> (Bool, removed: Int) {
     var again = Digests()
     let reader = try JournalReader(daemon.socket)
@@ -113,13 +113,13 @@ package final class Trial {
   }
 }
 
-/// Sums of events (FNV-1a, 64 bits) that tell whether they are the same.
+/// Hashes of events (FNV-1a, 64 bits), for a comparison.
 private struct Digests {
   struct Digest: Hashable {
     let seq: Int
     let sum: UInt64
 
-    /// No command with an identity has caused it, which would have to be known for a day.
+    /// Whether it may be removed: it has no idempotency key, which would be retained for a day.
     let mayGo: Bool
   }
 

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// One who watches values, lists, maps and patterns, some of them for a while.
+/// A client that subscribes to values, lists, maps and patterns, some of them for a short time.
 final class Watcher: LoadClient {
   private var lastSub = 0
   private var subs: [String] = []
@@ -52,14 +52,14 @@ final class Watcher: LoadClient {
   }
 }
 
-/// One who reads every event, or every change of some sources, and goes on where it was.
+/// A client that reads every event, or every change of some sources, and resumes at its position.
 final class Reader: LoadClient {
   private let source: String
   private let filter: JSONText?
   private var seq = 0
   private var epoch: String?
 
-  /// - Parameter types: The events that it wants; `nil` for all of them, or for a source.
+  /// - Parameter types: The pattern of event types; `nil` for all, or for a source.
   init(
     _ name: String, _ source: String, types: String? = nil, in crowd: Crowd, seed: UInt64
   ) {

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// One who sends commands, each with an identity, and asks again for those that were not answered.
+/// A client that sends commands with idempotency keys, and repeats those without an answer.
 final class Writer: LoadClient {
   private struct Command {
     let id: String
@@ -10,11 +10,11 @@ final class Writer: LoadClient {
 
   private var lastNumber = 0
 
-  /// Commands without an answer, the oldest first, and those of them that were sent by their id.
+  /// Commands without an answer, oldest first.
   private var open: [Command] = []
   private var sent: [String: Command] = [:]
 
-  /// Some that were answered.
+  /// Some of the answered commands.
   private var done: [Command] = []
 
   private static let maxOpen = 32
@@ -40,7 +40,7 @@ final class Writer: LoadClient {
     }
   }
 
-  /// Reads what was some time ago.
+  /// Requests a past value.
   private func readPast() {
     guard crowd.known > 0 else { return }
     let seq = crowd.known - random.below(min(crowd.known, 200))
@@ -52,7 +52,7 @@ final class Writer: LoadClient {
       ])
   }
 
-  /// A command that is not to be answered; it may get lost.
+  /// Sends a command without an id; it may get lost.
   private func sayToNobody() {
     lastNumber += 1
     let call = Calls.any(&random)
@@ -81,7 +81,7 @@ final class Writer: LoadClient {
   override func take(_ what: Entry.What) {
     guard case .answered(let answer) = what, let command = sent.removeValue(forKey: answer.id)
     else { return }
-    // Not run, or not known whether.
+    // It did not run, or that is unknown.
     if let error = answer.error, ["shutting_down", "read_only"].contains(error) { return }
     open.removeAll { $0.id == command.id }
     guard answer.seq != nil, !done.contains(where: { $0.id == command.id }) else { return }

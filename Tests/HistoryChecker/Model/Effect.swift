@@ -7,17 +7,17 @@ struct Draft: Sendable {
   let data: JSONText
 }
 
-/// What a command does and answers.
+/// The effect and the answer of a command.
 enum Effect: Sendable {
-  /// It is in the journal, up to a position; `value` is what its answer says.
+  /// It is in the journal, up to `seq`; `value` is its result.
   case wrote(value: JSONText, seq: Int, version: Int?)
   /// It changes nothing.
   case nothing(value: JSONText)
-  /// It is refused with an error of this name.
+  /// It is refused with the error of this name.
   case refused(String)
 }
 
-/// What a command would do to a state.
+/// The effect that a command would have on a state.
 enum Intent {
   case write([Draft], value: JSONText)
   case nothing(value: JSONText)
@@ -25,7 +25,7 @@ enum Intent {
 }
 
 extension State {
-  /// What a call would do now.
+  /// Returns the effect that a call would have now.
   func intent(of call: MethodCall, expect: [String: Int] = [:]) -> Intent {
     for (stream, version) in expect where self.version(of: stream) != version {
       return .refuse("conflict")

@@ -1,16 +1,16 @@
 package import JSON
 
-/// What a source holds.
+/// The value of a source.
 package enum Value: Hashable, Sendable {
-  /// There is no such cell.
+  /// The cell does not exist.
   case none
   case json(JSONText)
   case list([JSONText])
   case map([String: JSONText])
 
-  /// The value as an answer or a frame tells it.
+  /// Creates the value from an answer or a frame.
   ///
-  /// - Parameter text: `nil` when it is gone.
+  /// - Parameter text: `nil` if it is removed.
   init(_ text: JSONText?, of source: String) {
     if source.hasPrefix("lists/") {
       self = .list(text?.elements ?? [])
@@ -21,10 +21,10 @@ package enum Value: Hashable, Sendable {
     }
   }
 
-  /// What a source holds that was never written.
+  /// Returns the value of a source that was never written.
   static func initial(of source: String) -> Value { Value(nil, of: source) }
 
-  /// Whether a pattern does not show it.
+  /// Whether patterns leave it out.
   var isAbsent: Bool { self == .none || self == .list([]) || self == .map([:]) }
 }
 
@@ -40,8 +40,9 @@ extension Value: CustomStringConvertible {
   }
 }
 
-/// Cells, lists and maps as the events make them: written anew from the protocol, so that nothing of
-/// the daemon is believed.
+/// Cells, lists and maps after some events.
+///
+/// It is an independent implementation of the protocol, so it shares no errors with the daemon.
 package struct State: Sendable {
   /// The position of the last event.
   package internal(set) var seq = 0
@@ -52,10 +53,10 @@ package struct State: Sendable {
 
   subscript(source: String) -> Value { values[source] ?? .initial(of: source) }
 
-  /// How many events a stream has.
+  /// Returns the number of events of a stream.
   func version(of stream: String) -> Int { versions[stream] ?? 0 }
 
-  /// - Returns: Whether the event fits what is there.
+  /// Applies an event; returns whether it fits the state.
   mutating func apply(_ event: Event) -> Bool {
     seq = event.seq
     versions[event.stream] = event.version
@@ -66,7 +67,7 @@ package struct State: Sendable {
     return fits
   }
 
-  /// Takes an event that a command would cause.
+  /// Applies an event that a command would cause.
   mutating func apply(_ draft: Draft) {
     versions[draft.stream] = version(of: draft.stream) + 1
     var value = self[draft.stream]
@@ -74,7 +75,7 @@ package struct State: Sendable {
     values[draft.stream] = value.isAbsent ? nil : value
   }
 
-  /// A state in which these sources hold these values.
+  /// Creates a state with values.
   init(seq: Int, values: [String: Value], versions: [String: Int]) {
     (self.seq, self.values, self.versions) = (seq, values, versions)
   }
@@ -82,7 +83,7 @@ package struct State: Sendable {
   /// The sources that have a value.
   var sources: [String] { values.keys.sorted() }
 
-  /// The state without the sources that are not wanted.
+  /// Returns the state reduced to some sources.
   func only(_ isWanted: (String) -> Bool) -> State {
     State(seq: seq, values: values.filter { isWanted($0.key) }, versions: versions)
   }

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// One step by which a value becomes another, as an event or a change-set tells it.
+/// One change of a value, from an event or a changeset.
 enum Step {
   case set(JSONText)
   case unset
@@ -18,7 +18,7 @@ enum Step {
     self.init(type: event.type, event.data.members ?? [:])
   }
 
-  /// A step by the name and the data of an event.
+  /// Creates a step from the type and data of an event.
   init(type: String, _ data: [String: JSONText]) {
     switch type {
     case "cells.set": self = data["value"].map { .set($0) } ?? .unknown
@@ -36,7 +36,7 @@ enum Step {
     }
   }
 
-  /// A step of a change-set: `{"op":…}`.
+  /// Creates a step from a changeset: `{"op":…}`.
   init(change: JSONText) {
     let members = change.members ?? [:]
     self.init(operation: members["op"]?.string ?? "", members)
@@ -63,7 +63,7 @@ enum Step {
 }
 
 extension Value {
-  /// - Returns: Whether the step fits the value.
+  /// Applies a step; returns whether it fits the value.
   mutating func apply(_ step: Step) -> Bool {
     switch (step, self) {
     case (.set(let value), .none), (.set(let value), .json): self = .json(value)

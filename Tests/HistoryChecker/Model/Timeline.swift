@@ -1,15 +1,15 @@
 internal import JSON
 
-/// What each source was at each position of a history.
+/// The value of each source at each position of a history.
 struct Timeline {
-  /// A change of a source, and what it made of it.
+  /// A change of a source, and the value after it.
   struct Change {
     let seq: Int
     let version: Int
     let value: Value
   }
 
-  /// Nothing is known before this position.
+  /// The position before which nothing is known.
   let start: Int
 
   /// The last position of the journal.
@@ -18,23 +18,23 @@ struct Timeline {
   private let base: State
   private var changes: [String: [Change]] = [:]
 
-  /// - Parameter end: The last position of the journal, also when not all of it is known.
+  /// - Parameter end: The last position of the journal, even if not all of it is known.
   init(from base: State, end: Int) {
     self.base = base
     start = base.seq
     self.end = end
   }
 
-  /// Notes what an event has made of its stream.
+  /// Records the value of a stream after an event.
   mutating func note(_ event: Event, _ state: State) {
     changes[event.stream, default: []].append(
       Change(seq: event.seq, version: event.version, value: state[event.stream]))
   }
 
-  /// All sources that had a value at some time.
+  /// All sources that ever had a value.
   var sources: Set<String> { Set(changes.keys).union(base.sources) }
 
-  /// What a source held; `nil` where nothing is known.
+  /// Returns the value of a source at a position; `nil` if it is unknown.
   func value(of source: String, at seq: Int) -> Value? {
     guard seq >= start else { return nil }
     let all = all(source)
@@ -42,7 +42,7 @@ struct Timeline {
     return count > 0 ? all[count - 1].value : base[source]
   }
 
-  /// The changes of a source after a position, up to another; `nil` where not all are known.
+  /// Returns the changes of a source between two positions; `nil` if not all are known.
   func changes(of source: String, after: Int, upTo: Int) -> [Change]? {
     guard after >= start else { return nil }
     let all = all(source)
@@ -50,7 +50,7 @@ struct Timeline {
     return Array(all[first..<max(first, all.count(upTo: upTo))])
   }
 
-  /// The state of some sources after a position, then after each of their changes.
+  /// Returns the state of some sources after a position, then after each of their changes.
   func states(of sources: [String], after seq: Int) -> [State] {
     let seq = max(seq, start)
     var moments = Set([seq])
@@ -71,7 +71,7 @@ struct Timeline {
 }
 
 extension [Timeline.Change] {
-  /// How many changes there are up to a position.
+  /// Returns the number of changes up to a position.
   fileprivate func count(upTo seq: Int) -> Int {
     var (low, high) = (0, count)
     while low < high {

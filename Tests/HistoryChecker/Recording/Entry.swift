@@ -1,34 +1,34 @@
 package import JSON
 
-/// One line that was recorded, or what became of a connection.
+/// A recorded line, or the end of a connection.
 package struct Entry: Sendable {
   package enum What: Sendable {
     /// The client has sent a request.
     case sent(Request)
-    /// The client was answered.
+    /// The client received an answer.
     case answered(Answer)
-    /// The client was told something about a subscription.
+    /// The client received a notification of a subscription.
     case told(Notice)
-    /// The connection is over: the client or the daemon was killed, or one has hung up.
+    /// The connection is lost: one side was killed or has closed it.
     case lost
-    /// A line that says nothing about what is kept, for example an answer to `ping`.
+    /// A line without stored state, for example an answer to `ping`.
     case other
   }
 
   package let client: String
   package let what: What
 
-  /// The line as it went over the socket.
+  /// The line on the socket.
   package let text: String
 
-  /// The entry for a line that a client has sent.
+  /// Creates the entry for a sent line.
   package init(sent text: String, by client: String) {
     self.client = client
     self.text = text
     what = Request(text).map { .sent($0) } ?? .other
   }
 
-  /// The entry for a line that a client has received.
+  /// Creates the entry for a received line.
   package init(received text: String, by client: String) {
     self.client = client
     self.text = text
@@ -41,16 +41,16 @@ package struct Entry: Sendable {
     }
   }
 
-  /// The end of a connection.
+  /// Creates the entry for the end of a connection.
   ///
-  /// - Parameter reason: For people.
+  /// - Parameter reason: A reason for the transcript.
   package init(lost reason: String, by client: String) {
     self.client = client
     text = reason
     what = .lost
   }
 
-  /// As in `Protocol/transcripts`.
+  /// The entry as a line in the format of `Protocol/transcripts`.
   package var line: String {
     switch what {
     case .sent: "\(client)-> \(text)"
@@ -62,10 +62,10 @@ package struct Entry: Sendable {
 
 /// A request of a client.
 package struct Request: Sendable {
-  /// As it was written; `nil` for one that is not to be answered.
+  /// The id as JSON text; `nil` for a request without an answer.
   package let id: String?
   package let call: MethodCall
-  /// The client's identity of the command.
+  /// The idempotency key of the command.
   package let command: String?
   /// `_meta.expect`, as far as it names versions.
   package let expect: [String: Int]
@@ -82,7 +82,7 @@ package struct Request: Sendable {
   }
 }
 
-/// What is called, with parameters by name.
+/// A call with parameters by name.
 package struct MethodCall: Sendable, Hashable {
   package let method: String
   package let params: [String: JSONText]
@@ -95,7 +95,7 @@ package struct MethodCall: Sendable, Hashable {
   func text(_ name: String) -> String { params[name]?.string ?? "" }
   func int(_ name: String) -> Int? { params[name]?.int }
 
-  /// The calls within an `atomic`, else the call itself.
+  /// The calls of an `atomic`, or the call itself.
   var parts: [MethodCall] {
     guard method == "atomic", let calls = params["calls"]?.elements else { return [self] }
     return calls.compactMap { call in
@@ -129,7 +129,7 @@ package struct Answer: Sendable {
 /// A notification about a subscription.
 package struct Notice: Sendable {
   package let method: String
-  /// The handle as it was written.
+  /// The handle as JSON text.
   package let sub: String
   package let params: [String: JSONText]
 

@@ -1,6 +1,6 @@
 package import JSON
 
-/// An event as the journal shows it: `{"seq":n,"event":{…}}`.
+/// An event in the journal format: `{"seq":n,"event":{…}}`.
 package struct Event: Sendable {
   package let seq: Int
   package let type: String
@@ -8,7 +8,7 @@ package struct Event: Sendable {
   package let version: Int
   package let data: JSONText
   package let command: String?
-  /// The member `event` as it was written.
+  /// The member `event` as JSON text.
   package let text: JSONText
 
   package init?(_ item: JSONText) {
@@ -31,9 +31,9 @@ package struct Event: Sendable {
     command = event["cmd"]?.string
   }
 
-  /// The daemon has removed events; no source has changed.
+  /// Whether the daemon has removed events; no source has changed.
   var isCompaction: Bool { type == "daemon.compacted" }
 
-  /// As ``History`` prints it.
+  /// The event as a line of a ``History``.
   package var line: String { #"journal {"seq":\#(seq),"event":\#(text.text)}"# }
 }

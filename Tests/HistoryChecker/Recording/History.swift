@@ -1,23 +1,23 @@
 internal import JSON
 
-/// What was recorded between two moments, and what is known of the time before.
+/// The record of a time span, and the known past before it.
 package struct History: Sendable {
-  /// What is known of the time before.
+  /// The known past.
   package var past = Past()
 
-  /// The events behind ``Past/state``, in the order in which the journal gives them.
+  /// The events after ``Past/state``, in journal order.
   package var journal: [Event] = []
 
-  /// What the clients did and saw, in the order in which it happened to whoever recorded it.
+  /// The traffic of the clients, in the order of recording.
   package var entries: [Entry] = []
 
-  /// Whether something was left out of it, so that holes are no fault.
+  /// Whether entries were left out, so that gaps are no violation.
   package internal(set) var isPart = false
 
-  /// Events whose calls were left out.
+  /// The positions of events whose calls were left out.
   package internal(set) var exempt: Set<Int> = []
 
-  /// The last position of the journal, when its last events were left out.
+  /// The last position of the journal, if its last events were left out.
   private var knownEnd: Int?
 
   package init() {}
@@ -28,7 +28,7 @@ package struct History: Sendable {
     set { knownEnd = newValue }
   }
 
-  /// A history by its text, as ``text`` gives it: lines of transcripts, and those of the journal.
+  /// Parses the format of ``text``: transcript lines and journal lines.
   package init(_ text: String) {
     for line in text.split(separator: "\n") {
       guard let space = line.firstIndex(of: " ") else { continue }
@@ -45,50 +45,50 @@ package struct History: Sendable {
     }
   }
 
-  /// What was before, the journal, then what was recorded.
+  /// The past, the journal, then the entries.
   package var text: String {
     let before = past.state.sources.map { "# before: \($0) is \(past.state[$0])" }
     return (before + journal.map(\.line) + entries.map(\.line)).joined(separator: "\n")
   }
 }
 
-/// What is known of the time before a history.
+/// The known state before a history.
 package struct Past: Sendable {
-  /// The state behind which the journal of the history begins.
+  /// The state before the first event of the history.
   package var state = State()
 
-  /// Events up to here were held against their calls already.
+  /// The position up to which events were already checked against their calls.
   package var proved = 0
 
-  /// The identity of the journal, when it is known.
+  /// The epoch of the journal, if it is known.
   package var epoch: String?
 
-  /// The bindings that the daemon keeps, by the cell that follows another.
+  /// The bindings of the daemon, by target cell.
   package var bindings: [String: KnownBinding] = [:]
 
-  /// Commands of before that may be answered, or asked for again.
+  /// Earlier commands that may still be answered or repeated.
   package var commands: [String: KnownCommand] = [:]
 
-  /// The identities of all commands that were in the journal.
+  /// The idempotency keys of all commands in the journal so far.
   package var seen = SeenCommands()
 
   package init() {}
 }
 
-/// A command of the time before a history.
+/// A command from before a history.
 package struct KnownCommand: Sendable {
   let call: MethodCall
   let expect: [String: Int]
-  /// What its answer is; `nil` when it is not in the journal.
+  /// Its effect; `nil` if it is not in the journal.
   let outcome: Effect?
   /// Whether it was answered.
   let isAnswered: Bool
 }
 
-/// A cell that follows another, one write later.
+/// A cell bound to another; each value follows one write later.
 package struct KnownBinding: Sendable {
   let source: String
-  /// The position of the value that it was given last.
+  /// The position of the last value that the binding wrote.
   var position = 0
 
   package init(to source: String) {

@@ -1,20 +1,19 @@
-/// The identities of commands that the journal has, in bounded memory.
+/// The idempotency keys of commands in the journal, in bounded memory.
 ///
-/// Of identities `NAME-NUMBER` the newest of each name are remembered; one that is older than those
-/// counts as seen.
+/// Of keys `NAME-NUMBER` the newest of each name are kept; an older one counts as seen.
 package struct SeenCommands: Sendable {
   private struct Numbers {
     var newest = 0
     var numbers: Set<Int> = []
   }
 
-  /// How many of each name are remembered.
+  /// The number of keys kept for each name.
   private static let window = 20_000
 
   private var names: [Substring: Numbers] = [:]
   private var others: Set<String> = []
 
-  /// - Returns: Whether it was not there.
+  /// Adds a key; returns whether it was new.
   mutating func insert(_ command: String) -> Bool {
     guard let dash = command.lastIndex(of: "-"),
       let number = Int(command[dash...].dropFirst())

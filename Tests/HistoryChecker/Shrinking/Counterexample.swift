@@ -1,9 +1,9 @@
-/// A history that breaks a promise, as small as it could be made.
+/// A minimal history with a violation.
 package struct Counterexample: CustomStringConvertible {
   package let violation: Violation
   package let history: History
 
-  /// Leaves out of a history what the violation does not need.
+  /// Shrinks a history to the entries that the violation needs.
   package init(of history: History, breaking violation: Violation) {
     self.violation = violation
     var shrinker = Shrinker(history, violation)

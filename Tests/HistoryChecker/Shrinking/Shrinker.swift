@@ -1,11 +1,11 @@
 internal import JSON
 
-/// Leaves out of a history what a violation does not need, as long as it stays word for word the same.
+/// Removes entries that a violation does not need, as long as the violation stays exactly the same.
 struct Shrinker {
   private var history: History
   private let violation: Violation
 
-  /// How many more histories are looked at.
+  /// The number of histories that may still be tried.
   private var patience = 3_000
 
   init(_ history: History, _ violation: Violation) {
@@ -37,7 +37,7 @@ struct Shrinker {
     }
   }
 
-  /// What stands around a fault of the journal itself.
+  /// The events around a fault of the journal itself.
   private var surroundings: History {
     var part = History()
     let words = violation.message.split { !$0.isNumber }.compactMap { Int($0) }
@@ -45,7 +45,7 @@ struct Shrinker {
     return part
   }
 
-  // MARK: What is left out
+  // MARK: Reductions
 
   private mutating func leaveOutSources() {
     let sources = Set(history.journal.map(\.stream)).union(history.past.state.sources).sorted()
@@ -57,7 +57,7 @@ struct Shrinker {
     }
   }
 
-  /// Begins later: what was before is a state.
+  /// Begins the history later, with a state in place of the earlier events.
   private mutating func leaveOutTheBeginning() {
     var (low, high) = (0, history.journal.count)
     while low < high, patience > 0 {
@@ -94,7 +94,7 @@ struct Shrinker {
     }
   }
 
-  /// Keeps as few of some items as the violation allows, leaving out many of them at first.
+  /// Keeps as few items as the violation allows; tries large omissions first.
   private mutating func reduce<Item>(_ items: [Item], _ keep: (inout History, [Item]) -> Void) {
     let whole = history
     var items = items
@@ -119,9 +119,9 @@ struct Shrinker {
   }
 }
 
-/// What belongs together in a history.
+/// The grouping of entries that belong together.
 private enum Unit {
-  /// The request that a line belongs to, or the subscription.
+  /// Returns the request or subscription of an entry.
   static func key(_ entry: Entry) -> String {
     switch entry.what {
     case .sent(let request):
@@ -136,7 +136,7 @@ private enum Unit {
     }
   }
 
-  /// The source that a line is about, when it is about one.
+  /// Returns the source of an entry, if it has one.
   static func source(_ entry: Entry) -> String? {
     switch entry.what {
     case .sent(let request):
@@ -152,7 +152,7 @@ private enum Unit {
 }
 
 extension History {
-  /// Makes the first events part of what was before.
+  /// Moves the first events into the past.
   fileprivate mutating func beginBehind(_ count: Int) {
     for event in journal.prefix(count) {
       _ = past.state.apply(event)
@@ -160,7 +160,7 @@ extension History {
     journal.removeFirst(count)
   }
 
-  /// Events whose commands nobody sends here are there without them.
+  /// Exempts events whose calls are not in this history.
   fileprivate mutating func exemptWithoutCall() {
     var sent = Set(past.commands.keys)
     for entry in entries {

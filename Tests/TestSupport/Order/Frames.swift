@@ -1,30 +1,33 @@
 internal import JSON
 
-/// What a connection is told unasked: of what it has subscribed to, of what it has bound and opened,
-/// and nothing after an end.
+/// Checks the notifications of a connection.
+///
+/// They must belong to a subscription, binding or view that is open.
 struct Frames {
-  /// The last position that each subscription was told; `nil` where there is none.
+  /// The last position of each subscription; `nil` if it has none.
   private var subscriptions: [String: Int64?] = [:]
   private var endedSubscriptions: Set<String> = []
 
-  /// The sources of a pattern that were told at the last position.
+  /// The sources of a pattern that were sent at the last position.
   private var told: [String: Set<JSONText>] = [:]
   private var bindings: Set<String> = []
 
-  /// The parent of each open view, or none, and the last position that it was told.
+  /// The parent of each open view; `nil` for none.
   private var parents: [String: String?] = [:]
   private var viewPositions: [String: Int64] = [:]
   private var closedViews: Set<String> = []
 
-  /// Whether what is told of was made without a request.
+  /// Whether to accept subscriptions and views that no request has opened.
   var adopts = false
 
-  /// Whether `closing` was said.
+  /// Whether `closing` was received.
   private(set) var isClosed = false
 
   // MARK: Replies
 
-  /// Takes what a reply begins and ends.
+  /// Applies a reply: it can begin or end subscriptions, bindings and views.
+  ///
+  /// Returns the broken rule, or `nil`.
   mutating func take(reply: [String: JSONText], to method: String) -> String? {
     guard let result = reply["result"]?.members else { return nil }
     switch method {
@@ -123,7 +126,7 @@ struct Frames {
     let isRight =
       switch method {
       case "next" where params["part"] != nil: seq == last ?? seq
-      // An event changes several sources of a pattern at its one position, each once.
+      // One event can change several sources of a pattern at the same position, each once.
       case "next":
         seq > last ?? -1
           || seq == last && params["source"].map { !told[sub, default: []].contains($0) } == true
@@ -137,7 +140,7 @@ struct Frames {
     return nil
   }
 
-  /// The positions of several entries in a line grow as well, up to that of the line.
+  /// Checks that the positions of several items in a line grow, up to that of the line.
   private func items(_ params: [String: JSONText], behind last: Int64) -> String? {
     guard let items = params["items"]?.elements else { return nil }
     var last = last

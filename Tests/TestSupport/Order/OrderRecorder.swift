@@ -1,17 +1,18 @@
 internal import Glibc
 internal import JSON
 
-/// Holds the lines of one connection against the promises of order: one reply a request, in order; a
-/// reply before the first frame of its subscription; positions that grow; nothing after an end;
-/// children before parents.
+/// Checks the lines of one connection against the ordering rules.
+///
+/// The rules: one reply per request, in request order; a reply before the first frame of its
+/// subscription; positions that grow; nothing after an end; child views close before their parents.
 package struct OrderRecorder {
-  /// What has no LF yet.
+  /// Sent bytes without an LF so far.
   private var partial: [UInt8] = []
 
-  /// Whether the line that is being sent is over the limit, and so was refused before its end.
+  /// Whether the current line exceeds the limit, so that it is refused before its end.
   private var isTooLong = false
 
-  /// The last lines, for people.
+  /// The last lines, for the failure message.
   private var transcript: [String] = []
 
   var replies = Replies()
@@ -23,7 +24,7 @@ package struct OrderRecorder {
   private static let shownLines = 40
 
   /// - Parameters:
-  ///   - adoptsSubscriptions: Whether frames may come of subscriptions that no request has made: for
+  ///   - adoptsSubscriptions: Whether to accept frames of subscriptions without a request, for
   ///     tests that make them by hand.
   ///   - late: The methods that `describe` marks `async`.
   package init(adoptsSubscriptions: Bool = false, late: Set<String> = ["history", "sync", "wait"]) {
@@ -31,7 +32,7 @@ package struct OrderRecorder {
     replies.late = late
   }
 
-  /// Takes what the client has sent, however it is cut.
+  /// Takes bytes that the client has sent, in chunks of any size.
   package mutating func sent(_ bytes: [UInt8]) {
     var rest = bytes[...]
     while let end = rest.firstNewline {
@@ -54,7 +55,7 @@ package struct OrderRecorder {
     replies.expectRefusal()
   }
 
-  /// The client has ended its side: what it sent last counts as a line.
+  /// Takes the end of the client's side; the last bytes count as a line.
   package mutating func sentEnd() {
     if !partial.isEmpty { sent([UInt8(ascii: "\n")]) }
   }
@@ -69,7 +70,7 @@ package struct OrderRecorder {
 
   /// Takes a line that the client has received.
   ///
-  /// - Returns: The promise that it breaks, and what went before; `nil` when it breaks none.
+  /// - Returns: The broken rule and the preceding lines; `nil` if no rule is broken.
   package mutating func received(_ line: String) -> String? {
     note("<- \(line)")
     let fault: String?

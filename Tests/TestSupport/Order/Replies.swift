@@ -1,35 +1,35 @@
 internal import JSON
 
-/// The replies that a connection is owed: one a request, in order.
+/// The pending replies of a connection: one per request, in order.
 struct Replies {
-  /// A request, or the whole of a batch.
+  /// A request or a whole batch.
   fileprivate struct Owed {
     var requests: [Asked]
     var isBatch = false
-    /// Whether it may overtake and be overtaken.
+    /// Whether it may overtake others and be overtaken.
     var isLate: Bool { requests.contains(where: \.isLate) }
-    /// Whether it need not come.
+    /// Whether no reply is needed.
     var isOptional: Bool { requests.allSatisfy(\.isOptional) }
-    /// Whether a later one came before it.
+    /// Whether a later reply came first.
     var wasOvertaken = false
   }
 
-  /// A request that is answered.
+  /// A request that expects a reply.
   fileprivate struct Asked {
     var id = "null"
     var method = ""
     var isLate = false
-    /// Whether it has an identity, so that a repeated long result may come later than its turn.
+    /// Whether it has an idempotency key, so that a replayed result may come later than its turn.
     var isCommand = false
-    /// Whether it is only answered when something is wrong with it.
+    /// Whether it is answered only if it is refused.
     var isOptional = false
-    /// Whether nothing of it could be read, so that its answer has no id.
+    /// Whether it could not be read, so that its reply has no id.
     var isUnreadable = false
   }
 
   private var owed: [Owed] = []
 
-  /// Methods that are marked `async`.
+  /// The methods that `describe` marks `async`.
   var late: Set<String> = []
 
   private static let maxBatch = 256
@@ -71,7 +71,7 @@ struct Replies {
     else { return "nobody has asked for this" }
     let request = owed[i].requests[0]
     let isReplay = reply["result"]?.members?["replayed"] != nil
-    // A command whose disk is slow: that its outcome is unknown is told ahead of what it waits for.
+    // If the disk is slow, a timeout with unknown outcome may overtake earlier replies.
     let data = reply["error"]?.members?["data"]?.members
     let isOverdue =
       data?["name"]?.text == #""timeout""# && data?["outcome"]?.text == #""unknown""#
@@ -81,7 +81,7 @@ struct Replies {
     return frames.take(reply: reply, to: request.method)
   }
 
-  /// Whether a batch is refused as a whole.
+  /// Returns whether a reply refuses a whole batch.
   private func isBatchRefusal(_ reply: [String: JSONText]) -> Bool {
     reply["error"]?.members?["data"]?.members?["name"]?.string == "batch_too_large"
       && reply["id"]?.text == "null"
@@ -102,7 +102,7 @@ struct Replies {
     return nil
   }
 
-  /// Takes one out of those that are owed.
+  /// Removes a pending reply; returns the broken rule, or `nil`.
   private mutating func settle(_ i: Int, isReplay: Bool) -> String? {
     let reply = owed.remove(at: i)
     if reply.wasOvertaken, !isReplay, !reply.isLate { return "a later request was answered first" }
@@ -113,7 +113,7 @@ struct Replies {
       }
       owed[j].wasOvertaken = true
     }
-    // What was passed in order and needs no answer gets none.
+    // Overtaken requests without an id get no reply any more.
     let optional = owed[..<i].indices.filter { owed[$0].isOptional }
     for j in optional.reversed() { owed.remove(at: j) }
     return nil
@@ -137,7 +137,7 @@ extension Replies.Owed {
     for reply in replies {
       let reachable = rest.prefix { $0.isOptional || !$0.isAnswered(by: reply) }.endIndex
       let places = rest.indices.filter { rest[$0].isAnswered(by: reply) && $0 <= reachable }
-      // What has to be answered is answered before what need not be.
+      // Only requests without an id may be skipped.
       guard let i = places.last, rest[..<i].allSatisfy(\.isOptional) else { return false }
       rest = rest[(i + 1)...]
     }

@@ -1,4 +1,4 @@
-# Members of the group connect; nobody else does, and nobody reads the journal.
+# Only members of the group connect, and no user can read the journal.
 source "$(dirname "$0")/common.sh"
 install_units
 useradd --groups binder alice
@@ -15,7 +15,7 @@ runuser -u alice -- cat /var/lib/binder/journal.db > /dev/null 2>&1 && fail "ali
 rmdir=$(runuser -u alice -- rm -f $socket 2>&1) && fail "alice removes the socket $rmdir"
 same "alice, once more" "$(knock alice | jq .id)" 1
 
-# Whoever may open the socket is still asked who he is.
+# The daemon also checks users who may open the socket.
 chmod 666 $socket
 status=0
 refusal=$(runuser -u bob -- bindctl ping 2>&1) || status=$?

@@ -1,5 +1,5 @@
-# What the guest scripts share. Each runs as root in a machine of its own: nothing needs to be put back.
-#   environment: BINDERD_BIN  where binderd is
+# Shared helpers. Each guest script runs as root in its own container, so no cleanup is needed.
+#   environment: BINDERD_BIN  directory of binderd
 set -Eeuo pipefail
 export SYSTEMD_COLORS=0
 project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
@@ -7,7 +7,7 @@ socket=/run/binder/bus.sock
 trap 'echo "FAILED: line $LINENO of $BASH_SOURCE: $BASH_COMMAND"' ERR
 trap '[ $? = 0 ] || tell_why' EXIT
 
-# What somebody wants to know who reads that a test has failed.
+# Prints diagnostics after a failed test.
 tell_why() {
     systemctl --no-pager --full status binderd.service binderd.socket || true
     journalctl --no-pager --quiet --output=short-precise --unit=binderd.service --unit=binderd.socket | tail -40
@@ -15,12 +15,12 @@ tell_why() {
 
 fail() { echo "FAILED: $*"; exit 1; }
 
-# Says what two values are when they differ.
+# Fails and prints both values if they differ.
 same() { # what actual expected
     [ "$2" = "$3" ] || fail "$1 is '$2', not '$3'"
 }
 
-# Waits at most ten seconds until a command succeeds.
+# Retries a command until it succeeds, for at most ten seconds.
 eventually() {
     for _ in {1..200}; do
         if "$@" > /dev/null 2>&1; then return; fi
@@ -42,7 +42,7 @@ get_cell() { # name
     request "{\"id\":1,\"method\":\"get\",\"params\":{\"source\":\"cells/$1\"}}" | jq -c '.result.value'
 }
 
-# A property of a unit.
+# Prints a property of a unit.
 show() { # property [unit]
     systemctl show --value --property="$1" "${2:-binderd.service}"
 }
@@ -51,13 +51,13 @@ has() { # property value [unit]
     [ "$(show "$1" "${3:-binderd.service}")" = "$2" ]
 }
 
-# Lines that the service manager and the daemon have written about the daemon.
+# Finds log lines about the daemon, by the service manager or the daemon itself.
 logged() { # text
     journalctl --sync
     journalctl --quiet --output=cat --unit=binderd.service --grep="$1"
 }
 
-# Installs as an administrator does, and lets the first client start the daemon.
+# Installs as an administrator does; the first client starts the daemon.
 install_units() {
     "$project/Scripts/install" > /dev/null
     systemctl enable --quiet --now binderd.socket

@@ -1,4 +1,4 @@
-# A journal that cannot be used is no reason to start for ever, and once it is whole again all is as it was.
+# An unusable journal causes no endless restarts, and after a repair the daemon serves as before.
 source "$(dirname "$0")/common.sh"
 install_units
 for value in {1..40}; do set_cell visits "$value"; done
@@ -10,7 +10,7 @@ systemctl start binderd.service 2> /dev/null && fail "it starts on a damaged jou
 same "its exit" "$(show ExecMainStatus)" 78
 same "the service" "$(show SubState)" failed # not auto-restart
 
-# Each client knocks for a start; after a few in vain the socket gives up too.
+# Each client triggers a start; after a few failures the socket stops too.
 for _ in {1..10}; do request '{"id":1,"method":"ping"}' > /dev/null 2>&1 || true; done
 eventually has ActiveState failed binderd.socket
 starts() { journalctl --sync; journalctl --quiet --output=json --unit=binderd.service | jq -s 'map(select(.MESSAGE_ID == "7d4958e842da4a758f6c1cdc7b36dcc5")) | length'; }
@@ -20,7 +20,7 @@ sleep 1
 same "starts a second later" "$(starts)" "$count"
 request '{"id":1,"method":"ping"}' > /dev/null 2>&1 && fail "somebody answers"
 
-# What README.md tells the administrator to do.
+# The steps of README.md.
 rm -r /var/lib/binder
 mv /var/lib/binder.whole /var/lib/binder
 systemctl reset-failed binderd.service binderd.socket

@@ -1,4 +1,4 @@
-# Scripts/install as an administrator runs it: twice, with a daemon running, and away again.
+# Scripts/install: twice, with a running daemon, and removal.
 source "$(dirname "$0")/common.sh"
 install=$project/Scripts/install
 [[ $($install) == *"next: systemctl enable --now binderd.socket"* ]] || fail "no next step"

@@ -1,4 +1,4 @@
-# Killed outright, it comes back by itself, with all it has answered.
+# After a kill, systemd restarts the daemon, and acknowledged writes are kept.
 source "$(dirname "$0")/common.sh"
 install_units
 for value in 1 2 3; do

@@ -1,9 +1,9 @@
-# A reload is told from a restart, and nobody who is connected notices.
+# A reload does not restart the daemon, and clients stay connected.
 source "$(dirname "$0")/common.sh"
 install_units
 set_cell lamp true
 main=$(show MainPID)
-systemctl log-level debug # the manager writes down what it is told
+systemctl log-level debug # the manager logs the notifications
 coproc CLIENT { socat -t 10 - UNIX-CONNECT:$socket; }
 echo '{"id":1,"method":"ping"}' >&"${CLIENT[1]}"
 read -r -t 10 answer <&"${CLIENT[0]}"
@@ -13,7 +13,7 @@ same "what the manager was told" "$told" $'RELOADING=1, MONOTONIC_USEC=N\nREADY=
 same "the service" "$(show SubState)" running
 same "the process" "$(show MainPID)" "$main"
 
-# What the configuration says holds from then on; one that is wrong changes nothing.
+# The new configuration applies; a wrong one changes nothing.
 useradd alice
 may() { bindctl acl check alice "$@"; }
 may cells.set > /dev/null && fail "alice may set cells without a role"

@@ -1,4 +1,4 @@
-# An administrator backs up and restores as root, by what README.md says; the service can use what comes of it.
+# Backup and restore as root, by the steps of README.md; the service can use the restored journal.
 source "$(dirname "$0")/common.sh"
 install_units
 journal=/var/lib/binder/journal.db
@@ -24,7 +24,7 @@ done
 systemctl start binderd.socket
 same "visits, restored" "$(get_cell visits)" 40
 
-# And where there was no journal at all.
+# Also without an existing journal.
 systemctl stop binderd.socket binderd.service
 rm $journal $journal.*
 bindctl journal restore /var/backup.db 2> /dev/null > /dev/null

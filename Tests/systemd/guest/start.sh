@@ -1,4 +1,4 @@
-# The first client starts the daemon, which says when it is ready; stop, start and restart lose nothing.
+# The first client starts the daemon, which reports readiness; stop, start and restart lose nothing.
 source "$(dirname "$0")/common.sh"
 install_units
 same "the service before a client" "$(show ActiveState)" inactive
@@ -13,7 +13,7 @@ same "who runs it" "$(stat -c %U "/proc/$main")" binder
 same "the journal" "$(stat -c '%U %a' /var/lib/binder /var/lib/binder/journal.db | paste -sd,)" "binder 700,binder 600"
 same "priority of the first line" "$(journalctl --sync; journalctl -q -o json -u binderd --grep serves | jq -r .PRIORITY)" 5
 
-# Clients come all the time: while it restarts they wait in the socket. One that was just accepted may be told `closing` instead.
+# Clients connect all the time; during a restart they wait in the socket. A client accepted just before may get `closing`.
 ( trap - ERR EXIT
   until [ -e /tmp/enough ]; do socat -t 10 - UNIX-CONNECT:$socket <<< '{"id":1,"method":"ping"}' || true; done ) > /tmp/answers 2>&1 &
 for _ in 1 2 3; do systemctl restart binderd.service; done
@@ -24,12 +24,12 @@ same "clients that found nobody" "$(grep -E 'refused|No such file' /tmp/answers 
 [ "$(show MainPID)" != "$main" ] || fail "a restart leaves the process"
 same "lamp after a restart" "$(get_cell lamp)" true
 
-# Clients that come while it is stopped wait in the socket, and start it.
+# A client of a stopped daemon waits in the socket and starts the daemon.
 systemctl stop binderd.service
 same "how it ended" "$(show Result)/$(show ExecMainStatus)" success/0
 same "lamp after a stop" "$(get_cell lamp)" true
 
-# Without the socket nobody is there, and no file says otherwise.
+# When the socket unit stops, the socket file goes too.
 systemctl stop binderd.socket binderd.service
 [ ! -e $socket ] || fail "the socket file stays"
 

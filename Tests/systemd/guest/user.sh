@@ -1,15 +1,15 @@
-# The units of a user, in a service manager of that user.
+# The user units, in the service manager of a user.
 source "$(dirname "$0")/common.sh"
 useradd --create-home alice
 uid=$(id -u alice)
 install -d -m 700 -o alice "/run/user/$uid"
-# What user@.service does, without logind.
+# Does the work of user@.service, without logind.
 systemd-run --quiet --unit=manager -p User=alice -p Type=notify -p Delegate=yes -p 'WorkingDirectory=~' \
     -p Environment="XDG_RUNTIME_DIR=/run/user/$uid" /lib/systemd/systemd --user
 as_alice() { runuser -u alice -- env -C /home/alice HOME=/home/alice XDG_RUNTIME_DIR="/run/user/$uid" BINDERD_BIN="$BINDERD_BIN" "$@"; }
 show() { as_alice systemctl --user show --value --property="$1" "${2:-binderd.service}"; }
 socket=/run/user/$uid/binder/bus.sock
-# In the sandbox of a user's service root is nobody: the clients are the user's own.
+# In the sandbox of a user service root is nobody, so the clients run as the user.
 request() { as_alice socat -t 10 - "UNIX-CONNECT:$socket" <<< "$1"; }
 
 next=$(as_alice "$project/Scripts/install" --user)
@@ -17,7 +17,7 @@ next=$(as_alice "$project/Scripts/install" --user)
 as_alice systemctl --user --quiet enable --now binderd.socket
 same "the service before a client" "$(show ActiveState)" inactive
 same "the socket file" "$(stat -c '%U %a' "$socket")" "alice 600"
-# Here no namespaces of mounts are to be had, until the first sandboxed service of the system has made this directory.
+# Mount namespaces fail here until the first sandboxed system service has created this directory.
 [ ! -e /run/systemd/unit-root ] || fail "this machine can do it already"
 dropins=/home/alice/.config/systemd/user/binderd.service.d
 as_alice install -D -m 644 "/home/alice/.local/share/doc/binderd/no-namespaces.conf" "$dropins/no-namespaces.conf"
