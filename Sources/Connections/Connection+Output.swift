@@ -73,20 +73,31 @@ extension Connection {
     if outputBytes > 0 {
       output.append(hub.scratch)
     } else {
-      send(hub.scratch)
+      sendNow()
     }
     hub.scratch.removeAll(keepingCapacity: Hub.scratchSize)
     checkOutput()
   }
 
-  /// Sends bytes if no output is pending.
+  /// Sends the answers of this turn while no output is pending.
   ///
   /// Buffers the bytes that the socket does not take.
-  private func send(_ buffer: borrowing ByteBuffer) {
-    guard let sent = transport?.send(buffer.span) else { return hub.noteGone(self) }
-    guard sent < buffer.count else { return }
-    output.append(buffer.span.extracting(sent..<buffer.count))
+  private func sendNow() {
+    guard let sent = send(hub.scratch, from: 0) else { return hub.noteGone(self) }
+    guard sent < hub.scratch.count else { return }
+    if hub.scratch.capacity > Hub.scratchSize {
+      // To copy a long answer costs more than to encode it: the buffer changes hands.
+      output.removeAll(keepingCapacity: 0)
+      swap(&output, &hub.scratch)
+      outputStart = sent
+    } else {
+      keep(hub.scratch, from: sent)
+    }
     noteStall()
+  }
+
+  private func keep(_ buffer: borrowing ByteBuffer, from start: Int) {
+    output.append(buffer.span.extracting(start..<buffer.count))
   }
 
   /// Sends pending output.
@@ -94,7 +105,7 @@ extension Connection {
   /// - Returns: Whether all of it was sent.
   func sendOutput() -> Bool {
     guard outputBytes > 0 else { return true }
-    guard let sent = sendOutput(output) else {
+    guard let sent = send(output, from: outputStart) else {
       hub.noteGone(self)
       return false
     }
@@ -110,8 +121,8 @@ extension Connection {
     return true
   }
 
-  private func sendOutput(_ buffer: borrowing ByteBuffer) -> Int? {
-    transport?.send(buffer.span.extracting(outputStart..<buffer.count))
+  private func send(_ buffer: borrowing ByteBuffer, from start: Int) -> Int? {
+    transport?.send(buffer.span.extracting(start..<buffer.count))
   }
 
   /// Moves the pending bytes to the front if most of the buffer was sent.
