@@ -2,7 +2,7 @@ extension ConnectableSignalProtocol {
   /// Starts with the first observer and ends when so few are left.
   ///
   /// - Parameter disconnectCount: How few; a negative number for never.
-  package func refCount(disconnectCount: Int = 0) -> Signal<Element, Error> {
+  public func refCount(disconnectCount: Int = 0) -> Signal<Element, Error> {
     let connection = SharedConnection(connect: connect, disconnectCount: disconnectCount)
     return Signal { observer in
       connection.observe { self.observe(with: observer.on) }
@@ -49,14 +49,14 @@ extension SignalProtocol {
   /// - Parameters:
   ///   - limit: How many of the last elements a newcomer is told; ``Swift/Int/unbounded`` for all.
   ///   - keepAlive: Whether the run goes on when the last observer has left.
-  package func share(limit: Int = 1, keepAlive: Bool = false) -> Signal<Element, Error> {
+  public func share(limit: Int = 1, keepAlive: Bool = false) -> Signal<Element, Error> {
     replay(limit: limit).refCount(disconnectCount: keepAlive ? .min : 0)
   }
 }
 
 extension SignalProtocol where Element: LoadingStateProtocol {
   /// One run for all observers; who comes later is told the last values, or the failure, first.
-  package func replayValues(
+  public func replayValues(
     limit: Int = 1
   ) -> ConnectableSignal<Signal<LoadingState<Element.LoadingValue, Element.LoadingError>, Error>> {
     let states = map(\.asLoadingState)
@@ -65,7 +65,7 @@ extension SignalProtocol where Element: LoadingStateProtocol {
   }
 
   /// One run for all observers, from the first until the last has left.
-  package func shareReplayValues(
+  public func shareReplayValues(
     limit: Int = 1
   ) -> Signal<LoadingState<Element.LoadingValue, Element.LoadingError>, Error> {
     replayValues(limit: limit).refCount()
