@@ -79,7 +79,7 @@ extension StreamSocket {
 }
 
 extension Loop {
-  /// Runs turns until a condition holds; fails after five seconds.
+  /// Runs turns until a condition holds; fails after one minute.
   func run(until condition: () -> Bool) throws {
     var isLate = false
     let alarm = try EventLoop.Timer(on: self) { isLate = true }

@@ -77,7 +77,7 @@ struct NameIndexTests {
   }
 
   @Test
-  func `a search without results among many names is limited`() throws {
+  func `a search that visits too many names without a result fails`() throws {
     let index = NameIndex((0...NameIndex.maxVain).map { "cells/n\($0)/temperature" })
     #expect(throws: NameIndex.TooVain.self) {
       try found(index, try #require(Pattern("cells/*/humidity")))
