@@ -62,8 +62,8 @@ struct BusyJournalTests {
       reasons = []
       _ = try journal.store.append([draft("s", "1")])
       journal.store.submit()
-      // This request is answered when the writer has taken it. If the writer takes both together, the
-      // answer comes before the write.
+      // This request is answered when the writer has taken it. If the writer takes both together,
+      // the answer comes before the write.
       let taken = journal.store.reachDisk().observeNext { isBehind = reasons.isEmpty }
       try journal.run { isBehind || !reasons.isEmpty }
       if isBehind {

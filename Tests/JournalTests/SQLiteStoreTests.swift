@@ -289,7 +289,7 @@ struct SQLiteStoreTests {
     withExtendedLifetime(journal) {}
   }
 
-  /// EFBIG represents ENOSPC and EDQUOT here: `write` returns each of them without writing anything.
+  /// EFBIG represents ENOSPC and EDQUOT here: `write` returns each of them and writes nothing.
   @Test
   func `an append on a full disk is rejected, and accepted when there is space`() async {
     await #expect(processExitsWith: .success) {
