@@ -45,7 +45,7 @@ struct ConfigurationTests {
   }
 
   @Test(arguments: ["", "  \n", "// nothing\n", "/* nothing */"])
-  func `an empty file is rejected, because it may be incomplete`(text: String) {
+  func `a file without an object is rejected, because it may be incomplete`(text: String) {
     #expect(
       faults(text) == ["1:1: there is no setting; write {} if the defaults are meant"])
   }

@@ -22,7 +22,7 @@ struct CurlClientTests {
   }
 
   @Test
-  func `304 is a response, any other failing status is an error`() throws {
+  func `not modified is a response, an error status is a failure`() throws {
     let server = WebServer(["/same": .status("304 Not Modified")])
     let bench = try Bench()
     #expect(try bench.get(server.url("/same")).get().status == 304)

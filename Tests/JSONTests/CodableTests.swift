@@ -110,7 +110,7 @@ struct CodableTests {
   }
 
   @Test
-  func `a separate member is not unknown, and is decoded separately`() throws {
+  func `a member beside the value is not unknown, and is decoded separately`() throws {
     struct Options: Decodable, Equatable {
       var cmd: String
     }

@@ -1,6 +1,6 @@
 import Signals
 
-// The objects of BIND's own tests.
+// The objects of the original BIND tests.
 
 final class Car {
   let speed = Property(0.0)
@@ -87,7 +87,7 @@ private func numberOfText(_ text: String) throws -> Double {
   return number
 }
 
-// The views of the seed documents.
+// The views of the original examples.
 
 final class Label: BindShorthand {
   static let bindShorthand = "text"

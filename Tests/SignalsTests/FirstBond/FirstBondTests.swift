@@ -118,7 +118,7 @@ struct FirstBondTests {
   }
 
   @Test
-  func `of two bound values the right one retains the left one, not vice versa`() {
+  func `the right one of two bound values retains the left one, not vice versa`() {
     weak var left: Dynamic<String>?
     weak var right: Dynamic<String>?
     do {
