@@ -26,7 +26,7 @@ static const char usage[] =
     "  -n N        so many requests, instead of a time\n"
     "  -d SECONDS  what is measured (2)\n"
     "  -w SECONDS  what runs before that (0.3)\n"
-    "  -s PID      the server, whose processor time and memory are told\n"
+    "  -s PID      the server, whose processor time and memory to report\n"
     "  -f FILE     where the disk is tried\n";
 
 static Options read_options(int argc, char **argv) {

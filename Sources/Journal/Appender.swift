@@ -36,7 +36,7 @@ package struct Appender {
 
   /// Sets the stream heads; called once, before the first append.
   package mutating func start(with heads: StreamHeads) {
-    precondition(last == durable, "heads are told after an append")
+    precondition(last == durable, "heads are set after an append")
     self.heads = heads
   }
 

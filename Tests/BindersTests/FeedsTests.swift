@@ -104,7 +104,7 @@ struct FeedsTests {
     #expect(taken?.data["id"] == .string("http://a.example/"))
     for url in ["http://a.example/", "http://b.example/"] {
       let unnamed = some.error(#"{"id":1,"method":"feeds.subscribe","params":["\#(url)"]}"#)
-      #expect(unnamed?.data["id"] == .string("feeds/*"), "it is told nothing of the next number")
+      #expect(unnamed?.data["id"] == .string("feeds/*"), "the next number stays hidden")
     }
     bench.time.advance(0)
     #expect(web.requests.count == requests, "nothing is fetched")

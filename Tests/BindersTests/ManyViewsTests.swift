@@ -35,7 +35,7 @@ struct ManyViewsTests {
       #expect(nodes.counts == before, "nobody observes what nobody shows")
       #expect(client.connection.views.isEmpty)
       #expect(chat.time.count == 0)
-      #expect(client.received() == [], "and nothing is told of them")
+      #expect(client.received() == [], "and no notification about them")
     }
   }
 }

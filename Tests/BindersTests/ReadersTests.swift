@@ -263,7 +263,7 @@ struct ReadersTests {
     let first = lines(of: client, subscribe(#","from":"start","max_unacked":2"#))
     #expect(seqs(first) == [1, 2])
     #expect(first.last == paused(2))
-    #expect(client.settle().isEmpty, "it is told once")
+    #expect(client.settle().isEmpty, "one notification")
     let more = lines(of: client, ack(1))
     #expect(seqs(more) == [3])
     #expect(more.contains(paused(2)))

@@ -60,7 +60,7 @@ struct RepeatedCommandTests {
     #expect(swap(1)?.name == .rejected)
     _ = client.call(#"{"id":1,"method":"cells.set","params":["n",77]}"#)
     #expect(swap(2)?.name == .cmdReused)
-    #expect(swap(1)?.name == .rejected, "it is not done after its client was told that it was not")
+    #expect(swap(1)?.name == .rejected, "the client already has a refusal")
   }
 
   @Test(arguments: ["cells/*", ""])

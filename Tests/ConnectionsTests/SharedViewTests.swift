@@ -68,7 +68,7 @@ struct SharedViewTests {
     #expect(model.count().count == 10_000, "all of them once, for all views")
     while !bench.lines().isEmpty {}
     for i in 0..<10 { model.set(5000, "new \(i)") }
-    #expect(model.count() == [], "nothing is made before it is told")
+    #expect(model.count() == [], "nothing is made before a send")
     let lines = bench.lines()
     #expect(model.count() == [5000])
     #expect(lines.count == 64)
@@ -198,7 +198,7 @@ struct SharedViewTests {
     #expect(computed == 2)
     count.value = 1
     count.value = 50
-    #expect(bench.lines() == [], "it is as the client was told")
+    #expect(bench.lines() == [], "the client has this state already")
   }
 
   @Test

@@ -52,7 +52,7 @@ struct ViewTests {
     #expect(bench.lines() == [])
     left.value = 4
     left.value = 3
-    #expect(bench.lines() == [], "it is as the client was told")
+    #expect(bench.lines() == [], "the client has this state already")
     left.value = 5
     right.value = "c"
     right.value = "b"

@@ -45,7 +45,7 @@ struct ReadingTests {
     let history = Self.reader.spoiled(Self.frame(3) + "\n", "")
     #expect(
       smallest(history) == """
-        gap: r, who watches events as 1, is told of 4, and has missed 3
+        gap: r, who watches events as 1, received 4, and has missed 3
         \(Self.event(3))
         \(Self.resumed)
         \(Self.frame(4))
@@ -58,7 +58,7 @@ struct ReadingTests {
       Self.frame(3) + "\n", Self.frame(3) + "\n" + Self.frame(3) + "\n")
     #expect(
       smallest(history) == """
-        gap: r, who watches events as 1, is told of 3 again, or of what it does not want
+        gap: r, who watches events as 1, received 3 again, or of what it does not want
         \(Self.resumed)
         \(Self.frame(3))
         \(Self.frame(3))
@@ -71,7 +71,7 @@ struct ReadingTests {
       Self.frame(3) + "\n" + Self.frame(4), Self.frame(4) + "\n" + Self.frame(3))
     #expect(
       smallest(history).hasPrefix(
-        "gap: r, who watches events as 1, is told of 4, and has missed 3\n"))
+        "gap: r, who watches events as 1, received 4, and has missed 3\n"))
   }
 
   @Test
@@ -79,7 +79,7 @@ struct ReadingTests {
     let seen = Self.frame(2).replacing(#""data":{"value":2}"#, with: #""data":{"value":9}"#)
     let history = Self.reader.spoiled(Self.frame(2), seen)
     let found = smallest(history)
-    #expect(found.hasPrefix("meaning: r, who watches events as 1, was told that 2 is "))
+    #expect(found.hasPrefix("meaning: r, who watches events as 1, was informed that 2 is "))
     #expect(
       found.hasSuffix(
         """
@@ -136,7 +136,7 @@ struct ReadingTests {
     let history = Self.watcher.spoiled(#""skipped":2"#, #""skipped":1"#)
     #expect(
       smallest(history) == """
-        skipped: w, who watches cells/x as 1, is told at 4 that 1 were left out, and 2 were
+        skipped: w, who watches cells/x as 1, was informed at 4 that 1 were left out, and 2 were
         \(Self.watcher.journal[0])
         \(Self.watcher.journal[1])
         \(Self.watcher.journal[2])
@@ -169,7 +169,7 @@ struct ReadingTests {
       smallest(sketch.history).hasPrefix(
         isRight
           ? ""
-          : "skipped: w, who watches cells/* as 1, is told at 4 that 3 of cells/x were left out, and 1 were\n"
+          : "skipped: w, who watches cells/* as 1, was informed at 4 that 3 of cells/x were left out, and 1 were\n"
       ))
     #expect(smallest(sketch.history).isEmpty == isRight)
   }
@@ -179,7 +179,7 @@ struct ReadingTests {
     let history = Self.watcher.spoiled(#""seq":29,"value":4"#, #""seq":29,"value":3"#)
     #expect(
       smallest(history) == """
-        value: w is told that cells/x is 3 at 29, and it is 4
+        value: w was informed that cells/x is 3 at 29, and it is 4
         \(Self.watcher.journal[3])
         w-> {"id":2,"method":"get","params":{"source":"cells/x"}}
         w<- {"id":2,"result":{"source":"cells/x","kind":"state","seq":29,"value":3}}
@@ -283,6 +283,6 @@ struct ReadingTests {
       #"w<- {"method":"next","params":{"sub":1,"seq":12,"changes":[{"op":"insert","at":0,"value":2}]}}"#
     #expect(
       smallest(Self.lists.spoiled(line + "\n", "")).hasPrefix(
-        "skipped: w, who watches lists/l as 1, is told 1 steps at 13 and of 0 left out, of 2\n"))
+        "skipped: w, who watches lists/l as 1, received 1 steps at 13 and 0 left out, of 2\n"))
   }
 }

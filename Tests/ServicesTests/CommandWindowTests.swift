@@ -185,7 +185,7 @@ struct CommandWindowTests {
       bench.tally.ledger.record(.reset)
       return nil
     }
-    #expect(throws: Refusal.self, "the client was told that it was not done") { try refused() }
+    #expect(throws: Refusal.self, "the client already has a refusal") { try refused() }
     #expect(bench.tally.ledger.newest.total == 0)
     #expect(throws: Refusal.self, "another command is not that one") {
       try bench.run("c-1", parameters: "30") { try bench.tally.add(30) }

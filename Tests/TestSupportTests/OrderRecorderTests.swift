@@ -97,19 +97,19 @@ struct OrderRecorderTests {
   func `a frame before the reply to its subscription is found`() {
     #expect(
       fault(subscribe, #"<- {"method":"next","params":{"sub":1,"seq":5}}"#)
-        == "1 is told of before the reply to its subscription")
+        == "1 is notified before the reply to its subscription")
   }
 
   @Test(arguments: [4, 3])
   func `a position that does not grow is found`(seq: Int) {
     #expect(
       fault(subscribe, subscribed, #"<- {"method":"next","params":{"sub":1,"seq":\#(seq)}}"#)
-        == "1 is told of \(seq) behind 4")
+        == "1 received \(seq) behind 4")
     #expect(
       fault(
         subscribe, #"<- {"id":1,"result":{"sub":1,"seq":0}}"#,
         #"<- {"method":"next","params":{"sub":1,"seq":4}}"#,
-        #"<- {"method":"next","params":{"sub":1,"seq":\#(seq)}}"#) == "1 is told of \(seq) behind 4"
+        #"<- {"method":"next","params":{"sub":1,"seq":\#(seq)}}"#) == "1 received \(seq) behind 4"
     )
   }
 
@@ -119,7 +119,7 @@ struct OrderRecorderTests {
       fault(subscribe, subscribed, #"<- {"method":"caught_up","params":{"sub":1,"seq":4}}"#) == nil)
     #expect(
       fault(subscribe, subscribed, #"<- {"method":"caught_up","params":{"sub":1,"seq":3}}"#)
-        == "1 is told of 3 behind 4")
+        == "1 received 3 behind 4")
   }
 
   @Test
@@ -129,7 +129,7 @@ struct OrderRecorderTests {
         == nil)
     #expect(
       fault(subscribe, subscribed, #"<- {"method":"next","params":{"sub":1,"seq":5,"part":{}}}"#)
-        == "1 is told of 5 behind 4")
+        == "1 received 5 behind 4")
   }
 
   @Test

@@ -102,7 +102,7 @@ bindctl: the configuration is as it was"
     is "$stderr" "bindctl: permission denied: tried $BINDER_SOCKET (\$BINDER_SOCKET: Permission denied); $BINDER_SOCKET belongs to user root and group root, mode 0600; become a member of that group, ask the owner, or name one that you may open with --socket PATH"
 }
 
-@test "24: a user without a role is told so, also by a stream, which does not come again" {
+@test "24: a user without a role gets a reason, and a stream does not reconnect" {
     start_daemon --config "$config"
     for command in ping "watch cells/lamp"; do
         as_user 4002 $command

@@ -609,7 +609,7 @@ bindctl: connected again; going on after 0'
     refuses 2 "missing argument FILE; see 'bindctl help journal'" journal backup
 }
 
-@test "a backup beside a daemon is restored with an epoch of its own, and old cursors are told" {
+@test "a restored backup has its own epoch, and old cursors are refused" {
     bindctl set cells/a 1
     bindctl set cells/b '"two"'
     epoch=$(bindctl journal info -j | jq -r .epoch)
@@ -1122,7 +1122,7 @@ comes_back() { # word
 
 not() { ! "$@"; } # command...
 
-@test "open in a pipe says that the daemon has gone, and opens the view anew" {
+@test "open in a pipe reports a lost daemon, and opens the view again" {
     has_line() { grep -q "$1" "$directory/out"; }
     mkfifo "$directory/in"
     beside sh -c 'exec bindctl open cell name=lamp < "$0"' "$directory/in"

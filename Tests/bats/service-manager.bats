@@ -66,7 +66,7 @@ request() { socat -t 10 - "UNIX-CONNECT:$socket" <<< "$1"; }
     [ "$usec" -le "$(monotonic)" ]
 }
 
-@test "the manager is told at an abstract address too" {
+@test "the manager is notified at an abstract address too" {
     listen "ABSTRACT-RECV:binderd-bats-$$"
     eventually grep -q "@binderd-bats-$$" /proc/net/unix
     start "NOTIFY_SOCKET=@binderd-bats-$$"

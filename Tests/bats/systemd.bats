@@ -67,7 +67,7 @@ units() { # system or user
 
 @test "the hardening leaves clients' names, measures and limits" { guest harden; }
 
-@test "a reload is told to the manager, and clients stay" { guest reload; }
+@test "a reload notifies the manager, and clients stay" { guest reload; }
 
 @test "killed outright, it comes back with all it has answered" { guest kill; }
 

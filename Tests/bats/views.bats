@@ -113,7 +113,7 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     eventually shows '^feeds \(0\)$'
 }
 
-@test "what is pasted is text in a form and nothing elsewhere, and who types is told when the view ends" {
+@test "pasted text goes into a form only, and a view that ends says so" {
     bindctl call users.login name=kim
     bindctl call chat.create name=lobby as=kim
     view room room=lobby as=kim

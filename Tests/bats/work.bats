@@ -59,7 +59,7 @@ stands() { [ "$(bindctl get readers/w -F '{value.seq}' 2> "$directory/no")" = "$
     is "$(bindctl get readers/fresh -F '{value.seq}')" 1
 }
 
-@test "a command runs for each event, with all of it, and what it has done does not come again" {
+@test "a command runs once for each event and gets all of it" {
     add_jobs 1 2
     # shellcheck disable=SC2016
     work 'echo "$BINDER_READER $BINDER_SEQ $BINDER_TYPE $BINDER_STREAM $BINDER_VERSION $BINDER_ATTEMPT $(jq -c "[.seq, .event.data.value]")" >> "$done"'

@@ -29,7 +29,7 @@ final class TodoService {
     ledger = Ledger("todo", in: host)
   }
 
-  /// What is to be done, by id: a list for views, of which an event changes one row.
+  /// The open tasks by id: a list for views, of which an event changes one row.
   var all: RowList<Int, String> {
     ledger.rows(of: \.titles) { event, _ in
       switch event {

@@ -1,7 +1,7 @@
 import JSON
 import Services
 
-/// What can happen to the list.
+/// An event of the list.
 enum TodoEvent: ServiceEvent, Codable {
   case added(id: Int, title: String)
   case done(id: Int)

@@ -122,7 +122,7 @@ extension Timeline {
     let (told, expected) = (Value(text, of: source), value(of: source, at: seq))
     guard let expected, told != expected else { return }
     throw Violation(
-      .value, "\(client) is told that \(source) is \(told) at \(seq), and it is \(expected)")
+      .value, "\(client) was informed that \(source) is \(told) at \(seq), and it is \(expected)")
   }
 
   /// Checks that the values of a pattern are complete and those of its position.

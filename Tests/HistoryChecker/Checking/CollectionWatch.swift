@@ -22,21 +22,22 @@ struct CollectionWatch: Watch {
   mutating func take(_ notice: Notice, _ timeline: Timeline) throws(Violation) {
     if let part = notice.params["part"]?.members { return try take(part, notice, timeline) }
     guard isWhole else {
-      throw Violation(.steps, "\(name) is told of a step before the last part")
+      throw Violation(.steps, "\(name) received a step before the last part")
     }
     let place = try notice.position(after: seq, name)
     let steps = notice.params["changes"]?.elements ?? []
     for step in steps {
       let before = value
       guard value.apply(Step(change: step)) else {
-        throw Violation(.steps, "\(name) is told \(step) at \(place), which does not fit \(before)")
+        throw Violation(
+        .steps, "\(name) received \(step) at \(place), which does not fit \(before)")
       }
     }
     if let changes = timeline.changes(of: source, after: seq, upTo: place) {
       guard steps.count + notice.skipped == changes.count else {
         throw Violation(
           .skipped,
-          "\(name) is told \(steps.count) steps at \(place) and of \(notice.skipped) left out, of \(changes.count)"
+          "\(name) received \(steps.count) steps at \(place) and \(notice.skipped) left out, of \(changes.count)"
         )
       }
     }
@@ -50,12 +51,12 @@ struct CollectionWatch: Watch {
   ) throws(Violation) {
     guard !isWhole, notice.seq == seq else {
       throw Violation(
-        .steps, "\(name) is told a part at \(notice.seq ?? 0) that belongs to nothing")
+        .steps, "\(name) received a part at \(notice.seq ?? 0) that belongs to nothing")
     }
     switch (value, Value(part["value"], of: source)) {
     case (.list(let known), .list(let more)):
       guard part["at"]?.int == known.count else {
-        throw Violation(.steps, "\(name) is told a part that does not go on at \(known.count)")
+        throw Violation(.steps, "\(name) received a part that does not go on at \(known.count)")
       }
       value = .list(known + more)
     case (.map(let known), .map(let more)): value = .map(known.merging(more) { $1 })

@@ -35,17 +35,17 @@ struct LogWatch: Watch {
     guard seq > timeline.start else { return }
     while next < journal.count, !isWanted(journal[next]) { next += 1 }
     guard next < journal.count, seq >= journal[next].seq else {
-      throw Violation(.gap, "\(name) is told of \(seq) again, or of what it does not want")
+      throw Violation(.gap, "\(name) received \(seq) again, or of what it does not want")
     }
     let event = journal[next]
     guard seq == event.seq else {
-      throw Violation(.gap, "\(name) is told of \(seq), and has missed \(event.seq)")
+      throw Violation(.gap, "\(name) received \(seq), and has missed \(event.seq)")
     }
     next += 1
     if let told = notice.params["event"] {
       guard told.isEquivalent(to: event.text) else {
         throw Violation(
-          .meaning, "\(name) was told that \(seq) is \(told), and it is \(event.text)")
+          .meaning, "\(name) was informed that \(seq) is \(told), and it is \(event.text)")
       }
     } else if notice.params["changes"] == nil {
       try timeline.check(notice.params["value"], of: event.stream, at: seq, name)

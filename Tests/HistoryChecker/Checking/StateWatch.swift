@@ -42,7 +42,8 @@ struct StateWatch: Watch {
     let swallowed = changes.dropLast().indices.filter { isDistinct && changes[$0].value == value }
     guard skipped == left || swallowed.contains(where: { left - $0 - 1 == skipped }) else {
       throw Violation(
-        .skipped, "\(name) is told at \(place) that \(skipped) were left out, and \(left) were")
+        .skipped, "\(name) was informed at \(place) that \(skipped) were left out, and \(left) were"
+      )
     }
   }
 
@@ -74,7 +75,7 @@ struct PatternWatch: Watch {
 
   mutating func take(_ notice: Notice, _ timeline: Timeline) throws(Violation) {
     guard let source = notice.params["source"]?.string, source.matches(pattern) else {
-      throw Violation(.value, "\(name) is told of \(notice.params["source"]?.text ?? "nothing")")
+      throw Violation(.value, "\(name) received \(notice.params["source"]?.text ?? "nothing")")
     }
     let last = shown[source] ?? start
     let place = try notice.position(after: last, name)
@@ -89,7 +90,7 @@ struct PatternWatch: Watch {
     guard isExact ? notice.skipped == left : notice.skipped < changes.count else {
       throw Violation(
         .skipped,
-        "\(name) is told at \(place) that \(notice.skipped) of \(source) were left out, and \(left) were"
+        "\(name) was informed at \(place) that \(notice.skipped) of \(source) were left out, and \(left) were"
       )
     }
   }

@@ -61,7 +61,7 @@ extension Notice {
   func position(after last: Int, _ name: String) throws(Violation) -> Int {
     let seq = seq ?? 0
     guard seq > last else {
-      throw Violation(.order, "\(name) is told of \(seq) behind \(last)")
+      throw Violation(.order, "\(name) received \(seq) behind \(last)")
     }
     return seq
   }

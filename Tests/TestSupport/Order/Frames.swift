@@ -119,7 +119,7 @@ struct Frames {
     }
     guard let last = subscriptions[sub] else {
       return endedSubscriptions.contains(sub)
-        ? "\(sub) has ended" : "\(sub) is told of before the reply to its subscription"
+        ? "\(sub) has ended" : "\(sub) is notified before the reply to its subscription"
     }
     if method == "complete" || method == "fail" { end(sub) }
     guard let seq = params["seq"]?.number?.int64 else { return nil }
@@ -132,7 +132,7 @@ struct Frames {
           || seq == last && params["source"].map { !told[sub, default: []].contains($0) } == true
       default: seq >= last ?? -1
       }
-    guard isRight else { return "\(sub) is told of \(seq) behind \(last ?? -1)" }
+    guard isRight else { return "\(sub) received \(seq) behind \(last ?? -1)" }
     if seq != last { told[sub] = nil }
     if let source = params["source"] { told[sub, default: []].insert(source) }
     if let fault = items(params, behind: last ?? -1) { return "\(sub): \(fault)" }
