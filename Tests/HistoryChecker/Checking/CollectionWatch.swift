@@ -30,7 +30,7 @@ struct CollectionWatch: Watch {
       let before = value
       guard value.apply(Step(change: step)) else {
         throw Violation(
-        .steps, "\(name) received \(step) at \(place), which does not fit \(before)")
+          .steps, "\(name) received \(step) at \(place), which does not fit \(before)")
       }
     }
     if let changes = timeline.changes(of: source, after: seq, upTo: place) {
