@@ -52,7 +52,7 @@ END
     chmod 600 "$BINDER_SOCKET"
     as_user 4001 journal verify
     is "$status" 5
-    [[ $stderr == *'Permission denied'*'so its journal is not known: name it with --file JOURNAL' ]]
+    [[ $stderr == *'Permission denied'*'name the journal with --file JOURNAL' ]]
 }
 
 @test "a journal with a relative path is found from everywhere, and no other one" {
@@ -99,6 +99,6 @@ END
         # shellcheck disable=SC2086
         run --separate-stderr bindctl journal $words
         is "$status" 3
-        is "$stderr" "bindctl: no daemon answers: tried $BINDER_SOCKET (\$BINDER_SOCKET: No such file or directory); so its journal is not known: name it with --file JOURNAL"
+        is "$stderr" "bindctl: no daemon answers: tried $BINDER_SOCKET (\$BINDER_SOCKET: No such file or directory); name the journal with --file JOURNAL"
     done
 }

@@ -12,7 +12,7 @@ package enum Form: Equatable, Sendable {
   package init(_ invocation: Invocation) throws(UsageError) {
     let chosen = ["json", "raw", "format"].filter { invocation.has($0) }
     guard chosen.count < 2 else {
-      throw UsageError("--\(chosen[0]) and --\(chosen[1]) exclude each other")
+      throw UsageError("--\(chosen[0]) and --\(chosen[1]) cannot be used together")
     }
     if let format = invocation.value("format") {
       self = .template(try Template(format))

@@ -24,7 +24,7 @@ var aclCommand: Command {
       ("write", context.invocation.value("write") ?? ""),
     ].filter { !$0.1.isEmpty }
     guard asked.count == 1 else {
-      throw UsageError("one of METHOD, --read and --write is asked for", command: "acl")
+      throw UsageError("specify exactly one of METHOD, --read and --write", command: "acl")
     }
     guard let account = Account(context.operand(1)) else {
       throw Failure("there is no user '\(context.operand(1))' on this machine", .notFound)

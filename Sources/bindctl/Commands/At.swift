@@ -18,6 +18,11 @@ let atSyntax = Syntax(
     "bindctl at 81234 --diff 81300 'lists/*' -j",
   ])
 
+/// Returns the error for more than one pattern.
+private func unexpected(_ patterns: ArraySlice<String>) -> UsageError {
+  UsageError("unexpected argument '\(patterns.dropFirst().first ?? "")'", command: "at")
+}
+
 var atCommand: Command {
   Command(atSyntax) { context in
     var operands = context.invocation.operands[...]
@@ -25,7 +30,7 @@ var atCommand: Command {
     let connection = try context.client.connected()
     guard context.invocation.has("diff") else {
       guard operands.count <= 1 else {
-        throw UsageError("at takes one PATTERN", command: "at")
+        throw unexpected(operands)
       }
       let past = try connection.values(of: operands.first ?? "**", at: moment)
       show(past, context)
@@ -36,7 +41,7 @@ var atCommand: Command {
     {
       other = try When(operands.removeFirst())
     }
-    guard operands.count <= 1 else { throw UsageError("at takes one PATTERN", command: "at") }
+    guard operands.count <= 1 else { throw unexpected(operands) }
     let pattern = operands.first ?? "**"
     let changes = differences(
       from: try connection.values(of: pattern, at: moment),

@@ -28,13 +28,13 @@ var bindCommand: Command {
     let connection = try context.client.connected()
     connection.onNotification = { method, params in
       guard method == "fail", case .object(let error)? = params.object["error"] else { return }
-      note("the binding has refused a value: \(error["message"]?.bare ?? "")")
+      note("the binding rejected a value: \(error["message"]?.bare ?? "")")
     }
     let result = try connection.call("bind", params).object
     let handle = result["binding"]?.bare ?? ""
     context.output.result(
       result, bare: result["binding"],
-      human: isKept ? "binding \(handle)" : "binding \(handle); Ctrl-C ends it")
+      human: isKept ? "binding \(handle)" : "binding \(handle); press Ctrl-C to end it")
     // The binding lives as long as the connection; regular calls detect its loss.
     while !isKept {
       sleep(1)

@@ -40,10 +40,10 @@ private func parameters(_ context: Context) throws -> JSONText {
     } catch {
       throw misuse("'\(word)' is not JSON: \(error)")
     }
-    guard words.count == 1 else { throw misuse("after one {…} or […] there are no more arguments") }
+    if let extra = words.dropFirst().first { throw misuse("unexpected argument '\(extra)'") }
     guard word.hasPrefix("{") else {
       guard try options(context).members.isEmpty else {
-        throw misuse("--cmd and --expect go with arguments by name, not with […]")
+        throw misuse("--cmd and --expect need arguments by name, not […]")
       }
       return whole
     }

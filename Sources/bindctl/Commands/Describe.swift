@@ -106,7 +106,7 @@ private struct Description {
     return head(name, answer) + "\n\n"
       + list([
         ("type", answer.string("type") ?? ""),
-        ("set", word("writable", "by bindctl set", "by its service alone")),
+        ("set", word("writable", "by bindctl set", "only by its service")),
         ("past", word("journaled", "kept in the journal", "not kept")),
       ])
   }

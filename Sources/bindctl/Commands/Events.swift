@@ -60,11 +60,11 @@ var eventsCommand: Command {
     }
     for option in ["exec", "max-retries", "retry-delay", "steal"]
     where context.invocation.has(option) || context.invocation.value(option) != nil {
-      throw UsageError("--\(option) is for --durable", command: "events")
+      throw UsageError("option '--\(option)' needs --durable", command: "events")
     }
     let follows = context.invocation.has("follow")
     if follows, context.invocation.has("until") {
-      throw UsageError("--until and --follow exclude each other", command: "events")
+      throw UsageError("--until and --follow cannot be used together", command: "events")
     }
     var writer = EventWriter(context.output)
     let range = try range(context)
@@ -98,7 +98,7 @@ func noteMissed(_ update: Update) {
   let (first, last) = (positions.lowerBound, positions.upperBound)
   note(
     first == last
-      ? "event \(first) is not kept any more" : "events \(first) to \(last) are not kept any more")
+      ? "event \(first) is no longer kept" : "events \(first) to \(last) are no longer kept")
 }
 
 /// Returns the filter for events from the command line.

@@ -61,8 +61,8 @@ private func past(_ source: String, _ moment: When, _ context: Context) throws -
   guard result.object["gone"] == nil else {
     let seq = result.object["seq"]?.bare ?? ""
     throw Failure(
-      "'\(source)' had no value at \(seq); 'bindctl history \(source)' shows when it had", .notFound
-    )
+      "'\(source)' had no value at \(seq); 'bindctl history \(source)' shows when it had one",
+      .notFound)
   }
   return result.object
 }

@@ -16,14 +16,14 @@ var historyCommand: Command {
     let source = context.operand(0)
     guard !source.contains("*") else {
       throw UsageError(
-        "history takes one source, not the pattern '\(source)'; 'at' shows many as of a moment",
+        "history takes one source, not the pattern '\(source)'; use 'bindctl at' for a pattern",
         command: "history")
     }
     guard source != "events" else {
-      throw UsageError("what has happened shows 'bindctl events'", command: "history")
+      throw UsageError("use 'bindctl events' to see what has happened", command: "history")
     }
     let wanted = try context.number("count")
-    if wanted == 0 { throw UsageError("--count is at least 1", command: "history") }
+    if wanted == 0 { throw UsageError("--count must be at least 1", command: "history") }
     let connection = try context.client.connected()
     let since = try context.moment("since")
     var range = JournalRange(

@@ -38,7 +38,9 @@ func condition(_ context: Context) throws -> Condition {
   let command = context.invocation.command
   if let condition = Condition(source) {
     guard context.invocation.operands.count == 1 else {
-      throw UsageError("after the condition '\(source)' there is no VALUE", command: command)
+      throw UsageError(
+        "unexpected argument '\(context.operand(1))' after the condition '\(source)'",
+        command: command)
     }
     guard !condition.source.isEmpty, condition.isWhole else {
       throw UsageError(

@@ -118,7 +118,7 @@ private func describe(_ figures: JSONObject) -> String {
         + "\(last["to"]?.bare ?? "?") were removed last")
   }
   if let ahead = figures.uint("clock_ahead_s") {
-    lines.append("the clock is \(ahead) s ahead of what is believed; see compact --force")
+    lines.append("the clock is \(ahead) s ahead of the expected time; see compact --force")
   }
   if let behind = figures.uint("clock_behind_s") {
     lines.append("the clock is \(behind) s behind the time of the last event; see the daemon's log")
@@ -143,7 +143,7 @@ private func compact(_ file: String?, _ context: Context) throws -> ExitCode {
     switch before {
     case .seq(let seq)?: words += ["--before", "\(seq)"]
     case nil: break
-    default: throw UsageError("with --file --before takes a seq", command: "journal")
+    default: throw UsageError("with --file, --before takes a position", command: "journal")
     }
     let code = try Child(words).wait()
     return code == 0 ? .done : .no
@@ -174,7 +174,7 @@ private func waitForCompaction(_ id: Int, _ context: Context) throws -> JSONObje
   let word = context.invocation.value("progress")
   guard let form = ProgressMeter.Form(word, isTerminal: isTerminal) else {
     throw UsageError(
-      "--progress is bar, lines, json or none, not '\(word ?? "")'", command: "journal")
+      "--progress takes bar, lines, json or none, not '\(word ?? "")'", command: "journal")
   }
   var time: UInt64 = 0
   var meter = ProgressMeter("compact", form, milliseconds: time)

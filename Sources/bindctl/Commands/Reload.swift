@@ -19,11 +19,11 @@ var reloadCommand: Command {
       guard case .refused(let refusal) = error, case .array(let faults)? = refusal.data["faults"]
       else { throw error }
       for fault in faults { note(fault.place) }
-      throw Failure("the configuration is as it was", .refused)
+      throw Failure("the configuration was not changed", .refused)
     }
     for warning in report.list("warnings") { note("warning: \(warning.place)") }
     let restart = report.list("needs_restart").map(\.bare).joined(separator: ", ")
-    if !restart.isEmpty { note("\(restart): changed by the next start only") }
+    if !restart.isEmpty { note("\(restart): takes effect only after a restart") }
     let changed = report.list("changed").map(\.bare).joined(separator: ", ")
     context.output.result(
       report, bare: report["changed"], human: "changed: \(changed.isEmpty ? "nothing" : changed)")

@@ -10,7 +10,7 @@ var servicesCommand: Command {
   Command(servicesSyntax) { context in
     let answer = try context.client.call("describe").object
     guard case .object(let services)? = answer["services"] else { return .done }
-    var table = Table(["SERVICE", "WHAT IT IS"])
+    var table = Table(["SERVICE", "DESCRIPTION"])
     for service in services.members {
       if context.output.form == .human {
         table.add([service.name, service.value.bare])

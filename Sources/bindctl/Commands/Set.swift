@@ -29,7 +29,7 @@ var setCommand: Command {
     guard context.invocation.operands.count > 1 else {
       guard source == "-" else { throw UsageError("missing argument VALUE", command: "set") }
       for option in ["if", "if-version"] where context.invocation.value(option) != nil {
-        throw UsageError("--\(option) is for one source", command: "set")
+        throw UsageError("option '--\(option)' needs one SRC, not '-'", command: "set")
       }
       return try setMany(context)
     }

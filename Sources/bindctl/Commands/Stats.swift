@@ -38,7 +38,7 @@ private func follow(_ context: Context, everyMilliseconds interval: UInt64) thro
   while true {
     let answer = try context.client.call("stats").object
     guard case .object(let stats)? = answer["stats"] else {
-      throw Failure("the daemon's answer holds no stats")
+      throw Failure("the daemon's answer contains no stats")
     }
     if isFirst, context.output.isTerminal, context.output.form == .human {
       context.output.line(columns.line(shown.map(\.heading)) { context.output.style.bold($1) })

@@ -10,7 +10,8 @@ var unsetCommand: Command {
   Command(unsetSyntax) { context in
     let source = context.operand(0)
     guard source.hasPrefix("cells/") else {
-      throw UsageError("unset takes a cell, as cells/lamp, not '\(source)'", command: "unset")
+      throw UsageError(
+        "unset takes a cell, for example cells/lamp, not '\(source)'", command: "unset")
     }
     let name = JSONValue.string(String(source.dropFirst("cells/".count)))
     let result = try context.client.call("cells.unset", ["name": name]).object

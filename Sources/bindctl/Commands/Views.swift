@@ -10,7 +10,7 @@ var viewsCommand: Command {
   Command(viewsSyntax) { context in
     let answer = try context.client.call("describe").object
     guard case .array(let views)? = answer["views"] else { return .done }
-    var table = Table(["VIEW", "WHAT IT SHOWS"])
+    var table = Table(["VIEW", "DESCRIPTION"])
     for case .object(let view) in views {
       let name = view["name"]?.bare ?? ""
       if context.output.form == .human {

@@ -27,7 +27,7 @@ var waitCommand: Command {
     if context.invocation.has("change"),
       context.invocation.operands.count > 1 || Condition(context.operand(0)) != nil
     {
-      throw UsageError("--change takes a source and nothing else", command: "wait")
+      throw UsageError("--change takes a source without VALUE or condition", command: "wait")
     }
     var wait = Wait(condition, isForChange: context.invocation.has("change"))
     let deadline = context.client.limits.deadline

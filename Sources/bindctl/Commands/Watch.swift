@@ -39,7 +39,7 @@ private func topics(_ context: Context) throws -> [Topic] {
   let interval = try context.milliseconds("every")
   let from = try context.moment("since").map(\.beginning)
   if interval != nil, from != nil {
-    throw UsageError("--since and --every exclude each other", command: "watch")
+    throw UsageError("--since and --every cannot be used together", command: "watch")
   }
   return context.invocation.operands.map { pattern in
     Topic(

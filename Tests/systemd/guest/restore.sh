@@ -17,7 +17,7 @@ same "visits, as nothing was restored" "$(get_cell visits)" 41
 
 systemctl stop binderd.socket binderd.service
 note=$(bindctl journal restore /var/backup.db --force 2>&1 > /dev/null)
-[[ $note == *"no daemon answers: this is the journal that binderd would open"* ]] || fail "the administrator reads '$note'"
+[[ $note == *"no daemon answers; using the journal that binderd would open"* ]] || fail "the administrator reads '$note'"
 for file in $journal $journal.old $journal.lock; do
     same "the owner of $file" "$(stat -c %U:%G "$file")" binder:binder
 done
