@@ -4,10 +4,11 @@ import JSON
 import Wire
 
 let historySyntax = Syntax(
-  "history", "Shows the values that a source has had, with their versions, oldest first.",
+  "history", "Shows the past values of a source with their versions, oldest first.",
   operands: [Operand("SRC")],
   options: [
-    Option("count", letter: "n", value: "N", "the last N of them; 20 without --since"), sinceOption,
+    Option("count", letter: "n", value: "N", "only the last N; default 20 without --since"),
+    sinceOption,
   ],
   examples: ["bindctl history cells/lamp", "bindctl history cells/lamp --since -1d -j"])
 

@@ -4,10 +4,10 @@ import JSON
 import Wire
 
 let reloadSyntax = Syntax(
-  "reload", "Lets the daemon read its configuration again.",
+  "reload", "Reloads the configuration of the daemon.",
   details: """
-    Says what has changed, and what holds after a restart only. Clients stay. A file that is wrong
-    changes nothing: its faults are listed with line and column, and the exit is 5.
+    Shows what changed, and what takes effect only after a restart. Clients stay connected. If a file
+    is invalid, nothing changes: its errors are listed with line and column, and the exit code is 5.
     """)
 
 var reloadCommand: Command {

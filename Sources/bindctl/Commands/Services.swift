@@ -4,7 +4,7 @@ import JSON
 
 let servicesSyntax = Syntax(
   "services", "Lists the services of the daemon.",
-  details: "'bindctl describe SERVICE' says what one offers.")
+  details: "'bindctl describe SERVICE' describes one.")
 
 var servicesCommand: Command {
   Command(servicesSyntax) { context in

@@ -3,12 +3,12 @@ import Console
 import Glibc
 
 let sessionSyntax = Syntax(
-  "session", "Runs a command with a daemon of its own.",
+  "session", "Runs a command with its own private daemon.",
   operands: [Operand("CMD", .some)],
-  options: [Option("journal", value: "FILE", "the daemon's journal; a new one when left out")],
+  options: [Option("journal", value: "FILE", "the daemon's journal; by default a temporary one")],
   details: """
-    Starts a private binderd in a new directory, sets BINDER_SOCKET, runs CMD, ends the daemon and
-    removes the directory. Exits with what CMD exits with.
+    Starts a private binderd in a new directory, sets BINDER_SOCKET, runs CMD, stops the daemon and
+    removes the directory. Exits with the exit code of CMD.
     """,
   examples: ["bindctl session -- ./test.sh", "bindctl session bash"], endsOptionsAtOperand: true)
 

@@ -4,10 +4,10 @@ import Glibc
 import JSON
 
 let statsSyntax = Syntax(
-  "stats", "Shows what the daemon has and does.",
+  "stats", "Shows the counters of the daemon.",
   options: [
-    Option("every", value: "TIME", "again and again, a line each, until Ctrl-C"),
-    Option("limits", "what a client may ask for, instead"),
+    Option("every", value: "TIME", "print one line each TIME, until Ctrl-C"),
+    Option("limits", "show the limits of the daemon instead"),
   ],
   examples: ["bindctl stats", "bindctl stats --every 1s", "bindctl stats -F '{stats.last}'"])
 

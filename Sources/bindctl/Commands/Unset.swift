@@ -4,7 +4,7 @@ import JSON
 
 let unsetSyntax = Syntax(
   "unset", "Removes a cell.", operands: [Operand("SRC")],
-  details: "Exits 1 when there was none.", examples: ["bindctl unset cells/lamp"])
+  details: "Exits with 1 if the cell was not set.", examples: ["bindctl unset cells/lamp"])
 
 var unsetCommand: Command {
   Command(unsetSyntax) { context in

@@ -4,7 +4,7 @@ import JSON
 
 let viewsSyntax = Syntax(
   "views", "Lists the views that can be opened.",
-  details: "'bindctl open VIEW' shows one.")
+  details: "'bindctl open VIEW' opens one.")
 
 var viewsCommand: Command {
   Command(viewsSyntax) { context in
