@@ -115,7 +115,7 @@ func start() -> CInt {
       guard
         let form = ProgressMeter.Form(options.progress, isTerminal: isatty(STDERR_FILENO) == 1)
       else {
-        throw Options.Misuse(message: "--progress is bar, lines, json or none")
+        throw Options.Misuse(message: "--progress takes bar, lines, json or none")
       }
       return JournalWork(
         kind: kind, path: try Settings(reading: options).journalPath, epoch: options.epoch,

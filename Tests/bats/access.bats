@@ -30,7 +30,7 @@ as_user() { # uid arguments...
 @test "binderd --check-config says what it would do, and what is wrong in every line" {
     run binderd --check-config "$BATS_TEST_DIRNAME/../../Configuration/binder.conf"
     is "$status" 0
-    [[ ${lines[0]} == *"Configuration/binder.conf is right" ]]
+    [[ ${lines[0]} == *"Configuration/binder.conf is valid" ]]
     run binderd --journal /tmp/j.db --check-config "$config"
     is "$status" 0
     [[ $output == *"journal     /tmp/j.db"* ]]
@@ -55,7 +55,7 @@ $config:3:2: the configuration has no member 'rolse'; did you mean 'roles'?"
     is "$output" "$directory/nothing: No such file or directory"
     HOME=$directory XDG_CONFIG_HOME=$directory/none CONFIGURATION_DIRECTORY=$directory/none run binderd --check-config
     is "$status" 0
-    is "${lines[0]}" "$directory/none/binder.conf is not there: the defaults hold"
+    is "${lines[0]}" "$directory/none/binder.conf does not exist; using the defaults"
 }
 
 @test "bindctl reload takes a configuration over, or says what is wrong and changes nothing" {

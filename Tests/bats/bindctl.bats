@@ -623,7 +623,7 @@ bindctl: connected again; continuing after 0'
     # A running daemon keeps its journal.
     run --separate-stderr bindctl journal restore "$directory/copy.db" --force
     is "$status" 1
-    is "$stderr" "binderd: $directory/journal.db is in use by pid $daemon; stop that first: kill $daemon"
+    is "$stderr" "binderd: $directory/journal.db is in use by pid $daemon; stop it first: kill $daemon"
     kill_daemon
     run --separate-stderr bindctl journal restore "$directory/copy.db" --file "$directory/journal.db"
     is "$status" 1
@@ -673,7 +673,7 @@ bindctl: connected again; continuing after 0'
     is "$(bindctl session --journal "$directory/new.db" bindctl get cells/n)" 5
     run --separate-stderr bindctl journal compact --file "$directory/new.db" --before 70
     is "$status" 1
-    [[ $stderr == *'the journal ends at '*': there is no event 70' ]]
+    [[ $stderr == *'position 70 is beyond the end of the journal ('*')' ]]
     bindctl journal compact --file "$directory/new.db" --before 7
     is "$(bindctl session --journal "$directory/new.db" bindctl get cells/n)" 5
     run --separate-stderr bindctl journal verify --file "$directory/new.db" --progress json

@@ -86,7 +86,7 @@ END
         # shellcheck disable=SC2086
         run --separate-stderr bindctl journal $words
         is "$status" 1
-        [[ $stderr == "binderd: $journal is another journal: its epoch is "*', not '*', which a daemon has said; run this where that daemon runs, or name a file (bindctl: --file)' ]]
+        [[ $stderr == "binderd: $journal is another journal: its epoch is "*', but the daemon reported '*'; run this where that daemon runs, or name a file (bindctl: --file)' ]]
         is "$output" ''
     done
     [ ! -e "$directory/b.db" ]

@@ -11,7 +11,7 @@ systemctl stop binderd.service 2> /dev/null
 status=0
 refusal=$(bindctl journal restore /var/backup.db --force 2>&1) || status=$?
 same "the exit of a restore beside the socket" "$status" 1
-[[ $refusal == *"$journal is in use by pid $(show MainPID); stop that first: systemctl stop binderd.socket binderd.service" ]] ||
+[[ $refusal == *"$journal is in use by pid $(show MainPID); stop it first: systemctl stop binderd.socket binderd.service" ]] ||
     fail "the administrator reads '$refusal'"
 same "visits, as nothing was restored" "$(get_cell visits)" 41
 
