@@ -761,7 +761,7 @@ END
 
 @test "what is no daemon is not understood" {
     start_false_daemon 'read line; echo HTTP/1.1 400 Bad Request'
-    refuses 1 "the daemon's answer is not understood: a line that is not JSON" get cells/a
+    refuses 1 "cannot understand the daemon's answer: a line that is not JSON" get cells/a
 }
 
 @test "a wrong command line is refused with one guess" {
