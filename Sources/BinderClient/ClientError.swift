@@ -74,11 +74,12 @@ extension ClientError: CustomStringConvertible {
         .joined(separator: ", ")
     case .lost(nil): "the connection to the daemon was lost"
     case .lost(let reason?): "the daemon has closed the connection: \(reason)"
-    case .timedOut: "the time is over"
+    case .timedOut: "the daemon did not answer in time"
     case .refused(let error): error.message
-    case .unknownError(let error): "the daemon answers with an error of a newer version: \(error)"
-    case .notUnderstood(let what): "the daemon's answer is not understood: \(what)"
-    case .closed(let reason): "the daemon has ended the stream: \(reason)"
+    case .unknownError(let error): "the daemon answered with an error of a newer version: \(error)"
+    case .notUnderstood(let what): "cannot understand the daemon's answer: \(what)"
+    case .closed(reason: "stolen"): "another client took over the reader"
+    case .closed(let reason): "the daemon ended the stream: \(reason)"
     case .readerGone: "nobody reads the output"
     }
   }

@@ -36,10 +36,10 @@ var syntaxes: Syntaxes {
 private let globalOptions =
   [Option("socket", value: "PATH", "where the daemon listens; see 'bindctl help socket'")]
   + Form.options + [
-    Option("color", value: "WHEN", "always, never or auto"),
+    Option("color", value: "WHEN", "color the output: always, never or auto"),
     Option(
       "timeout", letter: "t", value: "TIME",
       "give up after TIME (250ms, 2s, 5m, 1h) and exit with 124"),
-    Option("help", letter: "h", "what the command does and takes"),
-    Option("version", letter: "V", "the version of bindctl"),
+    Option("help", letter: "h", "show help on the command"),
+    Option("version", letter: "V", "show the version of bindctl"),
   ]

@@ -50,7 +50,7 @@ final class Context {
     guard let text = invocation.value(option) else { return nil }
     guard let milliseconds = Duration.milliseconds(text) else {
       throw UsageError(
-        "--\(option) takes a time as 250ms, 2s, 5m or 1h, not '\(text)'",
+        "--\(option) takes a time such as 250ms, 2s, 5m or 1h, not '\(text)'",
         command: invocation.command)
     }
     return milliseconds
@@ -74,10 +74,10 @@ extension ConnectionNote {
     case .lost(nil): "the connection is lost; waiting for the daemon"
     case .lost(let reason?): "the daemon has closed the connection (\(reason)); waiting for it"
     case .resumed(nil): "connected again"
-    case .resumed(let seq?): "connected again; going on after \(seq)"
+    case .resumed(let seq?): "connected again; continuing after \(seq)"
     case .silent(let path):
-      "somebody has taken the connection at \(path) and says nothing yet: a daemon may be reading its"
-        + " journal; Ctrl-C ends the wait"
+      "connected to \(path), but no answer yet: the daemon may still be reading its journal;"
+        + " press Ctrl-C to stop waiting"
     }
   }
 }

@@ -55,7 +55,7 @@ struct EventWork {
       if code == 0 { return .done }
       guard code != 126, code != 127 else {
         throw Failure(
-          "the command cannot be run; event \(item.seq) and those after it are not acknowledged",
+          "the command cannot be run; event \(item.seq) and later events are not acknowledged",
           ExitCode(rawValue: code))
       }
       guard attempt <= maxRetries else {

@@ -75,7 +75,9 @@ struct Child {
   /// Runs a program and returns its exit code and output.
   static func output(of words: [String]) throws -> (code: CInt, text: String) {
     var ends: [CInt] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw Failure("no pipe: \(String(cString: strerror(errno)))") }
+    guard pipe(&ends) == 0 else {
+      throw Failure("cannot create a pipe: \(String(cString: strerror(errno)))")
+    }
     _ = fcntl(ends[0], F_SETFD, FD_CLOEXEC)
     defer { close(ends[0]) }
     let started = Result { try Child(words, printingTo: ends[1]) }
@@ -115,7 +117,7 @@ struct Child {
     var template = Array((parent + "/bindctl.XXXXXX").utf8CString)
     let file = mkstemp(&template)
     guard file >= 0 else {
-      throw Failure("no file can be made in \(parent): \(String(cString: strerror(errno)))")
+      throw Failure("cannot create a file in \(parent): \(String(cString: strerror(errno)))")
     }
     unlink(template)
     _ = fcntl(file, F_SETFD, FD_CLOEXEC)

@@ -55,13 +55,12 @@ extension ClientError {
     return switch self {
     case .noDaemon(let attempts): "\(self); \(Self.nextStep(attempts))"
     case .lost(reason: "permission_denied"):
-      "permission denied: no role of the daemon's configuration has this user; ask who runs it"
+      "permission denied: no role in the daemon's configuration includes this user; ask its administrator"
     case .lost where isWrite:
-      "\(self); whether the request was run is unknown, so look before you repeat it"
+      "\(self); the request may have been run; check before you repeat it"
     case .timedOut where isWrite:
-      "the daemon has not answered in time; whether the request was run is unknown; -t TIME gives it"
-        + " more"
-    case .timedOut: "the daemon has not answered in time; -t TIME gives it more"
+      "the daemon did not answer in time; the request may have been run; use -t TIME to wait longer"
+    case .timedOut: "the daemon did not answer in time; use -t TIME to wait longer"
     case .refused(let error):
       error.message + (error.nextStep(after: asked).map { "; \($0)" } ?? "")
     default: description
@@ -70,8 +69,8 @@ extension ClientError {
 
   private static func nextStep(_ attempts: [Attempt]) -> String {
     if let denied = attempts.first(where: \.isDenied) {
-      return "\(Self.owner(of: denied.place.path)); become a member of that group, ask the owner,"
-        + " or name one that you may open with --socket PATH"
+      return "\(Self.owner(of: denied.place.path)); join that group, ask the owner,"
+        + " or use another socket with --socket PATH"
     }
     return "start one with: binderd --socket \(attempts.first?.place.path ?? "PATH")"
   }
@@ -101,22 +100,22 @@ extension WireError {
     if case .string(let guess)? = data["did_you_mean"] { return "did you mean '\(guess)'?" }
     switch name {
     case .notFound where data["what"] == .string("view"):
-      return "'bindctl views' lists what there is"
+      return "'bindctl views' lists the views"
     case .notFound:
       guard let service = service(of: asked), asked.hasService(service) else {
-        return "'bindctl services' lists what there is"
+        return "'bindctl services' lists the services"
       }
-      return "'bindctl get \"\(service)/**\"' lists what there is"
-    case .methodNotFound: return "'bindctl services' lists what there is"
+      return "'bindctl get \"\(service)/**\"' lists those that exist"
+    case .methodNotFound: return "'bindctl services' lists the services"
     case .invalidParams where command == "call" || command == "open":
       if let unknown = asked.unknownArgument, !message.contains("no parameter") { return unknown }
-      return typedArgument.map { "what is no text stands behind ':=', as in \($0)" }
+      return typedArgument.map { "use ':=' for values other than text, as in \($0)" }
     case .conflict: return "read it again before you set it"
     case .alreadyExists where data["what"] == .string("reader"): return "--steal takes it over"
     case .internalError:
       guard case .string(let reference)? = data["ref"] else { return nil }
-      return "the daemon's log says more under \(reference)"
-    case .epochMismatch: return "the journal was replaced: begin anew"
+      return "search the daemon's log for \(reference)"
+    case .epochMismatch: return "the journal was replaced: older positions are invalid"
     default: return nil
     }
   }

@@ -49,12 +49,12 @@ private func text(of descriptor: CInt, _ name: String) throws -> String {
     guard count > 0 else { break }
     bytes += chunk[..<count]
     guard bytes.count <= maxInputBytes else {
-      throw Failure("\(name) holds more than 64 MiB, and a value has at most 256 KiB", .usage)
+      throw Failure("\(name) is larger than 64 MiB; a value has at most 256 KiB", .usage)
     }
   }
   if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
   guard let text = String(validating: bytes, as: UTF8.self) else {
-    throw Failure("\(name) is not UTF-8: a value is text", .usage)
+    throw Failure("\(name) is not UTF-8 text", .usage)
   }
   return text
 }

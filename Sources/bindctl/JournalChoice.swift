@@ -24,7 +24,7 @@ struct JournalChoice {
     } catch {
       guard case .noDaemon(let attempts) = error else { throw error }
       try Self.checkNobodyIsMeant(attempts, error)
-      note("no daemon answers: this is the journal that binderd would open")
+      note("no daemon answers; using the journal that binderd would open")
       words = []
       return
     }
@@ -42,7 +42,7 @@ struct JournalChoice {
     let isNamed = attempts.contains { ["--socket", "$BINDER_SOCKET"].contains($0.place.origin) }
     guard isNamed || error.isDenied else { return }
     throw Failure(
-      "\(error); so its journal is not known: name it with --file JOURNAL",
+      "\(error); name the journal with --file JOURNAL",
       error.isDenied ? .refused : .noDaemon)
   }
 
@@ -65,7 +65,7 @@ struct JournalChoice {
       path.hasPrefix("/")
     else {
       throw Failure(
-        "the daemon at \(connection.path) does not say where its journal is; name it with --file"
+        "the daemon at \(connection.path) does not report the path of its journal; name it with --file"
           + " JOURNAL")
     }
     return path

@@ -43,7 +43,7 @@ extension BinderConnection {
     switch moment {
     case .seq(let seq):
       guard seq <= greeting.last || isIncluded else {
-        throw Failure("the journal ends at \(greeting.last), before \(seq)")
+        throw Failure("position \(seq) is beyond the end of the journal (\(greeting.last))")
       }
       return seq
     case .start: return isIncluded ? greeting.first : greeting.first - 1

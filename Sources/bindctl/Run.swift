@@ -38,7 +38,7 @@ func run(_ words: [String]) -> ExitCode {
     note(error.message)
     return error.code
   } catch {
-    note("this is a bug of bindctl: \(error)")
+    note("this is a bug in bindctl: \(error)")
     return .bug
   }
 }

@@ -111,7 +111,7 @@ final class ViewPipe {
 
   private func ask(_ line: JSONText?) throws {
     guard case .object(let asked)? = line?.value else {
-      throw UsageError("a line of stdin is no JSON object", command: "open")
+      throw UsageError("a line of stdin is not a JSON object", command: "open")
     }
     if let view = asked["close"] {
       waiting[link.send("close", ["view": view])] = ["close": view]

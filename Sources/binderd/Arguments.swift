@@ -10,8 +10,8 @@ func arguments() throws(Options.Misuse) -> [String] {
   let (count, found) = (Process.argumentCount, CommandLine.arguments)
   guard count == found.count else {
     throw Options.Misuse(
-      message: "of \(count) words of the command line \(found.count) can be read; a library in "
-        + "LD_PRELOAD has changed the environment before the start")
+      message: "only \(found.count) of \(count) words of the command line can be read; a library "
+        + "in LD_PRELOAD has changed the environment before the start")
   }
   return Array(found.dropFirst())
 }

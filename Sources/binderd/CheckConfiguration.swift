@@ -16,7 +16,9 @@ func checkConfiguration(_ options: Options) -> CInt {
     let bindings = try settings.bindDirectory.read().bindings
     for warning in configuration.warnings { print("warning: \(warning)") }
     guard !options.isQuiet else { return EXIT_SUCCESS }
-    print(file.isMissing ? "\(file.path) is not there: the defaults hold" : "\(file.path) is right")
+    print(
+      file.isMissing
+        ? "\(file.path) does not exist; using the defaults" : "\(file.path) is valid")
     describe(settings)
     print("bindings    \(settings.bindDirectory.shown)")
     for binding in bindings { print("binding     \(binding.name): \(binding.expression)") }
@@ -31,7 +33,7 @@ private func describe(_ settings: Settings) {
   let configuration = settings.configuration
   let access = configuration.socketAccess(user: Process.user, .system)
   let mode = String(access.mode, radix: 8) + (access.group == nil ? "" : " for group binder")
-  print("socket      \(settings.socketPath), mode 0\(mode), unless the service manager gives one")
+  print("socket      \(settings.socketPath), mode 0\(mode), unless systemd passes one")
   print("journal     \(settings.journalPath)")
   let durability = settings.options.durability ?? configuration.durability ?? .always
   print("durability  \(settings.options.isReadOnly ? "read only" : durability.text)")
@@ -78,5 +80,5 @@ extension Rules {
 }
 
 extension BindDirectory {
-  fileprivate var shown: String { isMissing ? "\(path) is not there" : path }
+  fileprivate var shown: String { isMissing ? "\(path) does not exist" : path }
 }

@@ -62,7 +62,7 @@ final class Daemon {
     host.owners = hub.owners
     host.quota = StateQuota(hub.limits)
     let stats = DaemonMeasures(hub: hub, host: host, store: store, loop: loop)
-    host.onSnapshotFailure = { log.write(.warning, "a snapshot was not made: \($0)") }
+    host.onSnapshotFailure = { log.write(.warning, "cannot save a snapshot: \($0)") }
 
     // Services and their binders: a new service adds one line to each part.
     let cells = CellsService(in: host)
@@ -249,7 +249,7 @@ final class Daemon {
       try host.start { seq in if seq - told >= 100_000 { tell(seq) } }
     } catch {
       guard settings.durability == nil else { throw error }
-      log.write(.error, "\(error); serving what stands before it")
+      log.write(.error, "\(error); serving only the events before it")
     }
   }
 }

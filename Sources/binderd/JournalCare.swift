@@ -54,7 +54,7 @@ extension JournalService {
         .warning,
         """
         the last event has the time \(Timestamp(microseconds: time).text), \(ahead / 3_600_000_000) hours \
-        ahead of the clock, and so have all new events until the clock reaches it; to mend it: \
+        ahead of the clock; new events get the same time until the clock reaches it; to repair it: \
         binderd --export, correct 'time' in the lines, binderd --import
         """)
     }
@@ -63,8 +63,8 @@ extension JournalService {
       case .success(let done):
         log.write(
           .info,
-          "\(done.removed) events were removed in \(done.steps) steps; the first is \(done.first)")
-      case .failure(let fault): log.write(.warning, "events were not removed: \(fault)")
+          "removed \(done.removed) events in \(done.steps) steps; the first is \(done.first)")
+      case .failure(let fault): log.write(.warning, "cannot remove events: \(fault)")
       }
     }
   }
@@ -80,7 +80,8 @@ func compact(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -
   defer { daemon.abandon() }
   try daemon.start(settings, nil, log, manager)
   if let before = options.before, before > daemon.host.durable {
-    log.write(.error, "the journal ends at \(daemon.host.durable): there is no event \(before)")
+    let end = daemon.host.durable
+    log.write(.error, "position \(before) is beyond the end of the journal (\(end))")
     return EXIT_FAILURE
   }
   var result: Result<JournalService.Compacted, JournalFault>?

@@ -33,7 +33,7 @@ final class JournalWatch {
       refused += 1
       guard refused == 1, toldAt.map({ now() - $0 >= Self.pause }) ?? true else { return }
       (isTold, toldAt) = (true, now())
-      log.write(.warning, "\(fault): commands are refused until it does, all else goes on")
+      log.write(.warning, "\(fault): commands are refused until it does; everything else continues")
     }
     .dispose(in: bag)
     host.progress.observeNext { [unowned self] _ in
@@ -55,8 +55,8 @@ final class JournalWatch {
         log.write(
           .warning,
           "the write-ahead log of the journal has \(bytes >> 20) MiB and grows, because another "
-            + "process reads the journal in one transaction; see 'fuser -v \(path)'")
-      case .released: log.write(.notice, "the write-ahead log of the journal gets shorter again")
+            + "process has an open read transaction; to find it: fuser -v \(path)")
+      case .released: log.write(.notice, "the write-ahead log of the journal shrinks again")
       }
     }
   }
@@ -68,7 +68,7 @@ extension StateFilling {
     let limit: LimitName = user == nil ? .state : .statePerUser
     let whose = user.map { "of user \($0) " } ?? ""
     return "the state \(whose)has \(bytes) bytes of the \(max) that '\(limit.rawValue)' allows; "
-      + "beyond it what makes the state larger is refused with limit_reached: remove some values, "
-      + "or raise the limit"
+      + "beyond the limit, commands that enlarge the state are refused with limit_reached: "
+      + "remove some values, or raise the limit"
   }
 }

@@ -78,7 +78,7 @@ struct JournalWork {
     guard let epoch, epoch != found else { return }
     throw .unavailable(
       detail:
-        "\(path) is another journal: its epoch is \(found), not \(epoch), which a daemon has said;"
+        "\(path) is another journal: its epoch is \(found), but the daemon reported \(epoch);"
         + " run this where that daemon runs, or name a file (bindctl: --file)")
   }
 
@@ -94,7 +94,7 @@ struct JournalWork {
   private func checkNobodyHasIt() throws(JournalError) {
     guard let pid = JournalOwner.process(of: path) else { return }
     throw .unavailable(
-      detail: "\(path) is in use by pid \(pid); stop that first: \(stopCommand(for: pid))")
+      detail: "\(path) is in use by pid \(pid); stop it first: \(stopCommand(for: pid))")
   }
 
   private func isUnusable(_ error: JournalError) -> Bool {
@@ -176,7 +176,7 @@ struct JournalWork {
   }
 
   private func sayReplaced(_ old: String?) {
-    if let old { print("what was there is kept as \(old)") }
+    if let old { print("the old file is kept as \(old)") }
   }
 
   // MARK: Lines

@@ -58,44 +58,44 @@ struct Options {
 
       --config FILE        the configuration; default $CONFIGURATION_DIRECTORY/binder.conf (systemd),
                            for root /etc/binder/binder.conf, else $XDG_CONFIG_HOME/binder/binder.conf
-                           (~/.config); what is said here comes before what it says
-      --bind-dir DIR       where the *.bind files are, each line a binding; default bind.d beside the
-                           configuration
-      --socket PATH        where clients connect; default $XDG_RUNTIME_DIR/binder/bus.sock, for root
-                           /run/binder/bus.sock; a socket of systemd comes before both
+                           (~/.config); options of the command line take precedence over it
+      --bind-dir DIR       the directory of *.bind files, one binding per line; default bind.d beside
+                           the configuration
+      --socket PATH        the socket for clients; default $XDG_RUNTIME_DIR/binder/bus.sock, for root
+                           /run/binder/bus.sock; a socket passed by systemd takes precedence
       --journal FILE       the journal; default $STATE_DIRECTORY/journal.db, then
                            $XDG_STATE_HOME/binder/journal.db, for root /var/lib/binder/journal.db
-      --durability POLICY  always: an answer means that the disk has it (default)
-                           interval[=MS]: the disk has it MS milliseconds later, 1000 by default
-                           os: the disk has it when the kernel pleases
-      --read-only          serves what the journal holds, as far as it is readable, and takes nothing;
-                           the disk may be one that takes no writes
-      --verify             reads the whole journal, says what is damaged, and exits 1 if anything is;
-                           a daemon may write it meanwhile, also during --info, --backup and --export
-      --info               counts what it holds; one line of JSON
-      --backup FILE        copies it to FILE, which is checked, and is there whole or not at all
-      --restore FILE       makes the journal of a backup, with an epoch of its own
-      --export FILE        writes it as lines of JSON, - for the standard output; a file is there whole
-                           or not at all
-      --import FILE        makes the journal of such lines, with an epoch of its own; of a wrong line
-                           its number and the rule are said, and nothing is made
-      --compact            removes the events that the retention does not keep, or those before SEQ;
-                           no daemon may have the journal
-      --remove PATTERN     removes the values that PATTERN means ('cells/jobs/**'), whoever wrote them;
-                           no daemon may have the journal, exits 1 if there are none
-      --force              takes the place of a file that is there, which is kept as FILE.old, with
-                           --restore and --import as FILE.old.2 where there is that already;
-                           --compact: the clock is right, however far it has leapt
+      --durability POLICY  always: the daemon answers when the data is on disk (default)
+                           interval[=MS]: the data is on disk MS milliseconds later, default 1000
+                           os: the kernel decides when the data is on disk
+      --read-only          serve the readable part of the journal and refuse writes; works on a
+                           read-only disk
+      --verify             read the whole journal and list damage; exit with 1 if there is any; a daemon
+                           may run meanwhile, also during --info, --backup and --export
+      --info               print statistics of the journal as one line of JSON
+      --backup FILE        write a verified copy to FILE, complete or not at all
+      --restore FILE       create the journal from a backup, with a new epoch
+      --export FILE        write the journal as lines of JSON to FILE, complete or not at all; - is
+                           stdout
+      --import FILE        create the journal from such lines, with a new epoch; a wrong line is reported
+                           with its number and the rule, and nothing is created
+      --compact            remove the events that retention does not keep, or those before SEQ; the
+                           daemon must be stopped
+      --remove PATTERN     remove the values that match PATTERN ('cells/jobs/**'), whoever wrote them; the
+                           daemon must be stopped; exit with 1 if no value matches
+      --force              replace an existing file, which is kept as FILE.old; with --restore and
+                           --import as FILE.old.2 if FILE.old exists;
+                           --compact: trust the system clock although it has jumped
       --epoch EPOCH        --verify, --info, --backup, --export: only if the journal has this epoch
       --progress FORM      bar, lines, json or none
 
-      --check-config       says whether the configuration is right, all that is wrong with it, and what
-                           it would do; exits 78 if anything is wrong
-      --quiet              says what is wrong, and nothing else
+      --check-config       check the configuration and list all errors, or the effective settings; exit
+                           with 78 if there are errors
+      --quiet              print only errors and warnings
 
-    exit: 0 ended by a signal · 64 misuse · 69 no socket · 74 the journal failed while running ·
-          78 the journal or the configuration cannot be used (see the message; restarting
-              does not help)
+    exit: 0 ended by a signal · 64 wrong command line · 69 no socket · 74 the journal failed while
+          running · 78 the journal or the configuration cannot be used (see the message; a restart
+          does not help)
 
     """
 
@@ -106,19 +106,19 @@ struct Options {
       func value() throws(Misuse) -> String {
         if parts.count == 2 { return parts[1] }
         guard let value = rest.popFirst() else {
-          throw Misuse(message: "\(argument) needs a value")
+          throw Misuse(message: "missing value of option '\(argument)'")
         }
         return value
       }
       func path() throws(Misuse) -> String {
         let path = try value()
         guard !path.isEmpty else {
-          throw Misuse(message: "\(parts[0]) needs a path, not an empty one")
+          throw Misuse(message: "option '\(parts[0])' needs a path, not an empty text")
         }
         return path
       }
       func flag<Meaning>(_ meaning: Meaning) throws(Misuse) -> Meaning {
-        guard parts.count == 1 else { throw Misuse(message: "\(parts[0]) takes no value") }
+        guard parts.count == 1 else { throw Misuse(message: "option '\(parts[0])' takes no value") }
         return meaning
       }
       switch parts.first ?? "" {
@@ -136,7 +136,7 @@ struct Options {
       case "--durability":
         let text = try value()
         guard let durability = Durability(text) else {
-          throw Misuse(message: "durability is \(Durability.forms), not '\(text)'")
+          throw Misuse(message: "--durability takes \(Durability.forms), not '\(text)'")
         }
         self.durability = durability
       case "--read-only": isReadOnly = try flag(true)
@@ -171,7 +171,9 @@ struct Options {
         before = seq
       case "--version": request = try flag(.version)
       case "--help", "-h": request = try flag(.help)
-      default: throw Misuse(message: "unknown argument '\(argument)'; see binderd --help")
+      default:
+        let what = argument.hasPrefix("-") ? "unknown option" : "unexpected argument"
+        throw Misuse(message: "\(what) '\(argument)'; see 'binderd --help'")
       }
     }
   }

@@ -51,7 +51,7 @@ final class Reload {
       files = try Settings(options: options, configuration: new).bindDirectory.read()
     } catch {
       for fault in error.faults { log.write(.error, "\(fault)") }
-      log.write(.error, "the configuration stays as it was")
+      log.write(.error, "the configuration was not changed")
       throw error
     }
     let (hasBound, faults) = takeOver(new, files)
@@ -66,9 +66,9 @@ final class Reload {
   private func tell(_ report: ReloadReport) {
     for warning in report.warnings { log.write(.warning, "\(warning)") }
     let changed = report.changed.isEmpty ? "nothing" : report.changed.joined(separator: ", ")
-    log.write(.notice, "the configuration was read again; changed: \(changed)")
+    log.write(.notice, "the configuration was reloaded; changed: \(changed)")
     guard !report.needsRestart.isEmpty else { return }
     log.write(
-      .warning, "\(report.needsRestart.joined(separator: ", ")): changed by the next start only")
+      .warning, "\(report.needsRestart.joined(separator: ", ")): takes effect only after a restart")
   }
 }

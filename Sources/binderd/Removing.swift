@@ -65,7 +65,7 @@ func remove(
   // So that the next start loads only the remaining values.
   daemon.host.saveSnapshots()
   let freed = max(0, before - daemon.host.stateBytes)
-  print("\(count) values removed, \(freed) bytes of state; what they were stays in the history")
+  print("\(count) values removed, \(freed) bytes of state freed; their history is kept")
   return count > 0 ? EXIT_SUCCESS : EXIT_FAILURE
 }
 

@@ -87,7 +87,7 @@ private func serve(
   }
   var code: CInt = 0
   let failure = daemon.host.failed.observeNext { fault in
-    log.write(.error, "\(fault); ending, to be started again")
+    log.write(.error, "\(fault); exiting to be restarted")
     code = EX_IOERR
     loop.stop()
   }
@@ -115,7 +115,7 @@ func start() -> CInt {
       guard
         let form = ProgressMeter.Form(options.progress, isTerminal: isatty(STDERR_FILENO) == 1)
       else {
-        throw Options.Misuse(message: "--progress is bar, lines, json or none")
+        throw Options.Misuse(message: "--progress takes bar, lines, json or none")
       }
       return JournalWork(
         kind: kind, path: try Settings(reading: options).journalPath, epoch: options.epoch,
@@ -143,7 +143,7 @@ func start() -> CInt {
     return EX_CONFIG
   } catch let fault as JournalFault {
     log.write(
-      .error, "\(fault); see binderd --verify, or serve what is readable with binderd --read-only")
+      .error, "\(fault); see binderd --verify, or serve the readable part with binderd --read-only")
     return EX_CONFIG
   } catch {
     log.write(.error, "\(error)")

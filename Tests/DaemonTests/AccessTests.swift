@@ -204,7 +204,7 @@ struct AccessTests {
     let first = "\(file):2:15: the configuration has no member 'limts'; did you mean 'limits'?"
     let second = "\(file):3:13: 'journal' is a string, not 5"
     #expect(guarded.logs("error: \(first)") && guarded.logs("error: \(second)"))
-    #expect(guarded.logs("the configuration stays as it was"))
+    #expect(guarded.logs("the configuration was not changed"))
     let error = try owner.call(#"{"id":1,"method":"reload"}"#)
     #expect(error.contains(#""code":1000,"message":"\#(first), and 1 more""#))
     #expect(
@@ -218,8 +218,8 @@ struct AccessTests {
     let guarded = try Guarded(Self.panel)
     guarded.configure(Self.panel + #", "journal": "/nowhere/j.db", "durability": "os""#)
     kill(guarded.daemon.pid, SIGHUP)
-    #expect(guarded.logs("the configuration was read again; changed: nothing"))
-    #expect(guarded.logs("journal, durability: changed by the next start only"))
+    #expect(guarded.logs("the configuration was reloaded; changed: nothing"))
+    #expect(guarded.logs("journal, durability: takes effect only after a restart"))
     let owner = try TestSocket(guarded.daemon.socket)
     #expect(
       try owner.call(#"{"id":1,"method":"reload"}"#)

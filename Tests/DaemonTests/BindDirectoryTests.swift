@@ -111,6 +111,6 @@ struct BindDirectoryTests {
     unlink(place + "/home.bind")
     unlink(place + "/other.bind")
     rmdir(place)
-    #expect(try run(check).contains("bindings    \(place) is not there\n"), "not named")
+    #expect(try run(check).contains("bindings    \(place) does not exist\n"), "not named")
   }
 }

@@ -71,7 +71,7 @@ struct JournalToolTests {
     for work in ["--restore", "--import"] {
       let said = try binderd([work, backup, "--journal", daemon.journal, "--force"], 78)
       #expect(
-        said == "binderd: \(daemon.journal) is in use by pid \(daemon.pid); stop that first: "
+        said == "binderd: \(daemon.journal) is in use by pid \(daemon.pid); stop it first: "
           + "kill \(daemon.pid)\n")
     }
   }
@@ -84,7 +84,7 @@ struct JournalToolTests {
     for work in works {
       let said = try binderd(work + ["--journal", daemon.journal, "--epoch", "0123abcd"], 78)
       #expect(said.contains("\(daemon.journal) is another journal: its epoch is "))
-      #expect(said.contains(", not 0123abcd"))
+      #expect(said.contains(", but the daemon reported 0123abcd"))
     }
     #expect(Files.names(in: directory.path) == ["b.db"])
     let epoch = try daemon.sqlite("SELECT value FROM journal WHERE key = 'epoch'")

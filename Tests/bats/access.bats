@@ -30,7 +30,7 @@ as_user() { # uid arguments...
 @test "binderd --check-config says what it would do, and what is wrong in every line" {
     run binderd --check-config "$BATS_TEST_DIRNAME/../../Configuration/binder.conf"
     is "$status" 0
-    [[ ${lines[0]} == *"Configuration/binder.conf is right" ]]
+    [[ ${lines[0]} == *"Configuration/binder.conf is valid" ]]
     run binderd --journal /tmp/j.db --check-config "$config"
     is "$status" 0
     [[ $output == *"journal     /tmp/j.db"* ]]
@@ -55,7 +55,7 @@ $config:3:2: the configuration has no member 'rolse'; did you mean 'roles'?"
     is "$output" "$directory/nothing: No such file or directory"
     HOME=$directory XDG_CONFIG_HOME=$directory/none CONFIGURATION_DIRECTORY=$directory/none run binderd --check-config
     is "$status" 0
-    is "${lines[0]}" "$directory/none/binder.conf is not there: the defaults hold"
+    is "${lines[0]}" "$directory/none/binder.conf does not exist; using the defaults"
 }
 
 @test "bindctl reload takes a configuration over, or says what is wrong and changes nothing" {
@@ -65,13 +65,13 @@ $config:3:2: the configuration has no member 'rolse'; did you mean 'roles'?"
     sed -i 's|"write": .*}|"write": [] }|; 2i "journal": "/elsewhere.db", "limits": { "batch": 7 },' "$config"
     run --separate-stderr bindctl reload
     is "$status/$output" "0/changed: limits, roles"
-    is "$stderr" "bindctl: journal: changed by the next start only"
+    is "$stderr" "bindctl: journal: takes effect only after a restart"
     is "$(bindctl stats --limits --json | jq .limits.batch)" 7
     echo '{ "limits": { "batch": "many" } }' > "$config"
     run --separate-stderr bindctl reload
     is "$status/$output" 5/
     is "$stderr" "bindctl: $config:1:24: 'batch' is an integer from 1 to 65536, not \"many\"
-bindctl: the configuration is as it was"
+bindctl: the configuration was not changed"
     is "$(bindctl stats --limits --json | jq .limits.batch)" 7
 }
 
@@ -99,7 +99,7 @@ bindctl: the configuration is as it was"
     start_daemon
     as_user 4002 ping
     is "$status" 5
-    is "$stderr" "bindctl: permission denied: tried $BINDER_SOCKET (\$BINDER_SOCKET: Permission denied); $BINDER_SOCKET belongs to user root and group root, mode 0600; become a member of that group, ask the owner, or name one that you may open with --socket PATH"
+    is "$stderr" "bindctl: permission denied: tried $BINDER_SOCKET (\$BINDER_SOCKET: Permission denied); $BINDER_SOCKET belongs to user root and group root, mode 0600; join that group, ask the owner, or use another socket with --socket PATH"
 }
 
 @test "24: a user without a role gets a reason, and a stream does not reconnect" {
@@ -107,7 +107,7 @@ bindctl: the configuration is as it was"
     for command in ping "watch cells/lamp"; do
         as_user 4002 $command
         is "$status" 5
-        is "$stderr" "bindctl: permission denied: no role of the daemon's configuration has this user; ask who runs it"
+        is "$stderr" "bindctl: permission denied: no role in the daemon's configuration includes this user; ask its administrator"
     done
     grep -q "refused uid 4002 pid" "$directory/log"
 }

@@ -46,7 +46,7 @@ start_false_daemon() { # script
     is "$(bindctl events -n 5 | cut -f 1,3-)" \
         $'1\tcells.set\tcells/lamp\t{"value":true}\n2\tcells.set\tcells/visits\t{"value":1}'
     is "$(bindctl history cells/lamp | cut -f 1,3-)" $'1\t1\ttrue'
-    refuses 4 "'cells/lamp' had no value at 0; 'bindctl history cells/lamp' shows when it had" \
+    refuses 4 "'cells/lamp' had no value at 0; 'bindctl history cells/lamp' shows when it had one" \
         get cells/lamp --at -1m
     kill_daemon
     start_daemon
@@ -69,7 +69,7 @@ start_false_daemon() { # script
     gives 0 $'cells/all={"a":[1,2.50],"b":null}\ncells/name=Kim' get 'cells/*' -F '{source}={value}'
     gives 0 '' get 'cells/none/**'
     refuses 4 "no source 'cells/nmae'; did you mean 'cells/name'?" get cells/nmae
-    refuses 2 "--json and --raw exclude each other; see 'bindctl help'" get cells/name -jr
+    refuses 2 "--json and --raw cannot be used together; see 'bindctl help'" get cells/name -jr
 }
 
 @test "get --at tells what was" {
@@ -82,7 +82,7 @@ start_false_daemon() { # script
     for at in 1 start "$middle"; do gives 0 1 get cells/lamp --at "$at"; done
     TZ=Asia/Tokyo gives 0 1 get cells/lamp --at "$(TZ=Asia/Tokyo date -d "$middle" +%Y-%m-%dT%H:%M:%S.%N)"
     gives 0 2 get cells/lamp --at 2
-    refuses 4 "'cells/lamp' had no value at 3; 'bindctl history cells/lamp' shows when it had" \
+    refuses 4 "'cells/lamp' had no value at 3; 'bindctl history cells/lamp' shows when it had one" \
         get cells/lamp --at 3
     refuses 1 'the journal ends at 3' get cells/lamp --at 9
     refuses 2 "'noon' is not a time; for example: 81234 (a position), -5m, 08:30, yesterday; see 'bindctl help when'" \
@@ -129,8 +129,8 @@ start_false_daemon() { # script
     gives 0 '"line\nline"' get cells/a
     gives 0 '{"value":1,"seq":11,"version":11}' set cells/a 1 -j
     refuses 2 "'/nowhere' cannot be read: No such file or directory" set cells/a @/nowhere
-    refuses 2 '/dev/zero holds more than 64 MiB, and a value has at most 256 KiB' set cells/a @/dev/zero
-    refuses 4 "no source 'nowhere/a'; 'bindctl services' lists what there is" set nowhere/a 1
+    refuses 2 '/dev/zero is larger than 64 MiB; a value has at most 256 KiB' set cells/a @/dev/zero
+    refuses 4 "no source 'nowhere/a'; 'bindctl services' lists the services" set nowhere/a 1
     refuses 5 "source 'system/load' is not writable" set system/load 1
 }
 
@@ -145,12 +145,12 @@ start_false_daemon() { # script
 
     run --separate-stderr bindctl set - <<< $'cells/a 7\nnowhere/x 1'
     is "$status" 4
-    is "$stderr" "bindctl: line 2, nowhere/x: call 1: no source 'nowhere/x'; nothing is set"
+    is "$stderr" "bindctl: line 2, nowhere/x: call 1: no source 'nowhere/x'; nothing was set"
     run --separate-stderr bindctl set - <<< $'cells/a 7\ncells/b'
     is "$status" 2
-    is "$stderr" "bindctl: line 2, cells/b: a source and a value, 'SRC VALUE'"
+    is "$stderr" "bindctl: line 2, cells/b: expected 'SRC VALUE'"
     is "$(bindctl get cells/a)" 1
-    refuses 2 "--if is for one source; see 'bindctl help set'" set - --if 1
+    refuses 2 "option '--if' needs one SRC, not '-'; see 'bindctl help set'" set - --if 1
 }
 
 @test "set --if and --if-version refuse what has moved on" {
@@ -167,9 +167,9 @@ start_false_daemon() { # script
 @test "unset removes a cell, and says when there was none" {
     bindctl set cells/a 1
     gives 0 '' unset cells/a
-    refuses 4 "no source 'cells/a'; 'bindctl get \"cells/**\"' lists what there is" get cells/a
+    refuses 4 "no source 'cells/a'; 'bindctl get \"cells/**\"' lists those that exist" get cells/a
     refuses 1 "'cells/a' was not set" unset cells/a
-    refuses 2 "unset takes a cell, as cells/lamp, not 'system/load'; see 'bindctl help unset'" unset system/load
+    refuses 2 "unset takes a cell, for example cells/lamp, not 'system/load'; see 'bindctl help unset'" unset system/load
 }
 
 @test "call passes arguments by name, as JSON and by position, with its options" {
@@ -186,8 +186,8 @@ start_false_daemon() { # script
     refuses 5 "string is missing at /name; unknown parameter 'nmae'; did you mean 'name'?" call cells.toggle nmae=m
     run --separate-stderr bindctl call people.rename id:=9 name=x
     is "$status" 4
-    [[ $stderr == *"; 'bindctl get \"people/**\"' lists what there is" ]]
-    refuses 5 "expected integer at /thread, got string; what is no text stands behind ':=', as in thread:=1" \
+    [[ $stderr == *"; 'bindctl get \"people/**\"' lists those that exist" ]]
+    refuses 5 "expected integer at /thread, got string; use ':=' for values other than text, as in thread:=1" \
         call threads.like thread=1 post:=1
     refuses 2 "the argument 'n' is neither name=text nor name:=json; see 'bindctl help call'" call cells.add n
     refuses 2 "'{' in 'by:={' is not JSON: the text ends too early at byte 1; see 'bindctl help call'" \
@@ -204,7 +204,7 @@ start_false_daemon() { # script
     gives 1 '' is 'cells/temp <= 20'
     gives 1 '' is cells/none
     gives 0 '' is 'cells/none != true'
-    refuses 4 "no source 'nowhere/a'; 'bindctl services' lists what there is" is nowhere/a
+    refuses 4 "no source 'nowhere/a'; 'bindctl services' lists the services" is nowhere/a
     refuses 2 "is takes one source, not the pattern 'cells/*'; see 'bindctl help is'" is 'cells/*'
 }
 
@@ -357,7 +357,7 @@ END
     run --separate-stderr bindctl watch system/load daemon/stats -n 2
     is "$status" 0
     is "$(cut -d '{' -f 1 <<< "$output" | sort -u)" $'--- live\ndaemon/stats\t\nsystem/load\t'
-    refuses 4 "no source 'nowhere/a'; 'bindctl services' lists what there is" watch nowhere/a
+    refuses 4 "no source 'nowhere/a'; 'bindctl services' lists the services" watch nowhere/a
     refuses 5 'what is not journaled has no past to read each change from' watch system/load --since 1
 }
 
@@ -375,7 +375,7 @@ END
     is "$(tr '\n' ' ' < "$directory/out")" "$(seq -s ' ' 0 40) end "
     is "$(head -1 "$directory/err")" 'bindctl: the connection is lost; waiting for the daemon'
     # The last value may not have arrived before the kill.
-    [[ $(sed -n 2p "$directory/err") =~ ^'bindctl: connected again; going on after '1[01]$ ]]
+    [[ $(sed -n 2p "$directory/err") =~ ^'bindctl: connected again; continuing after '1[01]$ ]]
 }
 
 @test "events -f goes on after kill -9 and a restart, without gap or repeat" {
@@ -406,7 +406,7 @@ END
     bindctl set cells/a 1
     eventually has out 1
     is "$(cat "$directory/err")" 'bindctl: the daemon has closed the connection (shutdown); waiting for it
-bindctl: connected again; going on after 0'
+bindctl: connected again; continuing after 0'
 }
 
 @test "a stream that is not to reconnect ends with 6; one whose journal was replaced ends too" {
@@ -429,7 +429,7 @@ bindctl: connected again; going on after 0'
     wait "${background[-1]}" || status=$?
     is "$status" 1
     is "$(tail -1 "$directory/err")" \
-        'bindctl: the position is of another journal; the journal was replaced: begin anew'
+        'bindctl: the position is of another journal; the journal was replaced: older positions are invalid'
 }
 
 @test "a reader that goes away ends a stream at once, without a word" {
@@ -461,11 +461,11 @@ bindctl: connected again; going on after 0'
     is "$(seqs --since -1h | wc -w)" 27
     is "$(seqs --until -1h)" ''
     is "$(seqs --since 27)" ''
-    refuses 1 'the journal ends at 27, before 28' events --since 28
+    refuses 1 'position 28 is beyond the end of the journal (27)' events --since 28
     is "$(bindctl events -n 1 -r)" '{"value":1}'
     is "$(bindctl events -n 1 -j | jq -c '[.seq, .event.type, .event.stream, .event.version, .event.data]')" \
         '[27,"cells.set","cells/b/c",1,{"value":1}]'
-    refuses 2 "--until and --follow exclude each other; see 'bindctl help events'" events -f --until now
+    refuses 2 "--until and --follow cannot be used together; see 'bindctl help events'" events -f --until now
     refuses 2 "--count takes a number, not 'x'; see 'bindctl help events'" events -n x
 }
 
@@ -488,10 +488,10 @@ bindctl: connected again; going on after 0'
         '{"source":"cells/a","kind":"state","seq":4,"gone":true,"version":3}'
     is "$(bindctl history cells/a --since 2 -r; echo end)" $'x\n\nend'
     refuses 4 "'cells/c' has no history" history cells/c
-    refuses 2 "--count is at least 1; see 'bindctl help history'" history cells/a -n 0
+    refuses 2 "--count must be at least 1; see 'bindctl help history'" history cells/a -n 0
     refuses 5 "'system/load' is not journaled: it has no past" history system/load
-    refuses 2 "history takes one source, not the pattern 'cells/*'; 'at' shows many as of a moment; see 'bindctl help history'" history 'cells/*'
-    refuses 2 "what has happened shows 'bindctl events'; see 'bindctl help history'" history events
+    refuses 2 "history takes one source, not the pattern 'cells/*'; use 'bindctl at' for a pattern; see 'bindctl help history'" history 'cells/*'
+    refuses 2 "use 'bindctl events' to see what has happened; see 'bindctl help history'" history events
     refuses 2 "'cells/a >> 5' is not a condition; for example: 'a/b > 20'; see 'bindctl help is'" is 'cells/a >> 5'
     refuses 2 "'cells/a >' is not a condition; for example: 'a/b > 20'; see 'bindctl help wait'" wait 'cells/a >'
 }
@@ -509,7 +509,7 @@ bindctl: connected again; going on after 0'
     [[ $(bindctl describe) == *'  ping  '* ]]
     bindctl describe --names | grep -qx cells.toggle
     refuses 4 "no path 'cels'; did you mean 'cells'?" describe cels
-    refuses 4 "no path 'nope'; 'bindctl services' lists what there is" describe nope
+    refuses 4 "no path 'nope'; 'bindctl services' lists the services" describe nope
     [[ $(bindctl describe bind) == *$'\n''transformers'*'  scale(number)  '*'reversible'* ]]
     [[ $(bindctl help transformers) == *'  round(integer)  '*'one way'* ]]
     is "$(bindctl help transformers -r | grep -cx celsiusToFahrenheit)" 1
@@ -534,7 +534,7 @@ bindctl: connected again; going on after 0'
     [[ $(bindctl ping -r) =~ ^[0-9]+$ ]]
     is "$(bindctl ping -j | jq .last)" 0
     start_false_daemon 'sleep 30'
-    refuses 124 'the daemon has not answered in time; -t TIME gives it more' ping -t 100ms
+    refuses 124 'the daemon did not answer in time; use -t TIME to wait longer' ping -t 100ms
 }
 
 @test "pipe passes lines in both directions, and ends when both are done" {
@@ -564,7 +564,7 @@ bindctl: connected again; going on after 0'
     is "$(bindctl session --journal "$directory/kept.db" bindctl get cells/x)" 2
     run --separate-stderr bindctl session --journal "$directory/journal.db" true
     is "$status" 3
-    [[ $stderr == 'bindctl: the private daemon has not started: '*'in use'* ]]
+    [[ $stderr == 'bindctl: the private daemon did not start: '*'in use'* ]]
     is "$(bindctl get 'cells/**')" ''
 }
 
@@ -623,7 +623,7 @@ bindctl: connected again; going on after 0'
     # A running daemon keeps its journal.
     run --separate-stderr bindctl journal restore "$directory/copy.db" --force
     is "$status" 1
-    is "$stderr" "binderd: $directory/journal.db is in use by pid $daemon; stop that first: kill $daemon"
+    is "$stderr" "binderd: $directory/journal.db is in use by pid $daemon; stop it first: kill $daemon"
     kill_daemon
     run --separate-stderr bindctl journal restore "$directory/copy.db" --file "$directory/journal.db"
     is "$status" 1
@@ -673,7 +673,7 @@ bindctl: connected again; going on after 0'
     is "$(bindctl session --journal "$directory/new.db" bindctl get cells/n)" 5
     run --separate-stderr bindctl journal compact --file "$directory/new.db" --before 70
     is "$status" 1
-    [[ $stderr == *'the journal ends at '*': there is no event 70' ]]
+    [[ $stderr == *'position 70 is beyond the end of the journal ('*')' ]]
     bindctl journal compact --file "$directory/new.db" --before 7
     is "$(bindctl session --journal "$directory/new.db" bindctl get cells/n)" 5
     run --separate-stderr bindctl journal verify --file "$directory/new.db" --progress json
@@ -722,7 +722,7 @@ echo '{"id":1,"result":{"server":{"name":"b","version":"1"},"epoch":"e","first":
 read -r line
 END
     start_false_daemon "sh $directory/false"
-    refuses 6 'the connection to the daemon was lost; whether the request was run is unknown, so look before you repeat it' \
+    refuses 6 'the connection to the daemon was lost; the request may have been run; check before you repeat it' \
         set cells/a 1
     refuses 6 'the connection to the daemon was lost' get cells/a
 }
@@ -735,8 +735,8 @@ read -r line
 yes '{"jsonrpc":"2.0","method":"next","params":{"sub":1,"seq":1,"value":1}}'
 END
     start_false_daemon "sh $directory/false"
-    refuses 124 'the daemon has not answered in time; -t TIME gives it more' get cells/a -t 300ms
-    refuses 124 'the daemon has not answered in time; whether the request was run is unknown; -t TIME gives it more' \
+    refuses 124 'the daemon did not answer in time; use -t TIME to wait longer' get cells/a -t 300ms
+    refuses 124 'the daemon did not answer in time; the request may have been run; use -t TIME to wait longer' \
         set cells/a 1 -t 300ms
 }
 
@@ -761,7 +761,7 @@ END
 
 @test "what is no daemon is not understood" {
     start_false_daemon 'read line; echo HTTP/1.1 400 Bad Request'
-    refuses 1 "the daemon's answer is not understood: a line that is not JSON" get cells/a
+    refuses 1 "cannot understand the daemon's answer: a line that is not JSON" get cells/a
 }
 
 @test "a wrong command line is refused with one guess" {
@@ -1002,7 +1002,7 @@ END
     is "$(jq -r '.binder // .answer.value // .answer.error.data.reason // .next.props.value.value' \
         <<<"$output" | tr '\n' ' ')" 'cell true not_a_number true '
     refuses 4 "no view 'cel'; did you mean 'cell'?" open cel
-    refuses 4 "no view 'nothing-like-it'; 'bindctl views' lists what there is" open nothing-like-it
+    refuses 4 "no view 'nothing-like-it'; 'bindctl views' lists the views" open nothing-like-it
     refuses 5 'string is missing at /args/name' open cell
     run bindctl open cell name=lamp <<<'toggle'
     is "$status" 2

@@ -52,7 +52,7 @@ END
     chmod 600 "$BINDER_SOCKET"
     as_user 4001 journal verify
     is "$status" 5
-    [[ $stderr == *'Permission denied'*'so its journal is not known: name it with --file JOURNAL' ]]
+    [[ $stderr == *'Permission denied'*'name the journal with --file JOURNAL' ]]
 }
 
 @test "a journal with a relative path is found from everywhere, and no other one" {
@@ -86,7 +86,7 @@ END
         # shellcheck disable=SC2086
         run --separate-stderr bindctl journal $words
         is "$status" 1
-        [[ $stderr == "binderd: $journal is another journal: its epoch is "*', not '*', which a daemon has said; run this where that daemon runs, or name a file (bindctl: --file)' ]]
+        [[ $stderr == "binderd: $journal is another journal: its epoch is "*', but the daemon reported '*'; run this where that daemon runs, or name a file (bindctl: --file)' ]]
         is "$output" ''
     done
     [ ! -e "$directory/b.db" ]
@@ -99,6 +99,6 @@ END
         # shellcheck disable=SC2086
         run --separate-stderr bindctl journal $words
         is "$status" 3
-        is "$stderr" "bindctl: no daemon answers: tried $BINDER_SOCKET (\$BINDER_SOCKET: No such file or directory); so its journal is not known: name it with --file JOURNAL"
+        is "$stderr" "bindctl: no daemon answers: tried $BINDER_SOCKET (\$BINDER_SOCKET: No such file or directory); name the journal with --file JOURNAL"
     done
 }

@@ -133,6 +133,6 @@ __attribute__((constructor)) static void change(void) { setenv("TEST_CHANGE", "1
     echo "$status: $output"
     # On systems where Swift still finds the arguments, the program runs normally.
     [ "$status" -eq 0 ] && [[ $output == "binderd "* ]] ||
-        { [ "$status" -eq 64 ] && [[ $output == *"of 2 words of the command line 0 can be read"* ]]; }
+        { [ "$status" -eq 64 ] && [[ $output == *"only 0 of 2 words of the command line can be read"* ]]; }
     [ ! -e "$directory/journal.db" ]
 }

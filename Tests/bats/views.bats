@@ -30,7 +30,7 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     done | bindctl pipe > "$directory/sent"
     view search
     keys Enter
-    eventually shows '^asked as you type'
+    eventually shows '^sent as you type'
     keys teab
     eventually shows 'threads/1/1 +Teatime' # without Enter
     keys ag

@@ -163,7 +163,7 @@ bindctl: event 2: the command has exited with 7, attempt 3 of 3; the event is pa
     ends
     is "$status" 127
     is "$(tail -1 "$directory/err")" \
-        'bindctl: the command cannot be run; event 1 and those after it are not acknowledged'
+        'bindctl: the command cannot be run; event 1 and later events are not acknowledged'
     is "$(bindctl events lists/q --durable w -F '{seq}')" 1
 }
 
@@ -235,10 +235,10 @@ bindctl: event 2: the command has exited with 7, attempt 3 of 3; the event is pa
         run --separate-stderr bindctl events "${@:2}"
         is "$status/$stderr" "2/bindctl: $1; see 'bindctl help events'"
     }
-    refuses '--exec is for --durable' --exec true
-    refuses '--steal is for --durable' --steal
-    refuses '--max-retries is for --exec' --durable x --max-retries 3
-    refuses '--steal is for --exec' --durable x --steal
-    refuses '--count and --exec exclude each other' --durable x --exec true -n 1
-    refuses '--until and --durable exclude each other' --durable x --until now
+    refuses "option '--exec' needs --durable" --exec true
+    refuses "option '--steal' needs --durable" --steal
+    refuses "option '--max-retries' needs --exec" --durable x --max-retries 3
+    refuses "option '--steal' needs --exec" --durable x --steal
+    refuses '--count and --exec cannot be used together' --durable x --exec true -n 1
+    refuses '--until and --durable cannot be used together' --durable x --until now
 }

@@ -8,8 +8,8 @@ extension Syntaxes {
     text += "usage: \(style.bold(program)) [OPTION…] COMMAND [WORD…]\n\n"
     text += Self.list(commands.map { ($0.name, $0.summary) }, style)
     text += "\n\nFor all commands:\n\n" + Self.list(options.map { ($0.usage, $0.doc) }, style)
-    text += "\n\n\(style.bold("\(program) help COMMAND")) says more; so does"
-    text += " \(style.bold("\(program) help")) with one of these:\n\n"
+    text += "\n\n\(style.bold("\(program) help COMMAND")) shows more;"
+    text += " \(style.bold("\(program) help TOPIC")) explains one of these:\n\n"
     return text + Self.list(topics.map { ($0.name, $0.summary) }, style)
   }
 

@@ -12,7 +12,7 @@ package enum Form: Equatable, Sendable {
   package init(_ invocation: Invocation) throws(UsageError) {
     let chosen = ["json", "raw", "format"].filter { invocation.has($0) }
     guard chosen.count < 2 else {
-      throw UsageError("--\(chosen[0]) and --\(chosen[1]) exclude each other")
+      throw UsageError("--\(chosen[0]) and --\(chosen[1]) cannot be used together")
     }
     if let format = invocation.value("format") {
       self = .template(try Template(format))
@@ -23,8 +23,8 @@ package enum Form: Equatable, Sendable {
 
   /// The options that select the format.
   package static let options = [
-    Option("json", letter: "j", "one JSON document a line, with the members of the protocol"),
-    Option("raw", letter: "r", "the bare value: strings without their quotes"),
+    Option("json", letter: "j", "one JSON document per line, with the members of the protocol"),
+    Option("raw", letter: "r", "only the value; strings without quotes"),
     Option(
       "format", letter: "F", value: "TEXT",
       "TEXT with {member} filled in, for example '{source}={value}'"),

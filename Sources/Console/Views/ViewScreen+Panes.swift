@@ -23,10 +23,10 @@ extension ViewScreen {
       return ("\(key)", intent.name + takes + (intent.opens.map { ", opens \($0)" } ?? ""))
     }
     let own = [
-      ("enter", "what fits the chosen row, or write"), ("space", "read all of what is shown"),
-      ("arrows", "choose a row; so do page up, page down, home and end"),
+      ("enter", "the main action for the row, or write"), ("space", "show the whole row and view"),
+      ("arrows", "choose a row; also page up, page down, home and end"),
       ("tab", "the next view beside this one"), ("esc, left", "back"),
-      ("control-l", "draw anew"), ("control-z", "stop until the shell's fg"),
+      ("control-l", "redraw the screen"), ("control-z", "suspend; 'fg' in the shell resumes"),
       ("q, control-c", "quit"),
     ]
     return [intents, own].flatMap { rows in

@@ -38,7 +38,7 @@ package struct ViewScreen {
     let help: [String] =
       if let notice = session.notice {
         notice.lines(columns: width).prefix(max(1, height - 4)).map(style.red)
-          + [style.dim("esc goes on")]
+          + [style.dim("esc continue")]
       } else if let question = session.question {
         [style.bold((question.text.cut(to: max(1, width - 1)) + "?")), style.dim("y yes   n no")]
       } else if session.pane != nil {
@@ -188,7 +188,7 @@ package struct ViewScreen {
     }
     let keys =
       form.intent.isLive
-      ? "asked as you type   enter done   esc done" : "enter next, send   esc cancel"
+      ? "sent as you type   enter done   esc done" : "enter next, send   esc cancel"
     return [style.bold(form.intent.name)] + lines + [style.dim(keys)]
   }
 

@@ -119,10 +119,10 @@ extension ViewState {
     var why = params["reason"]?.bare
     if case .object(let error)? = params["error"] { why = error["message"]?.bare }
     return switch (method, why) {
-    case ("opened", _): "another view has opened before '\(binder)'"
+    case ("opened", _): "another view opened in front of '\(binder)'"
     case (_, "dismissed"): "the view '\(binder)' has ended: what it showed was removed or left"
-    case (_, "replaced"): "another view has taken the place of '\(binder)'"
-    case (_, "permission_denied"): "you may not see the view '\(binder)' any more"
+    case (_, "replaced"): "another view replaced '\(binder)'"
+    case (_, "permission_denied"): "you may no longer see the view '\(binder)'"
     case (_, let why): "the view '\(binder)' has failed" + (why.map { ": \($0)" } ?? "")
     }
   }

@@ -116,7 +116,7 @@ package struct ViewSession {
   package mutating func lose(_ message: String) {
     (isAway, returning) = (true, nil)
     self.message =
-      message + (sent.isEmpty ? "" : "; whether what was sent last has arrived is unknown")
+      message + (sent.isEmpty ? "" : "; the last request may not have arrived")
   }
 
   /// Chooses the elements that views name as initially chosen; long lists arrive in parts.

@@ -8,9 +8,9 @@ let ackSyntax = Syntax(
   operands: [Operand("NAME"), Operand("SEQ")],
   options: [Option("steal", "take the reader over from its current holder")],
   details: """
-    NAME is a durable reader, see 'bindctl help events'; a new one begins behind SEQ. When it
-    returns, the position is kept: events up to SEQ do not come again. Exits with 5 while another
-    program holds the reader.
+    NAME is a durable reader, see 'bindctl help events'; a new reader starts after SEQ. When the
+    command returns, the position is on disk: events up to SEQ are not delivered again. Exits with 5
+    while another program holds the reader.
     """,
   examples: [
     "bindctl events --durable mailer -F '{seq} {event.data.text}'", "bindctl ack mailer 81234",

@@ -3,17 +3,17 @@ import Console
 import JSON
 
 let aclSyntax = Syntax(
-  "acl", "Says whether a user may do something, and by which rule.",
+  "acl", "Shows whether a user may call a method or use a source, and which rule decides.",
   operands: [
     Operand("check", choices: ["check"]), Operand("USER"), Operand("METHOD", .optional),
   ],
   options: [
-    Option("read", value: "SRC", "whether a source may be read, instead"),
-    Option("write", value: "SRC", "whether a source may be written, instead"),
+    Option("read", value: "SRC", "check whether the user may read SRC"),
+    Option("write", value: "SRC", "check whether the user may write SRC"),
   ],
   details: """
-    USER is a name, with all groups that it has on this machine, or a number. Exits 1 when it may not.
-    Answered by the rules that the daemon holds now, see 'bindctl reload'.
+    USER is a user name or number; the groups of the user on this machine are included. Exits with 1 if
+    access is denied. The daemon answers by its current rules, see 'bindctl reload'.
     """,
   examples: ["bindctl acl check alice cells.set", "bindctl acl check 1000 --write cells/door"])
 
@@ -24,7 +24,7 @@ var aclCommand: Command {
       ("write", context.invocation.value("write") ?? ""),
     ].filter { !$0.1.isEmpty }
     guard asked.count == 1 else {
-      throw UsageError("one of METHOD, --read and --write is asked for", command: "acl")
+      throw UsageError("specify exactly one of METHOD, --read and --write", command: "acl")
     }
     guard let account = Account(context.operand(1)) else {
       throw Failure("there is no user '\(context.operand(1))' on this machine", .notFound)

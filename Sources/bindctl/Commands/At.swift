@@ -4,19 +4,25 @@ import JSON
 import Wire
 
 let atSyntax = Syntax(
-  "at", "Shows the values of then, or what is different since.",
+  "at", "Shows the values at a past moment, or what has changed since.",
   operands: [Operand("WHEN"), Operand("PATTERN", .any)],
   options: [
-    Option("diff", "what differs from now, or from the second WHEN; exits 1 when something does")
+    Option(
+      "diff", "show the differences to now, or to the second WHEN; exit with 1 if there are any")
   ],
   details: """
-    With --diff a second WHEN may stand before PATTERN. A line of a diff begins with + for a source
-    that has come, - for one that has gone, and ~ for one that has another value.
+    With --diff, a second WHEN may precede PATTERN. A line of a diff begins with + for an added source,
+    - for a removed source, and ~ for a changed value.
     """,
   examples: [
     "bindctl at -5m", "bindctl at 2026-11-20T20:00 'cells/**'", "bindctl at -1h --diff",
     "bindctl at 81234 --diff 81300 'lists/*' -j",
   ])
+
+/// Returns the error for more than one pattern.
+private func unexpected(_ patterns: ArraySlice<String>) -> UsageError {
+  UsageError("unexpected argument '\(patterns.dropFirst().first ?? "")'", command: "at")
+}
 
 var atCommand: Command {
   Command(atSyntax) { context in
@@ -25,7 +31,7 @@ var atCommand: Command {
     let connection = try context.client.connected()
     guard context.invocation.has("diff") else {
       guard operands.count <= 1 else {
-        throw UsageError("at takes one PATTERN", command: "at")
+        throw unexpected(operands)
       }
       let past = try connection.values(of: operands.first ?? "**", at: moment)
       show(past, context)
@@ -36,7 +42,7 @@ var atCommand: Command {
     {
       other = try When(operands.removeFirst())
     }
-    guard operands.count <= 1 else { throw UsageError("at takes one PATTERN", command: "at") }
+    guard operands.count <= 1 else { throw unexpected(operands) }
     let pattern = operands.first ?? "**"
     let changes = differences(
       from: try connection.values(of: pattern, at: moment),

@@ -6,12 +6,14 @@ let callSyntax = Syntax(
   "call", "Calls a method and prints what it returns.",
   operands: [Operand("METHOD"), Operand("ARG", .any)],
   options: [
-    Option("cmd", value: "ID", "the same ID again is not run again: it returns the first result"),
-    Option("expect", value: "STREAM=N", "only when the stream has N events; may stand repeatedly"),
+    Option(
+      "cmd", value: "ID",
+      "idempotency key: a repeated ID is not run again; the first result is returned"),
+    Option("expect", value: "STREAM=N", "only if the stream has N events; may be repeated"),
   ],
   details: """
-    ARG is name=text, name:=json, or all of them as one {…} or […]. 'bindctl describe METHOD' says
-    which there are.
+    ARG is name=text, name:=json, or all of them as one {…} or […]. 'bindctl describe METHOD' lists the
+    parameters.
     """,
   examples: [
     "bindctl call cells.add name=visits by:=1", "bindctl call cells.toggle '[\"lamp\"]'",
@@ -40,10 +42,10 @@ private func parameters(_ context: Context) throws -> JSONText {
     } catch {
       throw misuse("'\(word)' is not JSON: \(error)")
     }
-    guard words.count == 1 else { throw misuse("after one {…} or […] there are no more arguments") }
+    if let extra = words.dropFirst().first { throw misuse("unexpected argument '\(extra)'") }
     guard word.hasPrefix("{") else {
       guard try options(context).members.isEmpty else {
-        throw misuse("--cmd and --expect go with arguments by name, not with […]")
+        throw misuse("--cmd and --expect need arguments by name, not […]")
       }
       return whole
     }

@@ -1,7 +1,7 @@
 import Console
 
 let completionsSyntax = Syntax(
-  "completions", "Prints a script that completes words in a shell.",
+  "completions", "Prints a completion script for a shell.",
   operands: [Operand("SHELL", choices: Syntaxes.shells)],
   examples: [". <(bindctl completions bash)", "bindctl completions fish | source"])
 

@@ -4,9 +4,9 @@ import JSON
 
 let describeSyntax = Syntax(
   "describe",
-  "Says what a service, a method or a source is; without PATH, the daemon's own methods.",
+  "Describes a service, method or source; without PATH, lists the daemon's own methods.",
   operands: [Operand("PATH", .optional)],
-  options: [Option("names", "the names of all services and methods, one a line")],
+  options: [Option("names", "list the names of all services and methods, one per line")],
   examples: [
     "bindctl describe cells", "bindctl describe cells.add", "bindctl describe system/load",
   ])
@@ -106,7 +106,7 @@ private struct Description {
     return head(name, answer) + "\n\n"
       + list([
         ("type", answer.string("type") ?? ""),
-        ("set", word("writable", "by bindctl set", "by its service alone")),
+        ("set", word("writable", "by bindctl set", "only by its service")),
         ("past", word("journaled", "kept in the journal", "not kept")),
       ])
   }

@@ -8,16 +8,16 @@ import Wire
 func readDurably(_ name: String, _ context: Context) throws -> ExitCode {
   let invocation = context.invocation
   if invocation.has("until") {
-    throw UsageError("--until and --durable exclude each other", command: "events")
+    throw UsageError("--until and --durable cannot be used together", command: "events")
   }
   guard let command = invocation.value("exec") else {
     for option in ["max-retries", "retry-delay", "steal"] where invocation.has(option) {
-      throw UsageError("--\(option) is for --exec", command: "events")
+      throw UsageError("option '--\(option)' needs --exec", command: "events")
     }
     return try showUnacknowledged(name, context)
   }
   for option in ["count", "follow"] where invocation.has(option) {
-    throw UsageError("--\(option) and --exec exclude each other", command: "events")
+    throw UsageError("--\(option) and --exec cannot be used together", command: "events")
   }
   let work = EventWork(
     name: name, words: ["/bin/sh", "-c", command],
@@ -75,7 +75,8 @@ private func showUnacknowledged(_ name: String, _ context: Context) throws -> Ex
     return .done
   }
   guard left == .max else {
-    throw UsageError("--count and --follow exclude each other with --durable", command: "events")
+    throw UsageError(
+      "--count and --follow cannot be used together with --durable", command: "events")
   }
   try followEvents(filter, after: range.after, context, take)
 }

@@ -2,7 +2,7 @@ import Console
 import JSON
 import Wire
 
-let errorsSyntax = Syntax("errors", "Lists the errors that the daemon answers with.")
+let errorsSyntax = Syntax("errors", "Lists the errors that the daemon can return.")
 
 var errorsCommand: Command {
   Command(errorsSyntax) { context in

@@ -4,49 +4,50 @@ import JSON
 import Wire
 
 let sinceOption = Option(
-  "since", value: "WHEN", "those after a seq, or from a time on; see 'bindctl help when'")
+  "since", value: "WHEN", "only those after a position, or from a time on; see 'bindctl help when'")
 
 let eventsSyntax = Syntax(
-  "events", "Shows what has happened: the events of the journal, oldest first.",
+  "events", "Shows the events of the journal, oldest first.",
   operands: [Operand("PATTERN", .optional)],
   options: [
-    Option("follow", letter: "f", "goes on with what happens, until Ctrl-C"),
-    Option("count", letter: "n", value: "N", "the last N of them; 20 without --since"), sinceOption,
-    Option("until", value: "WHEN", "those up to a seq or a time"),
+    Option("follow", letter: "f", "wait for new events and show them, until Ctrl-C"),
+    Option("count", letter: "n", value: "N", "only the last N; default 20 without --since"),
+    sinceOption,
+    Option("until", value: "WHEN", "only those up to a position or a time"),
     Option(
       "durable", value: "NAME",
-      "what the durable reader NAME has not acknowledged yet; acknowledges nothing by itself"),
+      "the events that the durable reader NAME has not acknowledged; acknowledges none itself"),
     Option(
       "exec", value: "CMD",
       "with --durable: run CMD for each event, acknowledge it when CMD exits with 0"),
-    Option("max-retries", value: "N", "with --exec: park an event after N retries; 5 without it"),
+    Option("max-retries", value: "N", "with --exec: park an event after N retries; default 5"),
     Option(
       "retry-delay", value: "TIME",
-      "with --exec: pause before the first retry, doubled for each; 1s"),
+      "with --exec: pause before the first retry, doubled for each retry; default 1s"),
     Option("steal", "with --exec: take the reader over from its current holder"),
-    Option("type", value: "TYPE", "only those of a type, as 'cells.*'; may stand repeatedly"),
+    Option("type", value: "TYPE", "only those of a type, for example 'cells.*'; may be repeated"),
     noReconnectOption,
   ],
   details: """
-    PATTERN is the stream, or streams, they belong to: cells/lamp, 'cells/**'. With -f no event is
-    left out and none comes twice, also when the daemon is restarted meanwhile.
+    PATTERN selects streams: cells/lamp, 'cells/**'. With -f no event is lost or repeated, even if the
+    daemon is restarted.
 
-    A durable reader has a position that the daemon keeps; --since says where a new one begins (now).
-    --durable alone shows the events behind that position, the oldest N of them with -n, and changes
-    nothing: 'bindctl ack NAME SEQ' acknowledges those up to SEQ, and they do not come again. So
-    'events --durable' into a pipe loses nothing: what was not acknowledged comes with the next run.
+    The daemon keeps the position of a durable reader. --since sets where a new reader starts; by
+    default now. --durable alone shows the events after that position, with -n the oldest N, and changes
+    nothing. 'bindctl ack NAME SEQ' acknowledges the events up to SEQ; they are not delivered again. So
+    'events --durable' into a pipe loses nothing: the next run shows unacknowledged events again.
 
-    With --exec it goes on like -f. CMD is run by sh, one event after the other, with the event as a line
+    With --exec it continues like -f. sh runs CMD for one event at a time, with the event as a line
     of JSON on stdin and BINDER_SEQ, BINDER_TYPE, BINDER_STREAM, BINDER_TIME, BINDER_VERSION,
-    BINDER_ATTEMPT and BINDER_READER in its environment. When it exits with 0 the event is
-    acknowledged. When it fails it is run again, after 1 s, 2 s, 4 s, up to a minute; after the last
-    retry the event is parked: appended to the list lists/NAME.parked with the reason, then
-    acknowledged. After a crash the event in work comes again, so CMD should bear that. A first SIGINT
-    or SIGTERM lets CMD come to its end. When CMD cannot be run (126, 127) nothing is acknowledged.
+    BINDER_ATTEMPT and BINDER_READER in its environment. If CMD exits with 0, the event is
+    acknowledged. If CMD fails, it is retried after 1 s, 2 s, 4 s, up to a minute. After the last retry
+    the event is parked: appended to the list lists/NAME.parked with the reason, then acknowledged.
+    After a crash the unfinished event is delivered again, so CMD must tolerate repeats. After a first
+    SIGINT or SIGTERM, CMD may finish. If CMD cannot be run (126, 127), nothing is acknowledged.
 
-      bindctl get lists/NAME.parked                             shows what is parked
-      bindctl call lists.remove name=NAME.parked at:=0 -r       takes the first out
-      bindctl call readers.forget name=NAME                     forgets the reader
+      bindctl get lists/NAME.parked                          shows the parked events
+      bindctl call lists.remove name=NAME.parked at:=0 -r    removes the first one
+      bindctl call readers.forget name=NAME                  forgets the reader
     """,
   examples: [
     "bindctl events -n 5", "bindctl events 'cells/**' -f", "bindctl events --since -1h -j",
@@ -60,11 +61,11 @@ var eventsCommand: Command {
     }
     for option in ["exec", "max-retries", "retry-delay", "steal"]
     where context.invocation.has(option) || context.invocation.value(option) != nil {
-      throw UsageError("--\(option) is for --durable", command: "events")
+      throw UsageError("option '--\(option)' needs --durable", command: "events")
     }
     let follows = context.invocation.has("follow")
     if follows, context.invocation.has("until") {
-      throw UsageError("--until and --follow exclude each other", command: "events")
+      throw UsageError("--until and --follow cannot be used together", command: "events")
     }
     var writer = EventWriter(context.output)
     let range = try range(context)
@@ -98,7 +99,7 @@ func noteMissed(_ update: Update) {
   let (first, last) = (positions.lowerBound, positions.upperBound)
   note(
     first == last
-      ? "event \(first) is not kept any more" : "events \(first) to \(last) are not kept any more")
+      ? "event \(first) is no longer kept" : "events \(first) to \(last) are no longer kept")
 }
 
 /// Returns the filter for events from the command line.

@@ -4,13 +4,13 @@ import JSON
 import Wire
 
 let getSyntax = Syntax(
-  "get", "Prints the value of a source, now or then.",
+  "get", "Prints the value of a source, now or at a past moment.",
   operands: [Operand("SRC", .some)],
-  options: [Option("at", value: "WHEN", "as of a seq or a time; see 'bindctl help when'")],
+  options: [Option("at", value: "WHEN", "at a position or a time; see 'bindctl help when'")],
   details: """
-    One source prints its value alone; several, or a pattern, print a line for each with its name. Of
-    what is loaded and could not be, as a feed, the error stands beside the value that is known.
-    Exits 4 when there is no such source, or was none then.
+    For one source, prints only its value; for several, or a pattern, one line each with the name. If a
+    source failed to load (a feed, for example), its error is printed next to the last known value.
+    Exits with 4 if the source does not exist, or did not exist at that time.
     """,
   examples: [
     "bindctl get cells/lamp", "bindctl get 'cells/**'", "bindctl get cells/lamp --at -5m",
@@ -61,8 +61,8 @@ private func past(_ source: String, _ moment: When, _ context: Context) throws -
   guard result.object["gone"] == nil else {
     let seq = result.object["seq"]?.bare ?? ""
     throw Failure(
-      "'\(source)' had no value at \(seq); 'bindctl history \(source)' shows when it had", .notFound
-    )
+      "'\(source)' had no value at \(seq); 'bindctl history \(source)' shows when it had one",
+      .notFound)
   }
   return result.object
 }

@@ -2,7 +2,7 @@ import Console
 import Wire
 
 let helpSyntax = Syntax(
-  "help", "Says what there is, or more of one command or topic.",
+  "help", "Lists the commands and topics, or explains one of them.",
   operands: [Operand("TOPIC", .any)])
 
 var helpCommand: Command {
@@ -29,40 +29,40 @@ func showHelp(_ words: [String], _ context: Context) throws(UsageError) -> ExitC
 
 let helpTopics = [
   HelpTopic(
-    "values", "how values are typed",
+    "values", "how to write values",
     """
-    VALUE is JSON if it parses, else a string: true, 20.5, '{"a":1}' and Kim all
-    work. -s forces a string, so that '-s 5' is "5"; - reads stdin, @FILE a file.
+    VALUE is JSON if it parses, otherwise a string: true, 20.5, '{"a":1}' and Kim
+    all work. -s forces a string: '-s 5' is "5". - reads stdin, @FILE reads a file.
     """),
   HelpTopic(
-    "when", "how moments are typed",
+    "when", "how to write times and positions",
     """
     81234             a position of the journal
-    -5m, 5 min ago    ago: ms, s, m, h, d, w, or min, hours, days, …; also 1h30m
-    08:30             today at that time, by the clocks here; 08:30:15 as well
+    -5m, 5 min ago    before now: ms, s, m, h, d, w, or min, hours, days, …; 1h30m
+    08:30             today at that local time; also 08:30:15
     today, yesterday  the beginning of the day; with a time: 'yesterday 18:00'
-    2026-11-20T20:00  a local time; with Z or +01:00 that of a zone; without T…
-                      the beginning of that day
-    @1795313984       seconds since 1970, as date +%s prints them
+    2026-11-20T20:00  a local time; Z or +01:00 names a zone; without T…, the
+                      beginning of that day
+    @1795313984       seconds since 1970, as printed by date +%s
     start, now        the ends of the journal
     """),
   HelpTopic(
-    transformersTopic, "what bindings can do to values", transformersText),
+    transformersTopic, "how bindings convert values", transformersText),
   HelpTopic(
-    "forms", "in which forms results are written",
+    "forms", "the forms of output",
     """
     Results go to stdout, everything else to stderr.
 
-    for people   the default: aligned and coloured on a terminal; with tabs and
-                 without header when piped
-    -j           one JSON document a line, with the members of the protocol
-    -r           the bare value, strings without quotes
-    -F TEXT      '{seq} {source}={value}': any text; {event.type} is a member of
-                 a member, {{ a brace, \\n a new line; a member that no such result
-                 has is refused, one that this one lacks is empty
+    (default)    on a terminal aligned and colored; in a pipe separated by tabs,
+                 without header
+    -j           one JSON document per line, with the members of the protocol
+    -r           only the value; strings without quotes
+    -F TEXT      '{seq} {source}={value}': any text; {event.type} is a nested
+                 member, {{ a brace, \\n a new line. A member that this kind of
+                 result never has is an error; one that is absent here is empty
 
-    On colours decide, in this order: --color, NO_COLOR, CLICOLOR_FORCE, whether
-    it is a terminal.
+    Colors depend on, in this order: --color, NO_COLOR, CLICOLOR_FORCE, and
+    whether stdout is a terminal.
     """),
   HelpTopic(
     "exit", "what the exit codes mean",
@@ -74,15 +74,16 @@ let helpTopics = [
     4    no such source or method
     5    refused: a conflict, a permission (also of the socket), a rule
     6    the connection was lost
-    70   a bug of bindctl
-    124  no answer in time: that of -t, else five minutes
-    130  ended by Ctrl-C; 141: nobody reads the output any more
+    70   a bug in bindctl
+    124  no answer in time: the time of -t, by default five minutes
+    130  ended by Ctrl-C
+    141  the reader of the output has exited
     """),
   HelpTopic(
-    "socket", "where the daemon is looked for",
+    "socket", "how bindctl finds the daemon",
     """
-    --socket PATH, else $BINDER_SOCKET, else $XDG_RUNTIME_DIR/binder/bus.sock if
-    somebody listens there, else /run/binder/bus.sock. All lines that are sent (->)
-    and received (<-) are appended to the file that $BINDER_TRACE names.
+    --socket PATH, else $BINDER_SOCKET, else $XDG_RUNTIME_DIR/binder/bus.sock if a
+    daemon listens there, else /run/binder/bus.sock. If $BINDER_TRACE names a file,
+    all sent (->) and received (<-) lines are appended to it.
     """),
 ]

@@ -4,10 +4,11 @@ import JSON
 import Wire
 
 let historySyntax = Syntax(
-  "history", "Shows the values that a source has had, with their versions, oldest first.",
+  "history", "Shows the past values of a source with their versions, oldest first.",
   operands: [Operand("SRC")],
   options: [
-    Option("count", letter: "n", value: "N", "the last N of them; 20 without --since"), sinceOption,
+    Option("count", letter: "n", value: "N", "only the last N; default 20 without --since"),
+    sinceOption,
   ],
   examples: ["bindctl history cells/lamp", "bindctl history cells/lamp --since -1d -j"])
 
@@ -16,14 +17,14 @@ var historyCommand: Command {
     let source = context.operand(0)
     guard !source.contains("*") else {
       throw UsageError(
-        "history takes one source, not the pattern '\(source)'; 'at' shows many as of a moment",
+        "history takes one source, not the pattern '\(source)'; use 'bindctl at' for a pattern",
         command: "history")
     }
     guard source != "events" else {
-      throw UsageError("what has happened shows 'bindctl events'", command: "history")
+      throw UsageError("use 'bindctl events' to see what has happened", command: "history")
     }
     let wanted = try context.number("count")
-    if wanted == 0 { throw UsageError("--count is at least 1", command: "history") }
+    if wanted == 0 { throw UsageError("--count must be at least 1", command: "history") }
     let connection = try context.client.connected()
     let since = try context.moment("since")
     var range = JournalRange(

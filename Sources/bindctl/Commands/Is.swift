@@ -3,12 +3,12 @@ import Console
 import JSON
 
 let isSyntax = Syntax(
-  "is", "Says by its exit code whether a source has a value.",
+  "is", "Tests whether a source has a value; the exit code is the result.",
   operands: [Operand("SRC"), Operand("VALUE", .optional)], options: [stringOption],
   details: """
-    Exits with 0 if it has, 1 if it has another value or none, 4 if such a source cannot exist.
+    Exits with 0 if it has the value, 1 if it has another value or none, 4 if it cannot exist.
     Without VALUE, tests for true. SRC may be a whole condition: 'a/b > 20', with == != < <= > >=, or
-    'a/b exists', 'a/b !exists'. While a source is not set, != holds for it, whatever the value.
+    'a/b exists', 'a/b !exists'. If a source is not set, != is true for every value.
     An empty list is [], an empty map {}.
     """,
   examples: [
@@ -38,7 +38,9 @@ func condition(_ context: Context) throws -> Condition {
   let command = context.invocation.command
   if let condition = Condition(source) {
     guard context.invocation.operands.count == 1 else {
-      throw UsageError("after the condition '\(source)' there is no VALUE", command: command)
+      throw UsageError(
+        "unexpected argument '\(context.operand(1))' after the condition '\(source)'",
+        command: command)
     }
     guard !condition.source.isEmpty, condition.isWhole else {
       throw UsageError(

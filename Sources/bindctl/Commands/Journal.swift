@@ -14,28 +14,29 @@ let journalSyntax = Syntax(
     Operand("FILE", .optional),
   ],
   options: [
-    Option("file", value: "JOURNAL", "this journal, whatever daemon answers"),
+    Option("file", value: "JOURNAL", "use this journal, even if a daemon answers"),
     Option("before", value: "WHEN", "compact: remove all events before a position or a time"),
     Option(
       "force", "replace a file that exists; compact: trust the system clock although it has jumped"),
-    Option("progress", value: "FORM", "bar, lines, json or none; what fits when left out"),
+    Option(
+      "progress", value: "FORM", "bar, lines, json or none; by default a bar on a terminal only"),
   ],
   details: """
-      info           counts positions, streams, types, snapshots and bytes
-      verify         reads every event, lists the damaged ones; exits with 1 if any
-      backup FILE    makes a copy, checked, whole or not there at all
-      restore FILE   makes the journal of a backup, with a new epoch
-      export [FILE]  writes lines of JSON, to stdout without FILE; import FILE
-                     makes the journal of such lines, or names the wrong one
-      compact        removes what the retention does not keep; values stay
+      info           shows positions, streams, types, snapshots and sizes
+      verify         reads every event and lists damage; exits with 1 if any
+      backup FILE    writes a verified copy to FILE, complete or not at all
+      restore FILE   creates the journal from a backup, with a new epoch
+      export [FILE]  writes lines of JSON to FILE, by default to stdout
+      import FILE    creates the journal from such lines, or reports a wrong line
+      compact        removes events that retention does not keep; values stay
 
-    While a daemon answers, the journal is that daemon's and never another one: its epoch is
-    compared, and a role that may not ask for it (journal.info) is refused. Without a daemon it is the
-    journal that binderd would open. --file names another one.
+    If a daemon answers, the command uses the journal of that daemon and no other: it compares the
+    epochs, and it fails if your role may not call journal.info. Without a daemon it uses the journal
+    that binderd would open. --file names another journal.
 
-    restore and import need the daemon to be stopped, a service with its socket, which would start it
-    again: systemctl stop binderd.socket binderd.service. The new journal gets the owner and the mode
-    of the old one, or those of the directory. With --force the old one is kept as JOURNAL.old, or
+    Stop the daemon before restore and import. For a service, also stop its socket, which would start
+    it again: systemctl stop binderd.socket binderd.service. The new journal gets the owner and mode
+    of the old journal, or of the directory. With --force the old journal is kept as JOURNAL.old, or
     JOURNAL.old.2.
     """,
   examples: [
@@ -118,7 +119,7 @@ private func describe(_ figures: JSONObject) -> String {
         + "\(last["to"]?.bare ?? "?") were removed last")
   }
   if let ahead = figures.uint("clock_ahead_s") {
-    lines.append("the clock is \(ahead) s ahead of what is believed; see compact --force")
+    lines.append("the clock is \(ahead) s ahead of the expected time; see compact --force")
   }
   if let behind = figures.uint("clock_behind_s") {
     lines.append("the clock is \(behind) s behind the time of the last event; see the daemon's log")
@@ -143,7 +144,7 @@ private func compact(_ file: String?, _ context: Context) throws -> ExitCode {
     switch before {
     case .seq(let seq)?: words += ["--before", "\(seq)"]
     case nil: break
-    default: throw UsageError("with --file --before takes a seq", command: "journal")
+    default: throw UsageError("with --file, --before takes a position", command: "journal")
     }
     let code = try Child(words).wait()
     return code == 0 ? .done : .no
@@ -174,7 +175,7 @@ private func waitForCompaction(_ id: Int, _ context: Context) throws -> JSONObje
   let word = context.invocation.value("progress")
   guard let form = ProgressMeter.Form(word, isTerminal: isTerminal) else {
     throw UsageError(
-      "--progress is bar, lines, json or none, not '\(word ?? "")'", command: "journal")
+      "--progress takes bar, lines, json or none, not '\(word ?? "")'", command: "journal")
   }
   var time: UInt64 = 0
   var meter = ProgressMeter("compact", form, milliseconds: time)

@@ -2,19 +2,22 @@ import Console
 import JSON
 
 let openSyntax = Syntax(
-  "open", "Shows a view, live: what it has, and what one can do there.",
+  "open", "Opens a view, which shows live values and offers actions (intents).",
   operands: [Operand("VIEW"), Operand("ARG", .any)],
   options: [noReconnectOption],
   details: """
-    ARG is name=text or name:=json; 'bindctl views' says which there are. In a terminal an intent has
-    the key that stands before its name, arrows choose a row, enter asks what fits the row, space
-    shows it whole, escape goes back, ? says all keys, q ends; what takes something away asks before,
-    and a text that is pasted is text. When the daemon is restarted the
-    login is repeated and the view in front is opened again; what was being typed stays. With -j, and where stdout or stdin is no terminal, both ways are lines of
-    JSON: out come the view, then {"next":…}, {"opened":…}, {"closed":…} and {"answer":…}; {"lost":{"reason":…,"unanswered":[…]}}
-    says that the daemon has gone, and then comes the view anew; in go
-    {"intent":NAME,"args":{…},"view":HANDLE} and {"close":HANDLE}, where VIEW is the first view when it
-    is left out. After the end of stdin it waits for the answers and ends.
+    ARG is name=text or name:=json; 'bindctl views' lists the views with their arguments.
+
+    In a terminal, press the key before an intent to send it. Arrows choose a row, enter sends the main
+    intent for the row, space shows the whole row, escape goes back, ? lists all keys, q quits. Intents
+    that remove something ask first. Pasted text is always text, never keys. After a restart of the
+    daemon, bindctl logs in again and reopens the front view; typed text stays.
+
+    With -j, or if stdin or stdout is not a terminal, input and output are lines of JSON. Output: the
+    view, then {"next":…}, {"opened":…}, {"closed":…} and {"answer":…}. If the daemon is lost,
+    {"lost":{"reason":…,"unanswered":[…]}} is printed, and the view again after the reconnect. Input:
+    {"intent":NAME,"args":{…},"view":HANDLE} and {"close":HANDLE}; "view" defaults to the first view.
+    After the end of stdin, bindctl waits for the answers and exits.
     """,
   examples: [
     "bindctl open system", "bindctl open cell name=lamp",

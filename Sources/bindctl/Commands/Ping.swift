@@ -3,7 +3,7 @@ import Console
 import JSON
 
 let pingSyntax = Syntax(
-  "ping", "Says whether the daemon answers, and how soon.")
+  "ping", "Checks that the daemon answers, and measures the time.")
 
 var pingCommand: Command {
   Command(pingSyntax) { context in

@@ -3,10 +3,10 @@ import Console
 import Glibc
 
 let pipeSyntax = Syntax(
-  "pipe", "Passes lines through: stdin to the daemon, its answers to stdout.",
+  "pipe", "Sends lines from stdin to the daemon, and prints its answers on stdout.",
   details: """
-    The lines are those of the protocol, one JSON text each. After the end of stdin it goes on
-    until the daemon has said everything, for ever when something is subscribed to.
+    Each line is one JSON message of the protocol. After the end of stdin it continues until the
+    daemon has sent everything; with a subscription it never ends by itself.
     """,
   examples: [#"echo '{"id":1,"method":"ping"}' | bindctl pipe"#])
 

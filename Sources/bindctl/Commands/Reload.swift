@@ -4,10 +4,10 @@ import JSON
 import Wire
 
 let reloadSyntax = Syntax(
-  "reload", "Lets the daemon read its configuration again.",
+  "reload", "Reloads the configuration of the daemon.",
   details: """
-    Says what has changed, and what holds after a restart only. Clients stay. A file that is wrong
-    changes nothing: its faults are listed with line and column, and the exit is 5.
+    Shows what changed, and what takes effect only after a restart. Clients stay connected. If a file
+    is invalid, nothing changes: its errors are listed with line and column, and the exit code is 5.
     """)
 
 var reloadCommand: Command {
@@ -19,11 +19,11 @@ var reloadCommand: Command {
       guard case .refused(let refusal) = error, case .array(let faults)? = refusal.data["faults"]
       else { throw error }
       for fault in faults { note(fault.place) }
-      throw Failure("the configuration is as it was", .refused)
+      throw Failure("the configuration was not changed", .refused)
     }
     for warning in report.list("warnings") { note("warning: \(warning.place)") }
     let restart = report.list("needs_restart").map(\.bare).joined(separator: ", ")
-    if !restart.isEmpty { note("\(restart): changed by the next start only") }
+    if !restart.isEmpty { note("\(restart): takes effect only after a restart") }
     let changed = report.list("changed").map(\.bare).joined(separator: ", ")
     context.output.result(
       report, bare: report["changed"], human: "changed: \(changed.isEmpty ? "nothing" : changed)")

@@ -3,12 +3,12 @@ import Console
 import Glibc
 
 let sessionSyntax = Syntax(
-  "session", "Runs a command with a daemon of its own.",
+  "session", "Runs a command with its own private daemon.",
   operands: [Operand("CMD", .some)],
-  options: [Option("journal", value: "FILE", "the daemon's journal; a new one when left out")],
+  options: [Option("journal", value: "FILE", "the daemon's journal; by default a temporary one")],
   details: """
-    Starts a private binderd in a new directory, sets BINDER_SOCKET, runs CMD, ends the daemon and
-    removes the directory. Exits with what CMD exits with.
+    Starts a private binderd in a new directory, sets BINDER_SOCKET, runs CMD, stops the daemon and
+    removes the directory. Exits with the exit code of CMD.
     """,
   examples: ["bindctl session -- ./test.sh", "bindctl session bash"], endsOptionsAtOperand: true)
 
@@ -25,7 +25,7 @@ var sessionCommand: Command {
       if let code = command.end() { return ExitCode(rawValue: code) }
       if !isDaemonGone, daemon.hasEnded {
         isDaemonGone = true
-        note("the private daemon has ended: \(daemon.log)")
+        note("the private daemon exited: \(daemon.log)")
       }
       switch signals.next() {
       // A terminal also sends these to the command.
@@ -49,7 +49,7 @@ private final class PrivateDaemon {
     let parent = variable("TMPDIR") ?? "/tmp"
     var template = Array((parent + "/bindctl.XXXXXX").utf8CString)
     guard mkdtemp(&template) != nil else {
-      throw Failure("no directory can be made in \(parent): \(String(cString: strerror(errno)))")
+      throw Failure("cannot create a directory in \(parent): \(String(cString: strerror(errno)))")
     }
     directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let directory = directory
@@ -72,13 +72,13 @@ private final class PrivateDaemon {
       guard !hasEnded else {
         let log = log
         removeDirectory(directory)
-        throw Failure("the private daemon has not started: \(log)", .noDaemon)
+        throw Failure("the private daemon did not start: \(log)", .noDaemon)
       }
       let signal = signals.next(withinMilliseconds: 2)
       if let signal, signal != SIGCHLD {
         end()
         throw Failure(
-          "ended by a signal before the daemon was there", .init(rawValue: 128 + signal))
+          "a signal arrived before the private daemon had started", .init(rawValue: 128 + signal))
       }
     }
   }

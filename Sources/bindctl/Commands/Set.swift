@@ -2,10 +2,10 @@ import BinderClient
 import Console
 import JSON
 
-let stringOption = Option("string", letter: "s", "takes VALUE as a string, whatever it looks like")
+let stringOption = Option("string", letter: "s", "take VALUE as a string, even if it is valid JSON")
 
 let setSyntax = Syntax(
-  "set", "Sets a source, or with - many of them in one commit.",
+  "set", "Sets a source, or with - several sources in one commit.",
   operands: [Operand("SRC"), Operand("VALUE", .optional)],
   options: [
     stringOption,
@@ -13,9 +13,10 @@ let setSyntax = Syntax(
     Option("if", value: "VALUE", "only if it has this value; 'null' for none (cells only)"),
   ],
   details: """
-    VALUE is JSON if it parses, else a string; - reads stdin, @FILE a file. When it returns, the
-    value is on disk. Exits with 5 if the --if or --if-version condition is not met. In place of SRC
-    and VALUE - reads lines 'SRC VALUE' from stdin, as get prints them: all are set in one commit, or none.
+    VALUE is JSON if it parses, otherwise a string; - reads stdin, @FILE reads a file. When the command
+    returns, the value is on disk. Exits with 5 if the --if or --if-version condition is not met. - in
+    place of SRC and VALUE reads lines 'SRC VALUE' from stdin, as printed by get: all sources are set in
+    one commit, or none.
     """,
   examples: [
     "bindctl set cells/lamp true", "bindctl set cells/name 'Kim'",
@@ -29,7 +30,7 @@ var setCommand: Command {
     guard context.invocation.operands.count > 1 else {
       guard source == "-" else { throw UsageError("missing argument VALUE", command: "set") }
       for option in ["if", "if-version"] where context.invocation.value(option) != nil {
-        throw UsageError("--\(option) is for one source", command: "set")
+        throw UsageError("option '--\(option)' needs one SRC, not '-'", command: "set")
       }
       return try setMany(context)
     }

@@ -24,7 +24,7 @@ func setMany(_ context: Context) throws -> ExitCode {
     else { throw error }
     let line = "line \(assignments[place].line), \(assignments[place].source)"
     throw Failure(
-      "\(line): \(refusal.message); nothing is set", ExitCode(ClientError.refused(refusal)))
+      "\(line): \(refusal.message); nothing was set", ExitCode(ClientError.refused(refusal)))
   }
   if context.output.form != .human {
     context.output.result(result, bare: result["values"], human: "")
@@ -49,7 +49,7 @@ private func assignments(_ context: Context) throws -> [Assignment] {
     let words = line.split(maxSplits: 1) { $0 == " " || $0 == "\t" }
     guard let source = words.first else { continue }
     guard words.count == 2 else {
-      throw Failure("line \(i + 1), \(source): a source and a value, 'SRC VALUE'", .usage)
+      throw Failure("line \(i + 1), \(source): expected 'SRC VALUE'", .usage)
     }
     let value = String(words[1].drop { $0 == " " || $0 == "\t" })
     assignments.append(

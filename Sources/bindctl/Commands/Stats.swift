@@ -4,10 +4,10 @@ import Glibc
 import JSON
 
 let statsSyntax = Syntax(
-  "stats", "Shows what the daemon has and does.",
+  "stats", "Shows the counters of the daemon.",
   options: [
-    Option("every", value: "TIME", "again and again, a line each, until Ctrl-C"),
-    Option("limits", "what a client may ask for, instead"),
+    Option("every", value: "TIME", "print one line each TIME, until Ctrl-C"),
+    Option("limits", "show the limits of the daemon instead"),
   ],
   examples: ["bindctl stats", "bindctl stats --every 1s", "bindctl stats -F '{stats.last}'"])
 
@@ -38,7 +38,7 @@ private func follow(_ context: Context, everyMilliseconds interval: UInt64) thro
   while true {
     let answer = try context.client.call("stats").object
     guard case .object(let stats)? = answer["stats"] else {
-      throw Failure("the daemon's answer holds no stats")
+      throw Failure("the daemon's answer contains no stats")
     }
     if isFirst, context.output.isTerminal, context.output.form == .human {
       context.output.line(columns.line(shown.map(\.heading)) { context.output.style.bold($1) })

@@ -6,8 +6,8 @@ let transformersTopic = "transformers"
 
 let transformersText = """
   A binding passes its values through transformers, from left to right:
-  'cells/c ~> cells/f | celsiusToFahrenheit | round(1)'. |! takes the reverse of
-  one. A binding with <> needs reversible ones.
+  'cells/c ~> cells/f | celsiusToFahrenheit | round(1)'. |! applies the
+  reverse. A binding with <> needs reversible transformers.
   """
 
 /// Shows the help on transformers, with the list that the daemon supports.

@@ -3,8 +3,8 @@ import Console
 import JSON
 
 let unbindSyntax = Syntax(
-  "unbind", "Ends a binding that the daemon keeps.", operands: [Operand("NAME")],
-  details: "Exits 1 when there was none.", examples: ["bindctl unbind warm"])
+  "unbind", "Removes a binding from the daemon.", operands: [Operand("NAME")],
+  details: "Exits with 1 if there was no such binding.", examples: ["bindctl unbind warm"])
 
 var unbindCommand: Command {
   Command(unbindSyntax) { context in

@@ -4,13 +4,14 @@ import JSON
 
 let unsetSyntax = Syntax(
   "unset", "Removes a cell.", operands: [Operand("SRC")],
-  details: "Exits 1 when there was none.", examples: ["bindctl unset cells/lamp"])
+  details: "Exits with 1 if the cell was not set.", examples: ["bindctl unset cells/lamp"])
 
 var unsetCommand: Command {
   Command(unsetSyntax) { context in
     let source = context.operand(0)
     guard source.hasPrefix("cells/") else {
-      throw UsageError("unset takes a cell, as cells/lamp, not '\(source)'", command: "unset")
+      throw UsageError(
+        "unset takes a cell, for example cells/lamp, not '\(source)'", command: "unset")
     }
     let name = JSONValue.string(String(source.dropFirst("cells/".count)))
     let result = try context.client.call("cells.unset", ["name": name]).object

@@ -3,7 +3,7 @@ import Console
 import JSON
 import Wire
 
-let versionSyntax = Syntax("version", "Says which version this is, and which the daemon is.")
+let versionSyntax = Syntax("version", "Shows the versions of bindctl and of the daemon.")
 
 var versionCommand: Command {
   Command(versionSyntax) { context in

@@ -4,13 +4,13 @@ import JSON
 
 let viewsSyntax = Syntax(
   "views", "Lists the views that can be opened.",
-  details: "'bindctl open VIEW' shows one.")
+  details: "'bindctl open VIEW' opens one.")
 
 var viewsCommand: Command {
   Command(viewsSyntax) { context in
     let answer = try context.client.call("describe").object
     guard case .array(let views)? = answer["views"] else { return .done }
-    var table = Table(["VIEW", "WHAT IT SHOWS"])
+    var table = Table(["VIEW", "DESCRIPTION"])
     for case .object(let view) in views {
       let name = view["name"]?.bare ?? ""
       if context.output.form == .human {

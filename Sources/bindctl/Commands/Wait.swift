@@ -7,14 +7,14 @@ let waitSyntax = Syntax(
   "wait", "Waits until a source has a value, and prints it.",
   operands: [Operand("SRC"), Operand("VALUE", .optional)],
   options: [
-    stringOption, Option("change", "waits for the next change, whatever it is"),
+    stringOption, Option("change", "wait for the next change, whatever the value"),
     noReconnectOption,
   ],
   details: """
-    Returns at once if it has the value already. Without VALUE, waits for true. SRC may be a whole
-    condition: 'a/b > 20', with == != < <= > >=, or 'a/b exists', 'a/b !exists'. While a source is not
-    set, != holds for it, whatever the value. An empty list is [], an empty map {}. Goes on when the
-    daemon is restarted, also with another journal.
+    Returns at once if the source already has the value. Without VALUE, waits for true. SRC may be a whole
+    condition: 'a/b > 20', with == != < <= > >=, or 'a/b exists', 'a/b !exists'. If a source is not
+    set, != is true for every value. An empty list is [], an empty map {}. Continues after a restart of
+    the daemon, even with another journal.
     """,
   examples: [
     "bindctl wait cells/lamp true", "bindctl wait 'cells/temp > 20' -t 30",
@@ -27,7 +27,7 @@ var waitCommand: Command {
     if context.invocation.has("change"),
       context.invocation.operands.count > 1 || Condition(context.operand(0)) != nil
     {
-      throw UsageError("--change takes a source and nothing else", command: "wait")
+      throw UsageError("--change takes a source without VALUE or condition", command: "wait")
     }
     var wait = Wait(condition, isForChange: context.invocation.has("change"))
     let deadline = context.client.limits.deadline

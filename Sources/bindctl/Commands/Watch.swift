@@ -4,24 +4,25 @@ import JSON
 import Wire
 
 let noReconnectOption = Option(
-  "no-reconnect", "ends with exit 6 when the connection is lost, instead of waiting for the daemon")
+  "no-reconnect", "exit with 6 if the connection is lost, instead of waiting for the daemon")
 
 let watchSyntax = Syntax(
-  "watch", "Shows sources as they are, then every change of them.",
+  "watch", "Shows the present values of sources, then every change.",
   operands: [Operand("PATTERN", .some)],
   options: [
-    Option("changes-only", "leaves out the values that are there already"),
-    Option("count", letter: "n", value: "N", "ends after N changes"),
-    Option("since", value: "WHEN", "the changes since then, instead of the present values"),
+    Option("changes-only", "leave out the present values"),
+    Option("count", letter: "n", value: "N", "exit after N changes"),
+    Option("since", value: "WHEN", "show the changes since then instead of the present values"),
     Option(
-      "every", value: "TIME", "the newest value this often at most; those between are left out"),
+      "every", value: "TIME", "show at most one value per TIME, the newest; leave out those between"
+    ),
     noReconnectOption,
   ],
   details: """
-    A pattern is a source, or has * for one part of a name and ** for the rest. A line --- live
-    stands between what is there and what changes. What is journaled is shown change by change,
-    also those made while the daemon was restarted: nothing is left out, nothing comes twice. Of a
-    pattern that begins with a * the newest values are shown.
+    A pattern is a source, or has * for one segment of a name and ** for the rest. A line --- live, with
+    -j {"caught_up":true}, separates the present values from changes. Every change of a journaled source
+    is shown exactly once, even if the daemon is restarted meanwhile. For a pattern that begins with *,
+    only the latest values are shown; values between may be skipped.
     """,
   examples: ["bindctl watch 'cells/**'", "bindctl watch system/load --every 5s -j"])
 
@@ -39,7 +40,7 @@ private func topics(_ context: Context) throws -> [Topic] {
   let interval = try context.milliseconds("every")
   let from = try context.moment("since").map(\.beginning)
   if interval != nil, from != nil {
-    throw UsageError("--since and --every exclude each other", command: "watch")
+    throw UsageError("--since and --every cannot be used together", command: "watch")
   }
   return context.invocation.operands.map { pattern in
     Topic(

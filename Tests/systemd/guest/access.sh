@@ -20,7 +20,7 @@ chmod 666 $socket
 status=0
 refusal=$(runuser -u bob -- bindctl ping 2>&1) || status=$?
 same "the exit of bob's bindctl at an open socket" "$status" 5
-[[ $refusal == *"no role of the daemon"* ]] || fail "bob hears '$refusal'"
+[[ $refusal == *"no role in the daemon"* ]] || fail "bob hears '$refusal'"
 logged "refused uid $(id -u bob) pid" > /dev/null || fail "the log does not say who was refused"
 usermod --append --groups binder bob
 same "bob as a member" "$(knock bob | jq .id)" 1

@@ -11,13 +11,13 @@ systemctl stop binderd.service 2> /dev/null
 status=0
 refusal=$(bindctl journal restore /var/backup.db --force 2>&1) || status=$?
 same "the exit of a restore beside the socket" "$status" 1
-[[ $refusal == *"$journal is in use by pid $(show MainPID); stop that first: systemctl stop binderd.socket binderd.service" ]] ||
+[[ $refusal == *"$journal is in use by pid $(show MainPID); stop it first: systemctl stop binderd.socket binderd.service" ]] ||
     fail "the administrator reads '$refusal'"
 same "visits, as nothing was restored" "$(get_cell visits)" 41
 
 systemctl stop binderd.socket binderd.service
 note=$(bindctl journal restore /var/backup.db --force 2>&1 > /dev/null)
-[[ $note == *"no daemon answers: this is the journal that binderd would open"* ]] || fail "the administrator reads '$note'"
+[[ $note == *"no daemon answers; using the journal that binderd would open"* ]] || fail "the administrator reads '$note'"
 for file in $journal $journal.old $journal.lock; do
     same "the owner of $file" "$(stat -c %U:%G "$file")" binder:binder
 done
