@@ -29,6 +29,7 @@ extension SignalProtocol where Error == Never {
 }
 
 extension Subject: BindableProtocol {
+  /// Sends each element of `signal` to the subject, until the signal or the subject ends.
   public func bind(signal: SafeSignal<Element>) -> any Disposable {
     signal.bind(to: self) { $0.send($1) }
   }

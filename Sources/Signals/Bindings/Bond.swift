@@ -27,6 +27,7 @@ public class Bond<Element>: BindableProtocol, DisposeBagProvider {
     self.listener = listener
   }
 
+  /// Runs the closure for each element of `signal` while the target, or a bond without one, lives.
   public func bind(signal: SafeSignal<Element>) -> any Disposable {
     start?(signal) ?? signal.bind(to: self) { $0.listener?($1) }
   }

@@ -3,6 +3,7 @@ public struct ExecutionContext {
   /// Runs a closure, now or later.
   public let context: (@escaping () -> Void) -> Void
 
+  /// Creates a context from a closure that runs other closures, now or later.
   public init(_ context: @escaping (@escaping () -> Void) -> Void) {
     self.context = context
   }

@@ -8,8 +8,10 @@ public protocol ReactiveExtensions<Base> {
 
 /// The reactive extensions of a value.
 public struct Reactive<Base>: ReactiveExtensions {
+  /// The extended value.
   public let base: Base
 
+  /// Creates the extensions of a value.
   public init(_ base: Base) {
     self.base = base
   }

@@ -6,6 +6,7 @@ extension Subscribers {
     private var seat = SubscriberSeat<Failure>()
     private let live = LiveNode("Accumulator")
 
+    /// Creates a subscriber without elements.
     public init() {}
 
     /// Whether the run has completed without an error.
@@ -21,19 +22,23 @@ extension Subscribers {
       if case .failure(let error) = seat.completion { error } else { nil }
     }
 
+    /// Requests all elements; a second subscription is cancelled.
     public func receive(subscription: any Subscription) {
       if seat.take(subscription) { subscription.request(.unlimited) }
     }
 
+    /// Appends an element to ``values``.
     public func receive(_ value: Input) -> Demand {
       values.append(value)
       return .unlimited
     }
 
+    /// Stores the first completion and releases the subscription.
     public func receive(completion: Completion<Failure>) {
       seat.end(with: completion)
     }
 
+    /// Cancels the subscription; later calls do nothing.
     public func cancel() {
       seat.cancel()
     }

@@ -8,6 +8,7 @@ extension Subscribers {
     private var seat = SubscriberSeat<Failure>()
     private let live = LiveNode("Sink")
 
+    /// Creates a subscriber from its closures.
     public init(
       receiveCompletion: @escaping (Completion<Failure>) -> Void,
       receiveValue: @escaping (Input) -> Void
@@ -16,20 +17,24 @@ extension Subscribers {
       self.receiveValue = receiveValue
     }
 
+    /// Requests all elements; a second subscription is cancelled.
     public func receive(subscription: any Subscription) {
       if seat.take(subscription) { subscription.request(.unlimited) }
     }
 
+    /// Calls ``receiveValue`` with an element.
     public func receive(_ value: Input) -> Demand {
       receiveValue(value)
       return .unlimited
     }
 
+    /// Releases the subscription, then calls ``receiveCompletion``.
     public func receive(completion: Completion<Failure>) {
       seat.end(with: completion)
       receiveCompletion(completion)
     }
 
+    /// Cancels the subscription; later calls do nothing.
     public func cancel() {
       seat.cancel()
     }

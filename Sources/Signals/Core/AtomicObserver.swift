@@ -10,6 +10,7 @@ public final class AtomicObserver<Element, Error: Swift.Error>: ObserverProtocol
   @usableFromInline
   let live = LiveNode("AtomicObserver")
 
+  /// Creates an observer that calls a closure with each event.
   @inlinable
   public init(_ observer: @escaping Observer<Element, Error>) {
     self.observer = observer
@@ -63,6 +64,7 @@ public final class AtomicObserver<Element, Error: Swift.Error>: ObserverProtocol
     if isDisposed { disposable.dispose() } else { upstream = disposable }
   }
 
+  /// Releases the resources; later calls do nothing.
   @inlinable
   public func dispose() {
     let (observer, upstream) = (observer, upstream)

@@ -53,11 +53,13 @@ public struct AnyObserver<Element, Error: Swift.Error>: ObserverProtocol {
   /// The closure that receives each event.
   public let observer: Observer<Element, Error>
 
+  /// Creates an observer from a closure.
   @inlinable
   public init(observer: @escaping Observer<Element, Error>) {
     self.observer = observer
   }
 
+  /// Calls the closure with an event.
   @inlinable
   public func on(_ event: Signal<Element, Error>.Event) {
     observer(event)

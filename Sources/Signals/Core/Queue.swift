@@ -7,12 +7,15 @@ public struct Queue<Element> {
   @usableFromInline
   var head = 0
 
+  /// Creates an empty queue.
   @inlinable
   public init() {}
 
+  /// The number of elements.
   @inlinable
   public var count: Int { items.count - head }
 
+  /// Whether the queue is empty.
   @inlinable
   public var isEmpty: Bool { head == items.count }
 
@@ -24,11 +27,13 @@ public struct Queue<Element> {
   @inlinable
   public var last: Element? { isEmpty ? nil : items[items.count - 1] }
 
+  /// Adds an element as the newest one.
   @inlinable
   public mutating func append(_ element: Element) {
     items.append(element)
   }
 
+  /// Removes and returns the oldest element, or `nil` if the queue is empty.
   @inlinable
   public mutating func popFirst() -> Element? {
     guard head < items.count else { return nil }

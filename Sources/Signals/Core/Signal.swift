@@ -43,6 +43,7 @@ public struct Signal<Element, Error: Swift.Error>: SignalProtocol {
     Signal(passing: (), run: run)
   }
 
+  /// Starts a run that sends its events to the observer.
   @inlinable
   public func observe(with observer: @escaping Observer<Element, Error>) -> any Disposable {
     run(observer)

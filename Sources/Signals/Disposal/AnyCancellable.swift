@@ -3,10 +3,12 @@ public final class AnyCancellable: Disposable, Hashable {
   private var handler: (() -> Void)?
   private let live = LiveNode("AnyCancellable")
 
+  /// Creates an object that runs a closure when it is cancelled or deallocated.
   public init(_ handler: @escaping () -> Void) {
     self.handler = handler
   }
 
+  /// Creates an object that disposes a disposable when it is cancelled or deallocated.
   public convenience init(_ disposable: any Disposable) {
     self.init(disposable.dispose)
   }
@@ -15,18 +17,22 @@ public final class AnyCancellable: Disposable, Hashable {
     dispose()
   }
 
+  /// Whether the resources are released.
   public var isDisposed: Bool { handler == nil }
 
+  /// Runs the closure; later calls do nothing.
   public func dispose() {
     let handler = handler
     self.handler = nil
     handler?()
   }
 
+  /// Returns whether both are the same object.
   public static func == (a: AnyCancellable, b: AnyCancellable) -> Bool {
     a === b
   }
 
+  /// Hashes the identity of the object.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(ObjectIdentifier(self))
   }

@@ -4,11 +4,14 @@
 /// pruned.
 public final class CompositeDisposable: Disposable {
   private var disposables = DisposableList()
+  /// Whether the resources are released.
   public private(set) var isDisposed = false
   private let live = LiveNode("CompositeDisposable")
 
+  /// Creates a composite without disposables.
   public init() {}
 
+  /// Creates a composite from disposables.
   public init(_ disposables: [any Disposable]) {
     for disposable in disposables { self.disposables.append(disposable) }
   }
@@ -27,6 +30,7 @@ public final class CompositeDisposable: Disposable {
     composite.add(disposable: disposable)
   }
 
+  /// Releases the resources; later calls do nothing.
   public func dispose() {
     isDisposed = true
     for disposable in disposables.takeAll() { disposable.dispose() }

@@ -11,5 +11,6 @@ public protocol DisposeBagProvider: Deallocatable {
 }
 
 extension DisposeBagProvider {
+  /// Completes when the bag of the object is deallocated.
   public var deallocated: SafeSignal<Void> { bag.deallocated }
 }

@@ -4,6 +4,7 @@ public final class DeinitDisposable: Disposable {
   public var otherDisposable: (any Disposable)?
   private let live = LiveNode("DeinitDisposable")
 
+  /// Creates an object that disposes a disposable when it is deallocated.
   public init(disposable: any Disposable) {
     otherDisposable = disposable
   }
@@ -12,8 +13,10 @@ public final class DeinitDisposable: Disposable {
     dispose()
   }
 
+  /// Whether the resources are released.
   public var isDisposed: Bool { otherDisposable == nil }
 
+  /// Disposes the other disposable and removes the reference to it.
   public func dispose() {
     let other = otherDisposable
     otherDisposable = nil

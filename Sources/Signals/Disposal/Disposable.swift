@@ -14,6 +14,7 @@ public protocol Cancellable {
 }
 
 extension Disposable {
+  /// Ends the observation, like ``dispose()``.
   public func cancel() {
     dispose()
   }

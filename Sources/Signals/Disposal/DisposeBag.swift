@@ -16,6 +16,7 @@ public final class DisposeBag: DisposeBagProtocol {
   private var deallocation: ReplayOneSubject<Void, Never>?
   private let live = LiveNode("DisposeBag")
 
+  /// Creates a bag that can be disposed once.
   public init() {
     isReusable = false
   }
@@ -57,6 +58,7 @@ public final class DisposeBag: DisposeBagProtocol {
     bag.add(disposables: disposables)
   }
 
+  /// Disposes the contents: newest first, or in the order of addition if the bag is reusable.
   public func dispose() {
     guard !isReusable else { return disposables.takeAll().forEach { $0.dispose() } }
     wasDisposed = true

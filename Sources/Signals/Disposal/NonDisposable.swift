@@ -3,8 +3,10 @@ public struct NonDisposable: Disposable, Sendable {
   /// The shared instance.
   public static let instance = NonDisposable()
 
+  /// Whether the resources are released; always `false`, because there are none.
   public var isDisposed: Bool { false }
 
+  /// Does nothing.
   public func dispose() {}
 }
 

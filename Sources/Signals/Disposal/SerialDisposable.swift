@@ -2,6 +2,7 @@
 ///
 /// Replacing the disposable does not dispose the previous one; the caller decides about it.
 public final class SerialDisposable: Disposable {
+  /// Whether the resources are released.
   public private(set) var isDisposed = false
   private let live = LiveNode("SerialDisposable")
 
@@ -10,10 +11,12 @@ public final class SerialDisposable: Disposable {
     didSet { if isDisposed { disposeOther() } }
   }
 
+  /// Creates a disposable that holds another one; `nil` for none.
   public init(otherDisposable: (any Disposable)?) {
     self.otherDisposable = otherDisposable
   }
 
+  /// Releases the resources; later calls do nothing.
   public func dispose() {
     isDisposed = true
     disposeOther()

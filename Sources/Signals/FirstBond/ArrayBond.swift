@@ -9,6 +9,7 @@ public final class ArrayBond<Element>: Bond<[Element]> {
   /// Called with the new array when all of it may have changed.
   public var resetListener: (([Element]) -> Void)?
 
+  /// Creates a bond without listeners.
   public init() {
     super.init { _ in }
   }

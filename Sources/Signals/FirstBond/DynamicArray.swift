@@ -22,11 +22,16 @@ public final class DynamicArray<Element>: Dynamic<[Element]> {
   /// Emits each change after it was made.
   public var changes: SafeSignal<DynamicArrayChange<Element>> { changed.toSignal() }
 
+  /// The number of elements.
   public var count: Int { stored.count }
+  /// Whether the array is empty.
   public var isEmpty: Bool { stored.isEmpty }
+  /// The first element; `nil` if the array is empty.
   public var first: Element? { stored.first }
+  /// The last element; `nil` if the array is empty.
   public var last: Element? { stored.last }
 
+  /// The element at an index; setting it reports an update.
   public subscript(index: Int) -> Element {
     get { stored[index] }
     set { change(.updated([index], [newValue])) { $0[index] = newValue } }

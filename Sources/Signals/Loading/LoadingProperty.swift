@@ -2,7 +2,9 @@
 public final class LoadingProperty<LoadingValue, LoadingError: Error>: PropertyProtocol,
   SignalProtocol, DisposeBagProvider
 {
+  /// The type of the elements.
   public typealias Element = LoadingState<LoadingValue, LoadingError>
+  /// The type of the failure.
   public typealias Error = Never
 
   private let load: () -> LoadingSignal<LoadingValue, LoadingError>
@@ -18,6 +20,7 @@ public final class LoadingProperty<LoadingValue, LoadingError: Error>: PropertyP
     loading?.dispose()
   }
 
+  /// The bag that is disposed with this object.
   public var bag: DisposeBag { state.bag }
 
   /// The current loading state; `loading` before the first observer.
@@ -29,6 +32,7 @@ public final class LoadingProperty<LoadingValue, LoadingError: Error>: PropertyP
     set { state.value = newValue.map { .loaded($0) } ?? .loading }
   }
 
+  /// Starts a run that sends its events to the observer, and loads the value if necessary.
   public func observe(with observer: @escaping Observer<Element, Never>) -> any Disposable {
     if loadingState.isLoading, loading == nil {
       let run = SerialDisposable(otherDisposable: nil)

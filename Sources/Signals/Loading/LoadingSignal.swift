@@ -3,7 +3,9 @@ public typealias LoadingSignal<LoadingValue, LoadingError: Error> =
   SafeSignal<LoadingState<LoadingValue, LoadingError>>
 
 extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
+  /// The type of the loaded values.
   public typealias LoadingValue = Element.LoadingValue
+  /// The type of the loading failures.
   public typealias LoadingError = Element.LoadingError
 
   /// Returns a signal that emits `loading` and completes.

@@ -30,6 +30,7 @@ public enum LoadingState<LoadingValue, LoadingError: Error>: LoadingStateProtoco
   case loaded(LoadingValue)
   case failed(LoadingError)
 
+  /// The state itself.
   public var asLoadingState: LoadingState { self }
 
   /// Returns whether the other state is the same case, regardless of value and error.

@@ -9,6 +9,7 @@ public protocol LoadingStateListener: AnyObject {
 }
 
 extension LoadingStateListener {
+  /// Whether runs keep only a weak reference to the listener; `true` by default.
   public var loadingStateListenerNeedsWeakReference: Bool { true }
 }
 

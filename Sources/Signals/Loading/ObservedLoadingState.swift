@@ -18,6 +18,7 @@ public enum ObservedLoadingState<LoadingValue, LoadingError: Error>: ObservedLoa
   case loaded(LoadingValue)
   case failed(LoadingError)
 
+  /// The state, with reloading as loading.
   public var asLoadingState: LoadingState<LoadingValue, LoadingError> {
     switch self {
     case .loading, .reloading: .loading
@@ -26,6 +27,7 @@ public enum ObservedLoadingState<LoadingValue, LoadingError: Error>: ObservedLoa
     }
   }
 
+  /// The state itself.
   public var asObservedLoadingState: ObservedLoadingState { self }
 }
 

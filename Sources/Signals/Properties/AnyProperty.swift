@@ -3,6 +3,7 @@
 /// It retains its sources. A derived value is computed once for each change, however many observers
 /// it has. Its observers never see a mixture of old and new sources.
 public final class AnyProperty<Value>: PropertyProtocol, DerivableProperty {
+  /// The node that stores the value.
   public let node: ValueNode<Value>
   private let sources: [AnyObject]
 
@@ -25,6 +26,7 @@ public final class AnyProperty<Value>: PropertyProtocol, DerivableProperty {
     return node.stored
   }
 
+  /// Starts a run that sends its events to the observer.
   @inlinable
   public func observe(with observer: @escaping Observer<Value, Never>) -> any Disposable {
     node.observe(with: observer)

@@ -10,6 +10,7 @@ public protocol ObservableObject: AnyObject {
 }
 
 extension ObservableObject where ObjectWillChangeSignal == SafeSignal<Void> {
+  /// Emits before each change of a ``Published`` property of the object.
   public var objectWillChange: SafeSignal<Void> {
     var changes: [SafeSignal<Void>] = []
     var mirror: Mirror? = Mirror(reflecting: self)

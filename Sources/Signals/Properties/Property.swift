@@ -37,7 +37,9 @@ public final class Property<Value>: ValueNode<Value>, PropertyProtocol, Derivabl
   /// A read-only view of this property.
   public var readOnlyView: AnyProperty<Value> { AnyProperty(property: self) }
 
+  /// The bag that is disposed with this object.
   public var bag: DisposeBag { disposeBag }
 
+  /// The node that stores the value: the property itself.
   public var node: ValueNode<Value> { self }
 }

@@ -1,5 +1,5 @@
-/// A type with a readable value.
 // The misspelled associated type is ReactiveKit's.
+/// A type with a readable value.
 public protocol PropertyProtocol {
   associatedtype ProperyElement
 

@@ -4,10 +4,12 @@ public struct Published<Value> {
   private let property: Property<Value>
   private let willChangeSubject = PassthroughSubject<Void, Never>()
 
+  /// Creates a property with an initial value.
   public init(wrappedValue: Value) {
     property = Property(wrappedValue)
   }
 
+  /// The current value; setting it emits before and after the change.
   public var wrappedValue: Value {
     get { property.value }
     nonmutating set {
@@ -21,11 +23,14 @@ public struct Published<Value> {
 
   /// The signal of a ``Published`` property.
   public struct Publisher: SignalProtocol {
+    /// The type of the elements.
     public typealias Element = Value
+    /// The type of the failure.
     public typealias Error = Never
 
     fileprivate let property: Property<Value>
 
+    /// Starts a run that sends its events to the observer.
     public func observe(with observer: @escaping Observer<Value, Never>) -> any Disposable {
       property.observe(with: observer)
     }

@@ -8,22 +8,27 @@ public protocol ConnectableSignalProtocol<Element, Error>: SignalProtocol {
 
 /// A signal whose observers share one run, through a subject.
 public final class ConnectableSignal<Source: SignalProtocol>: ConnectableSignalProtocol {
+  /// The type of the elements.
   public typealias Element = Source.Element
+  /// The type of the failure.
   public typealias Error = Source.Error
 
   private let source: Source
   private let subject: Subject<Element, Error>
   private let live = LiveNode("ConnectableSignal")
 
+  /// Creates a signal that sends the events of a source through a subject.
   public init(source: Source, subject: Subject<Element, Error>) {
     self.source = source
     self.subject = subject
   }
 
+  /// Starts the shared run and returns a disposable that ends it.
   public func connect() -> any Disposable {
     subject.isTerminated ? EndedDisposable() : source.observe(with: subject)
   }
 
+  /// Adds an observer to the shared run without starting it.
   public func observe(with observer: @escaping Observer<Element, Error>) -> any Disposable {
     subject.observe(with: observer)
   }

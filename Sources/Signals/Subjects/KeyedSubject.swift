@@ -6,6 +6,7 @@ public final class KeyedSubject<Key: Hashable, Element> {
 
   private var subjects: [Key: Elements] = [:]
 
+  /// Creates a subject without observers.
   public init() {}
 
   /// Whether no key has observers.

@@ -5,6 +5,7 @@
 /// delivery receives only events sent after it was added. A disposed observer receives nothing
 /// more. An observer added after the end receives the terminal event.
 public class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProtocol {
+  /// The type of the events.
   public typealias Event = Signal<Element, Error>.Event
 
   /// An observer, `nil` once it is disposed, with its observation.
@@ -60,11 +61,13 @@ public class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProtoc
   @inlinable
   public final var hasObservers: Bool { entries.count > gaps }
 
+  /// Sends an element to the observers.
   @inlinable
   public final func send(_ element: Element) {
     on(.next(element))
   }
 
+  /// Sends an event to the observers; after the terminal event it does nothing.
   @inlinable
   public final func on(_ event: Event) {
     guard !isTerminated else { return }
@@ -80,6 +83,7 @@ public class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProtoc
     didSend()
   }
 
+  /// Adds an observer; elements to replay are sent to it at once.
   @inlinable
   public final func observe(with observer: @escaping Observer<Element, Error>) -> any Disposable {
     guard !isTerminated else { return observeEnded(with: observer) }

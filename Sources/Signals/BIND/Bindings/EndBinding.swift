@@ -15,6 +15,7 @@ public enum NotBindable: Error, Equatable, CustomStringConvertible {
   /// The transformer is asynchronous, and the binding goes both ways.
   case answersLater
 
+  /// The reason as text.
   public var description: String {
     switch self {
     case .leftIsNotRead: "the left end cannot be observed"
@@ -45,6 +46,7 @@ public final class EndBinding<Left, Right>: Disposable {
 
   /// The number of written values.
   public private(set) var transferred = 0
+  /// Whether the resources are released.
   public private(set) var isDisposed = false
 
   /// Creates a binding; ``start()`` starts it.
@@ -116,6 +118,7 @@ public final class EndBinding<Left, Right>: Disposable {
   /// Passes a value to the left, as if the right end had just emitted it.
   public func pass(right: Right) { toLeft?.pass(right) }
 
+  /// Releases the resources; later calls do nothing.
   public func dispose() {
     guard !isDisposed else { return }
     isDisposed = true

@@ -10,10 +10,12 @@ public protocol BindCommand {
 public struct BlockCommand: BindCommand {
   private let body: () -> Void
 
+  /// Creates a command that runs a closure.
   public init(_ body: @escaping () -> Void) {
     self.body = body
   }
 
+  /// Runs the closure.
   public func execute() {
     body()
   }

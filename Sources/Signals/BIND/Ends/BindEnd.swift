@@ -19,6 +19,7 @@ public struct BindEnd<Value> {
   /// This can be true before ``gone`` completes.
   public let isGone: () -> Bool
 
+  /// Creates an end from its closures and signals.
   public init(
     read: @escaping () -> Value? = { nil }, write: ((Value) throws -> Void)? = nil,
     values: SafeSignal<Value>? = nil, gone: SafeSignal<Void>? = nil,

@@ -2,6 +2,7 @@
 ///
 /// It is resolved again each time the outer value is replaced.
 public struct BindPath<Root: BindSource, Next: BindSource>: BindSource {
+  /// The type of the bound values.
   public typealias BindValue = Next.BindValue
 
   fileprivate let root: Root
@@ -12,6 +13,7 @@ public struct BindPath<Root: BindSource, Next: BindSource>: BindSource {
     self.keyPath = keyPath
   }
 
+  /// Returns the end, which follows each new outer value.
   public func bindEnd(isHeld: Bool) -> BindEnd<Next.BindValue> {
     let root = root.bindEnd(isHeld: isHeld)
     // Does not capture `self`, which retains the root.
@@ -29,6 +31,7 @@ public struct BindPath<Root: BindSource, Next: BindSource>: BindSource {
 }
 
 extension BindPath: BindTarget where Root: BindTarget, Next: BindTarget {
+  /// The bag of the root.
   public var disposeBag: DisposeBag { root.disposeBag }
 }
 

@@ -15,8 +15,10 @@ public protocol BindTarget<BindValue>: BindSource {
 }
 
 extension Subject: BindSource, BindTarget where Error == Never {
+  /// The type of the bound values.
   public typealias BindValue = Element
 
+  /// Returns the end; it can be read only if the subject stores a value.
   public func bindEnd(isHeld: Bool) -> BindEnd<Element> {
     let held = isHeld ? self : nil
     return BindEnd(
@@ -38,8 +40,10 @@ extension Subject: BindSource, BindTarget where Error == Never {
 }
 
 extension AnyProperty: BindSource {
+  /// The type of the bound values.
   public typealias BindValue = Value
 
+  /// Returns the end, which is read-only.
   public func bindEnd(isHeld: Bool) -> BindEnd<Value> {
     let held = isHeld ? self : nil
     let node = node.bindEnd(isHeld: isHeld)
@@ -49,6 +53,7 @@ extension AnyProperty: BindSource {
 }
 
 extension Published: BindSource {
+  /// The type of the bound values.
   public typealias BindValue = Value
 
   /// Returns the end.

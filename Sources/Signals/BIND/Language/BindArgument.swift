@@ -14,6 +14,7 @@ public struct BindArgument: Equatable, Sendable {
   /// The column at which it starts in the expression.
   public let column: Int
 
+  /// Creates an argument from its value and its column.
   public init(_ value: Value, column: Int) {
     self.value = value
     self.column = column
@@ -39,6 +40,7 @@ public struct BindArgument: Equatable, Sendable {
 }
 
 extension BindArgument: CustomStringConvertible {
+  /// The argument as it is written in an expression.
   public var description: String {
     switch value {
     case .string(let string): quoted(string)

@@ -39,6 +39,7 @@ public struct BindFault: Error, Equatable, Sendable {
 }
 
 extension BindFault: CustomStringConvertible {
+  /// The message with the column.
   public var description: String { "\(message) at column \(column)" }
 }
 

@@ -8,6 +8,7 @@ public struct BindLimits: Equatable, Sendable {
   /// Maximum number of transformers.
   public let transformers: Int
 
+  /// Creates limits for the size and for the number of transformers.
   public init(bytes: Int, transformers: Int) {
     self.bytes = bytes
     self.transformers = transformers

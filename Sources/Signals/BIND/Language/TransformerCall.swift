@@ -9,6 +9,7 @@ public struct TransformerCall: Equatable, Sendable {
   /// The column at which the name starts in the expression.
   public let column: Int
 
+  /// Creates a call from its parts.
   public init(_ name: String, _ arguments: [BindArgument], isSwapped: Bool, column: Int) {
     self.name = name
     self.arguments = arguments
@@ -18,6 +19,7 @@ public struct TransformerCall: Equatable, Sendable {
 }
 
 extension TransformerCall: CustomStringConvertible {
+  /// The call as it is written in an expression, without the `|`.
   public var description: String {
     let list = arguments.map(\.description).joined(separator: ", ")
     return (isSwapped ? "!" : "") + name + (arguments.isEmpty ? "" : "(\(list))")

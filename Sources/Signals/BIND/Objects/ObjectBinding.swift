@@ -19,6 +19,7 @@ public final class ObjectBinding: Disposable {
   private var observeBody: ((AnyObject, Any) -> Void)?
   private let live = LiveNode("ObjectBinding")
 
+  /// Creates a binding without objects or an expression.
   public init() {}
 
   /// Creates a binding by an expression; ``bind(left:right:)`` starts it.
@@ -126,6 +127,7 @@ public final class ObjectBinding: Disposable {
   /// Whether nothing is bound.
   public var isDisposed: Bool { binding?.isDisposed ?? true }
 
+  /// Releases both objects, like ``unbind()``.
   public func dispose() {
     unbind()
   }

@@ -7,6 +7,7 @@ public struct Transformer<Input, Output> {
   /// The conversion from right to left.
   public let reverse: TransformerStep<Output, Input>?
 
+  /// Creates a transformer from its two directions; `nil` for a missing one.
   public init(
     forward: TransformerStep<Input, Output>?, reverse: TransformerStep<Output, Input>?
   ) {

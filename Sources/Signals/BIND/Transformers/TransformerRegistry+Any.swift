@@ -10,6 +10,7 @@ public struct BindTypeError: Error, Equatable, CustomStringConvertible {
     self.expected = "\(expected)"
   }
 
+  /// The error message with both types.
   public var description: String { "a value of type \(found) is no \(expected)" }
 }
 
@@ -60,8 +61,7 @@ extension TransformerRegistry where Value == Any {
   }
 
   /// Registers a transformer type under a name, by default its own.
-  public mutating func register<Type: ValueTransformer>(_ type: Type.Type, as name: String? = nil)
-  {
+  public mutating func register<Type: ValueTransformer>(_ type: Type.Type, as name: String? = nil) {
     register(name ?? "\(type)", Transformer(Type()).erased)
   }
 

@@ -14,10 +14,12 @@ open class BindView: DisposeBagProvider {
     willSet { for binding in bindings { binding.unbind() } }
     didSet { bindAll() }
   }
+  /// The bag that is disposed with this object.
   public let bag = DisposeBag()
   /// Paths find this property as `viewModel`.
   private let _viewModel = Property<BindViewModel?>(nil)
 
+  /// Creates a view without a view model.
   public init() {
     _viewModel.dropFirst(1).observeNext { [unowned self] viewModel in
       bindAll()

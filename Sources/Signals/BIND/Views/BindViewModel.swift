@@ -13,8 +13,10 @@ open class BindViewModel: DisposeBagProvider {
   public let bindings: [ObjectBinding]
   /// The nested view models.
   public private(set) var children: [BindViewModel] = []
+  /// The bag that is disposed with this object.
   public let bag = DisposeBag()
 
+  /// Creates a view model, and binds it to the model if there is one.
   public init(model: AnyObject?) {
     self.model = model
     bindings = Self.bindings.map { $0.binding() }

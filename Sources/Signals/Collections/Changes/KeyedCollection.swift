@@ -34,25 +34,35 @@ extension KeyedCollection {
 }
 
 extension Set: KeyedCollection {
+  /// Returns the element itself, which is its own key.
   public static func key(of element: Element) -> Element { element }
 
+  /// Returns `key` if it is a member, otherwise `nil`.
   public func element(at key: Element) -> Element? { contains(key) ? key : nil }
 
+  /// Inserts a member, replacing an equal one.
   public mutating func put(_ element: Element) { update(with: element) }
 
+  /// Removes and returns a member; `nil` if there is none.
   public mutating func take(_ key: Element) -> Element? { remove(key) }
 
+  /// Removes all members.
   public mutating func takeAll() { removeAll() }
 }
 
 extension Dictionary: KeyedCollection {
+  /// Returns the key of an entry.
   public static func key(of element: Element) -> Key { element.key }
 
+  /// Returns the entry with a key; `nil` if there is none.
   public func element(at key: Key) -> Element? { self[key].map { (key, $0) } }
 
+  /// Inserts an entry, replacing the one with the same key.
   public mutating func put(_ element: Element) { self[element.key] = element.value }
 
+  /// Removes and returns the entry with a key; `nil` if there is none.
   public mutating func take(_ key: Key) -> Element? { removeValue(forKey: key).map { (key, $0) } }
 
+  /// Removes all entries.
   public mutating func takeAll() { removeAll() }
 }

@@ -18,6 +18,7 @@ public struct OrderedCollectionDiff<Index>: CollectionDiffProtocol {
     self.init(inserts: [])
   }
 
+  /// Creates a diff from the indices of its changes.
   public init(
     inserts: [Index] = [], deletes: [Index] = [], updates: [Index] = [],
     moves: [(from: Index, to: Index)] = []
@@ -52,6 +53,7 @@ public struct OrderedCollectionDiff<Index>: CollectionDiffProtocol {
 }
 
 extension OrderedCollectionDiff: Equatable where Index: Equatable {
+  /// Returns whether both diffs have the same changes in the same order.
   public static func == (a: OrderedCollectionDiff, b: OrderedCollectionDiff) -> Bool {
     a.inserts == b.inserts && a.deletes == b.deletes && a.updates == b.updates
       && a.moves.elementsEqual(b.moves, by: ==)
@@ -59,6 +61,7 @@ extension OrderedCollectionDiff: Equatable where Index: Equatable {
 }
 
 extension OrderedCollectionDiff: CustomDebugStringConvertible {
+  /// The indices of all changes as text.
   public var debugDescription: String {
     "Inserts: \(inserts), Deletes: \(deletes), Updates: \(updates), Moves: \(moves)"
   }

@@ -58,6 +58,7 @@ extension OrderedCollectionOperation: Equatable where Element: Equatable, Index:
 extension AnyOrderedCollectionOperation: Equatable where Index: Equatable {}
 
 extension OrderedCollectionOperation: CustomDebugStringConvertible {
+  /// The operation as text: `D(at: 3)`.
   public var debugDescription: String {
     switch self {
     case .insert(let element, let index): "I(\(element), at: \(index))"

@@ -12,6 +12,7 @@ public struct UnorderedCollectionDiff<Key>: CollectionDiffProtocol {
     self.init(inserts: [])
   }
 
+  /// Creates a diff from the keys of its changes.
   public init(inserts: [Key] = [], deletes: [Key] = [], updates: [Key] = []) {
     self.inserts = inserts
     self.deletes = deletes

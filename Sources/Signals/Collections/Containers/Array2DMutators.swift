@@ -1,7 +1,10 @@
 extension MutableChangesetContainerProtocol
 where Changeset: TreeChangesetProtocol, Changeset.Collection: Array2DProtocol {
+  /// The type of the metadata of a section.
   public typealias SectionMetadata = Collection.SectionMetadata
+  /// The type of the items.
   public typealias Item = Collection.Item
+  /// The type of the sections.
   public typealias Section = Array2D<SectionMetadata, Item>.Section
 
   /// The item at a path of section and item.

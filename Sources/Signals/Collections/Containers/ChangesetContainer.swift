@@ -14,12 +14,16 @@ public final class ChangesetContainer<Changeset: ChangesetProtocol>: ChangesetCo
     self.init(property: MutableChangesetContainer(collection))
   }
 
+  /// The current collection.
   public var collection: Changeset.Collection { source.collection }
 
+  /// The collection as a changeset with unknown changes.
   public var changeset: Changeset { source.changeset }
 
+  /// The collection as a changeset with unknown changes, like ``changeset``.
   public var value: Changeset { source.changeset }
 
+  /// Starts a run that sends its events to the observer.
   public func observe(with observer: @escaping Observer<Changeset, Never>) -> any Disposable {
     source.observe(with: observer)
   }

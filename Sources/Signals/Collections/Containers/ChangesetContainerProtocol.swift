@@ -9,8 +9,11 @@ public protocol ChangesetContainerProtocol<Changeset>: AnyObject {
 }
 
 extension ChangesetContainerProtocol {
+  /// The type of the collection.
   public typealias Collection = Changeset.Collection
+  /// The type of the operations on the collection.
   public typealias Operation = Changeset.Operation
+  /// The type of the net change.
   public typealias Diff = Changeset.Diff
 }
 

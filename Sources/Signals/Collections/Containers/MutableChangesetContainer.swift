@@ -20,6 +20,7 @@ public final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
   @usableFromInline
   var batch: Batch?
 
+  /// Creates a container with a collection.
   @inlinable
   public init(_ collection: Changeset.Collection) {
     stored = collection
@@ -35,19 +36,23 @@ public final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
     completeInDeinit()
   }
 
+  /// The current collection.
   @inlinable
   public var collection: Changeset.Collection { stored }
 
+  /// The collection as a changeset with unknown changes; setting it sends the new changeset.
   public var changeset: Changeset {
     get { Changeset(collection: stored, changes: .whole) }
     set { if isTerminated { stored = newValue.collection } else { on(.next(newValue)) } }
   }
 
+  /// The same changeset as ``changeset``.
   public var value: Changeset {
     get { changeset }
     set { changeset = newValue }
   }
 
+  /// The bag that is disposed with this object.
   public var bag: DisposeBag { disposeBag }
 
   /// A read-only view of this container.
@@ -58,6 +63,7 @@ public final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
     stored = value.collection
   }
 
+  /// Changes the collection in place and sends the changes that `change` returns.
   @inlinable
   public func change<Result>(
     _ change: (inout Changeset.Collection) -> (

@@ -1,5 +1,6 @@
 extension MutableChangesetContainerProtocol
 where Changeset: TreeChangesetProtocol, Changeset.Collection: RangeReplaceableTreeProtocol {
+  /// The type of the nodes below the root.
   public typealias ChildNode = Collection.Children.Element
 
   /// The tree at a path that is not empty.

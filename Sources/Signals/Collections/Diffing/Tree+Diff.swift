@@ -5,14 +5,17 @@ public protocol RootEquatable {
 }
 
 extension TreeNode: RootEquatable where Value: Equatable {
+  /// Returns whether the values of both roots are equal.
   public func hasEqualRoot(to other: TreeNode) -> Bool { value == other.value }
 }
 
 extension ObjectTreeNode: RootEquatable where Value: Equatable {
+  /// Returns whether the values of both roots are equal.
   public func hasEqualRoot(to other: ObjectTreeNode) -> Bool { value == other.value }
 }
 
 extension Array2D.Node: RootEquatable where SectionMetadata: Equatable, Item: Equatable {
+  /// Returns whether both are sections with equal metadata, or both are equal items.
   public func hasEqualRoot(to other: Array2D.Node) -> Bool {
     switch (self, other) {
     case (.section(let a), .section(let b)): a.metadata == b.metadata

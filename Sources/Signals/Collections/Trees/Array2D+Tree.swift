@@ -25,16 +25,19 @@ extension Array2D: Array2DProtocol {
     }
   }
 
+  /// The value itself.
   public var asArray2D: Array2D {
     get { self }
     _modify { yield &self }
   }
 
+  /// The sections as nodes; setting it drops any items among the new nodes.
   public var children: [Node] {
     get { sections.map(Node.section) }
     set { sections = newValue.compactMap(\.section) }
   }
 
+  /// The section or the item at a path that is not empty.
   public subscript(childAt indexPath: IndexPath) -> Node {
     get {
       indexPath.count == 1 ? .section(sections[indexPath[0]]) : .item(self[itemAt: indexPath])
@@ -47,6 +50,7 @@ extension Array2D: Array2DProtocol {
     }
   }
 
+  /// Replaces a range of sections, or a range of items in one section.
   public mutating func replaceSubrange(
     _ subrange: Range<IndexPath>, with newChildren: some Collection<Node>
   ) {
@@ -63,6 +67,7 @@ extension Array2D: Array2DProtocol {
 }
 
 extension Array2D.Node: RangeReplaceableTreeProtocol {
+  /// The items of a section as nodes; empty for an item.
   public var children: [Array2D.Node] {
     get { section?.items.map(Array2D.Node.item) ?? [] }
     set {

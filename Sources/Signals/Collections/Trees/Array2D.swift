@@ -6,24 +6,30 @@ public struct Array2D<SectionMetadata, Item>: Instantiatable {
   public struct Section {
     /// Data about the section as a whole, for example the title.
     public var metadata: SectionMetadata
+    /// The items of the section.
     public var items: [Item]
 
+    /// Creates a section from its metadata and its items.
     public init(metadata: SectionMetadata, items: [Item]) {
       self.metadata = metadata
       self.items = items
     }
   }
 
+  /// The sections, in order.
   public var sections: [Section]
 
+  /// Creates a value without sections.
   public init() {
     sections = []
   }
 
+  /// Creates a value from its sections.
   public init(sections: [Section]) {
     self.sections = sections
   }
 
+  /// Creates a value from the metadata and the items of each section.
   public init(sectionsWithItems: [(SectionMetadata, [Item])]) {
     sections = sectionsWithItems.map { Section(metadata: $0.0, items: $0.1) }
   }

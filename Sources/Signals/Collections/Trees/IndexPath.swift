@@ -65,9 +65,12 @@ public struct IndexPath: Hashable, Sendable {
 }
 
 extension IndexPath: RandomAccessCollection, MutableCollection {
+  /// The position of the first index: 0.
   public var startIndex: Int { 0 }
+  /// The position after the last index.
   public var endIndex: Int { indexes.count }
 
+  /// The index at a position.
   public subscript(position: Int) -> Int {
     get { indexes[position] }
     set { indexes[position] = newValue }
@@ -82,11 +85,13 @@ extension IndexPath: Comparable {
 }
 
 extension IndexPath: ExpressibleByArrayLiteral {
+  /// Creates a path from one index for each level.
   public init(arrayLiteral indexes: Int...) {
     self.indexes = indexes
   }
 }
 
 extension IndexPath: CustomStringConvertible {
+  /// The indexes as text: `[0, 2]`.
   public var description: String { indexes.description }
 }

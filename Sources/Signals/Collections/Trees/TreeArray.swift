@@ -1,11 +1,14 @@
 /// A value-typed tree without a value at its root.
 public struct TreeArray<Value>: RangeReplaceableTreeProtocol, Instantiatable {
+  /// The trees below the root.
   public var children: [TreeNode<Value>]
 
+  /// Creates an empty tree.
   public init() {
     children = []
   }
 
+  /// Creates a tree from the trees below its root.
   public init(_ children: [TreeNode<Value>]) {
     self.children = children
   }
@@ -31,6 +34,7 @@ extension TreeArray: Equatable where Value: Equatable {}
 extension TreeArray: Hashable where Value: Hashable {}
 
 extension TreeArray: CustomDebugStringConvertible {
+  /// The children as text: `[(1: -), (2: -)]`.
   public var debugDescription: String {
     "[\(children.map(\.debugDescription).joined(separator: ", "))]"
   }
@@ -38,12 +42,15 @@ extension TreeArray: CustomDebugStringConvertible {
 
 /// A reference-typed tree without a value at its root; all owners see its changes.
 public final class ObjectTreeArray<Value>: RangeReplaceableTreeProtocol, Instantiatable {
+  /// The trees below the root.
   public var children: [ObjectTreeNode<Value>]
 
+  /// Creates an empty tree.
   public init() {
     children = []
   }
 
+  /// Creates a tree from the trees below its root.
   public init(_ children: [ObjectTreeNode<Value>]) {
     self.children = children
   }
@@ -60,5 +67,6 @@ public final class ObjectTreeArray<Value>: RangeReplaceableTreeProtocol, Instant
 }
 
 extension ObjectTreeArray: CustomDebugStringConvertible {
+  /// The children as text: `[(1: -), (2: -)]`.
   public var debugDescription: String { asTreeArray.debugDescription }
 }

@@ -11,13 +11,17 @@ public protocol TreeNodeWithValueProtocol<Value>: TreeProtocol {
 
 /// A value-typed tree of values.
 public struct TreeNode<Value>: TreeNodeWithValueProtocol, RangeReplaceableTreeProtocol {
+  /// The value of the root.
   public var value: Value
+  /// The trees below the root.
   public var children: [TreeNode]
 
+  /// Creates a leaf.
   public init(_ value: Value) {
     self.init(value, [])
   }
 
+  /// Creates a tree from the value of its root and the trees below the root.
   public init(_ value: Value, _ children: [TreeNode]) {
     self.value = value
     self.children = children
@@ -39,6 +43,7 @@ extension TreeNode: Equatable where Value: Equatable {}
 extension TreeNode: Hashable where Value: Hashable {}
 
 extension TreeNode: CustomDebugStringConvertible {
+  /// The value and the children as text: `(1: (2: -))`.
   public var debugDescription: String {
     "(\(value): \(children.isEmpty ? "-" : children.map(\.debugDescription).joined(separator: ", ")))"
   }
@@ -46,14 +51,18 @@ extension TreeNode: CustomDebugStringConvertible {
 
 /// A reference-typed tree of values; all owners see its changes.
 public final class ObjectTreeNode<Value>: TreeNodeWithValueProtocol, RangeReplaceableTreeProtocol {
+  /// The value of the root.
   public var value: Value
+  /// The trees below the root.
   public var children: [ObjectTreeNode]
 
+  /// Creates a leaf.
   public init(_ value: Value) {
     self.value = value
     children = []
   }
 
+  /// Creates a tree from the value of its root and the trees below the root.
   public init(_ value: Value, _ children: [ObjectTreeNode]) {
     self.value = value
     self.children = children
@@ -71,5 +80,6 @@ public final class ObjectTreeNode<Value>: TreeNodeWithValueProtocol, RangeReplac
 }
 
 extension ObjectTreeNode: CustomDebugStringConvertible {
+  /// The value and the children as text: `(1: (2: -))`.
   public var debugDescription: String { asTreeNode.debugDescription }
 }

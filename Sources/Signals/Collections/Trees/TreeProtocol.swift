@@ -30,6 +30,7 @@ public protocol RangeReplaceableTreeProtocol: MutableTreeProtocol {
 }
 
 extension TreeProtocol {
+  /// The tree at a path that is not empty.
   public subscript(childAt indexPath: IndexPath) -> Children.Element {
     precondition(!indexPath.isEmpty, "the path of the root is no path of a child")
     let child = children[indexPath[0]]
@@ -38,6 +39,7 @@ extension TreeProtocol {
 }
 
 extension MutableTreeProtocol {
+  /// The tree at a path that is not empty.
   public subscript(childAt indexPath: IndexPath) -> Children.Element {
     get {
       precondition(!indexPath.isEmpty, "the path of the root is no path of a child")
@@ -57,6 +59,7 @@ extension MutableTreeProtocol {
 
 extension RangeReplaceableTreeProtocol
 where Children: RangeReplaceableCollection, Children.Element: RangeReplaceableTreeProtocol {
+  /// Replaces a range of siblings.
   public mutating func replaceSubrange(
     _ subrange: Range<IndexPath>, with newChildren: some Collection<Children.Element>
   ) {

@@ -2,6 +2,7 @@
 ///
 /// Nodes are visited on demand: a search that ends early does not read the rest.
 public struct TreeView<Tree: TreeProtocol>: BidirectionalCollection {
+  /// The type of the nodes.
   public typealias Element = Tree.Children.Element
 
   /// The position of a node in the order.
@@ -11,8 +12,10 @@ public struct TreeView<Tree: TreeProtocol>: BidirectionalCollection {
     /// The path of the node; the end index has the path behind the last child of the root.
     public let indexPath: IndexPath
 
+    /// Returns whether both indices have the same position.
     public static func == (a: Index, b: Index) -> Bool { a.position == b.position }
 
+    /// Returns whether the first index is before the second.
     public static func < (a: Index, b: Index) -> Bool { a.position < b.position }
   }
 
@@ -20,6 +23,7 @@ public struct TreeView<Tree: TreeProtocol>: BidirectionalCollection {
   public struct Iterator: IteratorProtocol {
     fileprivate var walk: TreeWalk<Element>
 
+    /// Returns the next node in traversal order; `nil` at the end.
     public mutating func next() -> Element? { walk.next()?.node }
   }
 
@@ -31,16 +35,22 @@ public struct TreeView<Tree: TreeProtocol>: BidirectionalCollection {
     self.end = end
   }
 
+  /// Returns an iterator that starts at the first node.
   public func makeIterator() -> Iterator { Iterator(walk: visited.start) }
 
+  /// The index of the first node; the end index if there are no nodes.
   public var startIndex: Index { index(0) }
+  /// The index after the last node.
   public var endIndex: Index { Index(position: .max, indexPath: end) }
+  /// Returns the index of the next node.
   public func index(after index: Index) -> Index { self.index(index.position + 1) }
+  /// The node at an index.
   public subscript(index: Index) -> Element {
     guard let found = visited[index.position] else { preconditionFailure("no node is at the end") }
     return found.node
   }
 
+  /// Returns the index of the previous node.
   public func index(before index: Index) -> Index {
     self.index(Swift.min(index.position, visited.count) - 1)
   }

@@ -11,6 +11,7 @@ public enum FlattenStrategy: Sendable {
 }
 
 extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
+  /// The type of the elements of the inner signals.
   public typealias InnerElement = Element.Element
 
   /// Emits the elements of the inner signals; fails with the first failure.

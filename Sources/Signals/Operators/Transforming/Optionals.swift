@@ -7,6 +7,7 @@ public protocol OptionalProtocol<Wrapped> {
 }
 
 extension Optional: OptionalProtocol {
+  /// The value itself.
   @inlinable
   public var _unbox: Wrapped? { self }
 }

@@ -8,9 +8,12 @@ public protocol _ResultProtocol<Value, Error> {
 }
 
 extension Result: _ResultProtocol {
+  /// The type of the success.
   public typealias Value = Success
+  /// The type of the failure.
   public typealias Error = Failure
 
+  /// The value itself.
   @inlinable
   public var _unbox: Result { self }
 }
