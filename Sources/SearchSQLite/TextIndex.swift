@@ -7,7 +7,7 @@ package import Signals
 /// The first search creates it. From then on it follows the durable changes of the services.
 package final class TextIndex: SearchBackend {
   package let name = "local"
-  package let doc = "What was said here."
+  package let doc = "Messages, posts and names on this daemon."
 
   private let corpora: [SearchCorpus]
   private let loop: Loop

@@ -995,7 +995,7 @@ END
 
 @test "views are listed; open in a pipe is lines of JSON both ways" {
     is "$(bindctl views | grep -e ^cell -e ^system)" \
-        $'cell name=…\tOne cell, to be looked at and changed.\nsystem\tHow this machine is.'
+        $'cell name=…\tOne cell, to view and change.\nsystem\tThe state of this machine.'
     run --separate-stderr bindctl open cell name=lamp <<<'{"intent":"toggle"}
 {"intent":"add","args":{"by":1}}'
     is "$status" 0
