@@ -82,7 +82,7 @@ extension Interface {
     }
     guard let step = method.step else {
       throw WireError(
-        .invalidParams, "'\(part.method)' is no command: only what records can be all or nothing",
+        .invalidParams, "'\(part.method)' is not a command; an atomic takes only commands",
         [
           "path": .string("/method"), "expected": .string("a method that records, or set"),
           "got": .string("'\(part.method)'"),

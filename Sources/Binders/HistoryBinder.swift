@@ -59,9 +59,9 @@ extension Interface {
       throw notFound(source)
     }
     guard sources.isJournaled(source) else {
-      throw .unusable("source", "'\(source)' is not journaled: it has no past")
+      throw .unusable("source", "'\(source)' is not journaled: it has no history")
     }
-    guard history.behind == nil else { throw .unusable("behind", "it is for patterns") }
+    guard history.behind == nil else { throw .unusable("behind", "behind is for patterns") }
     let kind = sources.kind(of: source)
     try position(history, call) { [self] seq in readValue(of: source, kind, at: seq, call) }
   }
@@ -102,7 +102,7 @@ extension Interface {
         throw notFound(history.source)
       }
       guard sources.isJournaled else {
-        throw .unusable("source", "'\(service)' is not journaled: it has no past")
+        throw .unusable("source", "'\(service)' is not journaled: it has no history")
       }
     }
     let limit = call.room

@@ -32,7 +32,7 @@ extension Interface {
     var data = JSONObject()
     data.add(limit, max: max)
     return WireError(
-      .limitReached, "\(limit.row.meaning): \(max) at the most; what is removed makes room", data,
+      .limitReached, "\(limit.row.meaning): \(max) at most; remove something to make room", data,
       retry: false)
   }
 

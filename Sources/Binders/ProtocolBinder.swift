@@ -136,7 +136,7 @@ private let maxClientNameBytes = 64
 
 private func greet(_ connection: Connection, _ hello: Hello) throws(WireError) {
   guard connection.clientName == nil else {
-    throw .invalidRequest("hello is said once")
+    throw .invalidRequest("hello was already sent")
   }
   guard hello.protocol?.contains(1) ?? true else {
     throw WireError(

@@ -182,7 +182,7 @@ start_false_daemon() { # script
     refuses 5 "stream 'cells/n' is at version 5, expected version 4; read it again before you set it" \
         call cells.add name=n --expect cells/n=4
     refuses 4 "no method 'cells.ad'; did you mean 'cells.add'?" call cells.ad name=n
-    refuses 5 'there is no parameter nmae' call cells.toggle name=n nmae=m
+    refuses 5 'unknown parameter 'nmae'' call cells.toggle name=n nmae=m
     refuses 5 "string is missing at /name; unknown parameter 'nmae'; did you mean 'name'?" call cells.toggle nmae=m
     run --separate-stderr bindctl call people.rename id:=9 name=x
     is "$status" 4
@@ -358,7 +358,7 @@ END
     is "$status" 0
     is "$(cut -d '{' -f 1 <<< "$output" | sort -u)" $'--- live\ndaemon/stats\t\nsystem/load\t'
     refuses 4 "no source 'nowhere/a'; 'bindctl services' lists what there is" watch nowhere/a
-    refuses 5 'what is not journaled has no past to read each change from' watch system/load --since 1
+    refuses 5 'mode "every" needs a journaled source' watch system/load --since 1
 }
 
 @test "watch goes on after kill -9 and a restart, without gap or repeat" {
@@ -489,7 +489,7 @@ bindctl: connected again; going on after 0'
     is "$(bindctl history cells/a --since 2 -r; echo end)" $'x\n\nend'
     refuses 4 "'cells/c' has no history" history cells/c
     refuses 2 "--count is at least 1; see 'bindctl help history'" history cells/a -n 0
-    refuses 5 "'system/load' is not journaled: it has no past" history system/load
+    refuses 5 "'system/load' is not journaled: it has no history" history system/load
     refuses 2 "history takes one source, not the pattern 'cells/*'; 'at' shows many as of a moment; see 'bindctl help history'" history 'cells/*'
     refuses 2 "what has happened shows 'bindctl events'; see 'bindctl help history'" history events
     refuses 2 "'cells/a >> 5' is not a condition; for example: 'a/b > 20'; see 'bindctl help is'" is 'cells/a >> 5'
@@ -1156,7 +1156,7 @@ not() { ! "$@"; } # command...
         $'shout\tpeople/1/name ~> cells/shout | uppercase\t'"$directory/bind.d/home.bind:1"
     bindctl call people.create name=Kim > /dev/null
     bindctl wait cells/shout '"KIM"' -t 10
-    refuses 5 "binding 'shout' stands in $directory/bind.d/home.bind:1: take it out there, and reload" \
+    refuses 5 "binding 'shout' is declared in $directory/bind.d/home.bind:1: remove it there and reload" \
         unbind shout
     bindctl call threads.start name=Tea > /dev/null
     is "$(bindctl call threads.post thread:=1 body=Green)" 1

@@ -117,7 +117,7 @@ extension Interface {
     var command = call.command("intent", mayRecord: mayRecord)
     try addOptions(to: &command, request, line, &call, besides: "view")
     if command.id != nil, connection.view(asked.view)?.intent(named: asked.name)?.isKept == false {
-      throw .unusable("_meta/cmd", "nothing: the answer of this intent is not kept", "a cmd")
+      throw .unusable("_meta/cmd", "no cmd: the answer of this intent is not stored", "a cmd")
     }
     if let done = try repetition(of: command) {
       return answer(call, done) { $0.write(to: &$2, room: $1) }
