@@ -178,7 +178,7 @@ struct AccessTests {
     )
     let report = try owner.call(#"{"id":3,"method":"reload"}"#)
     let warning =
-      "user 4001 has made this binding and may not read cells/secret any more; it goes on until 'bindctl unbind leak'"
+      "user 4001, who made this binding, may no longer read cells/secret; the binding stays active until 'bindctl unbind leak'"
     #expect(
       report.contains(#""warnings":[{"file":"bindings/leak","message":"\#(warning)"}]"#),
       "\(report)")
@@ -187,7 +187,7 @@ struct AccessTests {
         #""binding":"leak","expr":"cells/secret ~> cells/leak","kept":"journal","uid":4001,"#))
     guarded.configure(#""roles": []"#)
     let after = try owner.call(#"{"id":5,"method":"reload"}"#)
-    #expect(after.contains("user 4001 has made this binding and has no role any more"))
+    #expect(after.contains("user 4001, who made this binding, no longer has a role"))
   }
 
   @Test

@@ -182,7 +182,7 @@ start_false_daemon() { # script
     refuses 5 "stream 'cells/n' is at version 5, expected version 4; read it again before you set it" \
         call cells.add name=n --expect cells/n=4
     refuses 4 "no method 'cells.ad'; did you mean 'cells.add'?" call cells.ad name=n
-    refuses 5 'unknown parameter 'nmae'' call cells.toggle name=n nmae=m
+    refuses 5 "unknown parameter 'nmae'" call cells.toggle name=n nmae=m
     refuses 5 "string is missing at /name; unknown parameter 'nmae'; did you mean 'name'?" call cells.toggle nmae=m
     run --separate-stderr bindctl call people.rename id:=9 name=x
     is "$status" 4
@@ -1033,7 +1033,7 @@ END
     tmux -S "$directory/tmux" send-keys -t test '21' Enter
     eventually shows '^value  21$'
     tmux -S "$directory/tmux" send-keys -t test t
-    eventually shows 'holds neither true nor false'
+    eventually shows 'is neither true nor false'
     tmux -S "$directory/tmux" resize-window -t test -x 40 -y 8
     eventually shows '^a add…   s set…   t toggle   u unset$'
     shows '^q quit   [?] keys$'
