@@ -243,7 +243,7 @@ struct AccessTests {
         ))
     #expect(
       try ask(#"{"uid":5,"read":"cells/door"}"#)
-        .contains(#"{"allowed":false,"rule":"it has none of the roles, and may not connect"}"#))
+        .contains(#"{"allowed":false,"rule":"it has no role and may not connect"}"#))
     #expect(try ask(#"{"uid":0,"method":"reload"}"#).contains(#""allowed":true,"role":"owner""#))
     #expect(try ask(#"{"uid":0}"#).contains(#""name":"invalid_params""#))
     // A misspelled name is neither allowed nor denied.
@@ -263,7 +263,7 @@ struct AccessTests {
     Files.write("", to: path)
     let client = try TestSocket(daemon.socket)
     let answer = try client.call(#"{"id":1,"method":"reload"}"#)
-    #expect(answer.contains("there is no setting; write {} if the defaults are meant"))
+    #expect(answer.contains("the file has no settings; write {} for the defaults"))
     daemon.end()
     try daemon.start(["--config", path], waits: false)
     #expect(daemon.waitForEnd() == 78)

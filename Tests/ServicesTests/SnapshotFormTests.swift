@@ -199,8 +199,8 @@ struct SnapshotFormTests {
     let back = try House(store, OldRooms.self, snapshotEvery: 3)
     #expect(
       back.host.startWarnings == [
-        "rooms goes on without 1 events of the type rooms.closed, which this program does not know: "
-          + "from event 2 on no snapshots are kept of it, and none of its events is removed"
+        "rooms ignores 1 events of the type rooms.closed, which this program does not know: "
+          + "from event 2 on, it keeps no snapshots and removes no events"
       ])
     #expect(back.rooms.value(of: "rooms/hall")?.text == "20")
     for celsius in 1...3 { try back.record(.measured(celsius: celsius), in: "rooms/attic") }

@@ -618,7 +618,7 @@ bindctl: connected again; going on after 0'
     is "$output" "$directory/copy.db: epoch $epoch, 2 events, 1 to 2, of $directory/journal.db"
     run --separate-stderr bindctl journal backup "$directory/copy.db"
     is "$status" 1
-    [[ $stderr == *'there is a file already; --force replaces it' ]]
+    [[ $stderr == *'exists; use --force to replace it' ]]
     bindctl set cells/a 3
     # A running daemon keeps its journal.
     run --separate-stderr bindctl journal restore "$directory/copy.db" --force
