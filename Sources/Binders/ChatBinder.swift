@@ -24,7 +24,7 @@ package func bindChat(_ interface: Interface, to chat: ChatService) {
       .init("chat/rooms", "All rooms, with their numbers of members and messages.", .array(.any)),
       .init("chat/rooms/*", "A room and its members.", .any),
       .init(
-        "chat/rooms/*/messages", "The last messages of a room, oldest first, 50 at the most.",
+        "chat/rooms/*/messages", "The last messages of a room, oldest first, 50 at most.",
         .array(.any)),
     ],
     exists: ChatService.isSource)

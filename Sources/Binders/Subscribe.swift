@@ -42,7 +42,7 @@ extension Interface {
   func subscribe(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
     if let epoch = subscribe.epoch, epoch != host.epoch {
       throw WireError(
-        .epochMismatch, "the position is of another journal", ["epoch": .string(host.epoch)])
+        .epochMismatch, "the position belongs to another journal", ["epoch": .string(host.epoch)])
     }
     guard let pattern = Pattern(subscribe.source) else { throw .badPattern(subscribe.source) }
     if subscribe.source == "events" {

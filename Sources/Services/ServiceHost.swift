@@ -188,7 +188,8 @@ package final class ServiceHost {
       let unknown = ledger.unknown()
       return unknown.counts.sorted { $0.key < $1.key }.map { type, count in
         "\(ledger.service) ignores \(count) events of the type \(type), which this program does "
-          + "not know: from event \(unknown.first ?? 0) on, it keeps no snapshots and removes no events"
+          + "not know: from event \(unknown.first ?? 0) on, it keeps no snapshots and removes no "
+          + "events"
       }
     }
   }

@@ -96,7 +96,7 @@ public enum ErrorName: String, CaseIterable, Sendable {
     case .seqFuture:
       Row(1006, false, ["last"], "the journal ends before this position")
     case .epochMismatch:
-      Row(1007, false, ["epoch"], "the position is of another journal")
+      Row(1007, false, ["epoch"], "the position belongs to another journal")
     case .notBindable:
       Row(1008, false, ["side", "why"], "these ends cannot be bound")
     case .bindingCycle:

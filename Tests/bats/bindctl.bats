@@ -429,7 +429,7 @@ bindctl: connected again; going on after 0'
     wait "${background[-1]}" || status=$?
     is "$status" 1
     is "$(tail -1 "$directory/err")" \
-        'bindctl: the position is of another journal; the journal was replaced: begin anew'
+        'bindctl: the position belongs to another journal; the journal was replaced: begin anew'
 }
 
 @test "a reader that goes away ends a stream at once, without a word" {
