@@ -17,6 +17,7 @@ let package = Package(
     .executable(name: "bindctl", targets: ["bindctl"]),
     .library(name: "BinderClient", targets: ["BinderClient"]),
     .library(name: "JSON", targets: ["JSON"]),
+    .library(name: "Signals", targets: ["Signals"]),
   ],
   targets: [
     // C: what Swift cannot import, and headers of libraries. No `link` in their module maps: the
@@ -31,7 +32,8 @@ let package = Package(
     // Ground: no other layer.
     .target(name: "Facts"),
     .target(name: "JSON"),
-    .target(name: "Signals", exclude: ["README.md"]),
+    // libm rounds; a program that links nothing else would miss it.
+    .target(name: "Signals", exclude: ["README.md"], linkerSettings: [.linkedLibrary("m")]),
     .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv"]),
 
     // The language of the socket, shared with the client.

@@ -193,7 +193,8 @@ int cposix_write_in_place(int fd) {
 int cposix_is_clock_synchronized(void) {
   struct timex time = {.modes = 0};
   int state = adjtimex(&time);
-  if (state < 0) return -errno;
+  // A sandbox may forbid the call. systemd-timesyncd makes this file once it has set the clock.
+  if (state < 0) return access("/run/systemd/timesync/synchronized", F_OK) == 0;
   return state != TIME_ERROR && !(time.status & STA_UNSYNC);
 }
 

@@ -96,7 +96,8 @@ package enum Process {
     return count == 0 ? "unknown" : String(decoding: bytes[..<count], as: UTF8.self)
   }
 
-  /// Whether the kernel reports a synchronized clock; `false` if it may not be asked.
+  /// Whether the kernel reports a synchronized clock; where it may not be asked, whether
+  /// systemd-timesyncd has set the clock since the boot.
   package static var isClockSynchronized: Bool { cposix_is_clock_synchronized() == 1 }
 
   /// The number of command-line arguments, including the program name, as the C runtime received

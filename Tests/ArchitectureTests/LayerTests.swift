@@ -47,7 +47,7 @@ private let unchecked: Set<String> = [
 
 struct LayerTests {
   @Test(arguments: law.keys.sorted())
-  func `a layer imports only what the law allows`(layer: String) throws {
+  func `a layer imports only the allowed modules`(layer: String) throws {
     for file in try sources(of: layer) {
       for imported in file.imports where law[layer]?.contains(imported) != true {
         Issue.record("\(layer)/\(file.name) imports \(imported)")
@@ -56,7 +56,7 @@ struct LayerTests {
   }
 
   @Test(arguments: law.keys.sorted())
-  func `unchecked code stays where it is explained`(layer: String) throws {
+  func `unchecked code occurs only in the listed files`(layer: String) throws {
     for file in try sources(of: layer) where !unchecked.contains("\(layer)/\(file.name)") {
       for escape in ["@unchecked Sendable", "nonisolated(unsafe)", "@preconcurrency"] {
         #expect(!file.text.contains(escape), "\(layer)/\(file.name) says \(escape)")
@@ -65,7 +65,7 @@ struct LayerTests {
   }
 
   @Test
-  func `the list of unchecked files names no others`() throws {
+  func `the list of unchecked files names only files with unchecked code`() throws {
     for name in unchecked {
       let data = FileManager.default.contents(atPath: "\(root)/\(name)") ?? Data()
       let text = String(decoding: data, as: UTF8.self)
@@ -75,14 +75,14 @@ struct LayerTests {
   }
 
   @Test
-  func `every layer has its line in the law`() throws {
+  func `every layer has an import rule`() throws {
     let layers = try FileManager.default.contentsOfDirectory(atPath: root)
     let inC: Set = ["CChecksum", "CCurl", "CExpat", "CPosix", "CSQLite", "Clibuv"]
     #expect(Set(layers).subtracting(inC) == Set(law.keys))
   }
 
   @Test(arguments: law.keys.sorted())
-  func `no layer uses Foundation, and none runs async code`(layer: String) throws {
+  func `no layer uses Foundation or async code`(layer: String) throws {
     for file in try sources(of: layer) {
       #expect(!file.imports.contains { $0.hasPrefix("Foundation") }, "\(layer)/\(file.name)")
       for word in [" async ", " await ", "Task {", "Task.detached", " actor "] {
@@ -93,7 +93,7 @@ struct LayerTests {
   }
 
   @Test(arguments: law.keys.sorted())
-  func `no value is forced`(layer: String) throws {
+  func `no code forces a value`(layer: String) throws {
     for file in try sources(of: layer) {
       for word in ["try!", " as! ", "fatalError("] {
         #expect(!file.code.contains(word), "\(layer)/\(file.name) says \(word)")
@@ -114,7 +114,7 @@ private struct Source {
   let name: String
   let text: String
 
-  /// The text without its comments.
+  /// Returns the text without its comments.
   var code: String {
     text.split(separator: "\n", omittingEmptySubsequences: false)
       .filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")

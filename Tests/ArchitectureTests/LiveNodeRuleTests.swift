@@ -6,7 +6,7 @@ struct LiveNodeRuleTests {
   private let tests = #filePath.replacing("ArchitectureTests/LiveNodeRuleTests.swift", with: "")
 
   @Test(arguments: ["BindersTests", "ConnectionsTests", "ServicesTests", "SignalsTests"])
-  func `every suite is held to leave nothing`(target: String) throws {
+  func `every suite has the trait leavesNothing`(target: String) throws {
     var count = 0
     let files = try FileManager.default.subpathsOfDirectory(atPath: tests + target)
     for file in files where file.hasSuffix(".swift") {

@@ -10,14 +10,14 @@ struct BackoffTests {
   }
 
   @Test
-  func `chance takes up to half of a pause away`() {
+  func `random jitter shortens a pause by up to half`() {
     var backoff = Backoff()
     #expect(backoff.next(chance: 0) == 50)
     #expect(backoff.next(chance: 0.5) == 150)
   }
 
   @Test
-  func `after a success pauses are short again`() {
+  func `a success resets the pauses`() {
     var backoff = Backoff()
     _ = (0..<5).map { _ in backoff.next(chance: 1) }
     backoff.reset()

@@ -19,7 +19,7 @@ struct CallTests {
   }
 
   @Test
-  func `a result is decoded as the type that is asked for`() throws {
+  func `a result is decoded as the requested type`() throws {
     struct Sum: Decodable {
       let value: Int
     }
@@ -49,7 +49,7 @@ struct CallTests {
   }
 
   @Test
-  func `an error of a newer daemon is told as it is`() throws {
+  func `an unknown error of a newer daemon is passed on unchanged`() throws {
     let text = #"{"code":4711,"message":"new"}"#
     let daemon = try ScriptedDaemon([[ScriptedDaemon.hello, .refuse(text)]])
     let client = BinderClient(socket: daemon.path, name: "test")
@@ -59,7 +59,7 @@ struct CallTests {
   }
 
   @Test
-  func `a lost call is not repeated, the next one connects anew`() throws {
+  func `a lost call is not repeated, and the next one reconnects`() throws {
     let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello, .take,
@@ -76,7 +76,7 @@ struct CallTests {
   }
 
   @Test
-  func `a call ends at its deadline, and its late answer is not taken for another`() throws {
+  func `a call ends at its deadline, and its late answer is ignored`() throws {
     let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello, .take, .take,
@@ -92,7 +92,7 @@ struct CallTests {
   }
 
   @Test
-  func `an answer is read however many members it has`() throws {
+  func `an answer with very many members is read`() throws {
     let members = (0..<5_000).map { #""cells/n\#($0)":\#($0)"# }.joined(separator: ",")
     let answer = #"{"values":{\#(members)}}"#
     let daemon = try ScriptedDaemon([[ScriptedDaemon.hello, .answer(answer)]])
@@ -101,7 +101,7 @@ struct CallTests {
   }
 
   @Test
-  func `a daemon that says other things without end does not hold up a call beyond its time`()
+  func `a call times out although the daemon sends other lines without end`()
     throws
   {
     let noise = ScriptedDaemon.Step.repeat(#"{"jsonrpc":"2.0","method":"next","params":{"sub":1}}"#)
@@ -112,8 +112,8 @@ struct CallTests {
   }
 
   @Test
-  func `what nobody has asked for is not kept`() throws {
-    // Of 2 × 192 MiB: what is kept would be seen, also beside other tests.
+  func `unrequested notifications and answers are not kept`() throws {
+    // 2 × 192 MiB are sent: if they were kept, memory would grow visibly, also beside other tests.
     let text = String(repeating: "x", count: 1 << 20)
     let noise = Array(
       repeating: ScriptedDaemon.Step.send(
@@ -132,7 +132,7 @@ struct CallTests {
   }
 
   @Test
-  func `late answers of calls that have timed out are not kept`() throws {
+  func `late answers to timed-out calls are not kept`() throws {
     let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello, .take, .take, .take,
@@ -152,7 +152,7 @@ struct CallTests {
   }
 
   @Test
-  func `after a line that is not understood the next call connects anew`() throws {
+  func `the next call after an invalid line reconnects`() throws {
     let daemon = try ScriptedDaemon([
       [ScriptedDaemon.hello, .take, .send("nonsense")],
       [ScriptedDaemon.hello, .answer(#"{"value":2}"#)],
@@ -165,7 +165,7 @@ struct CallTests {
   }
 
   @Test
-  func `a stream that is not read has a bound`() throws {
+  func `the memory of an unread stream is bounded`() throws {
     let text = String(repeating: "x", count: 1 << 20)
     let noise = ScriptedDaemon.Step.repeat(
       #"{"jsonrpc":"2.0","method":"next","params":{"sub":"t0","seq":9,"event":{"a":"\#(text)"}}}"#)
@@ -182,7 +182,7 @@ struct CallTests {
   }
 
   @Test
-  func `a daemon that takes a connection and is silent is told of, and given up`() throws {
+  func `a daemon that accepts a connection and stays silent is reported and abandoned`() throws {
     let daemon = try ScriptedDaemon([[.take, .hang]])
     let client = BinderClient(socket: daemon.path, name: "test")
     client.limits = AnswerLimits(milliseconds: 100, noteMilliseconds: 20)
@@ -193,7 +193,7 @@ struct CallTests {
   }
 
   @Test
-  func `what is told beside the answers reaches whoever wants it`() throws {
+  func `notifications during a call reach their observer`() throws {
     let fail = #"{"binding":1,"error":{"code":1,"message":"m","data":{}}}"#
     let daemon = try ScriptedDaemon([
       [
@@ -210,7 +210,7 @@ struct CallTests {
   }
 
   @Test
-  func `a socket that one may not open is no missing daemon`() {
+  func `a socket without permission is distinguished from a missing daemon`() {
     func error(_ code: CInt) -> ClientError {
       let place = SocketSearch.Place(path: "/s", origin: "--socket")
       return .noDaemon([.init(place: place, code: code, reason: "R")])
@@ -222,14 +222,14 @@ struct CallTests {
     #expect(ClientError.lost(reason: "permission_denied").isDenied)
   }
 
-  /// What this process has of the memory of the machine.
+  /// The resident memory of this process, in KiB.
   private var residentKilobytes: Int {
     let status = Files.text(of: "/proc/self/statm").split(separator: " ")
     return (Int(status[1]) ?? 0) * 4
   }
 
   @Test
-  func `nonsense from the other end is named`() throws {
+  func `an answer that is not JSON is reported`() throws {
     let daemon = try ScriptedDaemon([[.take, .send("HTTP/1.1 400 Bad Request")]])
     let client = BinderClient(socket: daemon.path, name: "test")
     #expect(throws: ClientError.notUnderstood("a line that is not JSON")) {
@@ -238,7 +238,7 @@ struct CallTests {
   }
 
   @Test
-  func `where nobody listens, every place that was tried is named`() throws {
+  func `without a daemon, the error names every tried path`() throws {
     let search = SocketSearch(option: nil) { $0 == "XDG_RUNTIME_DIR" ? "/nowhere" : nil }
     #expect(
       search.places.map(\.path) == ["/nowhere/binder/bus.sock", "/run/binder/bus.sock"])
@@ -250,7 +250,7 @@ struct CallTests {
   }
 
   @Test
-  func `the option comes before the environment, what is named before what is usual`() {
+  func `the option precedes the environment, and a named path precedes the defaults`() {
     func paths(_ option: String?, _ named: String?, _ runtime: String?) -> [String] {
       SocketSearch(option: option) { $0 == "BINDER_SOCKET" ? named : runtime }.places.map(\.path)
     }

@@ -13,7 +13,7 @@ private let notJournaled = ScriptedDaemon.Step.refuse(
 )
 
 extension Follower {
-  /// So many updates, in words.
+  /// Returns the next updates as text.
   fileprivate func words(_ count: Int) throws -> [String] {
     try (0..<count).map { _ in
       switch try next(until: Deadline(inMilliseconds: 10_000)) {
@@ -30,7 +30,7 @@ extension Follower {
 
 struct FollowerTests {
   @Test
-  func `a reader that passes over gaps says so to the daemon`() throws {
+  func `a reader that accepts gaps requests this from the daemon`() throws {
     for passesGaps in [false, true] {
       let daemon = try ScriptedDaemon([
         [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":0}"#)]
@@ -48,7 +48,7 @@ struct FollowerTests {
   }
 
   @Test
-  func `what is not kept any more is told`() throws {
+  func `removed events are reported`() throws {
     let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":0}"#),
@@ -63,7 +63,7 @@ struct FollowerTests {
   }
 
   @Test
-  func `of what is loaded the value is told, and its state while there is none`() throws {
+  func `a loading source sends its value, or its state while there is none`() throws {
     let error =
       #"{"code":1000,"message":"no","data":{"name":"rejected","retry":false,"reason":"x"}}"#
     let daemon = try ScriptedDaemon([
@@ -85,7 +85,7 @@ struct FollowerTests {
   }
 
   @Test
-  func `a watcher hears the present, a mark, then every change`() throws {
+  func `a watcher gets the current values, a mark, then every change`() throws {
     let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello,
@@ -103,7 +103,7 @@ struct FollowerTests {
   }
 
   @Test
-  func `changes go on after the last one seen, in the same journal, and are marked once`() throws {
+  func `changes resume after the last one seen in the same journal, with one mark`() throws {
     let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","seq":4,"value":1}"#),
@@ -124,7 +124,7 @@ struct FollowerTests {
     do {
       let follower = try client.follow([Topic("cells/a")])
       words = try follower.words(5)
-      // The third connection is made, and nothing is heard on it before the time is over.
+      // The third connection is open, and receives nothing before the timeout.
       #expect(throws: ClientError.timedOut) {
         try follower.next(until: Deadline(inMilliseconds: 400))
       }
@@ -152,7 +152,7 @@ struct FollowerTests {
   }
 
   @Test
-  func `events go on after a mark as well`() throws {
+  func `events also resume after a mark`() throws {
     let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":0}"#),
@@ -182,7 +182,7 @@ struct FollowerTests {
   }
 
   @Test
-  func `a durable reader is told nothing twice, and acknowledges again what was lost`() throws {
+  func `a durable reader gets no event twice, and repeats lost acknowledgements`() throws {
     let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":0}"#),
@@ -221,7 +221,7 @@ struct FollowerTests {
   }
 
   @Test
-  func `what is not journaled goes on with what is different now`() throws {
+  func `a source that is not journaled resumes with its changed values`() throws {
     let daemon = try ScriptedDaemon([
       [
         ScriptedDaemon.hello, notJournaled,
@@ -242,7 +242,7 @@ struct FollowerTests {
   }
 
   @Test
-  func `another journal ends a stream that stands at a position`() throws {
+  func `a stream with a position ends on another journal`() throws {
     let daemon = try ScriptedDaemon([
       [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":3}"#)],
       [
@@ -265,7 +265,7 @@ struct FollowerTests {
   }
 
   @Test
-  func `a stream that is not to reconnect says that it is lost`() throws {
+  func `a stream without reconnection fails when its connection is lost`() throws {
     let daemon = try ScriptedDaemon([
       [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":3}"#)]
     ])
@@ -278,7 +278,7 @@ struct FollowerTests {
   }
 
   @Test
-  func `a reader of the output that goes away ends the wait`() throws {
+  func `a closed output ends the wait`() throws {
     let daemon = try ScriptedDaemon([
       [ScriptedDaemon.hello, .answer(#"{"sub":"t0","epoch":"e","after":3}"#), .hang]
     ])

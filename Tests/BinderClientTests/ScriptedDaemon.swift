@@ -3,25 +3,24 @@ import Glibc
 import JSON
 import TestSupport
 
-/// A daemon that says what a test has written down, a connection after the other, on a thread of
-/// its own.
+/// A daemon that follows a script, one connection after another, on a separate thread.
 ///
-/// `@unchecked`: the script is not changed after the start, what was received is read after the
-/// thread has ended.
+/// `@unchecked` because the script is constant after the start, and received lines are read only
+/// after the thread has ended.
 final class ScriptedDaemon: @unchecked Sendable {
-  /// What it does next.
+  /// One step of the script.
   enum Step: Sendable {
-    /// Answers the next request with a result; `$id` is the one of the request.
+    /// Answers the next request with a result.
     case answer(String)
     /// Answers the next request with an error object.
     case refuse(String)
-    /// Takes a request and does not answer it.
+    /// Receives a request and does not answer it.
     case take
     /// Sends a line.
     case send(String)
-    /// Sends a line again and again until the client goes away.
+    /// Sends a line repeatedly until the client disconnects.
     case `repeat`(String)
-    /// Does nothing until the client goes away.
+    /// Does nothing until the client disconnects.
     case hang
   }
 
@@ -29,10 +28,10 @@ final class ScriptedDaemon: @unchecked Sendable {
     Step.answer(
       #"{"protocol":1,"server":{"name":"binderd","version":"9"},"epoch":"e","first":1,"last":7}"#)
 
-  /// Not all connections of the script have ended in ten seconds.
+  /// A connection of the script has not ended within ten seconds.
   struct Unfinished: Error {}
 
-  /// Where it listens.
+  /// The path of the socket.
   let path: String
 
   private let directory: TemporaryDirectory
@@ -43,7 +42,7 @@ final class ScriptedDaemon: @unchecked Sendable {
 
   private var received: [[String]] = []
 
-  /// Starts it; each connection ends after its last step.
+  /// Starts the daemon; each connection ends after its last step.
   init(_ connections: [[Step]]) throws {
     directory = try TemporaryDirectory()
     path = directory.path + "/s"
@@ -74,7 +73,7 @@ final class ScriptedDaemon: @unchecked Sendable {
     for end in ends { close(end) }
   }
 
-  /// The requests of each connection, after all connections have ended.
+  /// Waits until all connections have ended, and returns the requests of each.
   func requests() throws -> [[JSONObject]] {
     var end = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
     guard poll(&end, 1, 10_000) == 1 else { throw Unfinished() }
@@ -123,7 +122,7 @@ final class ScriptedDaemon: @unchecked Sendable {
     return line
   }
 
-  /// - Returns: Whether the client was there to take it.
+  /// - Returns: Whether the client was connected.
   @discardableResult
   private func send(_ line: String, _ client: CInt) -> Bool {
     let bytes = Array((line + "\n").utf8)
@@ -131,7 +130,7 @@ final class ScriptedDaemon: @unchecked Sendable {
   }
 }
 
-/// Reads lines byte by byte: slow, and plain.
+/// Reads lines byte by byte: slow, but simple.
 private struct LineReader {
   let descriptor: CInt
 

@@ -69,8 +69,7 @@ struct AccessTests {
   // MARK: Methods
 
   @Test
-  func `a method that is not allowed does not exist, in a call, in describe and in a guess`() throws
-  {
+  func `a forbidden method does not exist for calls, describe and suggestions`() throws {
     let client = bench.connect(
       uid: 7, as: try Self.role(#""methods":{"allow":["cells.*"],"deny":["cells.unset","bind"]}"#))
     let error = client.error(#"{"id":1,"method":"cells.unset","params":["lamp"]}"#)
@@ -92,7 +91,7 @@ struct AccessTests {
   }
 
   @Test
-  func `describe shows events that may be read, and what is writable for who asks`() throws {
+  func `describe shows readable events and the write access of the caller`() throws {
     func described(_ path: String, _ rules: String) throws -> JSONObject? {
       bench.connect(uid: 7, as: try Self.role(#""methods":["**"],\#(rules)"#))
         .result(#"{"id":1,"method":"describe","params":["\#(path)"]}"#)
@@ -130,7 +129,7 @@ struct AccessTests {
   }
 
   @Test
-  func `what a role may not write it may not write in an atomic either`() throws {
+  func `atomic does not extend the write access of a role`() throws {
     let client = bench.connect(
       uid: 7,
       as: try Self.role(
@@ -158,7 +157,7 @@ struct AccessTests {
   }
 
   @Test
-  func `hello names the role, whoami what it allows`() throws {
+  func `hello names the role, and whoami its rights`() throws {
     let client = try panel()
     let hello = client.call(#"{"id":1,"method":"hello"}"#)
     #expect(hello.contains(#""role":"panel""#))
@@ -173,7 +172,7 @@ struct AccessTests {
   // MARK: Reading
 
   @Test
-  func `a source that may not be read is not there, in get, subscribe and history`() throws {
+  func `an unreadable source does not exist for get, subscribe and history`() throws {
     let client = try panel()
     #expect(client.result(#"{"id":1,"method":"get","params":["cells/door"]}"#) != nil)
     for source in ["cells/key", "cells/none", "lists/log", "todo/1", "system/uptime"] {
@@ -191,7 +190,7 @@ struct AccessTests {
   }
 
   @Test
-  func `a pattern shows what may be read, now and later`() throws {
+  func `a pattern shows only readable sources, now and later`() throws {
     let (client, owner) = (try panel(), bench.connect())
     let values = client.call(#"{"id":1,"method":"get","params":["**"]}"#)
     #expect(values.contains(#""values":{"cells/door":2,"cells/lamp":1,"system/load":"#))
@@ -213,7 +212,7 @@ struct AccessTests {
   }
 
   @Test
-  func `changes of the past are those of sources that may be read`() throws {
+  func `past changes are those of readable sources`() throws {
     let client = try panel()
     let lines = client.call(
       #"{"id":1,"method":"subscribe","params":{"source":"cells/**","mode":"every","from":"start","sub":"e"}}"#
@@ -223,7 +222,7 @@ struct AccessTests {
   }
 
   @Test
-  func `the past of a pattern is that of sources that may be read`() throws {
+  func `the past of a pattern contains only readable sources`() throws {
     for pattern in ["**", "cells/*"] {
       let past = try panel().call(
         #"{"id":1,"method":"history","params":{"source":"\#(pattern)","at":{"seq":5}}}"#)
@@ -232,7 +231,7 @@ struct AccessTests {
   }
 
   @Test
-  func `events are those of streams that may be read, live, of the past and in pages`() throws {
+  func `events are those of readable streams, live, past and in pages`() throws {
     let (client, owner) = (try panel(), bench.connect())
     let page = client.call(#"{"id":1,"method":"history","params":{"source":"events","after":0}}"#)
     #expect(page.contains("cells/lamp") && page.contains("cells/door"))
@@ -257,7 +256,7 @@ struct AccessTests {
   }
 
   @Test
-  func `who may read all of a service reads the stream of it`() throws {
+  func `a role that can read all of a service can read its stream`() throws {
     for (rules, isShown) in [(#"["todo/**"]"#, true), (#"["todo/*"]"#, false)] {
       let client = bench.connect(uid: 7, as: try Self.role(#""read":\#(rules)"#))
       let page = client.call(
@@ -268,7 +267,7 @@ struct AccessTests {
   }
 
   @Test
-  func `a method that lists values lists those that may be read`() throws {
+  func `a method that lists values lists only readable ones`() throws {
     let list = try panel().call(#"{"id":1,"method":"cells.list"}"#)
     #expect(
       list.contains(#""value":{"door":2,"lamp":1}"#)
@@ -282,7 +281,7 @@ struct AccessTests {
     ("cells.add", #"["door"]"#), ("cells.toggle", #"["door"]"#),
     ("cells.compareAndSet", #"["door",7,9]"#),
   ])
-  func `what may be read and not written says so, whatever else is wrong`(
+  func `a write to a read-only source is denied before other checks`(
     method: String, params: String
   ) throws {
     let client = try panel()
@@ -299,7 +298,7 @@ struct AccessTests {
     ("set", #"["lists/log",[]]"#),
     ("todo.add", #"["eggs"]"#), ("todo.finish", "[1]"),
   ])
-  func `what may be neither read nor written is not there`(method: String, params: String) throws {
+  func `a source without access is not found`(method: String, params: String) throws {
     let last = bench.host.last
     #expect(name(try panel(), method, params) == "not_found")
     #expect(bench.host.last == last, "nothing is recorded")
@@ -307,7 +306,7 @@ struct AccessTests {
   }
 
   @Test
-  func `what may be written is written, also where it may not be read`() throws {
+  func `a writable source can be written, even if it is unreadable`() throws {
     let client = try panel()
     #expect(client.result(#"{"id":1,"method":"set","params":["cells/lamp",5]}"#) != nil)
     #expect(client.result(#"{"id":1,"method":"cells.set","params":["drop",6]}"#) != nil)
@@ -318,7 +317,7 @@ struct AccessTests {
   }
 
   @Test
-  func `a refused command leaves nothing behind, and its cmd is free`() throws {
+  func `a refused command leaves no event, and its cmd is free`() throws {
     let (client, owner) = (try panel(), bench.connect())
     let last = bench.host.last
     #expect(
@@ -330,7 +329,7 @@ struct AccessTests {
   }
 
   @Test
-  func `a repeated cmd of somebody else tells nothing that may not be written`() throws {
+  func `a cmd repeated by another client reveals nothing about an unwritable source`() throws {
     let (client, owner) = (try panel(), bench.connect())
     let params = #"{"name":"key","by":1,"_meta":{"cmd":"c2"}}"#
     #expect(
@@ -339,7 +338,7 @@ struct AccessTests {
   }
 
   @Test
-  func `the version of a stream is told to those who may read or write it`() throws {
+  func `the version of a stream is visible to its readers and writers`() throws {
     let client = try panel()
     func expecting(_ stream: String) -> String? {
       name(client, "cells.set", #"{"name":"lamp","value":1,"_meta":{"expect":{"\#(stream)":9}}}"#)
@@ -351,7 +350,7 @@ struct AccessTests {
   }
 
   @Test
-  func `the parts of a batch are refused one by one`() throws {
+  func `the requests of a batch are refused individually`() throws {
     let answer = try panel().call(
       #"[{"id":1,"method":"cells.set","params":["key",9]},{"id":2,"method":"cells.set","params":["lamp",9]}]"#
     )
@@ -368,12 +367,12 @@ struct AccessTests {
     ("cells/lamp <> cells/door", "permission_denied"), ("cells/key ~> cells/lamp", "not_found"),
     ("cells/lamp ~> cells/key", "not_found"), ("cells/lamp <~ cells/key", "not_found"),
   ])
-  func `a binding reads and writes what its maker may`(expr: String, error: String?) throws {
+  func `a binding has the rights of its creator`(expr: String, error: String?) throws {
     #expect(name(try panel(), "bind", #"["\#(expr)"]"#) == error)
   }
 
   @Test
-  func `a binding that the daemon keeps is written by those who may write bindings`() throws {
+  func `a daemon binding needs write access to bindings`() throws {
     let params = #"{"expr":"cells/door ~> cells/lamp","binding":"b","scope":"daemon"}"#
     #expect(name(try panel(), "bind", params) == "not_found")
     #expect(
@@ -393,8 +392,7 @@ struct AccessTests {
   // MARK: Views
 
   @Test
-  func `a view opens for those who may read what it shows, and writes what they may write`() throws
-  {
+  func `a view needs read access to its sources, and its intents need write access`() throws {
     let client = try panel()
     func open(_ params: String) -> String? { name(client, "open", params) }
     #expect(open(#"{"binder":"cell","view":"l","args":{"name":"lamp"}}"#) == nil)
@@ -412,7 +410,7 @@ struct AccessTests {
   // MARK: Another role
 
   @Test
-  func `a client that gets another role keeps what it may, is told what it may not, and goes on`()
+  func `a client with a new role keeps permitted subscriptions, and the others fail`()
     throws
   {
     let (client, owner) = (try panel(), bench.connect())
@@ -452,7 +450,7 @@ struct AccessTests {
   }
 
   @Test
-  func `a client whose role stays as it is hears nothing of a change`() throws {
+  func `a client with an unchanged role gets no notification`() throws {
     let client = try panel()
     _ = client.call(#"{"id":1,"method":"subscribe","params":{"source":"cells/*","sub":"p"}}"#)
     let same = try Self.role("\n\n" + Self.members)
@@ -466,7 +464,7 @@ struct AccessTests {
   // MARK: Hidden from clients
 
   @Test
-  func `whether a binding is there that one may know nothing of is not told`() throws {
+  func `errors do not reveal whether a hidden binding exists`() throws {
     let owner = bench.connect()
     #expect(
       owner.result(
@@ -492,7 +490,7 @@ struct AccessTests {
   }
 
   @Test
-  func `who may only write a list does not read it by moving nothing`() throws {
+  func `a client without read access cannot read a list by a move without effect`() throws {
     let owner = bench.connect()
     _ = owner.result(#"{"id":1,"method":"lists.append","params":["drop","secret"]}"#)
     let client = bench.connect(
@@ -510,7 +508,7 @@ struct AccessTests {
   }
 
   @Test
-  func `a list that was never written is empty, for get as for subscribe`() throws {
+  func `a list that was never written is empty for get and subscribe`() throws {
     let owner = bench.connect()
     #expect(
       owner.result(#"{"id":1,"method":"get","params":["lists/nothing"]}"#)?["value"] == .array([]))
@@ -519,7 +517,7 @@ struct AccessTests {
   }
 
   @Test
-  func `events is a source like others, for get and describe`() {
+  func `events is an ordinary source for get and describe`() {
     let owner = bench.connect()
     let last = JSONNumber(bench.host.last)
     let got = owner.result(#"{"id":1,"method":"get","params":["events"]}"#)

@@ -19,7 +19,7 @@ struct AsyncCallTests {
   private let history = #"{"id":"h","method":"history","params":{"source":"events"}}"#
 
   @Test
-  func `a page of the journal is answered behind what is asked after it, unless it is cancelled`()
+  func `later requests overtake a page of the journal, unless it is cancelled`()
     throws
   {
     client.send(history, #"{"id":2,"method":"ping"}"#)
@@ -36,7 +36,7 @@ struct AsyncCallTests {
   }
 
   @Test
-  func `to cancel what is not there says so`() {
+  func `cancelling an unknown request says so`() {
     #expect(
       client.call(#"{"id":1,"method":"cancel","params":{"id":7}}"#)
         == #"{"jsonrpc":"2.0","id":1,"result":{"id":7,"was":"unknown"}}"#)
@@ -47,7 +47,7 @@ struct AsyncCallTests {
   }
 
   @Test
-  func `a command that has recorded cannot be cancelled any more`() {
+  func `a command that has recorded events cannot be cancelled`() {
     client.send(
       #"{"id":1,"method":"cells.set","params":["a",1]}"#,
       #"{"id":2,"method":"cancel","params":{"id":1}}"#)
@@ -61,7 +61,7 @@ struct AsyncCallTests {
   }
 
   @Test
-  func `a call whose time is over when its turn comes is not run`() {
+  func `a call that is over its deadline before its turn does not run`() {
     let hurried = #""_meta":{"timeout_ms":1000}"#
     client.send(
       #"{"id":1,"method":"cells.set","params":["a",1]}"#,
@@ -77,7 +77,7 @@ struct AsyncCallTests {
   }
 
   @Test
-  func `a write that the disk keeps too long is asked about again with its cmd`() {
+  func `a write that times out on a slow disk is confirmed by repeating its cmd`() {
     let set =
       #"{"id":1,"method":"cells.set","params":{"name":"a","value":1,"_meta":{"cmd":"c","timeout_ms":500}}}"#
     client.send(set)
@@ -91,7 +91,7 @@ struct AsyncCallTests {
   }
 
   @Test(arguments: ["0", "-1", "86400001", "1.5", #""1s""#])
-  func `a timeout that is none is refused`(timeout: String) {
+  func `an invalid timeout is refused`(timeout: String) {
     for method in [#"get","params":{"source":"cells/a""#, #"cells.toggle","params":{"name":"a""#] {
       let error = client.error(
         #"{"id":1,"method":"\#(method),"_meta":{"timeout_ms":\#(timeout)}}}"#)
@@ -102,7 +102,7 @@ struct AsyncCallTests {
   }
 
   @Test
-  func `a method that runs for longer than it may has done nothing`() throws {
+  func `a method that runs over its time limit is rolled back`() throws {
     var now: UInt64 = 0
     let bench = try Bench { interface, host in
       interface.commons.clock = { now }

@@ -29,7 +29,7 @@ struct AtomicTests {
   }
 
   @Test
-  func `all calls are answered together, each has seen those before it`() {
+  func `all calls are answered together, and each sees the effects of earlier ones`() {
     client.send(
       atomic(
         #"cells.add {"name":"a","by":2}"#, #"cells.add ["a",3]"#,
@@ -45,7 +45,7 @@ struct AtomicTests {
   }
 
   @Test
-  func `when one call is refused nothing of all is there, and its place is named`() {
+  func `one refused call rolls back all, and the error names its index`() {
     _ = client.call(atomic(#"cells.set ["text","x"]"#, #"lists.append ["l",1]"#))
     client.send(#"{"id":7,"method":"cells.set","params":["before",1]}"#)
     client.send(
@@ -79,7 +79,7 @@ struct AtomicTests {
       (#"subscribe {"source":"cells/a"}"#, .invalidParams, "/calls/1/method"),
       (#"cells.sett {}"#, .methodNotFound, nil),
     ] as [(String, ErrorName, String?)])
-  func `a call that cannot stand there is named before anything is run`(
+  func `a call that is not allowed in atomic is named before any call runs`(
     call: String, name: ErrorName, path: String?
   ) {
     let error = client.error(atomic(#"cells.set ["first",1]"#, call))
@@ -90,7 +90,7 @@ struct AtomicTests {
   }
 
   @Test
-  func `cmd and expect hold for the whole`() throws {
+  func `cmd and expect apply to the whole atomic`() throws {
     let meta = #","_meta":{"cmd":"tx","expect":{"cells/a":"none","lists/l":0}}"#
     let calls = [#"cells.add ["a"]"#, #"lists.append ["l",1]"#]
     let first = client.result(atomic(calls[0], calls[1], meta: meta))
@@ -117,7 +117,7 @@ struct AtomicTests {
     #"lists.remove {"name":"none","at":5}"#, #"cells.toggle ["a"]"#,
     #"set {"source":"lists/l","value":1}"#,
   ])
-  func `what was refused once is refused with the same words when it is asked again`(
+  func `a repeated refused command is refused with the same message`(
     call: String
   ) throws {
     let meta = #","_meta":{"cmd":"tx"}"#
@@ -133,7 +133,7 @@ struct AtomicTests {
   }
 
   @Test
-  func `a long answer is read back from the journal`() {
+  func `the long answer of a repeated command is read from the journal`() {
     let value = String(repeating: "x", count: 1000)
     let call = #"cells.set ["a","\#(value)"]"#
     let first = client.result(atomic(call, meta: #","_meta":{"cmd":"tx"}"#))
@@ -144,7 +144,7 @@ struct AtomicTests {
   }
 
   @Test
-  func `values that do not fit into a line are neither gathered nor kept`() throws {
+  func `values that do not fit into a line are neither collected nor stored`() throws {
     let value = String(repeating: "x", count: 40_000)
     let call = #"cells.set ["a","\#(value)"]"#
     let request = atomic(call, call, call, meta: #","_meta":{"cmd":"tx"}"#)
@@ -165,7 +165,7 @@ struct AtomicTests {
   }
 
   @Test
-  func `more calls than allowed, and none, are refused`() {
+  func `an empty list of calls and too many calls are refused`() {
     let call = #"{"method":"cells.toggle","params":["a"]}"#
     let many = Array(repeating: call, count: 1025).joined(separator: ",")
     let error = client.error(#"{"id":1,"method":"atomic","params":{"calls":[\#(many)]}}"#)
@@ -177,7 +177,7 @@ struct AtomicTests {
   }
 
   @Test
-  func `what one commit causes is sent in one write`() {
+  func `all frames caused by one commit are sent in one write`() {
     let watcher = bench.connect()
     _ = watcher.call(#"{"id":1,"method":"subscribe","params":{"source":"cells/**","sub":"c"}}"#)
     _ = watcher.call(#"{"id":2,"method":"subscribe","params":{"source":"lists/l","sub":"l"}}"#)
@@ -190,7 +190,7 @@ struct AtomicTests {
   }
 
   @Test
-  func `calls that take too long together are taken back`() throws {
+  func `calls that take too long together are rolled back`() throws {
     var now: UInt64 = 0
     let bench = try Bench { interface, _ in
       interface.commons.clock = {

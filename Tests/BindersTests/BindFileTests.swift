@@ -16,7 +16,7 @@ struct BindFileTests {
   }
 
   @Test
-  func `a line is a binding, named or not; blank lines and comments say nothing`() {
+  func `a line is a binding with or without a name; blank lines and comments are ignored`() {
     let files = Self.files(
       """
       # What the kitchen shows.
@@ -89,7 +89,7 @@ struct BindFileTests {
   }
 
   @Test
-  func `bindings of files live, go with their line, and are no events`() throws {
+  func `bindings of files work, end with their line, and are not events`() throws {
     let bench = try Self.bench()
     Self.set(bench, "a", 1)
     let first = loadBindings(
@@ -123,7 +123,7 @@ struct BindFileTests {
   }
 
   @Test
-  func `what a file says is assigned once, and not at every start`() throws {
+  func `a binding of a file assigns its initial value once, not at every start`() throws {
     let store = MemoryStore()
     let files = Self.files("cells/default ~> cells/setpoint\nk: cells/c <> cells/d\n")
     do {
@@ -157,7 +157,7 @@ struct BindFileTests {
   }
 
   @Test
-  func `what cannot be bound is told with its place, and the others live`() throws {
+  func `an invalid binding is reported with its place, and the others work`() throws {
     let bench = try Self.bench()
     let client = bench.connect()
     _ = client.call(
@@ -185,7 +185,7 @@ struct BindFileTests {
   }
 
   @Test
-  func `one whose name is taken now ends, which is a change`() throws {
+  func `a binding of a file ends when its name is taken`() throws {
     let bench = try Self.bench()
     _ = loadBindings(bench.interface, Self.files("cells/a ~> cells/b"))
     _ = bench.connect().call(
@@ -203,7 +203,7 @@ struct BindFileTests {
   }
 
   @Test
-  func `those of files are listed and not unbound by clients`() throws {
+  func `bindings of files are listed, and clients cannot unbind them`() throws {
     let bench = try Self.bench()
     let client = bench.connect()
     _ = client.call(

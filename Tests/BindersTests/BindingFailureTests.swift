@@ -76,7 +76,7 @@ struct BindingFailureTests {
   }
 
   @Test(arguments: ["daemon", "connection"])
-  func `what the journal has refused is passed on with the next commit`(scope: String) throws {
+  func `a value that the journal refused is retried at the next commit`(scope: String) throws {
     let client = bind("cells/a ~> cells/b", scope: scope)
     try set("a", 2)
     #expect(store.last == store.durable + 1, "what the binding writes")
@@ -108,7 +108,7 @@ struct BindingFailureTests {
   }
 
   @Test
-  func `what a full state has refused is passed on when there is room`() throws {
+  func `a value refused by the state quota is retried when there is room`() throws {
     try set("a", 1)
     let client = bind("cells/a !~> cells/b")
     _ = bind("cells/a !~> cells/c", as: "l")
@@ -138,7 +138,9 @@ struct BindingFailureTests {
   }
 
   @Test
-  func `a binding of a client whose value does not fit hears of it, and is retried`() throws {
+  func `a client is notified if the value of its binding exceeds the quota, and it is retried`()
+    throws
+  {
     try set("a", 1)
     let client = bind("cells/a !~> cells/b", scope: "connection")
     try fill()
@@ -152,7 +154,7 @@ struct BindingFailureTests {
   }
 
   @Test
-  func `what a service has refused is not tried again`() throws {
+  func `a value that a service refused is not retried`() throws {
     let client = bind("cells/a ~> lists/b")
     let count = time.count
     try set("a", 2)
@@ -162,7 +164,7 @@ struct BindingFailureTests {
   }
 
   @Test
-  func `when nobody writes it is tried again after a while, ever later`() throws {
+  func `without other writes a value is retried with growing pauses`() throws {
     let client = bind("cells/a ~> cells/b")
     try set("a", 2)
     store.reject(Self.full)
@@ -191,7 +193,7 @@ struct BindingFailureTests {
   }
 
   @Test
-  func `a newer value counts, and what has gone is null`() throws {
+  func `a retry uses the newest value, and null for a removed source`() throws {
     _ = bind("cells/a ~> cells/b")
     try set("a", 2)
     store.reject(Self.full)
@@ -211,7 +213,7 @@ struct BindingFailureTests {
   }
 
   @Test
-  func `both ways the last one counts`() throws {
+  func `in a two-way binding the last value wins`() throws {
     _ = bind("cells/a <> cells/b")
     try set("b", 1)
     store.commit()
@@ -225,7 +227,7 @@ struct BindingFailureTests {
   }
 
   @Test
-  func `one that was ended is not tried again`() throws {
+  func `an ended binding is not retried`() throws {
     let client = bind("cells/a ~> cells/b", scope: "connection")
     try set("a", 2)
     store.reject(Self.full)
@@ -237,7 +239,7 @@ struct BindingFailureTests {
   }
 
   @Test
-  func `a failure is shown with its time until a value has arrived`() throws {
+  func `a failure is shown with its time until a value arrives`() throws {
     let client = bind("cells/a ~> cells/b | not")
     try set("a", 2)
     let failed = shown(client)
@@ -255,7 +257,7 @@ struct BindingFailureTests {
   }
 
   @Test
-  func `unbind says where it stands`() {
+  func `unbind returns the last state and position of the binding`() {
     let client = bind("cells/a ~> cells/b")
     let ended = client.result(#"{"id":2,"method":"unbind","params":["k"]}"#)
     #expect(ended?["was"] == .string("active"))

@@ -40,7 +40,7 @@ struct BindingGraphTests {
   }
 
   @Test(arguments: 1...20)
-  func `a binding is refused when it closes a circle, and only then`(seed: Int) {
+  func `a binding is refused if and only if it closes a cycle`(seed: Int) {
     var random = SeededRandom(seed: UInt64(seed))
     var flows: [String: (Int, Int)] = [:]
     for i in 0..<120 {
@@ -63,7 +63,7 @@ struct BindingGraphTests {
   }
 
   @Test
-  func `the path of a circle goes from a source back to it`() {
+  func `the path of a cycle starts and ends at the same source`() {
     #expect(bind("cells/a !~> cells/b", "1") == nil)
     #expect(bind("cells/b/part !~> cells/c", "2") == nil)
     let error = bind("cells/c !~> cells/a", "3")

@@ -31,7 +31,7 @@ struct BindingRestoreTests {
   }
 
   @Test
-  func `what a source has become while nobody passed it on is passed on at the start`() throws {
+  func `a change that was not passed on before a restart is passed on at the start`() throws {
     do {
       let (bench, bindings) = try start()
       try run(bench) {
@@ -98,7 +98,7 @@ struct BindingRestoreTests {
   ]
 
   @Test(arguments: rows)
-  func `a start passes on what was not, and writes nothing else`(row: Row) throws {
+  func `a start passes on only pending values`(row: Row) throws {
     do {
       let (bench, bindings) = try start()
       for step in row.history.split(separator: " ") {
@@ -145,7 +145,7 @@ struct BindingRestoreTests {
   }
 
   @Test
-  func `a source whose last change is too many events ago overwrites nothing`() throws {
+  func `a source whose last change is too many events ago overwrites no value`() throws {
     do {
       let (bench, bindings, people) = try people()
       try run(bench) { _ = try people.create(name: "Kim", color: nil) }
@@ -164,7 +164,7 @@ struct BindingRestoreTests {
 
   /// The name of a person is a part of the recorded value.
   @Test
-  func `the newer event is that of the source, not of what it is a part of`() throws {
+  func `the newer event is that of the source itself, not of its parent value`() throws {
     do {
       let (bench, bindings, people) = try people()
       try run(bench) { _ = try people.create(name: "Kim", color: nil) }
@@ -184,7 +184,7 @@ struct BindingRestoreTests {
   }
 
   @Test(arguments: [true, false])
-  func `one writes as its maker also after a start`(isFromSnapshot: Bool) throws {
+  func `a binding writes as its creator also after a restart`(isFromSnapshot: Bool) throws {
     do {
       let (bench, bindings) = try start()
       try run(bench) { try bindings.add("k", "cells/a ~> cells/b") }
@@ -204,7 +204,7 @@ struct BindingRestoreTests {
   }
 
   @Test
-  func `what one passes on goes on through the next`() throws {
+  func `a restored value passes through a chain of bindings`() throws {
     do {
       let (bench, bindings) = try start()
       try run(bench) {
@@ -220,7 +220,7 @@ struct BindingRestoreTests {
   }
 
   @Test
-  func `one that says more than it may is told, not restored, and can be ended`() throws {
+  func `a binding over the length limit is reported, not restored, and can be unbound`() throws {
     do {
       let (bench, bindings) = try start()
       let long = "cells/a ~> cells/b" + String(repeating: " | not", count: 70_000)

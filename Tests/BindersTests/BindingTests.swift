@@ -53,7 +53,7 @@ struct BindingTests {
   // MARK: Limits of expressions
 
   @Test(arguments: [true, false])
-  func `an expression that says too much is refused, and nothing is made`(isKept: Bool) {
+  func `an expression over the limits is refused, and creates no binding`(isKept: Bool) {
     let many = "cells/q ~> cells/r" + String(repeating: " | not", count: 17)
     let error = client.error(bind(many, isKept: isKept))
     #expect(error?.name == .invalidParams)
@@ -72,7 +72,7 @@ struct BindingTests {
   }
 
   @Test
-  func `what would be too long when it is written out is refused as well`() {
+  func `an expression whose normal form is too long is refused`() {
     let escapes = String(repeating: #"\b"#, count: 400)
     let error = client.error(bind(#"cells/a~>cells/b|format("\#(escapes)")"#))
     #expect(error?.data["expected"] == .array([.string("at most 1024 bytes")]))
@@ -82,7 +82,7 @@ struct BindingTests {
   // MARK: Long values
 
   @Test
-  func `a long value is decoded once for all bindings of its source, and not kept after them`() {
+  func `a long value is decoded once for all bindings of its source, and released with them`() {
     let parts = bench.interfaces.commons.parts
     for i in 0..<20 {
       _ = client.call(bind(#"cells/long ~> cells/n\#(i) | pick("/n")"#, "b\(i)", isKept: false))
@@ -102,7 +102,7 @@ struct BindingTests {
   // MARK: The author of a write
 
   @Test(arguments: [true, false])
-  func `what a binding writes is recorded and charged as of its maker`(isKept: Bool) {
+  func `writes of a binding are recorded under and charged to its creator`(isKept: Bool) {
     let maker = bench.connect(uid: 7)
     #expect(maker.result(bind("cells/a ~> cells/b", "k", isKept: isKept)) != nil)
     let before = bench.host.stateBytes(of: 7)
@@ -116,7 +116,7 @@ struct BindingTests {
   }
 
   @Test(arguments: [true, false])
-  func `what a binding writes counts in the share of its maker`(isKept: Bool) {
+  func `writes of a binding count toward the quota of its creator`(isKept: Bool) {
     let maker = bench.connect(uid: 7)
     _ = maker.call(bind("cells/a ~> cells/b", isKept: isKept))
     bench.host.quota = StateQuota(total: 1 << 20, ofUser: 900)
@@ -136,7 +136,7 @@ struct BindingTests {
   // MARK: Writes that the journal refuses
 
   @Test
-  func `a binding that the journal refuses is not made`() {
+  func `a binding that the journal refuses is not created`() {
     set("a", 1)
     client.send(bind("cells/a ~> cells/b", "k"))
     bench.store.reject(Self.full)
@@ -152,7 +152,7 @@ struct BindingTests {
   }
 
   @Test
-  func `a binding whose end the journal refuses goes on`() {
+  func `a binding continues if the journal refuses its end`() {
     _ = client.call(bind("cells/a !~> cells/b", "k"))
     client.send(unbind("k"))
     bench.store.reject(Self.full)
@@ -166,7 +166,7 @@ struct BindingTests {
   }
 
   @Test
-  func `of a name that was ended and made again what the journal refuses is undone`() {
+  func `if the journal refuses a rebound name, the old binding is restored`() {
     _ = client.call(bind("cells/a ~> cells/b", "k"))
     client.send(unbind("k"))
     bench.connect().send(bind("cells/b ~> cells/a", "k"))
@@ -182,7 +182,7 @@ struct BindingTests {
   // MARK: Commands
 
   @Test
-  func `the same cmd makes and ends a binding once`() {
+  func `a repeated cmd creates or ends a binding only once`() {
     let meta = #","_meta":{"cmd":"c1"}"#
     let first = client.result(bind("cells/a <> cells/b", meta: meta))
     var again = client.result(bind("cells/a <> cells/b", meta: meta))
@@ -203,7 +203,7 @@ struct BindingTests {
   }
 
   @Test
-  func `what a command expects is looked at`() {
+  func `bind and unbind check their expected versions`() {
     let never = #","_meta":{"expect":{"cells/a":7}}"#
     #expect(client.error(bind("cells/a ~> cells/b", "k", meta: never))?.name == .conflict)
     #expect(bench.host.last == 0)
@@ -214,7 +214,7 @@ struct BindingTests {
   }
 
   @Test
-  func `a binding of a connection takes no cmd and no expect`() {
+  func `a binding of a connection accepts no cmd and no expect`() {
     for (member, text) in [("cmd", #""x""#), ("expect", #"{"cells/a":0}"#)] {
       let meta = #","_meta":{"\#(member)":\#(text)}"#
       let error = client.error(bind("cells/a ~> cells/b", "c", isKept: false, meta: meta))
@@ -230,7 +230,7 @@ struct BindingTests {
   // MARK: Cycles
 
   @Test
-  func `a circle over a part of a value is refused`() {
+  func `a cycle through a part of a value is refused`() {
     for name in ["Kim", "Lee"] {
       _ = client.call(#"{"id":5,"method":"people.create","params":["\#(name)"]}"#)
     }
@@ -245,7 +245,7 @@ struct BindingTests {
   }
 
   @Test
-  func `a circle does not name what its maker may not read`() throws {
+  func `the path of a cycle omits sources that its creator cannot read`() throws {
     for expr in ["cells/a ~> cells/x", "cells/x ~> cells/y", "cells/y ~> cells/b"] {
       _ = client.call(bind(expr))
     }

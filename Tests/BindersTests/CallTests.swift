@@ -37,7 +37,7 @@ struct CallTests {
   }
 
   @Test
-  func `a command that waits for the disk asks for it, the first time and again`() {
+  func `a command that waits for the disk requests a flush each time`() {
     _ = client.call(set(1, "a", "1"))
     #expect(bench.store.diskRequests == 0)
     let waiting = set(2, "a", "2", #","_meta":{"cmd":"c","wait":"disk"}"#)
@@ -52,7 +52,7 @@ struct CallTests {
   }
 
   @Test
-  func `each user has names of commands of his own`() {
+  func `each user has separate idempotency keys`() {
     let meta = #","_meta":{"cmd":"c"}"#
     let other = bench.connect(uid: 2000)
     #expect(client.result(set(1, "a", "1", meta))?["seq"] == .number(JSONNumber(1)))
@@ -63,7 +63,7 @@ struct CallTests {
   }
 
   @Test
-  func `a refusal waits for what it was decided on`() {
+  func `a refusal waits until the events that it depends on are durable`() {
     let other = bench.connect()
     client.send(set(1, "a", "1"))
     other.send(
@@ -74,7 +74,7 @@ struct CallTests {
   }
 
   @Test
-  func `parameters are taken by name or by position, and typing errors are refused`() {
+  func `parameters are accepted by name or by position, and misspelled ones are refused`() {
     #expect(client.result(#"{"id":1,"method":"cells.set","params":["a",{"x":1}]}"#) != nil)
     let cases: [(String, String, String)] = [
       (#"{"name":"a"}"#, "/value", "a value"), (#"{"name":1,"value":1}"#, "/name", "string"),
@@ -93,7 +93,7 @@ struct CallTests {
   }
 
   @Test
-  func `a method that is not there is named, and what may have been meant`() {
+  func `an unknown method is named, with a suggestion`() {
     let error = client.error(#"{"id":1,"method":"cells.sett"}"#)
     #expect(error?.name == .methodNotFound)
     #expect(error?.data["method"] == .string("cells.sett"))
@@ -102,7 +102,7 @@ struct CallTests {
   }
 
   @Test
-  func `a service's no has its reason`() {
+  func `the refusal of a service has a reason`() {
     _ = client.call(set(1, "text", "\"x\""))
     let error = client.error(#"{"id":1,"method":"cells.add","params":{"name":"text"}}"#)
     #expect(error?.name == .rejected)
@@ -110,7 +110,7 @@ struct CallTests {
   }
 
   @Test
-  func `the same cmd is answered as the first time, another one under it is refused`() {
+  func `a repeated cmd gets its first answer, and another request with it is refused`() {
     let first = client.result(set(1, "a", "1", #","_meta":{"cmd":"c-1"}"#))
     #expect(first?["seq"] == .number(JSONNumber(1)))
     let again = client.result(set(2, "a", "1", #","_meta":{"cmd":"c-1","later":true}"#))
@@ -124,7 +124,7 @@ struct CallTests {
   }
 
   @Test
-  func `the same call is known however its members are ordered`() {
+  func `a repeated call is recognized in any order of its members`() {
     let value = #"{"b":[{"d":1,"c":2}],"a":1.0}"#
     _ = client.call(set(1, "a", value, #","_meta":{"cmd":"c-1"}"#))
     let again = client.result(
@@ -137,7 +137,7 @@ struct CallTests {
   }
 
   @Test
-  func `a cmd that has written nothing is answered as the first time`() {
+  func `a repeated cmd without events gets its first answer`() {
     let unset = #"{"id":1,"method":"cells.unset","params":{"name":"q","_meta":{"cmd":"c-1"}}}"#
     #expect(client.call(unset) == #"{"jsonrpc":"2.0","id":1,"result":{"value":false}}"#)
     _ = client.call(set(2, "q", "5"))
@@ -150,7 +150,7 @@ struct CallTests {
   }
 
   @Test
-  func `a long answer is given again from the journal`() {
+  func `the long answer of a repeated cmd comes from the journal`() {
     let value = "\"" + String(repeating: "x", count: 5_000) + "\""
     let first = client.result(set(1, "a", value, #","_meta":{"cmd":"c-1"}"#))
     let again = client.result(set(2, "a", value, #","_meta":{"cmd":"c-1"}"#))
@@ -175,7 +175,7 @@ struct CallTests {
     (#"{"expect":{"a~1":"maybe"}}"#, "/_meta/expect/a~01"),
     (#"{"expect":3}"#, "/_meta/expect"),
   ])
-  func `options that are none are refused`(meta: String, path: String) {
+  func `invalid options are refused`(meta: String, path: String) {
     let error = client.error(set(1, "a", "1", #","_meta":\#(meta)"#))
     #expect(error?.name == .invalidParams)
     #expect(error?.data["path"] == .string(path))
@@ -183,7 +183,7 @@ struct CallTests {
   }
 
   @Test
-  func `an expectation that does not hold is a conflict, and says where the stream is`() {
+  func `a failed expectation is a conflict, with the current version of the stream`() {
     _ = client.call(set(1, "a", "1"))
     let error = client.error(set(2, "a", "2", #","_meta":{"expect":{"cells/a":3}}"#))
     #expect(error?.name == .conflict)
@@ -199,7 +199,7 @@ struct CallTests {
   }
 
   @Test
-  func `a write that is lost is told as such, and the next is taken`() {
+  func `a lost write is an error, and the next one works`() {
     client.send(set(1, "a", "1"))
     bench.store.reject(.readOnly(reason: "ENOSPC", outcome: .none))
     let lines = client.received()
@@ -210,7 +210,7 @@ struct CallTests {
   }
 
   @Test
-  func `a journal at its end says so, and hangs up`() {
+  func `a failed journal notifies the client and closes the connection`() {
     client.send(set(1, "a", "1"))
     bench.store.fail(.readOnly(reason: "EIO", outcome: .unknown))
     let lines = client.received()
@@ -221,7 +221,7 @@ struct CallTests {
   }
 
   @Test
-  func `25: a fault within is told by a ref, and the log has the rest`() throws {
+  func `25: an internal error is reported with a reference, and logged in full`() throws {
     struct Unsayable: Codable {
       init() {}
       init(from decoder: any Decoder) throws {}

@@ -45,7 +45,7 @@ struct EventsTests {
   }
 
   @Test
-  func `a page behind the end is refused: what comes would be missed`() {
+  func `a page after the end of the journal is refused`() {
     #expect(
       client.error(#"{"id":1,"method":"history","params":{"source":"events","after":4}}"#)?.name
         == .seqFuture)
@@ -60,7 +60,7 @@ struct EventsTests {
     (#"{"time":"2026-01-02T03:04:05.000002Z"}"#, [2, 3]),
     (#"{"time":"2026-01-02T03:04:06Z"}"#, []), (#"{"time":"2020-01-01T00:00Z"}"#, [1, 2, 3]),
   ])
-  func `a subscription begins where it is wanted`(from: String, seqs: [Int]) throws {
+  func `a subscription begins at the requested position`(from: String, seqs: [Int]) throws {
     client.send(#"{"id":1,"method":"subscribe","params":{"source":"events","from":\#(from)}}"#)
     let shown = try client.settle().filter { $0.contains(#""event":"#) }.map { line in
       guard case .object(let frame) = try JSONValue(parsing: line),
@@ -72,7 +72,7 @@ struct EventsTests {
   }
 
   @Test
-  func `a position that is not kept is refused`() {
+  func `an expired position is refused`() {
     func error(_ params: String) -> WireError? {
       client.error(#"{"id":1,"method":"subscribe","params":{"source":"events",\#(params)}}"#)
     }
@@ -108,7 +108,7 @@ struct EventsTests {
   }
 
   @Test
-  func `a reader for whom nothing comes is told how far it is`() {
+  func `a reader without matching events gets its position`() {
     client.send(
       #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"f","filter":{"streams":["cells/z"]}}}"#,
       #"{"id":2,"method":"subscribe","params":{"source":"events","sub":"all"}}"#,
@@ -170,7 +170,7 @@ struct EventsTests {
   }
 
   @Test
-  func `a page that would be longer than a line is cut short and says that there is more`() {
+  func `a page that does not fit into a line is shortened and marked with more`() {
     let text = String(repeating: "x", count: 20_000)
     for i in 0..<5 { _ = client.call(#"{"method":"cells.set","params":["big\#(i)","\#(text)"]}"#) }
     let page = client.result(#"{"id":1,"method":"history","params":{"source":"events","after":3}}"#)
@@ -184,7 +184,7 @@ struct EventsTests {
   }
 
   @Test
-  func `of the last events the oldest are left out when the line is full`() {
+  func `a full line omits the oldest of the last events`() {
     let text = String(repeating: "x", count: 20_000)
     for i in 0..<5 { _ = client.call(#"{"method":"cells.set","params":["big\#(i)","\#(text)"]}"#) }
     func page(_ params: String) -> (seqs: [Int64], isMore: Bool) {
@@ -208,7 +208,7 @@ struct EventsTests {
   }
 
   @Test
-  func `reading the past leaves nothing with the connection`() {
+  func `reading the past leaks nothing in the connection`() {
     for _ in 0..<200 {
       _ = client.call(#"{"id":1,"method":"history","params":{"source":"events"}}"#)
       _ = client.call(
@@ -219,7 +219,7 @@ struct EventsTests {
   }
 
   @Test
-  func `subscriptions to events get the numbers that they would get otherwise`() throws {
+  func `subscriptions to events get consecutive numbers like others`() throws {
     let client = try Bench().connect()
     for (i, source) in ["events", "cells/a", "events", "cells/*"].enumerated() {
       let result = client.result(
@@ -232,7 +232,7 @@ struct EventsTests {
   }
 
   @Test
-  func `whoever stores the position of the reply in mode every misses nothing`() throws {
+  func `a client that stores the reply position in mode every misses nothing`() throws {
     let client = try Bench().connect()
     for i in 1...5 { _ = client.call(#"{"id":1,"method":"cells.set","params":["n",\#(i)]}"#) }
     let request =

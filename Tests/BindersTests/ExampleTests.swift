@@ -35,7 +35,7 @@ struct ExampleTests {
   }
 
   @Test
-  func `its view shows what is to be done, a change as what has changed`() throws {
+  func `its view shows the todos, and sends a change as a difference`() throws {
     let bench = try Bench { bindTodos($0, to: TodoService(in: $1)) }
     let client = bench.connect()
     #expect(
@@ -57,7 +57,7 @@ struct ExampleTests {
   }
 
   @Test
-  func `sources are there whether they are offered before or after their service`() throws {
+  func `sources exist whether they are offered before or after their service`() throws {
     let bench = try Bench { interface, host in
       let todos = TodoService(in: host)
       interface.command("todo.add", "Adds.", AddTodo.self, writes: ["todo.added"]) {

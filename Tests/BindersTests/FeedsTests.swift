@@ -45,7 +45,7 @@ struct FeedsTests {
   }
 
   @Test
-  func `a feed is subscribed to, fetched, listed, played and left`() throws {
+  func `a feed is subscribed to, fetched, listed, played and unsubscribed`() throws {
     #expect(
       client.call(
         #"{"id":1,"method":"feeds.subscribe","params":{"url":"http://a.example/"}}"#)
@@ -85,7 +85,7 @@ struct FeedsTests {
   }
 
   @Test
-  func `a feed of which one may know nothing is as one that is not there`() throws {
+  func `a hidden feed looks like a missing one`() throws {
     subscribe()
     web.answer("Title\na One")
     _ = client.settle()
@@ -120,7 +120,7 @@ struct FeedsTests {
   }
 
   @Test
-  func `a view has a feed fetched now for those who may call what does the same`() throws {
+  func `the refresh intent of a view requires access to feeds.refresh`() throws {
     subscribe()
     web.answer("Title\na One")
     _ = client.settle()
@@ -140,7 +140,7 @@ struct FeedsTests {
   }
 
   @Test
-  func `who watches a feed sees it load, fail, load again and go`() throws {
+  func `a subscriber of a feed sees it load, fail, reload and end`() throws {
     subscribe()
     #expect(
       client.call(#"{"id":2,"method":"subscribe","params":{"source":"feeds/a","sub":"s"}}"#)
@@ -176,7 +176,7 @@ struct FeedsTests {
   }
 
   @Test
-  func `nobody fetches for a client that has left`() {
+  func `fetches stop when the last subscriber leaves`() {
     subscribe()
     client.send(#"{"id":2,"method":"subscribe","params":{"source":"feeds/a","sub":"s"}}"#)
     _ = client.settle()
@@ -189,7 +189,7 @@ struct FeedsTests {
   }
 
   @Test
-  func `a pattern fetches what it means, and shows feeds that come and go`() {
+  func `a pattern fetches its feeds, and shows new and removed feeds`() {
     client.send(#"{"id":1,"method":"subscribe","params":{"source":"feeds/*","sub":"p"}}"#)
     _ = client.settle()
     subscribe()
@@ -202,7 +202,7 @@ struct FeedsTests {
   }
 
   @Test
-  func `episodes are a list, told step by step, with a past`() {
+  func `episodes are a list, sent step by step, with a history`() {
     subscribe()
     web.answer("T\na One")
     _ = client.settle()
@@ -285,7 +285,7 @@ struct FeedsTests {
   }
 
   @Test
-  func `the views show feeds and episodes, and what becomes of them`() throws {
+  func `the views show feeds and episodes, and their changes`() throws {
     let lines = Self.conversation(client, bench, web)
     func has(_ text: String) -> Bool { lines.contains { $0.contains(text) } }
     #expect(has(#""props":{"feeds":{"kind":"list","value":[]}}"#))
@@ -305,7 +305,7 @@ struct FeedsTests {
   }
 
   @Test
-  func `whatever the order of the binders' lines, a client sees the same`() throws {
+  func `the order of the binders' lines does not change the frames`() throws {
     var (web, bench) = (web, bench)
     try expectSameInAnyOrder {
       web = FakeWeb()
@@ -317,7 +317,7 @@ struct FeedsTests {
   }
 
   @Test
-  func `a view shows as many of the newest episodes as fit, or as are wanted`() {
+  func `a view shows as many of the newest episodes as fit, or as requested`() {
     subscribe()
     web.answer("T" + (1...60).map { "\nk\($0) e\($0)" }.joined())
     _ = client.settle()
@@ -333,7 +333,7 @@ struct FeedsTests {
   }
 
   @Test
-  func `a view of a feed that there is not does not open`() {
+  func `a view of a missing feed does not open`() {
     #expect(
       client.error(#"{"id":1,"method":"open","params":{"binder":"feed","args":{"id":"x"}}}"#)?.name
         == .notFound)

@@ -51,7 +51,7 @@ struct FilterTests {
     (#"{"path":"/value","op":">=","value":1},{"path":"/value","op":"<","value":2}"#, [1]),
     ("", [1, 2, 3, 4, 5, 6]),
   ])
-  func `events are those whose data fulfils all conditions, live and in the past`(
+  func `a filter selects events whose data meets all conditions, live and past`(
     conditions: String, expected: [Int]
   ) {
     let (subscribed, read) = seqs(filter(conditions))
@@ -60,7 +60,7 @@ struct FilterTests {
   }
 
   @Test
-  func `conditions stand beside types and streams, and hold for what comes`() {
+  func `conditions combine with types and streams, also for live events`() {
     client.send(
       #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"f","filter":{"types":["cells.set"],"streams":["cells/b"],"where":[{"path":"/value","op":">","value":1}]}}}"#
     )
@@ -90,7 +90,7 @@ struct FilterTests {
     (#"{"path":1,"op":"==","value":1}"#, "/filter/where/0/path"),
     ("1", "/filter/where/0"),
   ])
-  func `what is no condition is refused with its place`(conditions: String, path: String) {
+  func `an invalid condition is refused with its place`(conditions: String, path: String) {
     for method in ["subscribe", "history"] {
       let error = client.error(
         #"{"id":1,"method":"\#(method)","params":{"source":"events","filter":\#(filter(conditions))}}"#
@@ -101,7 +101,7 @@ struct FilterTests {
   }
 
   @Test
-  func `a filter costs its patterns, conditions, values and their length, and not too much`() {
+  func `the cost of a filter counts patterns, conditions, values and lengths, and is limited`() {
     func error(_ filter: String) -> WireError? {
       client.error(
         #"{"id":1,"method":"subscribe","params":{"source":"events","filter":\#(filter)}}"#)

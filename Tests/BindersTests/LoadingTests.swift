@@ -15,7 +15,7 @@ struct LoadingTests {
   }
 
   @Test
-  func `a client sees loading, loaded, reloading and failed, and the source goes on`() throws {
+  func `a client sees loading, loaded, reloading and failed, and the source continues`() throws {
     let friends = PassthroughSubject<LoadingState<[String], Failure>, Never>()
     let bench = try Bench { interface, _ in
       interface.offer("user", "Somebody.")

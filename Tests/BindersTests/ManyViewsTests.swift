@@ -10,7 +10,7 @@ import Testing
 @Suite(.leavesNothing)
 struct ManyViewsTests {
   @Test
-  func `opening and closing ten thousand views of many kinds leaves nothing behind`() throws {
+  func `opening and closing ten thousand views of many kinds leaks nothing`() throws {
     let nodes = LiveNodes()
     try LiveNodes.$counter.withValue(nodes) {
       let chat = try ChatBench()

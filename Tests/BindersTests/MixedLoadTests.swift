@@ -80,7 +80,7 @@ struct MixedLoadTests {
   }
 
   @Test(arguments: 0..<4)
-  func `after mixed load, when all clients have left, nothing of them is left`(seed: Int) throws {
+  func `mixed load leaks nothing after all clients have left`(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let whole = try WholeBench()
     let bench = whole.bench

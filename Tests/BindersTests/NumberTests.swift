@@ -109,7 +109,7 @@ struct NumberTests {
   }
 
   @Test
-  func `no number in any parameter of any method ends the daemon`() throws {
+  func `no number in any parameter of any method crashes the daemon`() throws {
     let document = try #require(bench.connect().result(#"{"id":1,"method":"rpc.discover"}"#))
       .resolved
     guard case .array(let methods)? = document["methods"] else {
@@ -185,7 +185,7 @@ struct NumberTests {
   ]
 
   @Test
-  func `no number that a view or an intent takes ends the daemon`() throws {
+  func `no number in a view or an intent crashes the daemon`() throws {
     for (open, intents) in Self.views {
       for number in Self.edges {
         let client = bench.connect()
@@ -236,7 +236,7 @@ struct NumberTests {
   }
 
   @Test(arguments: ["0", "1", "9223372036854775807"])
-  func `the last events before a position are there, wherever it is`(before: String) throws {
+  func `the last events before any position are returned`(before: String) throws {
     let page = bench.connect().result(
       #"{"id":1,"method":"history","params":{"source":"events","before":\#(before)}}"#)
     guard case .array(let items)? = page?["items"] else {
@@ -247,7 +247,7 @@ struct NumberTests {
   }
 
   @Test
-  func `a number too small for a double is kept, and not taken for another`() throws {
+  func `a number too small for a double is preserved, and differs from zero`() throws {
     let client = bench.connect()
     func call(_ method: String, _ params: String) -> String {
       client.call(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)

@@ -45,7 +45,7 @@ struct OpenRPCTests {
   }
 
   @Test
-  func `the document says what it is, and nothing unknown`() throws {
+  func `the document has a version, an info object and no unknown members`() throws {
     only(document, ["openrpc", "info", "methods", "components"])
     let version = try #require(string(document, "openrpc"))
     #expect(version.wholeMatch(of: /1\.2\.[0-9]+/) != nil)
@@ -59,7 +59,7 @@ struct OpenRPCTests {
   }
 
   @Test
-  func `each method stands once and has parameters and a result`() throws {
+  func `each method occurs once and has parameters and a result`() throws {
     let names = methods.compactMap { string($0, "name") }
     #expect(names.count == methods.count)
     #expect(Set(names).count == names.count)
@@ -76,7 +76,7 @@ struct OpenRPCTests {
   }
 
   @Test
-  func `parameters have names of their own and schemas, the required ones stand first`() throws {
+  func `parameters have unique names and schemas, and the required ones are first`() throws {
     for method in methods {
       let parameters = try Self.objects(method["params"])
       let names = parameters.compactMap { string($0, "name") }
@@ -96,7 +96,7 @@ struct OpenRPCTests {
   }
 
   @Test
-  func `members of hello that are not known are passed over, those of others are not`() throws {
+  func `unknown members are accepted in hello only`() throws {
     for name in ["client", "limits"] {
       guard case .object(let schema)? = try schema("hello", name) else {
         Issue.record("no schema of \(name)")
@@ -114,7 +114,7 @@ struct OpenRPCTests {
   }
 
   @Test
-  func `what names a subscription, a view or a binding is a number or a string`() throws {
+  func `handles are numbers or strings`() throws {
     for (method, parameter) in [
       ("subscribe", "sub"), ("unsubscribe", "sub"), ("ack", "sub"), ("open", "view"),
       ("intent", "view"), ("close", "view"),
@@ -195,7 +195,7 @@ struct OpenRPCTests {
   }
 
   @Test
-  func `the document refers to what it holds, and fits into a line as it is by default`() {
+  func `the document resolves its references, and fits into a line of the default length`() {
     #expect(line.contains(##""$ref":"#/components/"##))
     #expect(!JSONValue.object(document).text.text.contains(#""$ref""#))
   }

@@ -16,7 +16,7 @@ struct OrderTests {
   }
 
   @Test
-  func `a subscription shows nothing before its answer, whatever that waits for`() {
+  func `a subscription sends no frame before its answer`() {
     let other = bench.connect()
     for i in 1...2 { other.send(#"{"id":\#(i),"method":"cells.set","params":["x",\#(i)]}"#) }
     client.send(
@@ -31,7 +31,7 @@ struct OrderTests {
   }
 
   @Test
-  func `what was done is answered so, even if the value does not fit into the line`() {
+  func `a command whose value does not fit into the line is answered as done`() {
     let value = String(repeating: "x", count: 70_000)
     #expect(
       client.call(#"{"id":1,"method":"cells.set","params":["x","\#(value)"]}"#)
@@ -39,7 +39,7 @@ struct OrderTests {
   }
 
   @Test
-  func `commands wait when too much waits for the disk`() {
+  func `commands wait while too many bytes wait for the disk`() {
     let line =
       #"{"method":"cells.set","params":["x","\#(String(repeating: "x", count: 250_000))"]}"#
     for _ in 0..<200 { client.send(line) }
@@ -50,7 +50,7 @@ struct OrderTests {
   }
 
   @Test
-  func `a subscription of a batch shows nothing before the batch is answered`() throws {
+  func `a subscription in a batch sends no frame before the answer of the batch`() throws {
     let other = bench.connect()
     other.send(#"{"id":1,"method":"cells.set","params":["a",1]}"#)
     client.send(
@@ -65,7 +65,7 @@ struct OrderTests {
   }
 
   @Test
-  func `what a new binding could not pass on is told behind its answer`() throws {
+  func `the first failure of a new binding is sent after its answer`() throws {
     let bench = try Bench { interface, host in
       bindBindings(interface, to: BindingsService(in: host))
     }

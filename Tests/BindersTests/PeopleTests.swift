@@ -39,7 +39,7 @@ struct PeopleTests {
   }
 
   @Test
-  func `people are called, watched and set`() throws {
+  func `people are read, observed and changed`() throws {
     let client = try Self.bench().connect()
     #expect(
       client.call(#"{"id":1,"method":"people.list"}"#)
@@ -69,7 +69,7 @@ struct PeopleTests {
   }
 
   @Test
-  func `a name is an end of a binding between sources`() throws {
+  func `the name of a person can be bound to another source`() throws {
     let bench = try Bench { interface, host in
       bindPeople(interface, to: PeopleService(in: host))
       bindBindings(interface, to: BindingsService(in: host))
@@ -83,7 +83,7 @@ struct PeopleTests {
   }
 
   @Test
-  func `the view of a person shows text, and what is typed when it is durable`() throws {
+  func `the view of a person shows typed text when it is durable`() throws {
     let bench = try Self.bench()
     let (client, other) = (bench.connect(), bench.connect())
     #expect(
@@ -108,7 +108,7 @@ struct PeopleTests {
   }
 
   @Test
-  func `a colour is shown in its normal form, to who has typed it as well`() throws {
+  func `a colour is shown in its normal form, also to its author`() throws {
     let bench = try Self.bench()
     let clients = [bench.connect(), bench.connect()]
     for client in clients { _ = client.call(Self.open) }
@@ -126,7 +126,7 @@ struct PeopleTests {
   }
 
   @Test
-  func `what the service refuses is the answer, and the view shows the person as before`() throws {
+  func `a refusal of the service is the answer, and the view stays unchanged`() throws {
     let bench = try Self.bench()
     let client = bench.connect()
     _ = client.call(Self.open)
@@ -143,7 +143,7 @@ struct PeopleTests {
   }
 
   @Test
-  func `what is refused leaves the former names where they are`() throws {
+  func `a refused change keeps the former names`() throws {
     let client = try Self.bench().connect()
     _ = client.call(Self.open)
     for name in ["A", "B", "C"] {
@@ -158,7 +158,7 @@ struct PeopleTests {
   }
 
   @Test
-  func `what is taken back is not shown`() throws {
+  func `a rolled-back change is not shown`() throws {
     let bench = try Self.bench()
     let client = bench.connect()
     _ = client.call(Self.open)
@@ -174,7 +174,7 @@ struct PeopleTests {
   }
 
   @Test
-  func `a view that shows another person follows that one, and the first one no more`() throws {
+  func `a view that switches to another person follows only that one`() throws {
     let client = try Self.bench().connect()
     _ = client.call(Self.open)
     client.send(Self.intent("show", #"{"id":2}"#))
@@ -195,7 +195,7 @@ struct PeopleTests {
   }
 
   @Test(arguments: [#"show {"id":2}"#, #"rename {"name":""}"#, #"color {"color":"red"}"#])
-  func `nothing is shown before it is durable, whatever was asked before`(before: String) throws {
+  func `no change is shown before it is durable`(before: String) throws {
     let client = try Self.bench().connect()
     _ = client.call(Self.open)
     let parts = before.split(separator: " ", maxSplits: 1).map(String.init)
@@ -211,7 +211,7 @@ struct PeopleTests {
   }
 
   @Test
-  func `a new name and the one before it come as one frame, though the past is read`() throws {
+  func `a new name and the former one arrive in one frame`() throws {
     let bench = try Self.bench()
     let (client, other) = (bench.connect(), bench.connect())
     for client in [client, other] { _ = client.call(Self.open) }
@@ -230,7 +230,7 @@ struct PeopleTests {
   }
 
   @Test
-  func `a view ends with its person, and leaves nothing bound`() throws {
+  func `a view ends with its person, and its bindings end`() throws {
     let nodes = LiveNodes()
     try LiveNodes.$counter.withValue(nodes) {
       let bench = try Self.bench()
@@ -248,7 +248,7 @@ struct PeopleTests {
   }
 
   @Test
-  func `the list shows all, and opens one`() throws {
+  func `the list shows all people, and opens one`() throws {
     let client = try Self.bench().connect()
     let opened = client.call(#"{"id":1,"method":"open","params":{"binder":"people","view":"p"}}"#)
     #expect(opened.contains(##""value":[{"id":1,"name":"Kim","color":"#1e90ff"},"##))
@@ -260,7 +260,7 @@ struct PeopleTests {
   }
 
   @Test
-  func `whatever the order of the lines, a client sees the same`() throws {
+  func `the order of the lines does not change the frames`() throws {
     for view in [#""person","args":{"id":1}"#, #""people""#] {
       try expectSameInAnyOrder({ try Self.bench() }) { client in
         [

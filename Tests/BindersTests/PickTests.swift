@@ -35,7 +35,7 @@ struct PickTests {
   }
 
   @Test
-  func `a part of a value is read, and gone where there is none`() {
+  func `a part of a value is read, and gone if it is missing`() {
     #expect(
       client.call(#"{"id":1,"method":"get","params":{"source":"cells/a","pick":"/t"}}"#)
         == #"{"jsonrpc":"2.0","id":1,"result":{"source":"cells/a","kind":"state","seq":2,"value":1}}"#
@@ -57,7 +57,7 @@ struct PickTests {
   }
 
   @Test
-  func `a part is shown when it changes, and gone when there is none any more`() {
+  func `a part is sent when it changes, and gone when it is removed`() {
     let watcher = bench.connect()
     let result = watcher.result(
       #"{"id":1,"method":"subscribe","params":{"sub":"s","source":"cells/a","pick":"/t"}}"#)
@@ -76,7 +76,7 @@ struct PickTests {
   }
 
   @Test
-  func `of a pattern those are shown that have the part`() {
+  func `a pattern shows only the sources that have the part`() {
     let watcher = bench.connect()
     let result = watcher.result(
       #"{"id":1,"method":"subscribe","params":{"sub":"s","source":"cells/*","pick":"/t"}}"#)
@@ -95,7 +95,7 @@ struct PickTests {
   }
 
   @Test
-  func `with every change each is shown by its part`() {
+  func `in mode every, each change is sent as its part`() {
     let watcher = bench.connect()
     watcher.send(
       #"{"id":1,"method":"subscribe","params":{"sub":"s","source":"cells/a","pick":"/t","mode":"every","from":"start"}}"#
@@ -119,7 +119,7 @@ struct PickTests {
     (#"{"source":"events","distinct":false}"#, "/distinct"),
     (#"{"source":"cells/a","mode":"every","distinct":true}"#, "/distinct"),
   ])
-  func `a part is picked where that makes sense`(params: String, path: String) {
+  func `pick and distinct are refused where they have no meaning`(params: String, path: String) {
     let error = client.error(#"{"id":1,"method":"subscribe","params":\#(params)}"#)
     #expect(error?.name == .invalidParams)
     #expect(error?.data["path"] == .string(path))
@@ -129,7 +129,7 @@ struct PickTests {
   // MARK: Added and removed sources
 
   @Test
-  func `what comes and goes between two values of a thinned pattern is not kept`() {
+  func `a source added and removed within an interval of a pattern is not stored`() {
     let watcher = bench.connect()
     _ = watcher.call(
       #"{"id":1,"method":"subscribe","params":{"sub":"s","source":"cells/**","min_interval_ms":1000}}"#

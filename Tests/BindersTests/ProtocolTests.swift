@@ -15,7 +15,7 @@ struct ProtocolTests {
   }
 
   @Test
-  func `hello agrees on the protocol and says who is there`() {
+  func `hello agrees on the protocol and identifies the server`() {
     let hello = client.result(
       #"{"id":1,"method":"hello","params":{"protocol":[1,2],"client":{"name":"x","version":"1"},"optional":["items"],"later":1,"limits":{"line":200000}}}"#
     )
@@ -33,7 +33,7 @@ struct ProtocolTests {
   }
 
   @Test
-  func `a protocol that is not spoken is refused`() {
+  func `an unsupported protocol version is refused`() {
     let error = client.error(#"{"id":1,"method":"hello","params":{"protocol":[2]}}"#)
     #expect(error?.name == .unsupported)
     #expect(error?.data["supported"] == .array([.number(JSONNumber(1))]))
@@ -49,7 +49,7 @@ struct ProtocolTests {
   }
 
   @Test
-  func `a method is described by what it takes`() {
+  func `a method is described with its parameters`() {
     #expect(
       client.call(#"{"id":1,"method":"describe","params":{"path":"cells.add"}}"#)
         == #"{"jsonrpc":"2.0","id":1,"result":{"method":"cells.add","doc":"Adds to a number, exactly; returns the sum.","#
@@ -62,7 +62,7 @@ struct ProtocolTests {
   }
 
   @Test
-  func `set is described with what all writers record`() {
+  func `set is described with the events of all writers`() {
     let set = client.result(#"{"id":1,"method":"describe","params":{"path":"set"}}"#)
     #expect(set?["writes"] == .array([.string("cells.set")]))
   }
@@ -88,7 +88,7 @@ struct ProtocolTests {
   }
 
   @Test
-  func `every method that is described can be called, and none else`() throws {
+  func `exactly the described methods can be called`() throws {
     let document = try #require(client.result(#"{"id":1,"method":"rpc.discover"}"#))
     #expect(document["openrpc"] == .string("1.2.6"))
     guard case .array(let methods)? = document["methods"] else {
@@ -111,7 +111,7 @@ struct ProtocolTests {
   }
 
   @Test
-  func `stats show every limit, and what is used of those that are counted`() {
+  func `stats show every limit, and the usage of counted ones`() {
     _ = client.call(#"{"id":1,"method":"hello","params":{"limits":{"line":5000}}}"#)
     for name in ["a", "b"] {
       _ = client.call(#"{"id":2,"method":"subscribe","params":{"source":"cells/\#(name)"}}"#)
@@ -134,7 +134,7 @@ struct ProtocolTests {
   }
 
   @Test
-  func `whoami says who is there, and all that it may do`() {
+  func `whoami returns the user and all rights`() {
     let me = bench.connect(uid: 500).result(#"{"id":1,"method":"whoami"}"#)
     #expect(me?["uid"] == .number(JSONNumber(500)))
     #expect(me?["user"] == .string("binder"))
@@ -151,7 +151,7 @@ struct ProtocolTests {
   }
 
   @Test
-  func `the name of a client is kept to 64 bytes, cut at a character`() {
+  func `the name of a client is cut to 64 bytes, at a character`() {
     // 64 characters with 7,800 accents each would be a megabyte.
     let long = String(repeating: "a" + String(repeating: "\u{301}", count: 1_000), count: 10)
     #expect(

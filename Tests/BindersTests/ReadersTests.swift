@@ -56,7 +56,7 @@ struct ReadersTests {
   // MARK: Resuming
 
   @Test
-  func `a new reader begins where it is wanted, one that is known where it was`() {
+  func `a new reader begins at the requested position, and a known one at its stored position`() {
     let first = lines(of: client, subscribe(#","from":{"after":2}"#))
     #expect(
       first.first
@@ -77,7 +77,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `a new reader begins now when nothing else is said, also if it comes again later`() {
+  func `a new reader begins at the end by default, and keeps that position`() {
     #expect(seqs(lines(of: client, subscribe())) == [])
     client.connection.end()
     let other = bench.connect()
@@ -86,7 +86,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `everything that was not acknowledged comes again, in order, after a crash too`() throws {
+  func `unacknowledged events are redelivered in order, also after a crash`() throws {
     #expect(seqs(lines(of: client, subscribe(#","from":"start""#))) == [1, 2, 3, 4, 5])
     _ = client.call(ack(2))
     client.send(ack(4))  // not durable when the daemon dies
@@ -95,7 +95,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `positions are in the snapshots`() throws {
+  func `snapshots contain the positions of readers`() throws {
     _ = lines(of: client, subscribe(#","from":"start""#))
     _ = client.call(ack(3))
     bench.host.saveSnapshots()
@@ -110,7 +110,7 @@ struct ReadersTests {
   // MARK: Acknowledging
 
   @Test
-  func `what is acknowledged in a turn is one event, and not for its reader`() {
+  func `acknowledgements in one turn are one event, hidden from its own reader`() {
     _ = lines(of: client, subscribe(#","from":"start""#))
     let last = bench.host.last
     client.send(ack(1, id: 1), ack(3, id: 2), ack(2, id: 3), ack(5, id: 4))
@@ -131,7 +131,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `an acknowledgement causes nothing to be acknowledged`() {
+  func `an acknowledgement causes no event to acknowledge`() {
     _ = lines(of: client, subscribe(#","from":"start""#))
     _ = client.call(ack(5))
     bench.time.advance(60_000)
@@ -160,7 +160,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `a reader that is forgotten in the turn in which it was acknowledged is nobody's affair`() {
+  func `a reader forgotten in the turn of its acknowledgement does not affect others`() {
     let other = bench.connect()
     _ = lines(of: client, subscribe(#","from":"start""#))
     _ = lines(
@@ -176,7 +176,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `what is asked behind the beginning of a reader waits for it`() {
+  func `requests after the creation of a reader wait for it`() {
     client.send(
       subscribe(#","from":"start""#), #"{"id":2,"method":"unsubscribe","params":["d"]}"#,
       #"{"id":3,"method":"subscribe","params":{"source":"cells/a","sub":"d"}}"#, subscribe())
@@ -190,7 +190,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `a reader whose subscription is refused was not begun`() {
+  func `a refused subscription does not create a reader`() {
     client.send(
       #"{"id":3,"method":"subscribe","params":{"source":"cells/a","sub":"d"}}"#,
       subscribe(#","from":{"time":"2026-01-01T00:00Z"}"#))
@@ -199,7 +199,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `an acknowledgement that makes no sense is refused with the reason`() {
+  func `an invalid acknowledgement is refused with the reason`() {
     _ = lines(of: client, subscribe(#","from":"start","max_unacked":3"#))
     _ = client.call(#"{"id":1,"method":"subscribe","params":{"source":"events","sub":"plain"}}"#)
     let never = client.error(ack(4))
@@ -228,7 +228,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `an acknowledgement that is refused leaves those of other clients alone`() {
+  func `a refused acknowledgement does not affect other clients`() {
     for i in 0..<12 {
       _ = client.call(#"{"id":9,"method":"cells.set","params":["x",\#(i)]}"#)
     }
@@ -240,7 +240,7 @@ struct ReadersTests {
       )
     }
     _ = lines(of: client, subscribe(#","from":"start""#))
-    // The value becomes longer by a digit, and whoever makes it longer is charged: there is no room.
+    // The value grows by a digit, and its writer is charged: there is no room.
     let thief = bench.connect(uid: 8)
     _ = lines(of: thief, subscribe(#","steal":true"#))
     bench.host.quota = StateQuota(ofUser: 50)
@@ -259,7 +259,7 @@ struct ReadersTests {
   // MARK: Pausing
 
   @Test
-  func `a reader is sent so much that it has not acknowledged, and goes on by itself`() {
+  func `a reader pauses at its limit of unacknowledged events, and resumes on acknowledgement`() {
     let first = lines(of: client, subscribe(#","from":"start","max_unacked":2"#))
     #expect(seqs(first) == [1, 2])
     #expect(first.last == paused(2))
@@ -279,7 +279,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `a reader that pauses holds nothing up`() {
+  func `a paused reader does not delay sync`() {
     _ = lines(of: client, subscribe(#","from":"start","max_unacked":2"#))
     #expect(client.result(#"{"id":9,"method":"sync"}"#)?["seq"] == .number(JSONNumber(6)))
   }
@@ -294,7 +294,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `who may not write a reader does not end it, nor hears whether it is there`() {
+  func `a client without write access cannot forget a reader, nor learn whether it exists`() {
     _ = lines(of: client, subscribe(#","from":"start""#))
     let other = bench.connect(as: role("other", read: ["cells/**"], write: ["cells/**"]))
     for name in ["mailer", "nobody"] {
@@ -306,7 +306,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `what is taken back with others forgets nobody`() {
+  func `a rolled-back atomic forgets no reader`() {
     _ = lines(of: client, subscribe(#","from":"start""#))
     let other = bench.connect()
     let calls =
@@ -319,7 +319,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `an acknowledgement is recorded although its client has got other rights in the turn`() {
+  func `an acknowledgement is recorded even if its client gets other rights in the same turn`() {
     let before = role("before", read: ["**"], write: ["**"])
     let after = role("after", read: ["cells/**"], write: ["cells/**"])
     let reader = bench.connect(as: before)
@@ -334,7 +334,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `who may not write a reader any more does not acknowledge for it either`() {
+  func `a client that loses write access to a reader cannot acknowledge for it`() {
     let before = role("before", read: ["**"], write: ["**"])
     let after = role("after", read: ["**"], write: ["cells/**"])
     let reader = bench.connect(as: before)
@@ -352,7 +352,7 @@ struct ReadersTests {
   }
 
   @Test(arguments: [#""sub":"d""#, #""sub":"d","durable":"new""#])
-  func `a subscription that begins later shows nothing that may not be read any more`(
+  func `a delayed subscription respects a new role`(
     rest: String
   ) {
     let before = role("before", read: ["**"], write: ["**"])
@@ -374,7 +374,7 @@ struct ReadersTests {
   // MARK: Ownership
 
   @Test
-  func `a reader is held by one, who is told when another takes it`() {
+  func `a reader has one owner, who is notified when another takes it`() {
     _ = lines(of: client, subscribe(#","from":"start""#))
     let other = bench.connect()
     let error = other.error(subscribe())
@@ -394,7 +394,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `of two who begin a reader at the same time one holds it`() {
+  func `only one of two simultaneous clients gets a new reader`() {
     let other = bench.connect()
     client.send(subscribe(#","from":"start""#))
     other.send(subscribe())
@@ -403,7 +403,7 @@ struct ReadersTests {
   }
 
   @Test
-  func `a reader that is forgotten ends, and begins anew`() {
+  func `a forgotten reader ends, and starts again as a new one`() {
     _ = lines(of: client, subscribe(#","from":"start""#))
     #expect(
       client.result(#"{"id":3,"method":"readers.forget","params":{"name":"mailer"}}"#)?["value"]
@@ -428,7 +428,9 @@ struct ReadersTests {
     (#"{"source":"cells/a","steal":true}"#, "/steal"),
     (#"{"source":"events","durable":"x","from":7}"#, "/from"),
   ])
-  func `what makes no durable reader is refused with its place`(params: String, path: String) {
+  func `invalid options of a durable reader are refused with their place`(
+    params: String, path: String
+  ) {
     let error = client.error(#"{"id":1,"method":"subscribe","params":\#(params)}"#)
     #expect(error?.name == .invalidParams)
     #expect(error?.data["path"] == .string(path))

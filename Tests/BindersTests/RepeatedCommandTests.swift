@@ -8,7 +8,7 @@ import Wire
 @Suite(.leavesNothing)
 struct RepeatedCommandTests {
   @Test
-  func `the command of somebody else is not theirs who is logged in`() throws {
+  func `a logged-in user does not get the answers to commands of another`() throws {
     let chat = try ChatBench()
     let (kim, lee) = (chat.client("kim"), chat.client("lee"))
     chat.makeRoom("lobby", by: kim)
@@ -24,7 +24,7 @@ struct RepeatedCommandTests {
   }
 
   @Test
-  func `who has not logged in yet asks the same again when that is done`() throws {
+  func `a command refused before the login can be repeated after it`() throws {
     let chat = try ChatBench()
     chat.makeRoom("lobby", by: chat.client("kim"))
     let late = chat.bench.connect()
@@ -35,7 +35,7 @@ struct RepeatedCommandTests {
   }
 
   @Test
-  func `who logs in and out changes nothing of a command in nobody's name`() throws {
+  func `logins do not affect repeated commands that need no user`() throws {
     let chat = try ChatBench()
     let kim = chat.client("kim")
     let set = #"{"name":"a","value":1,"_meta":{"cmd":"1"}}"#
@@ -49,7 +49,7 @@ struct RepeatedCommandTests {
   }
 
   @Test
-  func `the identity of a command that was refused is not for another one`() throws {
+  func `the cmd of a refused command cannot be used for another one`() throws {
     let bench = try Bench()
     let client = bench.connect()
     func swap(_ value: Int) -> WireError? {
@@ -64,7 +64,7 @@ struct RepeatedCommandTests {
   }
 
   @Test(arguments: ["cells/*", ""])
-  func `what is no stream is not expected to be anywhere`(stream: String) throws {
+  func `an expectation on an invalid stream is refused`(stream: String) throws {
     let client = try Bench().connect()
     let error = client.error(
       #"{"id":1,"method":"cells.set","params":{"name":"a","value":1,"_meta":{"expect":{"\#(stream)":"none"}}}}"#

@@ -106,7 +106,7 @@ struct SearchTests {
     #"{"id":1,"method":"open","params":{"binder":"search","view":"s"}}"#
 
   @Test
-  func `a thread that is found opens for those who may read its posts`() throws {
+  func `a found thread opens only for clients that can read its posts`() throws {
     let bench = try bench()
     var read = try Self.rules("**")
     read.deny = [Rule(try #require(Pattern("threads/*/posts")))]
@@ -131,7 +131,7 @@ struct SearchTests {
   }
 
   @Test
-  func `a view finds what is typed after a pause, and the newest only`() throws {
+  func `a view searches the typed term after a pause, and shows only the newest result`() throws {
     let bench = try bench()
     let client = bench.connect()
     #expect(
@@ -175,7 +175,7 @@ struct SearchTests {
   }
 
   @Test
-  func `a result that is selected is handled: a thread is opened`() throws {
+  func `selecting a result opens its thread`() throws {
     let bench = try bench()
     let client = bench.connect()
     _ = client.call(Self.open)
@@ -196,7 +196,7 @@ struct SearchTests {
   }
 
   @Test
-  func `find answers later, and leaves out what the role may not read`() throws {
+  func `find answers late, and omits unreadable results`() throws {
     let bench = try bench()
     let client = bench.connect()
     let find = #"{"id":2,"method":"search.find","params":{"term":" tea "}}"#
@@ -238,7 +238,7 @@ struct SearchTests {
   }
 
   @Test
-  func `who may not read the best gets what comes after them`() throws {
+  func `readable results fill the places of unreadable ones`() throws {
     let bench = try bench()
     let role = Role(
       name: "guest", methods: try Self.rules("search.*", "."), read: try Self.rules("cells/**"),
@@ -271,7 +271,7 @@ struct SearchTests {
   }
 
   @Test
-  func `whatever the order of the lines, a client sees the same`() throws {
+  func `the order of the lines does not change the frames`() throws {
     try expectSameInAnyOrder({ try bench() }) { client in
       let opened = client.call(Self.open)
       type("tea", client)

@@ -43,7 +43,7 @@ struct ShuffledServicesTests {
   }
 
   @Test
-  func `the lines of the binders of all services may be shuffled`() throws {
+  func `the lines of the binders of all services can be shuffled`() throws {
     let written = try told(seed: 0)
     #expect(!written.contains { $0.contains(#""error":{"code":-"#) }, "\(written)")
     #expect(written.contains { $0.contains(#""chat/rooms/1/messages""#) }, "\(written.suffix(1))")
@@ -54,7 +54,7 @@ struct ShuffledServicesTests {
   }
 
   @Test
-  func `every binder of a service takes part`() throws {
+  func `the shuffle covers every binder of a service`() throws {
     let root = #filePath.replacing("/Tests/BindersTests/ShuffledServicesTests.swift", with: "")
     let bench = ["Support", "WholeBench"].map {
       Files.text(of: "\(root)/Tests/BindersTests/\($0).swift")
@@ -71,7 +71,7 @@ struct ShuffledServicesTests {
   }
 
   @Test
-  func `sources, methods and values of a service that nobody offers are a mistake that is told`()
+  func `sources, methods and values of a service that is not offered are reported`()
     async
   {
     await #expect(processExitsWith: .failure) {

@@ -25,7 +25,7 @@ struct SourcesTests {
   // MARK: Get and set
 
   @Test
-  func `a source is read with the position as of which it is`() {
+  func `a source is read with its position`() {
     set("lamp", "true")
     set("door", "1")
     #expect(
@@ -43,7 +43,7 @@ struct SourcesTests {
   }
 
   @Test
-  func `a source that is not there is named, and what may have been meant`() {
+  func `an unknown source is named, with a suggestion`() {
     set("lamp", "true")
     let error = client.error(#"{"id":1,"method":"get","params":{"source":"cells/lmap"}}"#)
     #expect(error?.name == .notFound)
@@ -75,7 +75,9 @@ struct SourcesTests {
     #"{"id":1,"method":"subscribe","params":{"source":"cells/**","mode":"every"}}"#,
     #"{"id":1,"method":"cells.list"}"#,
   ])
-  func `what does not fit into a line is found out without collecting it all`(request: String)
+  func `a result that does not fit into a line is refused without collecting it all`(
+    request: String
+  )
     throws
   {
     let value = "\"" + String(repeating: "x", count: 20_000) + "\""
@@ -93,7 +95,7 @@ struct SourcesTests {
   // MARK: Subscribe
 
   @Test
-  func `a subscription shows what is, then what changes, positions growing`() {
+  func `a subscription sends the current value, then changes with growing positions`() {
     set("lamp", "true")
     #expect(
       client.call(#"{"id":1,"method":"subscribe","params":{"source":"cells/lamp","sub":"s"}}"#)
@@ -108,7 +110,7 @@ struct SourcesTests {
   }
 
   @Test
-  func `changes come to whoever watches, after the answer of their cause`() {
+  func `all subscribers get a change, after the answer of its command`() {
     let watcher = bench.connect()
     _ = watcher.call(#"{"id":1,"method":"subscribe","params":{"source":"cells/lamp","sub":"s"}}"#)
     _ = client.call(#"{"id":1,"method":"subscribe","params":{"source":"cells/lamp","sub":"c"}}"#)
@@ -122,7 +124,7 @@ struct SourcesTests {
   }
 
   @Test
-  func `a cell that is not there can be watched, what cannot be is refused`() {
+  func `a missing cell can be observed, and an invalid source is refused`() {
     let answer = client.result(#"{"id":1,"method":"subscribe","params":["cells/later"]}"#)
     #expect(answer?["gone"] == .bool(true))
     #expect(answer?["sub"] == .number(JSONNumber(1)))
@@ -145,7 +147,7 @@ struct SourcesTests {
   }
 
   @Test
-  func `a pattern shows all that match, and what arrives and goes`() {
+  func `a pattern shows all matching sources, also added and removed ones`() {
     set("a/1", "1")
     set("b/1", "1")
     #expect(
@@ -163,7 +165,7 @@ struct SourcesTests {
   }
 
   @Test
-  func `a pattern may go over all services`() {
+  func `a pattern can match all services`() {
     set("a", "1")
     let answer = client.result(
       #"{"id":1,"method":"subscribe","params":{"source":"**","sub":"p"}}"#)
@@ -175,7 +177,7 @@ struct SourcesTests {
   }
 
   @Test
-  func `every change is shown, and can be read again from any position`() {
+  func `mode every sends each change, and resumes from any position`() {
     _ = client.call(
       #"{"id":1,"method":"subscribe","params":{"source":"cells/a","sub":"e","mode":"every"}}"#)
     client.send(
@@ -196,14 +198,14 @@ struct SourcesTests {
   }
 
   @Test
-  func `what is measured is shown while it is watched`() {
+  func `a measured source is updated while it has subscribers`() {
     _ = client.call(#"{"id":1,"method":"subscribe","params":{"source":"system/uptime","sub":"u"}}"#)
     bench.time.advance(5_000)
     #expect(client.received().isEmpty, "it has not changed")
   }
 
   @Test
-  func `ending a subscription that is not there succeeds and says so`() {
+  func `unsubscribing an unknown subscription succeeds and says so`() {
     _ = client.call(#"{"id":1,"method":"subscribe","params":["cells/a"]}"#)
     func was(_ sub: String) -> JSONValue? {
       client.result(#"{"id":1,"method":"unsubscribe","params":{"sub":\#(sub)}}"#)?["was"]
@@ -215,7 +217,7 @@ struct SourcesTests {
   }
 
   @Test
-  func `of the names that have ended the last ones are known`() {
+  func `the last ended subscriptions are remembered`() {
     func was(_ sub: String) -> JSONValue? {
       client.result(#"{"id":1,"method":"unsubscribe","params":{"sub":"\#(sub)"}}"#)?["was"]
     }

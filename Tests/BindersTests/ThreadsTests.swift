@@ -32,7 +32,7 @@ struct ThreadsTests {
     #"{"id":1,"method":"open","params":{"binder":"thread","view":"t","args":{"id":1}}}"#
 
   @Test
-  func `who may not start a thread hears nothing of how many there are`() throws {
+  func `a refused start of a thread does not reveal the number of threads`() throws {
     let bench = try Bench(services: { host in
       let threads = ThreadsService(in: host)
       return { bindThreads($0, to: threads) }
@@ -49,7 +49,7 @@ struct ThreadsTests {
   }
 
   @Test
-  func `of one like the count alone goes to who watches the posts`() throws {
+  func `a like sends only the count to subscribers of the posts`() throws {
     let bench = try Self.bench(posts: 60)
     let client = bench.connect(uid: 8)
     let whole = client.call(
@@ -65,7 +65,7 @@ struct ThreadsTests {
   }
 
   @Test
-  func `of one like the text of the count alone goes to who looks at the thread`() throws {
+  func `a like sends only the text of the count to viewers of the thread`() throws {
     let bench = try Self.bench(posts: 60)
     let client = bench.connect(uid: 8)
     let whole = client.call(Self.open)
@@ -85,7 +85,7 @@ struct ThreadsTests {
   }
 
   @Test
-  func `posts come, change and go, each alone, and the name follows`() throws {
+  func `posts are added, changed and removed one by one, and the name follows`() throws {
     let bench = try Self.bench()
     let (client, other) = (bench.connect(uid: 7), bench.connect(uid: 8))
     _ = client.call(Self.open)
@@ -139,7 +139,7 @@ struct ThreadsTests {
   }
 
   @Test
-  func `whatever the order of the lines, a client sees the same`() throws {
+  func `the order of the lines does not change the frames`() throws {
     for view in [#""thread","args":{"id":1}"#, #""threads""#] {
       try expectSameInAnyOrder({ try Self.bench() }) { client in
         [

@@ -37,8 +37,7 @@ struct ViewLimitTests {
   }
 
   @Test
-  func `an intent whose view does not fit into a line is refused, and nothing has happened`() throws
-  {
+  func `an intent whose view does not fit into a line is refused and rolled back`() throws {
     let (bench, client) = try bench()
     let cmd = #","_meta":{"cmd":"c"}"#
     for _ in 0..<2 {
@@ -58,7 +57,7 @@ struct ViewLimitTests {
   }
 
   @Test
-  func `an intent whose view, or a tab of it, has no place is refused`() throws {
+  func `an intent whose view or tab exceeds the limit of views is refused`() throws {
     let (bench, client) = try bench()
     for _ in 0..<62 {
       _ = client.call(#"{"id":1,"method":"open","params":{"binder":"system"}}"#)

@@ -19,7 +19,7 @@ struct ViewsTests {
   }
 
   @Test
-  func `a view shows what is there, and what its own intents change behind their answers`() throws {
+  func `a view shows current values, and changes of its intents after their answers`() throws {
     let client = try Bench().connect()
     #expect(
       open(client)
@@ -38,7 +38,7 @@ struct ViewsTests {
   }
 
   @Test
-  func `every way to be wrong has its error`() throws {
+  func `each invalid use of a view has its error`() throws {
     let client = try Bench().connect()
     #expect(
       client.error(#"{"id":1,"method":"open","params":{"binder":"cel"}}"#)?.data["did_you_mean"]
@@ -70,7 +70,7 @@ struct ViewsTests {
   }
 
   @Test(arguments: [3, 400])
-  func `an intent that comes again is answered as before, whatever has become of its view`(
+  func `a repeated intent gets its first answer, even if its view has closed`(
     length: Int
   ) throws {
     let client = try Bench().connect()
@@ -91,7 +91,7 @@ struct ViewsTests {
   }
 
   @Test
-  func `an intent with an identity is run once`() throws {
+  func `an intent with a cmd runs once`() throws {
     let client = try Bench().connect()
     _ = open(client)
     let line = intent(2, "add", #","args":{"by":1},"_meta":{"cmd":"c-1"}"#)
@@ -100,7 +100,7 @@ struct ViewsTests {
   }
 
   @Test
-  func `what is measured is shown while the view is open, and not longer`() throws {
+  func `a view updates measured values only while it is open`() throws {
     let bench = try Bench()
     let client = bench.connect()
     #expect(

@@ -38,14 +38,14 @@ struct WaitTests {
   }
 
   @Test
-  func `what holds already is answered at once`() {
+  func `a condition that already holds is answered immediately`() {
     set("a", "true")
     #expect(wait(#","value":true"#) == answer(#""seq":1,"value":true"#))
     #expect(wait("") == answer(#""seq":1,"value":true"#))
   }
 
   @Test
-  func `waits for parts of a long value are answered as those for short ones`() {
+  func `waits for parts of long and short values get the same answers`() {
     let filler = String(repeating: "x", count: 2000)
     func document(_ one: Int, _ two: Int) -> String {
       #"{"filler":"\#(filler)","one":\#(one),"deep":{"two":[\#(two)]}}"#
@@ -71,7 +71,7 @@ struct WaitTests {
       (#","op":"in","value":["x","y"]"#, #""y""#), (#","op":"prefix","value":"ab""#, #""abc""#),
       (#","path":"/t","value":2.0"#, #"{"t":2}"#),
     ])
-  func `it is answered once, when it has become so`(params: String, value: String) {
+  func `a wait is answered once, when its condition holds`(params: String, value: String) {
     #expect(wait(params).isEmpty)
     for early in ["20", #"{"u":1}"#, #""a""#] where params != "" {
       set("a", early)
@@ -86,7 +86,7 @@ struct WaitTests {
   }
 
   @Test
-  func `what goes away can be waited for`() {
+  func `a wait for a removed source is answered`() {
     set("a", "1")
     #expect(wait(#","op":"exists","value":false"#).isEmpty)
     _ = other.call(#"{"id":1,"method":"cells.unset","params":["a"]}"#)
@@ -103,7 +103,7 @@ struct WaitTests {
       #"maps.del","params":["q","k"]"#
     ),
   ])
-  func `a list or map that holds nothing has a value, as for get`(
+  func `an empty list or map has a value, as for get`(
     kind: String, source: String, empty: String, full: String, add: String, remove: String
   ) {
     func answer(_ seq: Int, _ value: String) -> [String] {
@@ -127,14 +127,14 @@ struct WaitTests {
   }
 
   @Test
-  func `a list that holds nothing is empty, also for one who reads every change`() {
+  func `an unwritten list has an empty value in mode every`() {
     let reply = client.call(
       #"{"id":1,"method":"subscribe","params":{"source":"lists/q","sub":"s","mode":"every"}}"#)
     #expect(reply.contains(#""value":[]"#), "\(reply)")
   }
 
   @Test
-  func `other calls go on meanwhile, and it can be cancelled or end by time`() {
+  func `other calls continue during a wait, which can be cancelled or time out`() {
     #expect(wait("").isEmpty)
     #expect(client.call(#"{"id":2,"method":"ping"}"#).contains(#""id":2,"result""#))
     client.send(#"{"id":3,"method":"cancel","params":["w"]}"#)
@@ -155,14 +155,14 @@ struct WaitTests {
       (#"{"source":"cells/a","path":"x"}"#, "/path"),
       (#"{"source":"cells/a","until":1}"#, "/until"),
     ])
-  func `what cannot be waited for is refused, with the place`(params: String, path: String) {
+  func `an invalid wait is refused with its place`(params: String, path: String) {
     let error = client.error(#"{"id":1,"method":"wait","params":\#(params)}"#)
     #expect(error?.name == .invalidParams)
     #expect(error?.data["path"] == .string(path))
   }
 
   @Test
-  func `a list that was waited for is not cached after the wait`() throws {
+  func `a list is not cached after a wait for it`() throws {
     let bench = try Bench(services: { host in
       let lists = ListsService(in: host)
       return { interface in bindLists(interface, to: lists) }
@@ -181,13 +181,13 @@ struct WaitTests {
   }
 
   @Test
-  func `a source that is not there is not found`() {
+  func `a wait for an unknown source is refused`() {
     #expect(
       client.error(#"{"id":1,"method":"wait","params":["cellar/a"]}"#)?.name == .notFound)
   }
 
   @Test
-  func `a condition costs no more than a filter may`() {
+  func `the cost of a condition is limited like that of a filter`() {
     let values = (0..<65).map { "\($0)" }.joined(separator: ",")
     let error = client.error(
       #"{"id":1,"method":"wait","params":{"source":"cells/a","op":"in","value":[\#(values)]}}"#)
@@ -196,7 +196,7 @@ struct WaitTests {
   }
 
   @Test
-  func `it goes on when the client gets other rights that leave it the source`() {
+  func `a wait continues with a new role that can read the source`() {
     let rules = Rules(allow: [Pattern("**")].compactMap { $0.map { Rule($0) } })
     let before = Role(name: "a", methods: Rules(), read: rules, write: Rules())
     let after = Role(name: "b", methods: rules, read: rules, write: Rules())
@@ -210,7 +210,7 @@ struct WaitTests {
   }
 
   @Test
-  func `who may not read a source any more is told so instead of its value`() {
+  func `a wait fails when its client loses read access`() {
     #expect(wait("").isEmpty)
     let blind = Role(name: "blind", methods: Rules(), read: Rules(), write: Rules())
     bindConnection(

@@ -9,7 +9,7 @@ struct ConfigurationFuzzTests {
       "Tests/ConfigurationTests/ConfigurationFuzzTests.swift", with: "Configuration/binder.conf"))
 
   private static let corpus = [
-    // The example with its settings, which are comments there, and without.
+    // The example without and with its settings, which are comments there.
     example, example.replacing("    // ", with: "    ").replacing("  // \"", with: "  \""),
     """
     {"socket":"/a","socket_mode":"0660","journal":"/b","durability":"interval=5","limits":{"batch":3},
@@ -31,7 +31,7 @@ struct ConfigurationFuzzTests {
     ])
 
   @Test
-  func `whatever stands in a file is taken, or told with places in it`() {
+  func `any file is accepted, or rejected with positions in it`() {
     let found = Fuzzing("configuration").run(Self.mutation.make) { input in
       let lines = input.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
       do throws(ConfigurationFaults) {
@@ -46,7 +46,7 @@ struct ConfigurationFuzzTests {
     if let found { Issue.record("\(found)") }
   }
 
-  /// What is wrong with the place of a fault.
+  /// Returns an error message if the position of a fault is invalid, otherwise `nil`.
   private func misplaced(_ fault: ConfigurationFault, _ lines: [ArraySlice<UInt8>]) -> String? {
     guard !fault.message.isEmpty else { return "a fault without a word" }
     guard 1...lines.count ~= fault.line else { return "\(fault): there is no such line" }

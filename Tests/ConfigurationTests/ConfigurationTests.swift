@@ -5,10 +5,10 @@ import Wire
 
 struct ConfigurationTests {
   @Test
-  func `a file says everything that can be set`() throws {
+  func `a file can contain every setting`() throws {
     let read = try configuration(
       """
-      // A comment, and what JSON has not: a comma at the end.
+      // A comment, and a trailing comma, which JSON does not have.
       {
         "socket": "/run/b.sock", "socket_mode": "0660", "journal": "/var/j.db",
         "durability": "interval=50", /* "journal": "not this", */
@@ -40,18 +40,18 @@ struct ConfigurationTests {
   }
 
   @Test(arguments: ["{}", "/**/{/**/}//", "{}\n/* the end */", "{ // nothing\n }"])
-  func `an object without settings is the defaults`(text: String) throws {
+  func `an object without settings gives the defaults`(text: String) throws {
     #expect(try configuration(text) == Configuration(accounts))
   }
 
   @Test(arguments: ["", "  \n", "// nothing\n", "/* nothing */"])
-  func `a file without any setting is refused, because it may be half of one`(text: String) {
+  func `a file without an object is rejected, because it may be incomplete`(text: String) {
     #expect(
       faults(text) == ["1:1: the file has no settings; write {} for the defaults"])
   }
 
   @Test
-  func `everything that is wrong is told at once, in the order of the file, with its place`() {
+  func `all faults are reported together, in file order, with their positions`() {
     let found = faults(
       """
       {
@@ -117,12 +117,12 @@ struct ConfigurationTests {
       "1:28: 'output_soft' (9000000) is above 'output_hard' (8388608)"
     ),
   ])
-  func `what is no configuration is told with its place`(text: String, fault: String) {
+  func `an invalid configuration is reported with its position`(text: String, fault: String) {
     #expect(faults(text) == [fault])
   }
 
   @Test
-  func `the group binder connects to a daemon of root, unless the file says otherwise`() throws {
+  func `the group binder may connect to a daemon of root by default`() throws {
     let nobody = Accounts(user: { _ in nil }, group: { _ in nil })
     let (silent, said) = (try configuration("{}"), try configuration(#"{"socket_mode":"0600"}"#))
     #expect(silent.socketAccess(user: 0, accounts) == (0o660, 900))
@@ -132,7 +132,7 @@ struct ConfigurationTests {
   }
 
   @Test
-  func `the path of a socket is as long as the kernel takes it`() throws {
+  func `the length of a socket path has the limit of the kernel`() throws {
     let path = "/" + String(repeating: "ü", count: 53)
     #expect(try configuration(#"{"socket":"\#(path)"}"#).socket == path)
     #expect(
@@ -146,19 +146,19 @@ struct ConfigurationTests {
     ("interval=3600001", false), ("interval=01", false), ("interval=+1", false),
     ("interval=", false), ("interval=9999999", false),
   ])
-  func `an interval is a number of milliseconds, an hour at the most`(text: String, isRight: Bool) {
+  func `an interval is a number of milliseconds, at most one hour`(text: String, isRight: Bool) {
     #expect((Durability(text) != nil) == isRight)
   }
 
   @Test
-  func `comments and commas within strings stay`() throws {
+  func `comment marks and commas within strings are kept`() throws {
     let read = try configuration(#"{"socket":"/a//b/*c*/,]","journal":"/\"//"}"#)
     #expect(read.socket == "/a//b/*c*/,]")
     #expect(read.journal == #"/"//"#)
   }
 
   @Test
-  func `a file cut anywhere is refused with a place in it, or is a whole one`() throws {
+  func `a file cut at any point is rejected with a position in it, or complete`() throws {
     let text =
       #"{"socket":"/run/ü", /* x */ "roles":[{"name":"a","users":["*"],"read":["**"]}],} // end"#
     let bytes = Array(text.utf8)
@@ -176,11 +176,11 @@ struct ConfigurationTests {
   }
 
   @Test
-  func `each limit that hello shows can be set, within its range`() throws {
+  func `each limit that hello shows can be set within its range`() throws {
     for name in LimitName.allCases where name.row.path != nil {
       let (text, range) = (name.rawValue, name.row.range)
       for value in [range.lowerBound, range.upperBound] {
-        // Those that must be in order are set together.
+        // Limits that must be in order are set together.
         let pairs = [["output_soft", "output_hard"], ["line_out", "line_out_max"]]
         let both = pairs.first { $0.contains(text) } ?? [text]
         let members = both.map { "\"\($0)\": \(value)" }.joined(separator: ",")
@@ -195,7 +195,7 @@ struct ConfigurationTests {
   }
 
   @Test
-  func `what can be taken over while running is told from what cannot`() throws {
+  func `settings that need a restart are distinguished from the others`() throws {
     let before = Configuration(accounts)
     let after = try configuration(
       """

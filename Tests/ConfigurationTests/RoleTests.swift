@@ -16,7 +16,7 @@ struct RoleTests {
     """
 
   @Test
-  func `the first role that a client is a member of counts, by user, number or any of its groups`()
+  func `a client gets the first role that names its user, number or group`()
     throws
   {
     #expect(try role(1001, [4], in: text)?.name == "operator")
@@ -27,7 +27,7 @@ struct RoleTests {
   }
 
   @Test
-  func `the daemon's own user and root may do everything, whatever the file says`() throws {
+  func `the user of the daemon and root may do everything with any configuration`() throws {
     let nobody = #"{"roles": [{"name":"guest","users":[0,500]}]}"#
     for uid: UInt32 in [0, 500] {
       let owner = try #require(try role(uid, in: nobody))
@@ -37,7 +37,7 @@ struct RoleTests {
   }
 
   @Test
-  func `without a file the group binder uses the services, and nobody else connects`() throws {
+  func `without a file only the group binder may connect and use the services`() throws {
     let user = try #require(try role(1001, [900], in: "{}"))
     #expect(user.name == "user")
     #expect(user.mayCall("cells.set") && user.mayRead("a") && user.mayWrite("a"))
@@ -49,7 +49,7 @@ struct RoleTests {
   }
 
   @Test
-  func `what no rule allows is denied, and what one denies is denied whatever allows it`() throws {
+  func `everything is denied by default, and a deny rule wins over an allow rule`() throws {
     let panel = try #require(try role(1003, in: text))
     #expect(panel.mayCall("cells.set") && panel.mayCall("stats"))
     #expect(!panel.mayCall("cells.unset") && !panel.mayCall("lists.append"))
@@ -59,7 +59,7 @@ struct RoleTests {
   }
 
   @Test
-  func `what only shows where one is cannot be denied, what the sources bound can`() throws {
+  func `always-allowed methods cannot be denied, methods bound by sources can`() throws {
     let panel = try #require(try role(1003, in: text))
     let guest = try #require(try role(1002, in: text))
     for method in Role.alwaysAllowed { #expect(panel.mayCall(method) && guest.mayCall(method)) }
@@ -74,7 +74,7 @@ struct RoleTests {
     (#"{"allow":["**"],"deny":["*/secret"]}"#, false),
     (#"{"allow":["**"],"deny":["cells/secret"]}"#, true),
   ])
-  func `the stream of a whole service is read by those who may read all of it`(
+  func `the events of a service need permission to read all its streams`(
     rules: String, isRead: Bool
   ) throws {
     let text = #"{"roles":[{"name":"a","users":["*"],"read":\#(rules),"write":\#(rules)}]}"#
@@ -96,7 +96,7 @@ struct RoleTests {
   }
 
   @Test
-  func `the events are read by every role, and by nobody who has none`() throws {
+  func `every role may read the events; a client without a role may not`() throws {
     let roles = try configuration(text).roles
     let guest = Peer(uid: 1002, groups: [100])
     let decision = roles.decision(on: .read("events"), by: guest, owner: 500)
@@ -107,7 +107,7 @@ struct RoleTests {
   }
 
   @Test
-  func `users and groups that are not there are warned of, and nobody is meant by them`() throws {
+  func `unknown users and groups cause a warning and match no client`() throws {
     let read = try configuration(
       """
       {"roles": [{"name": "a", "users": ["dave"],
@@ -122,7 +122,7 @@ struct RoleTests {
   }
 
   @Test
-  func `a role behind one that is for everybody is warned of`() throws {
+  func `a role after a role for everybody causes a warning`() throws {
     let read = try configuration(
       """
       {"roles": [{"name": "a", "users": ["*"], "read": ["**"]},
@@ -135,14 +135,14 @@ struct RoleTests {
   }
 
   @Test
-  func `the same rules in other lines are the same role`() throws {
+  func `roles with the same rules in other lines are equal`() throws {
     let below = "\n\n" + text
     #expect(try role(1003, in: text) == role(1003, in: below))
     #expect(try role(1003, in: text) != role(1001, in: text))
   }
 
   @Test
-  func `a source that tells of others is for who may read all of them`() throws {
+  func `a summary source needs permission to read all its sources`() throws {
     func read(_ rules: String) throws -> (Bool, [String]) {
       var made = try configuration(
         #"{"roles":[{"name":"r","users":["*"],"read":\#(rules)}]}"#)

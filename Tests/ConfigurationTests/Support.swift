@@ -9,7 +9,7 @@ func configuration(_ text: String) throws(ConfigurationFaults) -> Configuration 
   try Configuration(parsing: Array(text.utf8), file: "binder.conf", accounts)
 }
 
-/// What is wrong with a text, a line each, without the name of the file; empty when nothing is.
+/// Returns the faults of a text, without the file name; empty if there are none.
 func faults(_ text: String) -> [String] {
   do throws(ConfigurationFaults) {
     _ = try configuration(text)
@@ -19,7 +19,7 @@ func faults(_ text: String) -> [String] {
   }
 }
 
-/// The role that a text gives to a user; `nil` for none.
+/// Returns the role that a configuration gives to a user, or `nil`.
 func role(_ uid: UInt32, _ groups: [UInt32] = [], in text: String) throws -> Role? {
   try configuration(text).roles.entry(for: Peer(uid: uid, groups: groups), owner: 500)?.role
 }

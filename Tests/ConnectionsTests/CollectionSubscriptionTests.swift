@@ -37,7 +37,7 @@ struct CollectionSubscriptionTests {
   }
 
   @Test
-  func `what one turn has changed comes in one frame`() {
+  func `all changes of one turn arrive in one frame`() {
     #expect(subscribe() == [result(1, #"{"x":0,"value":[]}"#)])
     list.append("1")
     list.append("2")
@@ -49,7 +49,7 @@ struct CollectionSubscriptionTests {
   }
 
   @Test
-  func `a long list comes in parts, and what changes meanwhile after the last`() throws {
+  func `a long list arrives in parts, and later changes follow the last part`() throws {
     for i in 0..<5_000 { list.append("\"\(i) \(String(repeating: "x", count: 40))\"") }
     bench.transport.room = 10_000
     var lines = subscribe()
@@ -79,7 +79,7 @@ struct CollectionSubscriptionTests {
   }
 
   @Test
-  func `who is too far behind gets the whole, and how much was left out`() {
+  func `a client too far behind gets the whole list and the number of skipped changes`() {
     _ = subscribe()
     bench.transport.room = 0
     list.append("0")
@@ -96,7 +96,7 @@ struct CollectionSubscriptionTests {
   }
 
   @Test
-  func `nothing is kept for a list that nobody watches`() {
+  func `a list without subscribers has no observers`() {
     _ = subscribe()
     #expect(list.steps.hasObservers)
     bench.connection.end()

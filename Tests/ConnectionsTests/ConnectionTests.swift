@@ -32,7 +32,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `what has no id is run and not answered`() {
+  func `a request without an id runs and is not answered`() {
     var runs = 0
     bench.methods["count"] = { call in
       runs += 1
@@ -45,13 +45,13 @@ struct ConnectionTests {
   }
 
   @Test
-  func `blank lines and carriage returns are passed over`() {
+  func `blank lines and carriage returns are ignored`() {
     bench.receive("\n\r\n  \n" + #"{"id":1,"method":"echo"}"# + "\r\n")
     #expect(bench.lines() == [result(1)])
   }
 
   @Test
-  func `a bad line is answered with its fault, and the next one works`() {
+  func `an invalid line is answered with an error, and the next one works`() {
     bench.receive("{\"id\":1,\n[]\n7\n" + request(2))
     let lines = bench.lines()
     #expect(lines.count == 4)
@@ -62,7 +62,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `sixteen bad lines in a row are too many, a good one between counts anew`() {
+  func `sixteen invalid lines in a row close the connection, and a valid one resets the count`() {
     for _ in 0..<15 { bench.receive("x\n") }
     bench.receive(request(1))
     for _ in 0..<15 { bench.receive("x\n") }
@@ -88,7 +88,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `an endless line is hung up on`() {
+  func `an endless line closes the connection`() {
     let bench = Bench {
       $0.lineIn = 100
       $0.flood = 1000
@@ -117,7 +117,7 @@ struct ConnectionTests {
   // MARK: Batches
 
   @Test
-  func `a batch is run in order and answered by one array`() {
+  func `a batch runs in order and is answered by one array`() {
     bench.receive(
       #"[{"id":1,"method":"echo"},{"method":"echo"},7,{"id":"x","method":"nope"}]"# + "\n")
     let lines = bench.lines()
@@ -133,7 +133,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `a batch that wants no answers gets none`() {
+  func `a batch of notifications gets no answer`() {
     bench.receive(#"[{"method":"echo"},{"method":"echo"}]"# + "\n" + request(1))
     #expect(bench.lines() == [result(1)])
   }
@@ -141,7 +141,7 @@ struct ConnectionTests {
   // MARK: Durable before visible
 
   @Test
-  func `an answer waits until it is durable, and those behind it wait with it`() {
+  func `an answer waits until its event is durable, and later answers wait behind it`() {
     bench.offerCommands()
     bench.receive(request(1) + request(2, "write") + request(3) + request(4, "write"))
     #expect(bench.lines() == [result(1)])
@@ -152,7 +152,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `a client finds what it has written, and its requests keep their order`() {
+  func `a client reads its own writes, and its requests stay in order`() {
     bench.offerCommands()
     bench.receive(request(1, "write") + request(2, "read") + request(3, "write"))
     #expect(bench.lines().isEmpty)
@@ -165,7 +165,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `within a batch as well`() {
+  func `a client reads its own writes within a batch`() {
     bench.offerCommands()
     bench.receive(
       #"[{"id":1,"method":"write"},{"id":2,"method":"read"},{"id":3,"method":"write"}]"# + "\n"
@@ -184,7 +184,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `a write that is lost turns its answers into errors`() {
+  func `a lost write turns its answers into errors`() {
     bench.offerCommands()
     bench.receive(
       request(1, "write") + request(2, "write") + #"[{"id":3,"method":"write"}]"# + "\n")
@@ -201,7 +201,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `no more answers are held than may be`() {
+  func `the number of held answers is limited`() {
     let bench = Bench { $0.held = 4 }
     bench.offerCommands()
     bench.receive((1...10).map { request($0, "write") }.joined())
@@ -218,7 +218,7 @@ struct ConnectionTests {
   // MARK: Late answers
 
   @Test
-  func `a late answer lets others pass`() throws {
+  func `answers overtake a late answer`() throws {
     var late: Call?
     bench.methods["late"] = { call in
       late = call.later()
@@ -244,7 +244,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `there are as many late answers at a time as may be`() {
+  func `the number of late answers at a time is limited`() {
     let bench = Bench { $0.inFlight = 2 }
     var late: [Call] = []
     bench.methods["late"] = { call in
@@ -259,7 +259,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `an answer to a client that has left goes nowhere`() throws {
+  func `an answer to a disconnected client is dropped`() throws {
     var late: Call?
     bench.methods["late"] = { call in
       late = call.later()
@@ -274,7 +274,7 @@ struct ConnectionTests {
   // MARK: Slow clients
 
   @Test
-  func `what the client does not take waits, in order, and is sent on`() {
+  func `unsent output waits in order, and is sent later`() {
     bench.transport.room = 20
     bench.receive(request(1) + request(2))
     bench.receive(request(3))
@@ -285,7 +285,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `a client that asks and does not read is read no further`() {
+  func `the daemon stops reading from a client that does not read its answers`() {
     let bench = Bench { $0.outputSoft = 1000 }
     var runs = 0
     bench.methods["count"] = { call in
@@ -307,7 +307,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `a client that takes nothing for a minute is hung up on`() {
+  func `a client that reads nothing for a minute is disconnected`() {
     bench.transport.room = 10
     bench.receive(request(1))
     bench.time.advance(59_000)
@@ -318,7 +318,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `a client that takes a little now and then is not`() {
+  func `a client that reads a little now and then stays connected`() {
     bench.transport.room = 10
     bench.receive((1...20).map { request($0) }.joined())
     for _ in 0..<10 {
@@ -330,7 +330,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `a line that is begun must end in half a minute`() {
+  func `an incomplete line closes the connection after half a minute`() {
     bench.receive(#"{"id":1,"#)
     bench.time.advance(29_000)
     bench.receive(#""method""#)
@@ -341,7 +341,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `nothing watches a client that stands well`() {
+  func `no timer runs for a client without incomplete input or unsent output`() {
     bench.receive(#"{"id":1,"#)
     bench.receive(#""method":"echo"}"# + "\n")
     bench.time.advance(3_000)
@@ -353,7 +353,7 @@ struct ConnectionTests {
   // MARK: Leaving
 
   @Test
-  func `a client that has ended its side gets its answers, and then the end`() {
+  func `a client that half-closes gets its answers, then the end of the stream`() {
     bench.offerCommands()
     bench.receive(request(1, "write") + #"{"id":2,"method":"read"}"#)
     bench.receiveEnd()
@@ -365,7 +365,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `an end in the middle of a line is answered with a fault`() {
+  func `an end within a line is answered with an error`() {
     bench.receive(#"{"id":1,"meth"#)
     bench.receiveEnd()
     #expect(bench.lines().map { error($0)?.name } == [.parseError])
@@ -373,7 +373,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `a client with nothing open is let go at its end`() {
+  func `a client without open subscriptions is released when it half-closes`() {
     bench.receiveEnd()
     bench.hub.flush()
     #expect(bench.transport.closes == 1)
@@ -381,7 +381,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `a client that is gone while it is sent to is let go, once`() {
+  func `a client that vanishes during a send is released once`() {
     bench.transport.isGone = true
     bench.receive(request(1) + request(2))
     bench.hub.flush()
@@ -393,7 +393,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `a client may be let go while its request is run`() {
+  func `a client can be released while its request runs`() {
     bench.methods["leave"] = { [unowned bench] call in
       bench.connection.end()
       call.answer { $0.append("{}") }
@@ -405,7 +405,7 @@ struct ConnectionTests {
   }
 
   @Test
-  func `a connection that has ended is released with all it had`() {
+  func `an ended connection is released with all its resources`() {
     weak var connection: Connection?
     do {
       let bench = Bench()

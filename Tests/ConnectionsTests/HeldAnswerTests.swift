@@ -14,7 +14,7 @@ struct HeldAnswerTests {
   }
 
   @Test
-  func `a batch that is answered late waits for what it has written all the same`() throws {
+  func `a late batch waits until its own writes are durable`() throws {
     var late: Call?
     bench.methods["late"] = { call in
       late = call.later()
@@ -31,8 +31,7 @@ struct HeldAnswerTests {
   }
 
   @Test
-  func `a client that has written without asking for answers goes on after several writes to disk`()
-  {
+  func `a client continues when its unanswered writes are durable, one commit after another`() {
     for _ in 0..<3 { bench.receive(#"{"method":"write"}"# + "\n") }
     bench.receive(request(1, "read"))
     for position: UInt64 in 1...3 {
@@ -43,7 +42,7 @@ struct HeldAnswerTests {
   }
 
   @Test
-  func `answers that wait are as many bytes as they may`() {
+  func `the bytes of held answers are limited`() {
     var written = 0
     bench.methods["write"] = { [unowned bench] call in
       written += 1
@@ -61,7 +60,7 @@ struct HeldAnswerTests {
   }
 
   @Test
-  func `a batch whose answers do not fit keeps those that do, and says so for each other`() throws {
+  func `a batch keeps the answers that fit, and replaces each other one by an error`() throws {
     bench.methods["long"] = { call in
       call.answer { $0.append(quoted: String(repeating: "x", count: 20_000)) }
       return .done

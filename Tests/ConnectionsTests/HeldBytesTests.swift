@@ -47,7 +47,7 @@ struct HeldBytesTests {
   // MARK: Input
 
   @Test
-  func `lines without an end are refused when too much is held for the user`() {
+  func `incomplete lines are refused when too many bytes are held for the user`() {
     let clients = (0..<6).map { _ in connect(bench) }
     let part = #"{"id":1,"method":"echo","params":[""# + String(repeating: "a", count: 20_000)
     for client in clients {
@@ -65,7 +65,7 @@ struct HeldBytesTests {
   }
 
   @Test
-  func `what one user holds is no limit for another`() {
+  func `the held bytes of one user do not limit another`() {
     let clients = (0..<6).map { _ in connect(bench) }
     let other = connect(bench, uid: 2)
     let part = #"{"id":1,"method":"echo","params":[""# + String(repeating: "a", count: 20_000)
@@ -76,7 +76,7 @@ struct HeldBytesTests {
   }
 
   @Test
-  func `what was held counts no more when its client has left`() {
+  func `held bytes are released when their client leaves`() {
     let clients = (0..<6).map { _ in connect(bench) }
     let part = #"{"id":1,"method":"echo","params":[""# + String(repeating: "a", count: 20_000)
     for client in clients {
@@ -91,7 +91,7 @@ struct HeldBytesTests {
   // MARK: Output
 
   @Test
-  func `answers that nobody takes are refused when too much is held for the user`() {
+  func `unread answers are refused when too many bytes are held for the user`() {
     let clients = (0..<5).map { _ in connect(bench) }
     for client in clients {
       client.transport.room = 0
@@ -108,7 +108,7 @@ struct HeldBytesTests {
   }
 
   @Test
-  func `of a client that takes nothing no more is read than its share`() {
+  func `the daemon reads from a client that does not read only up to its share`() {
     bench.transport.room = 0
     bench.receive((1...10).map { request($0, "long") }.joined())
     #expect(bench.connection.outputBytes < 100_000)
@@ -119,7 +119,7 @@ struct HeldBytesTests {
   }
 
   @Test
-  func `a line that is longer than output_hard reaches a client that asked for such lines`() {
+  func `a line longer than output_hard reaches a client that asked for long lines`() {
     let bench = Bench { limits in
       limits.outputHard = 100_000
       limits.outputSoft = 10_000
@@ -145,7 +145,7 @@ struct HeldBytesTests {
   // MARK: Batches
 
   @Test
-  func `answers of a batch are made only as long as there is room for them`() {
+  func `answers of a batch are encoded only while there is room for them`() {
     var rooms: [Int] = []
     bench.methods["room"] = { call in
       rooms.append(call.room)
@@ -168,7 +168,7 @@ struct HeldBytesTests {
   // MARK: Async calls
 
   @Test
-  func `of async calls with long answers no more are in flight than a client may have waiting`() {
+  func `async calls with long answers are limited by the output limit of the client`() {
     var calls: [Call] = []
     bench.connection.onRequest = { call, _, _ in
       guard call.connection.hasRoomForLate else { return .late }
@@ -185,7 +185,7 @@ struct HeldBytesTests {
   }
 
   @Test
-  func `answers to async calls that come all at once wait until the client takes its output`() {
+  func `simultaneous answers to async calls wait until the client reads`() {
     var calls: [Call] = []
     bench.connection.onRequest = { call, _, _ in
       if let late = call.later(waitingFor: "cells/n") { calls.append(late) }
@@ -209,7 +209,7 @@ struct HeldBytesTests {
   // MARK: Commands
 
   @Test
-  func `commands without an id count as held like all others`() {
+  func `commands without an id count as held bytes too`() {
     let bench = Bench { $0.held = 3 }
     bench.offerCommands()
     bench.receive(String(repeating: #"{"method":"write"}"# + "\n", count: 5))
@@ -222,7 +222,7 @@ struct HeldBytesTests {
   }
 
   @Test
-  func `a client that asks before it reads is limited by the bytes of its answers`() {
+  func `a client that sends before it reads is limited by the bytes of its answers`() {
     let bench = Bench { $0.held = 3 }
     bench.offerCommands()
     bench.transport.room = 10

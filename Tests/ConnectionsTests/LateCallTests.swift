@@ -34,7 +34,7 @@ struct LateCallTests {
   }
 
   @Test
-  func `a cancelled call is told so, and its result is dropped`() {
+  func `a cancelled call gets an error, and its result is dropped`() {
     let late = offerLate()
     bench.receive(request(1, "late") + request(2, "late"))
     #expect(bench.connection.cancel(RequestID(text: "1")) == .active)
@@ -52,7 +52,7 @@ struct LateCallTests {
   }
 
   @Test
-  func `what has begun is not cancelled, and who does not wait for it does not know its end`() {
+  func `a call that has begun cannot be cancelled`() {
     let late = offerLate()
     bench.receive(request(1, "late"))
     late.calls[0].noteBegun()
@@ -63,7 +63,7 @@ struct LateCallTests {
   }
 
   @Test
-  func `what has recorded is not cancelled, and answered in its turn`() {
+  func `a call that has recorded events cannot be cancelled, and is answered in order`() {
     bench.offerCommands()
     bench.receive(request(1, "write"))
     #expect(bench.connection.cancel(RequestID(text: "1")) == .recorded)
@@ -74,7 +74,7 @@ struct LateCallTests {
   }
 
   @Test
-  func `a call in a batch can be cancelled like every other`() {
+  func `a call in a batch can be cancelled`() {
     _ = offerLate()
     bench.receive("[" + request(1, "late").dropLast() + "," + request(2).dropLast() + "]\n")
     #expect(bench.lines().isEmpty)
@@ -86,7 +86,7 @@ struct LateCallTests {
   }
 
   @Test
-  func `one user has half of all calls in flight, so that there is room for others`() {
+  func `one user can have half of all calls in flight`() {
     let bench = Bench { $0.allInFlight = 4 }
     let late = offerLate(on: bench)
     bench.receive(request(1, "late") + request(2, "late") + request(3, "late"))
@@ -104,7 +104,7 @@ struct LateCallTests {
   }
 
   @Test
-  func `one connection has as many calls in flight as it may, all together as many as they may`() {
+  func `calls in flight are limited for each connection and for all together`() {
     let bench = Bench {
       $0.inFlight = 2
       $0.allInFlight = 3
@@ -134,7 +134,7 @@ struct LateCallTests {
   }
 
   @Test
-  func `a late call whose time is over is told so`() {
+  func `a late call over its deadline gets a timeout`() {
     let late = offerLate()
     bench.methods["late and timed"] = { [unowned bench] call in
       var call = call
@@ -157,7 +157,7 @@ struct LateCallTests {
   }
 
   @Test
-  func `an answer that the disk keeps too long is a timeout that does not know, out of order`() {
+  func `an answer delayed by the disk becomes a timeout with unknown outcome, out of order`() {
     bench.offerCommands()
     bench.methods["hurried"] = { [unowned bench] call in
       var call = call
@@ -186,7 +186,7 @@ struct LateCallTests {
   }
 
   @Test
-  func `a write that is lost is told once, a timeout or not`() {
+  func `a lost write is reported once, with or without a timeout`() {
     bench.offerCommands()
     bench.methods["hurried"] = { [unowned bench] call in
       var call = call
@@ -203,7 +203,7 @@ struct LateCallTests {
   }
 
   @Test
-  func `the end waits for work, and not for what may never come`() {
+  func `the shutdown waits for running calls, and not for waits that may never end`() {
     let work = offerLate()
     bench.receive(request(1, "late"))
     _ = offerLate(waitingFor: "cells/lamp")

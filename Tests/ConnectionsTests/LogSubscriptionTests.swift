@@ -30,7 +30,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `every entry comes once, in order`() {
+  func `every entry arrives once, in order`() {
     let log = NumberedLog()
     log.append(5)
     add(log, after: nil)
@@ -42,7 +42,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `live entries that are not wanted are passed over`() {
+  func `unwanted live entries are skipped`() {
     let log = NumberedLog()
     add(log, where: { $0.seq % 3 == 0 }, after: nil)
     log.append(10)
@@ -55,7 +55,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `to choose what is wanted takes the client's time and not that of others`() {
+  func `filtering uses the time of the client, and not that of others`() {
     let log = NumberedLog()
     var asked = 0
     let wants = { [time = bench.time] (entry: LogEntry) -> Bool in
@@ -76,7 +76,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `many logs keep no more in memory than a few`() {
+  func `many logs keep no more in memory than a few logs`() {
     let filler = String(repeating: "x", count: 1 << 20)
     let logs = (0..<40).map { NumberedLog("log \($0)") }
     for log in logs {
@@ -95,7 +95,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `a client from the past reads on until it has caught up, and is told so`() {
+  func `a client that starts in the past catches up and gets caught_up`() {
     let log = NumberedLog()
     log.append(250)
     add(log, after: 30)
@@ -114,7 +114,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `a client that is up to date is told so at once`() {
+  func `an up-to-date client gets caught_up immediately`() {
     let log = NumberedLog()
     log.append(7)
     add(log, after: 7)
@@ -122,7 +122,9 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `a client that falls behind what is in memory is told, reads, and loses nothing`() {
+  func
+    `a client that falls behind the memory window is notified, reads the journal and misses nothing`()
+  {
     let log = NumberedLog()
     add(log, after: nil)
     let filler = #","x":""# + String(repeating: "x", count: 10_000) + #"""#
@@ -158,7 +160,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `memory is let go while nobody is behind`() {
+  func `memory is released while no client is behind`() {
     let log = NumberedLog()
     add(log, after: nil)
     let filler = #","x":""# + String(repeating: "x", count: 1_000) + #"""#
@@ -170,7 +172,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `a log that cannot be read ends the subscription with the reason`() {
+  func `a failed read of the log ends the subscription with the reason`() {
     let log = NumberedLog()
     log.append(5)
     add(log, after: 0)
@@ -184,7 +186,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `a client that leaves while it is read for is let go`() {
+  func `a client that leaves during a read is released`() {
     let log = NumberedLog()
     log.append(5)
     add(log, after: 0)
@@ -196,7 +198,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `what was read before it was told live comes once`() {
+  func `an entry that is read before its live notification arrives once`() {
     let log = NumberedLog()
     log.append(2)
     add(log, after: 0)
@@ -213,7 +215,7 @@ struct LogSubscriptionTests {
   // MARK: Marks
 
   @Test
-  func `a client for whom there is nothing is told how far it is, ten seconds after`() {
+  func `a client without matching entries gets its position after ten seconds`() {
     let log = NumberedLog()
     add(log, after: nil)
     func goOn(_ count: UInt64) {
@@ -235,7 +237,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `who is told by entries is not told by marks`() {
+  func `a client that gets entries gets no position marks`() {
     let log = NumberedLog()
     add(log, after: nil)
     log.pass(7)
@@ -247,7 +249,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `a client that reads the past is told how far it is where there is nothing for it`() {
+  func `a client that reads the past gets its position where no entries match`() {
     let log = NumberedLog()
     log.append(1)
     log.pass(10_000)
@@ -265,7 +267,7 @@ struct LogSubscriptionTests {
   // MARK: Gaps
 
   @Test
-  func `a client whose position is not kept any more fails`() {
+  func `a subscription from an expired position fails`() {
     let log = NumberedLog()
     log.append(250)
     add(log, after: 0)
@@ -281,7 +283,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `a client that passes gaps goes on behind what is not kept any more, and is told`() {
+  func `a client that accepts gaps continues after expired entries, and is notified`() {
     let log = NumberedLog()
     log.append(250)
     log.first = 201
@@ -295,7 +297,7 @@ struct LogSubscriptionTests {
   }
 
   @Test(arguments: [nil, 1])
-  func `what is not kept between others is told where it stood`(maxUnacknowledged: Int?) {
+  func `removed entries between others are reported at their place`(maxUnacknowledged: Int?) {
     let log = NumberedLog()
     log.append(6)
     log.remove(2...3)
@@ -318,7 +320,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `a log that says it is gone where it is not ends the subscription`() {
+  func `a log that wrongly reports an expired position ends the subscription`() {
     let log = NumberedLog()
     log.append(5)
     log.error = WireError(.seqExpired, "gone")
@@ -335,7 +337,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `no more is sent than may be unacknowledged, from the past and live, and all of it comes`() {
+  func `unacknowledged entries are limited, from the past and live, and all entries arrive`() {
     let log = NumberedLog()
     log.append(250)
     let reader = add(log, after: 0, maxUnacknowledged: 7)
@@ -356,7 +358,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `a reader that pauses keeps no more in memory than one that does not`() {
+  func `a paused reader keeps no more in memory than an active one`() {
     let log = NumberedLog()
     let reader = add(log, after: nil, maxUnacknowledged: 1)
     let filler = #","x":""# + String(repeating: "x", count: 10_000) + #"""#
@@ -372,7 +374,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `several entries in a line are as many as may be unacknowledged`() {
+  func `a line holds at most as many entries as may be unacknowledged`() {
     bench.connection.takesItems = true
     let log = NumberedLog()
     log.append(9)
@@ -387,7 +389,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `a reader that is closed is told why, and nothing else any more`() {
+  func `a closed reader gets the reason, and nothing after it`() {
     let log = NumberedLog()
     let reader = add(log, after: nil)
     var ends = 0
@@ -410,7 +412,8 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `a client that takes several entries in a line gets them, from memory and from the past`() {
+  func `a client that accepts several entries in a line gets them, from memory and from the past`()
+  {
     bench.connection.takesItems = true
     let log = NumberedLog()
     log.append(150)
@@ -427,7 +430,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `no line of several entries is longer than the client takes`() {
+  func `a line of several entries stays within the line limit of the client`() {
     bench.connection.takesItems = true
     bench.connection.lineOut = 1024
     let log = NumberedLog()
@@ -446,7 +449,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `a client that takes whatever it is sent gets a part in a turn, and the others theirs`() {
+  func `a fast client gets a share of each turn, and other clients get theirs`() {
     let log = NumberedLog()
     let other = bench.hub.connect(PeerIdentity(uid: 1, gid: 1, pid: 1))
     let transport = FakeTransport()
@@ -467,7 +470,7 @@ struct LogSubscriptionTests {
   }
 
   @Test
-  func `clients with handles of their own share what is in memory`() {
+  func `clients with different handles share the memory window`() {
     let log = NumberedLog()
     let other = bench.hub.connect(PeerIdentity(uid: 1, gid: 1, pid: 1))
     let transport = FakeTransport()

@@ -11,7 +11,7 @@ struct LongViewTests {
   private func texts(_ list: [String]) -> [JSONText] { list.map { JSONText(string: $0) } }
 
   @Test
-  func `a list that does not fit into the line of a view follows in others`() throws {
+  func `a list that does not fit into the line of its view follows in other lines`() throws {
     let bench = Bench()
     let list = Property((0..<2000).map { "element \($0) of a list that is long" })
     let view = try bench.connection.open("test", as: Handle(name: "v1")) { view in
@@ -42,7 +42,7 @@ struct LongViewTests {
   }
 
   @Test
-  func `changes of one turn that do not fit into a line come in several`() throws {
+  func `changes of one turn that do not fit into a line arrive in several`() throws {
     let bench = Bench()
     let list = MutableObservableArray(["a"])
     let name = Property("kim")
@@ -69,7 +69,7 @@ struct LongViewTests {
   }
 
   @Test
-  func `one element that does not fit ends the view with the reason`() throws {
+  func `an element that does not fit into a line ends the view with the reason`() throws {
     let bench = Bench()
     let list = Property(["a"])
     _ = try bench.connection.open("test", as: Handle(name: "v1")) { list.bind(to: $0["list"]) }
@@ -85,7 +85,7 @@ struct LongViewTests {
   }
 
   @Test(arguments: 0..<40)
-  func `whatever changes while a list is told, the client ends with all of it`(seed: Int) throws {
+  func `random changes while a list is sent give the client the final list`(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let bench = Bench { $0.lineOut = 1024 }
     func element() -> String {
@@ -131,7 +131,7 @@ struct LongViewTests {
   }
 
   @Test
-  func `a view for which there is no place is told where it was to be`() throws {
+  func `a child view over the limit fails in its parent`() throws {
     let bench = Bench()
     let user = Property<String?>(nil)
     _ = try bench.connection.open("chat", as: Handle(name: "v1")) { view in
@@ -160,7 +160,7 @@ struct LongViewTests {
   }
 
   @Test
-  func `a child that does not fit into a line is told where it was to be`() throws {
+  func `a child view that does not fit into a line fails in its parent`() throws {
     let bench = Bench()
     let user = Property<String?>(nil)
     _ = try bench.connection.open("chat", as: Handle(name: "v1")) { view in

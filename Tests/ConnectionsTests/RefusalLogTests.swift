@@ -23,7 +23,7 @@ struct RefusalLogTests {
   }
 
   @Test
-  func `each refusal is written with uid and pid, the same again is counted`() {
+  func `each refusal is logged with uid and pid, and repeats are counted`() {
     for pid in 1...20 as ClosedRange<Int32> { refusals.write(uid: 7, pid: pid, "to call a") }
     #expect(take() == (1...20).map { "refused uid 7 pid \($0): to call a" })
     refusals.write(uid: 7, pid: 1, "to call b")
@@ -33,7 +33,7 @@ struct RefusalLogTests {
   }
 
   @Test
-  func `a count is written when the time is over, though nothing follows`() {
+  func `a count is logged when the period ends, also without new refusals`() {
     for _ in 0..<5 { refusals.write(uid: 7, pid: 1, "to call a") }
     #expect(take().count == 1)
     time.advance(9_999)
@@ -54,7 +54,7 @@ struct RefusalLogTests {
   }
 
   @Test
-  func `a user who is refused ever other things does not fill the log, and hides nobody`() {
+  func `varied refusals of one user do not fill the log, and hide no other user`() {
     for i in 0..<10_000 { refusals.write(uid: 7, pid: 3, "to read cells/\(i)") }
     #expect(take().count == 64)
     refusals.write(uid: 8, pid: 4, "to connect")
@@ -64,7 +64,7 @@ struct RefusalLogTests {
   }
 
   @Test
-  func `what was counted is written at the end`() {
+  func `pending counts are logged at shutdown`() {
     for _ in 0..<3 { refusals.write(uid: 7, pid: 1, "to call a") }
     refusals.finish()
     #expect(take().last == "refused uid 7 pid 1: to call a; 2 times more")
@@ -72,7 +72,7 @@ struct RefusalLogTests {
   }
 
   @Test
-  func `a long refusal is cut at a character, and told apart by what is left`() {
+  func `a long refusal is cut at a character, and compared by the rest`() {
     let long = "to call " + String(repeating: "é", count: 500_000)
     refusals.write(uid: 7, pid: 1, long)
     refusals.write(uid: 7, pid: 1, long + "x")

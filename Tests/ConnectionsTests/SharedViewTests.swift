@@ -62,7 +62,7 @@ struct SharedViewTests {
   }
 
   @Test
-  func `of ten thousand rows in 64 views, one that changes is made once`() throws {
+  func `one changed row of ten thousand in 64 views is encoded once`() throws {
     for i in 1...10_000 { model.names[i] = "name \(i)" }
     for i in 0..<64 { try open("v\(i)") { model.list.bind(to: $0["list"]) } }
     #expect(model.count().count == 10_000, "all of them once, for all views")
@@ -80,7 +80,7 @@ struct SharedViewTests {
   }
 
   @Test
-  func `what has come and gone, or is as it was, is not told`() throws {
+  func `rows added and removed in one turn, or unchanged, are not sent`() throws {
     model.names = [1: "a", 2: "b"]
     try open("v") { model.list.bind(to: $0["list"]) }
     model.set(3, "c")
@@ -93,7 +93,7 @@ struct SharedViewTests {
   }
 
   @Test
-  func `rows come, change and go where their keys stand`() throws {
+  func `rows are inserted, changed and removed at the places of their keys`() throws {
     model.names = [2: "b", 4: "d"]
     let (_, answer) = try open("v") { model.list.bind(to: $0["list"]) }
     #expect(
@@ -111,7 +111,7 @@ struct SharedViewTests {
   }
 
   @Test
-  func `a view that comes later, or goes, changes nothing for the others`() throws {
+  func `opening or closing one view changes nothing for the others`() throws {
     model.names = [1: "a"]
     let (first, _) = try open("v1") { model.list.bind(to: $0["list"]) }
     model.set(2, "b")
@@ -127,7 +127,7 @@ struct SharedViewTests {
   }
 
   @Test
-  func `nobody is observed when the last view has closed`() throws {
+  func `closing the last view ends all observation`() throws {
     let views = try (0..<3).map { i in try open("v\(i)") { model.list.bind(to: $0["list"]) }.view }
     for view in [views[1], views[0], views[2]] {
       #expect(model.changes.hasObservers)
@@ -141,7 +141,7 @@ struct SharedViewTests {
   }
 
   @Test
-  func `a binding that is disposed shows what it has shown`() throws {
+  func `a disposed binding keeps its last content`() throws {
     model.names = [1: "a"]
     var binding: (any Disposable)?
     let (view, _) = try open("v") { view in
@@ -158,7 +158,7 @@ struct SharedViewTests {
   }
 
   @Test
-  func `lists of other identities, or other forms, share nothing`() throws {
+  func `lists with different sources or row types share nothing`() throws {
     struct Short: ListRow, Encodable {
       let name: String
       init(_ key: Int, _ value: Row) { name = value.name }
@@ -178,7 +178,7 @@ struct SharedViewTests {
   }
 
   @Test
-  func `a value that many views show is computed once a turn, and when it is told`() throws {
+  func `a value in many views is computed once a turn, when it is sent`() throws {
     let count = Property(1)
     var computed = 0
     func double() -> Computed<Int> {
@@ -202,7 +202,7 @@ struct SharedViewTests {
   }
 
   @Test
-  func `a list that is computed as a whole is told by what is different`() throws {
+  func `a list computed as a whole sends only the differences`() throws {
     let names = Property(["a", "b", "c"])
     var computed = 0
     for i in 0..<4 {
@@ -222,7 +222,7 @@ struct SharedViewTests {
   }
 
   @Test
-  func `an element that a signal brings is encoded when it is told, and no other`() throws {
+  func `elements are encoded only when they are sent`() throws {
     final class Counter {
       var count = 0
     }
@@ -256,7 +256,7 @@ struct SharedViewTests {
   }
 
   @Test(arguments: 0..<40)
-  func `whatever changes while rows are told, every client ends with all of them`(
+  func `random changes while rows are sent give every client the final rows`(
     seed: Int
   ) throws {
     var random = SeededRandom(seed: UInt64(seed))

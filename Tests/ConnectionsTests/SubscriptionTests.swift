@@ -42,7 +42,7 @@ struct SubscriptionTests {
   // MARK: One value
 
   @Test
-  func `a change is shown with its position`() {
+  func `a change is sent with its position`() {
     let source = Source()
     bench.connection.add(StateSubscription(handle, to: source.source(), on: bench.connection))
     source.set("1")
@@ -52,7 +52,7 @@ struct SubscriptionTests {
   }
 
   @Test
-  func `of several changes in a turn the newest is shown, and the others are counted`() {
+  func `the newest of several changes in a turn is sent, and the others are counted`() {
     let source = Source()
     bench.connection.add(StateSubscription(handle, to: source.source(), on: bench.connection))
     for value in ["1", "2", "3"] { source.set(value) }
@@ -60,7 +60,7 @@ struct SubscriptionTests {
   }
 
   @Test
-  func `a slow client gets the newest value when it can take it`() {
+  func `a slow client gets the newest value when it reads again`() {
     let source = Source()
     bench.connection.add(StateSubscription(handle, to: source.source(), on: bench.connection))
     bench.transport.room = 5
@@ -80,7 +80,7 @@ struct SubscriptionTests {
   }
 
   @Test
-  func `a value equal to the last one shown is not shown, unless it is wanted`() {
+  func `a value equal to the last one sent is not sent, unless requested`() {
     let source = Source()
     source.value = JSONText(0)
     bench.connection.add(StateSubscription(handle, to: source.source(), on: bench.connection))
@@ -103,7 +103,7 @@ struct SubscriptionTests {
   }
 
   @Test
-  func `changes are thinned to an interval, and the last one comes`() {
+  func `changes are limited to an interval, and the last one arrives`() {
     let source = Source()
     bench.connection.add(
       StateSubscription(
@@ -124,7 +124,7 @@ struct SubscriptionTests {
   }
 
   @Test
-  func `a value that is longer than the client takes ends the subscription with the reason`() {
+  func `a value longer than the line limit ends the subscription with the reason`() {
     let source = Source()
     bench.connection.add(StateSubscription(handle, to: source.source(), on: bench.connection))
     source.set("\"" + String(repeating: "x", count: 70_000) + "\"")
@@ -138,7 +138,7 @@ struct SubscriptionTests {
   }
 
   @Test
-  func `nothing is shown after the end, and the source is let go with the last who watched`() {
+  func `no frame follows the end, and the source is released with its last subscriber`() {
     let source = Source()
     let first = StateSubscription(handle, to: source.source(), on: bench.connection)
     let second = StateSubscription(.number(1), to: source.source(), on: bench.connection)
@@ -154,7 +154,7 @@ struct SubscriptionTests {
   }
 
   @Test
-  func `a client that leaves takes its subscriptions with it`() {
+  func `a client that leaves ends its subscriptions`() {
     let source = Source()
     bench.connection.add(StateSubscription(handle, to: source.source(), on: bench.connection))
     bench.connection.add(
@@ -169,7 +169,7 @@ struct SubscriptionTests {
   // MARK: Handles
 
   @Test
-  func `a handle is the wish, or the next number that is free`() throws {
+  func `a handle is the requested one, or the next free number`() throws {
     let source = Source()
     func add(_ wish: Handle?) throws(WireError) -> Handle {
       let handle = try bench.connection.reserveHandle(wish)
@@ -185,7 +185,7 @@ struct SubscriptionTests {
   }
 
   @Test
-  func `there are as many subscriptions as may be`() throws {
+  func `the number of subscriptions is limited`() throws {
     let bench = Bench { $0.subscriptions = 2 }
     let source = Source()
     for _ in 0..<2 {
@@ -199,7 +199,7 @@ struct SubscriptionTests {
   // MARK: Patterns
 
   @Test
-  func `the sources of a pattern are shown where they changed last`() {
+  func `each source of a pattern is sent at the position of its last change`() {
     let source = Source()
     bench.connection.add(
       PatternSubscription(handle, to: source.changes.toSignal(), on: bench.connection))
@@ -216,7 +216,7 @@ struct SubscriptionTests {
   }
 
   @Test
-  func `a slow client of a pattern costs as much as there are sources`() {
+  func `the memory for a slow client of a pattern grows with the sources only`() {
     let source = Source()
     bench.connection.add(
       PatternSubscription(
@@ -234,7 +234,7 @@ struct SubscriptionTests {
   }
 
   @Test
-  func `a pattern of many sources is shown in portions that the client takes`() {
+  func `a pattern of many sources is sent in portions as the client reads`() {
     let source = Source()
     bench.connection.add(
       PatternSubscription(
@@ -254,7 +254,7 @@ struct SubscriptionTests {
   }
 
   @Test
-  func `a change to the same value is not shown in a pattern`() {
+  func `a change to an equal value is not sent for a pattern`() {
     let source = Source()
     bench.connection.add(
       PatternSubscription(handle, to: source.changes.toSignal(), on: bench.connection))

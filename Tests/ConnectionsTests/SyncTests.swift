@@ -25,7 +25,7 @@ struct SyncTests {
   }
 
   @Test
-  func `the answer comes behind every frame up to the position`() {
+  func `the answer follows every frame up to the position`() {
     watch()
     bench.receive(request(1, "sync"))
     #expect(bench.lines() == [])
@@ -38,7 +38,7 @@ struct SyncTests {
   }
 
   @Test
-  func `for a client that does not read it waits until it does`() {
+  func `the answer waits until the client reads its frames`() {
     watch()
     bench.transport.room = 0
     changes.send(StateChange(source: "a", seq: 1, value: JSONText(1)))
@@ -54,7 +54,7 @@ struct SyncTests {
   }
 
   @Test
-  func `a client that has nothing open is answered when the position is durable`() {
+  func `a client without subscriptions is answered when the position is durable`() {
     bench.receive(request(1, "sync"))
     bench.receiveEnd()
     #expect(bench.lines() == [])

@@ -44,7 +44,7 @@ struct TurnTimeTests {
   }
 
   @Test
-  func `a client that asks for much is interrupted, and goes on in later turns in its order`() {
+  func `a client with many requests is interrupted, and continues in order in later turns`() {
     bench.receive(slow(10))
     #expect(runs.byClient[1] == 2)
     #expect(bench.hub.flush())
@@ -56,7 +56,7 @@ struct TurnTimeTests {
   }
 
   @Test
-  func `a client is read no more while it is interrupted`() {
+  func `the daemon does not read from an interrupted client`() {
     bench.receive(slow(3))
     #expect(!bench.transport.isReading)
     bench.hub.flush()
@@ -75,7 +75,7 @@ struct TurnTimeTests {
   }
 
   @Test
-  func `a request is run whole, however long it takes`() {
+  func `a single request is never interrupted`() {
     bench.methods["slower"] = { [time = bench.time] call in
       time.work(nanoseconds: 100_000_000)
       call.answer { $0.append("{}") }
@@ -87,7 +87,7 @@ struct TurnTimeTests {
   }
 
   @Test
-  func `the clients of one user have no more of a turn together than one of them`() {
+  func `all clients of one user share the turn time of one client`() {
     let others = (0..<5).map { _ in connect(uid: 1) }
     bench.receive(slow(4))
     for other in others { send(slow(4), to: other) }
@@ -104,7 +104,7 @@ struct TurnTimeTests {
   }
 
   @Test
-  func `another user does not wait for clients that are interrupted`() {
+  func `another user does not wait for interrupted clients`() {
     let other = connect(uid: 2)
     bench.receive(slow(100))
     send(request(7), to: other)
@@ -114,7 +114,7 @@ struct TurnTimeTests {
   }
 
   @Test
-  func `who leaves while it is interrupted is forgotten`() {
+  func `an interrupted client that leaves is released`() {
     bench.receive(slow(10))
     bench.connection.end()
     while bench.hub.flush() {}
@@ -131,7 +131,7 @@ struct TurnTimeTests {
   }
 
   @Test
-  func `requests that cost nothing are not interrupted`() {
+  func `cheap requests are not interrupted`() {
     bench.receive((1...500).map { request($0) }.joined())
     #expect(bench.lines().count == 500)
   }

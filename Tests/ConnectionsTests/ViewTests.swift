@@ -24,7 +24,7 @@ struct ViewTests {
   }
 
   @Test
-  func `what is assigned, and what is bound and there, is in the answer`() throws {
+  func `the answer contains assigned values and available bound values`() throws {
     let count = Property(3)
     let (_, answer) = try open { view in
       count.bind(to: view["count"])
@@ -38,7 +38,7 @@ struct ViewTests {
   }
 
   @Test
-  func `what one turn changes comes in one frame, equal values in none`() throws {
+  func `all changes of one turn arrive in one frame, without equal values`() throws {
     let (left, right) = (Property(1), Property("a"))
     _ = try open { view in
       left.bind(to: view["left"])
@@ -60,7 +60,7 @@ struct ViewTests {
   }
 
   @Test
-  func `of an element that changes in part, that part is told`() throws {
+  func `a changed part of an element is sent alone`() throws {
     let list = MutableObservableArray([Row(id: 1, text: "a"), Row(id: 2, text: "b")])
     _ = try open { list.bind(to: $0["list"]) }
     list[1].text = "B"
@@ -79,7 +79,7 @@ struct ViewTests {
   }
 
   @Test
-  func `an observable list tells each change as it was made`() throws {
+  func `an observable list sends each change`() throws {
     let list = MutableObservableArray(["a", "b", "c"])
     let (_, answer) = try open { list.bind(to: $0["list"]) }
     #expect(answer.contains(#""list":{"kind":"list","value":["a","b","c"]}"#))
@@ -93,7 +93,7 @@ struct ViewTests {
   }
 
   @Test
-  func `of a list that is another as a whole, what is different is told`() throws {
+  func `a replaced list sends only the differences`() throws {
     let list = Property(["a", "b", "c", "d"])
     _ = try open { list.bind(to: $0["list"]) }
     list.value = ["a", "c", "d"]
@@ -103,7 +103,7 @@ struct ViewTests {
   }
 
   @Test
-  func `loading is shown with its states, and the value of before stays`() throws {
+  func `loading is sent with its states, and the previous value stays`() throws {
     struct Upstream: Error {}
     let loading = PassthroughSubject<LoadingState<[String], Upstream>, Never>()
     let (_, answer) = try open { view in
@@ -127,7 +127,7 @@ struct ViewTests {
   }
 
   @Test
-  func `of a list that is another as a whole, an element with the same id has changed`() throws {
+  func `an element with the same id in a replaced list is changed`() throws {
     let list = Property([Row(id: 1, text: "a"), Row(id: 2, text: "b"), Row(id: 3, text: "c")])
     _ = try open { list.bind(to: $0["list"]) }
     list.value[1].text = "B"
@@ -154,7 +154,7 @@ struct ViewTests {
   }
 
   @Test
-  func `a client that does not keep up gets the newest, and long lists anew`() throws {
+  func `a slow client gets the newest values, and long lists as a whole`() throws {
     let count = Property(0)
     let list = MutableObservableArray([String]())
     _ = try open { view in
@@ -179,7 +179,7 @@ struct ViewTests {
   }
 
   @Test
-  func `an intent calls a method, whose refusal is the answer`() throws {
+  func `an intent calls a method, and a refusal is its answer`() throws {
     struct Rename: Decodable { let name: String }
     struct Refused: Error {}
     var names: [String] = []
@@ -203,7 +203,7 @@ struct ViewTests {
   }
 
   @Test
-  func `an intent is a signal as well`() throws {
+  func `an intent is also a signal`() throws {
     struct Term: Decodable { let term: String }
     let (view, _) = try open { view in
       view.intent("term", Term.self).map { $0.term.uppercased() }.bind(to: view["result"])
@@ -214,7 +214,7 @@ struct ViewTests {
   }
 
   @Test
-  func `an intent opens a view, which is told behind its answer, children close first`() throws {
+  func `an intent opens a view, whose frames follow the answer, and children close first`() throws {
     let (view, answer) = try open { view in
       view.intent("edit").opens("edit", as: .present) { child, _ in
         child.assign("draft", "kim")
@@ -246,7 +246,7 @@ struct ViewTests {
   }
 
   @Test
-  func `a view in the place of another closes that`() throws {
+  func `a view that replaces another closes it`() throws {
     let user = Property<String?>(nil)
     _ = try open { view in
       user.bind(to: view) { view, user in
@@ -266,7 +266,7 @@ struct ViewTests {
   }
 
   @Test
-  func `a view that comes and goes before the client has heard of it is not told`() throws {
+  func `a view closed before the client knows of it is not sent`() throws {
     let (view, _) = try open { _ in }
     bench.transport.room = 0
     view.assign("x", 1)
@@ -278,7 +278,7 @@ struct ViewTests {
   }
 
   @Test
-  func `closing answers with all that the client knew, children before parents`() throws {
+  func `closing returns all views that the client knew, children first`() throws {
     let (view, _) = try open { view in view.open("child", as: .tab) { _ in } }
     _ = bench.lines()
     #expect(bench.connection.close(view).map(\.text.text) == [#""v1.1""#, #""v1""#])
@@ -287,7 +287,7 @@ struct ViewTests {
   }
 
   @Test
-  func `of a view that is closed nothing follows, also of a child that ended before it`() throws {
+  func `no frame follows for a closed view, nor for a child that ended before it`() throws {
     let user = Property<String?>(nil)
     let (view, _) = try open { view in
       user.bind(to: view) { view, user in
@@ -301,7 +301,7 @@ struct ViewTests {
   }
 
   @Test
-  func `views are limited, and their names are their own`() throws {
+  func `the number of views is limited, and their names are unique`() throws {
     for _ in 0..<64 { _ = try bench.connection.open("test", as: nil) { _ in } }
     let error = #expect(throws: WireError.self) {
       _ = try bench.connection.open("test", as: nil) { _ in }
@@ -316,7 +316,7 @@ struct ViewTests {
   }
 
   @Test
-  func `a view that does not fit into a line ends with the reason`() throws {
+  func `a view that does not fit into a line fails with the reason`() throws {
     let text = Property("")
     let (_, _) = try open { view in
       text.bind(to: view["text"])
@@ -333,7 +333,7 @@ struct ViewTests {
   }
 
   @Test
-  func `whatever the order of a binder's lines, a client sees the same`() throws {
+  func `the order of a binder's lines does not change the frames`() throws {
     var seen: Set<[String]> = []
     for seed in 0..<24 {
       let bench = Bench()
@@ -361,7 +361,7 @@ struct ViewTests {
   }
 
   @Test
-  func `a service lives as long as the view that is bound to it`() throws {
+  func `a service lives as long as the view bound to it`() throws {
     final class Service {
       let name = Property("kim")
       var renamed: [String] = []
@@ -390,7 +390,7 @@ struct ViewTests {
   }
 
   @Test
-  func `opening and closing many views leaves nothing behind`() throws {
+  func `opening and closing many views leaks nothing`() throws {
     let nodes = LiveNodes()
     let count = Property(0)
     try LiveNodes.$counter.withValue(nodes) {
@@ -411,7 +411,7 @@ struct ViewTests {
   }
 
   @Test
-  func `with the client all its views end, children first`() throws {
+  func `all views of a client end with it, children first`() throws {
     var ended: [String] = []
     _ = try open { view in
       view.bag += BlockDisposable { ended.append("parent") }

@@ -3,14 +3,14 @@ import Testing
 
 struct ColumnsTests {
   @Test
-  func `columns are as wide as lines that are still to come`() {
+  func `columns can be widened in advance for later lines`() {
     var columns = Columns(widths: [2, 0], isTerminal: true)
     columns.widen(for: ["a long one", "x"])
     #expect(columns.line(["a", "1"]) { $1 } == "a           1")
   }
 
   @Test
-  func `on a terminal a column is as wide as its widest cell so far`() {
+  func `on a terminal a column has the width of its widest cell so far`() {
     var columns = Columns(widths: [4, 0], isTerminal: true)
     let lines = [["a", "1"], ["longer", "2"], ["b", "3"]].map { cells in
       columns.line(cells) { $0 == 0 ? $1.uppercased() : $1 }
@@ -19,7 +19,7 @@ struct ColumnsTests {
   }
 
   @Test
-  func `when piped there are tabs and no style`() {
+  func `piped output has tabs and no style`() {
     var columns = Columns(widths: [4, 0], isTerminal: false)
     #expect(columns.line(["a", "1"]) { $1.uppercased() + "!\($0)" } == "a\t1")
   }

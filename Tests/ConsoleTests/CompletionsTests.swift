@@ -13,7 +13,7 @@ private let syntaxes = Syntaxes(
 
 struct CompletionsTests {
   @Test(arguments: Syntaxes.shells)
-  func `every command, option and choice is in the script of every shell`(shell: String) throws {
+  func `the script of each shell has every command, option and choice`(shell: String) throws {
     let script = try #require(syntaxes.completions(for: shell))
     for word in ["get", "care", "at", "json", "info", "verify", "prog get '**' -F '{source}'"] {
       let quoted = word.split(separator: "'", omittingEmptySubsequences: false)
@@ -23,7 +23,7 @@ struct CompletionsTests {
   }
 
   @Test(arguments: Syntaxes.shells)
-  func `what a daemon answers is filtered and never expanded`(shell: String) throws {
+  func `the output of a daemon is filtered and never expanded`(shell: String) throws {
     let script = try #require(syntaxes.completions(for: shell))
     let asked = script.split(separator: "\n").filter { $0.contains("prog get ") }
     #expect(!asked.isEmpty)
@@ -32,7 +32,7 @@ struct CompletionsTests {
   }
 
   @Test
-  func `there is none for an unknown shell`() {
+  func `an unknown shell has no script`() {
     #expect(syntaxes.completions(for: "tcsh") == nil)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 struct FormTests {
   @Test
-  func `a template is filled in with members, also of members`() throws {
+  func `a template is filled in with members and nested members`() throws {
     let document: JSONObject = [
       "seq": .number(JSONNumber(7)), "value": .string("on"), "none": .null,
       "event": .object(["type": .string("cells.set"), "data": .object(["a": .array([])])]),
@@ -20,7 +20,7 @@ struct FormTests {
   }
 
   @Test
-  func `a member that a result never has is named, one that it may have is empty`() throws {
+  func `a template with an unknown member is rejected; an optional member is empty`() throws {
     let document: JSONObject = [
       "seq": .number(JSONNumber(7)), "source": .string("cells/a"),
       "value": .object(["a": .number(JSONNumber(1))]),
@@ -30,7 +30,7 @@ struct FormTests {
       ("{nosuch}", "no member 'nosuch' (there are: seq, source, value, event)"),
       ("{source} {valu}", "no member 'valu' (there are: seq, source, value, event)"),
       ("{event.tpye}", "no member 'event.tpye' (there are: event.type, event.data)"),
-      // What somebody has put into a value is not known beforehand.
+      // The members of a value are not known in advance.
       ("{value.b} {value.a.c} {event.data.x}", nil),
       ("{gone}{skipped}{event.cmd}", nil), ("{seq.x}", nil),
     ] as [(String, String?)] {
@@ -39,7 +39,7 @@ struct FormTests {
   }
 
   @Test
-  func `a table is aligned for people and cut by tabs for programs`() {
+  func `a table is aligned on a terminal and separated by tabs in a pipe`() {
     var table = Table(["SEQ", "NAME", "VALUE"], numbers: [0])
     table.add(["7", "lamp", "true"])
     table.add(["1234", "a", "\"long\""])
@@ -51,7 +51,7 @@ struct FormTests {
   }
 
   @Test
-  func `the option decides on colours before the environment, that before the terminal`() {
+  func `the colour option overrides the environment, which overrides the terminal`() {
     func isOn(_ choice: String?, _ environment: [String: String], _ isTerminal: Bool) -> Bool {
       Style(choice: choice, environment: { environment[$0] }, isTerminal: isTerminal).isOn
     }
@@ -67,7 +67,7 @@ struct FormTests {
   }
 
   @Test
-  func `styled text ends its style`() {
+  func `styled text resets its style at the end`() {
     #expect(Style(isOn: true).value("true") == "\u{1B}[36mtrue\u{1B}[0m")
     #expect(Style(isOn: true).value("\"a\"") == "\u{1B}[32m\"a\"\u{1B}[0m")
     #expect(Style(isOn: false).bold("a") == "a")

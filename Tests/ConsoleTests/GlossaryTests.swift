@@ -5,7 +5,7 @@ struct GlossaryTests {
   private let plain = Style(isOn: false)
 
   @Test
-  func `what a name means goes on under itself`() {
+  func `a long explanation continues in its own column`() {
     let glossary = Glossary([("a", "one two three four five six"), ("long", "short"), ("b", "")])
     #expect(
       glossary.text(width: 28, plain) == """
@@ -19,7 +19,7 @@ struct GlossaryTests {
   }
 
   @Test
-  func `text is broken between words, and a long word stands alone`() {
+  func `text is wrapped between words, and a long word has its own line`() {
     #expect("a bb\nccc dddddd e".wrapped(width: 5) == ["a bb", "ccc", "dddddd", "e"])
     #expect("".wrapped(width: 5).isEmpty)
   }

@@ -12,14 +12,14 @@ struct HarmlessTests {
     ("\u{61C}\u{200E}\u{200F}\u{2066}\u{2069}x", #"\u061c\u200e\u200f\u2066\u2069x"#),
     ("", ""),
   ])
-  func `what would steer a terminal is written as JSON writes it`(text: String, shown: String) {
+  func `terminal control characters are written as JSON escapes`(text: String, shown: String) {
     #expect(text.harmless() == shown)
     #expect(text.harmless(keepsStyle: true) == shown)
     #expect(shown.harmless() == shown)
   }
 
   @Test
-  func `JSON stays the same JSON`() throws {
+  func `escaped JSON has the same value`() throws {
     let value = JSONValue.string("a\u{9B}b\u{7F}c\u{202E}d\u{1B}e\u{85}")
     let shown = value.text.text.harmless()
     #expect(shown == #""a\u009bb\u007fc\u202ed\u001be\u0085""#)
@@ -27,7 +27,7 @@ struct HarmlessTests {
   }
 
   @Test
-  func `the styles that are our own stay, others do not`() {
+  func `the styles of the program are kept, others are escaped`() {
     let ours = style.bold("a") + " " + style.value("\"é\"") + "\n" + style.dim("c")
     #expect(ours.harmless(keepsStyle: true) == ours)
     #expect(style.bold("a").harmless() == #"\u001b[1ma\u001b[0m"#, "where we style nothing")
@@ -43,7 +43,7 @@ struct HarmlessTests {
   }
 
   @Test
-  func `cells are as wide as what is shown of them`() {
+  func `the width of a cell is that of its escaped text`() {
     var table = Table(["A", "B"])
     table.add(["\u{202E}x", "1"])
     table.add(["long", "2"])
@@ -56,7 +56,7 @@ struct HarmlessTests {
   }
 
   @Test
-  func `of a template the members are shown so, the text around them as it was typed`() throws {
+  func `the members of a template are escaped, its own text is not`() throws {
     let template = try Template("\u{1B}[1m{a}")
     let document: JSONObject = ["a": .string("x\u{1B}[31m")]
     #expect(template.render(document) { $0.harmless() } == "\u{1B}[1mx\\u001b[31m")

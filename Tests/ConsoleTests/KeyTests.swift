@@ -18,7 +18,7 @@ struct KeyTests {
   ]
 
   @Test(arguments: typed)
-  func `keys are known, wherever what a terminal sends is cut`(_ text: String, _ keys: [Key]) {
+  func `keys are decoded for any division of the input`(_ text: String, _ keys: [Key]) {
     for cut in 0...text.utf8.count {
       var decoder = KeyDecoder()
       let bytes = Array(text.utf8)
@@ -28,7 +28,7 @@ struct KeyTests {
   }
 
   @Test
-  func `an escape that nothing follows is the key`() {
+  func `a single escape is the escape key`() {
     var decoder = KeyDecoder()
     #expect(decoder.feed([0x1B]) == [])
     #expect(decoder.isWithinSequence)
@@ -37,7 +37,7 @@ struct KeyTests {
   }
 
   @Test
-  func `a pasted text that is slow to come is no key of its own`() {
+  func `a pasted text that arrives slowly is not decoded as keys`() {
     var decoder = KeyDecoder()
     #expect(decoder.feed(Array("\u{1B}[200~one\u{1B}".utf8)) == [])
     #expect(!decoder.isWithinSequence, "what follows is waited for")
@@ -45,7 +45,7 @@ struct KeyTests {
   }
 
   @Test
-  func `what is no UTF-8 is passed over`() {
+  func `invalid UTF-8 is skipped`() {
     var decoder = KeyDecoder()
     #expect(decoder.feed([0xFF, 0xC3, 0x28, 0x61]) == [.character("("), .character("a")])
   }

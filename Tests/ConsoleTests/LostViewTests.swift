@@ -3,7 +3,7 @@ import JSON
 import Testing
 import Wire
 
-/// What somebody sees and does while the daemon is away, and when it is back.
+/// The views of a user while the daemon is unreachable, and after it returns.
 struct LostViewTests {
   private static let room =
     #""messages":{"kind":"list","value":[{"id":1,"time":"1","text":"a"}]}"#
@@ -11,7 +11,7 @@ struct LostViewTests {
     #""send":{"params":{"text":"string"}},"older":{"params":{}}"#
 
   @Test
-  func `what was shown stays, nothing is asked, and what is typed waits`() throws {
+  func `a lost view stays on screen, sends nothing, and keeps the typed text`() throws {
     var view = try ShownView("room", props: Self.room, intents: Self.intents)
     view.press(.enter)
     view.type("hello")
@@ -30,7 +30,7 @@ struct LostViewTests {
   }
 
   @Test
-  func `a form goes when there is nothing to ask it of`() throws {
+  func `a form is closed if its view does not exist any more`() throws {
     var view = try ShownView("chat", props: "")
     try view.push("room", props: Self.room, intents: Self.intents)
     view.press(.enter)
@@ -53,7 +53,7 @@ struct LostViewTests {
     #""rooms":{"kind":"list","value":[{"id":1,"name":"a"},{"id":2,"name":"b"}]}"#
   private static let enter = #""enter":{"params":{"id":"integer"},"opens":"room"}"#
 
-  /// Somebody who has logged in and entered a room.
+  /// Returns the views of a user who has logged in and entered a room.
   private func inRoom() throws -> ShownView {
     var view = try ShownView("chat", props: "")
     try view.push("login", style: "replace", props: "", intents: Self.login, as: "v.1")
@@ -81,7 +81,7 @@ struct LostViewTests {
     try view.push("profile", style: "tab", props: "", as: main + ".2", from: main)
   }
 
-  /// What is asked next, sent as a request.
+  /// Expects the next action, and sends it as a request.
   private func asks(
     _ view: inout ShownView, _ action: ViewSession.Action, as request: Int
   ) {
@@ -91,12 +91,12 @@ struct LostViewTests {
   }
 
   @Test
-  func `the login is repeated, the room entered, and what is typed stays in its field`() throws {
+  func `the login and the room are restored, and the typed text is kept`() throws {
     var view = try inRoom()
     view.press(.enter)
     view.type("hello")
     view.session.lose("waiting for the daemon")
-    // The login has not come yet.
+    // The login view is not open yet.
     #expect(try view.open("chat", props: "") == .sync)
     view.session.send(.sync, as: 3)
     try view.push("login", style: "replace", props: "", intents: Self.login, as: "v.1")
@@ -105,7 +105,7 @@ struct LostViewTests {
     view.session.answer(4, fault: nil)
     asks(&view, .sync, as: 5)
     view.end("v.1", "replaced")
-    // Other handles than before.
+    // The handles differ from the previous ones.
     try enterMain(&view, "v.9")
     view.session.answer(5, fault: nil)
     view.type(" you")
@@ -126,13 +126,13 @@ struct LostViewTests {
     #expect(view.press(.escape) == [.close(.name("v.9.1.1"))])
     view.end("v.9.1.1")
     #expect(view.session.row == 1, "the row that was chosen")
-    // And once more: the way is known also after it was gone again.
+    // Once more: the views can be restored after a second loss.
     view.session.lose("")
     #expect(try view.open("chat", props: "") == .sync)
   }
 
   @Test
-  func `a name that somebody else has now ends the way, and says so`() throws {
+  func `a login name that another user has taken ends the restoration with a notice`() throws {
     var view = try inRoom()
     view.press(.enter)
     view.type("hello")
@@ -153,7 +153,7 @@ struct LostViewTests {
   }
 
   @Test
-  func `a daemon that goes away on the way back is waited for again`() throws {
+  func `a loss during the restoration starts it again`() throws {
     var view = try inRoom()
     view.press(.enter)
     view.type("hello")
@@ -171,7 +171,7 @@ struct LostViewTests {
   }
 
   @Test
-  func `what makes something new is not made again`() throws {
+  func `an intent that creates something is not repeated`() throws {
     var view = try ShownView(
       "people", props: #""people":{"kind":"list","value":[]}"#,
       intents: #""create":{"params":{"name":"string"}}"#)
@@ -191,7 +191,7 @@ struct LostViewTests {
   }
 
   @Test
-  func `what was typed into a live intent is asked again`() throws {
+  func `a live intent is sent again with the typed text`() throws {
     let intents = #""search":{"params":{"term":"string"},"live":true}"#
     let tea = ShownView.ask("search", ["term": .string("tea")])
     var view = try ShownView("search", props: "", intents: intents)

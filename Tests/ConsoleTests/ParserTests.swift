@@ -30,8 +30,7 @@ private let syntaxes = Syntaxes(
 
 struct ParserTests {
   @Test
-  func `options stand before and after the command, with their values in every usual form`() throws
-  {
+  func `options are accepted before and after the command, in every usual form`() throws {
     for words in [
       ["-j", "get", "a", "--at", "-5m", "-n", "3", "b"],
       ["get", "--json", "a", "--at=-5m", "-n3", "b"],
@@ -48,7 +47,7 @@ struct ParserTests {
   }
 
   @Test
-  func `a negative number, a dash and what follows two dashes are operands`() throws {
+  func `a negative number, a dash and all words after two dashes are operands`() throws {
     #expect(try syntaxes.parse(["set", "a", "-5"]).operands == ["a", "-5"])
     #expect(try syntaxes.parse(["set", "a", "-"]).operands == ["a", "-"])
     #expect(try syntaxes.parse(["set", "a", "--", "--json"]).operands == ["a", "--json"])
@@ -63,28 +62,28 @@ struct ParserTests {
   }
 
   @Test
-  func `an option that stands again counts last, and all of them are kept`() throws {
+  func `the last value of a repeated option wins, and all values are kept`() throws {
     let invocation = try syntaxes.parse(["get", "a", "--at", "1", "--at", "2"])
     #expect(invocation.value("at") == "2")
     #expect(invocation.values("at") == ["1", "2"])
   }
 
   @Test
-  func `an option says that it may be used without a command`() throws {
+  func `an option can be used without a command`() throws {
     let invocation = try syntaxes.parse(["-V"])
     #expect(invocation.has("version"))
     #expect(invocation.command == nil)
   }
 
   @Test
-  func `help is given without the operands that are missing`() throws {
+  func `help does not require the operands of a command`() throws {
     let invocation = try syntaxes.parse(["set", "--help"])
     #expect(invocation.command == "set")
     #expect(invocation.has("help"))
   }
 
   @Test
-  func `what is not understood is named, with one guess`() {
+  func `an invalid word is named, with one suggestion`() {
     for (words, message) in [
       (["gett", "a"], "unknown command 'gett': did you mean 'get'?"),
       (["frobnicate"], "unknown command 'frobnicate'"),
@@ -121,14 +120,14 @@ struct HelpTests {
   }
 
   @Test
-  func `the help on a command is also found with the words behind it`() {
+  func `the help for a command is also found with its choices`() {
     #expect(syntaxes.help(on: ["care", "verify"], plain) == syntaxes.help(on: ["care"], plain))
     #expect(syntaxes.help(on: ["get", "cells/a"], plain) == nil)
     #expect(syntaxes.help(on: ["care", "nothing"], plain) == nil)
   }
 
   @Test
-  func `the help on a command shows its words, that on a topic its text`() {
+  func `the help for a command shows its usage, the help for a topic its text`() {
     #expect(
       syntaxes.help(on: ["get"], plain) == """
         usage: prog get [OPTION…] SRC…

@@ -3,7 +3,7 @@ import Testing
 
 struct ProgressMeterTests {
   @Test
-  func `a terminal gets a bar, everything else a line every five seconds`() {
+  func `a terminal shows a bar, other output gets a line every five seconds`() {
     #expect(ProgressMeter.Form(nil, isTerminal: true) == .bar)
     #expect(ProgressMeter.Form(nil, isTerminal: false) == .lines)
     #expect(ProgressMeter.Form("json", isTerminal: true) == .json)
@@ -17,7 +17,7 @@ struct ProgressMeterTests {
   }
 
   @Test
-  func `a bar is drawn over itself and is gone at the end`() {
+  func `a bar overwrites itself and is erased at the end`() {
     var bar = ProgressMeter("verify", .bar, width: 30, milliseconds: 0)
     #expect(bar.end(done: 0, total: 10) == "")
     let text = bar.show(done: 5, total: 10, milliseconds: 100)
@@ -27,13 +27,13 @@ struct ProgressMeterTests {
   }
 
   @Test
-  func `programs get lines of JSON, the last one at the end`() {
+  func `the JSON form writes lines, the last one at the end`() {
     var json = ProgressMeter("export", .json, milliseconds: 0)
     #expect(
       json.show(done: 2, total: 4, milliseconds: 1_000)
         == #"{"work":"export","done":2,"total":4}"# + "\n")
     #expect(json.end(done: 4, total: 4) == #"{"work":"export","done":4,"total":4}"# + "\n")
-    // Nothing to do is done.
+    // A total of zero.
     #expect(json.show(done: 9, total: 0, milliseconds: 9_000)?.contains(#""done":0"#) == true)
   }
 }

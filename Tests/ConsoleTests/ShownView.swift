@@ -2,12 +2,12 @@ import Console
 import JSON
 import Wire
 
-/// Somebody at a terminal before whom views are opened, without a daemon.
+/// A user at a terminal with views, without a daemon.
 struct ShownView {
   var session = ViewSession()
   var (width, height) = (80, 24)
 
-  /// What was asked for last.
+  /// The last requested action.
   private var action: ViewSession.Action?
 
   /// Opens the first view.
@@ -22,7 +22,7 @@ struct ShownView {
     session.open(try contents("v", binder, props, intents))
   }
 
-  /// Opens a view from another one, left out the first.
+  /// Opens a view from another one, by default from the first.
   mutating func push(
     _ binder: String, style: String = "push", props: String, intents: String = "",
     as handle: String = "v.1", from parent: String = "v"
@@ -48,24 +48,24 @@ struct ShownView {
     ]
   }
 
-  /// Ends a view by itself.
+  /// Ends a view, as the daemon does.
   mutating func end(_ view: String, _ reason: String = "dismissed") {
     session.take("closed", ["view": .string(view), "reason": .string(reason)])
   }
 
   // MARK: Looking and typing
 
-  /// What is on the screen, without spaces at the ends of its lines.
+  /// The lines of the screen, without trailing spaces.
   var screen: [String] {
     ViewScreen(Style(isOn: false), width: width, height: height).lines(session).map { line in
       String(line.reversed().drop { $0 == " " }.reversed())
     }
   }
 
-  /// The line that a name begins, without that name.
+  /// Returns the first line with a prefix, or `nil`.
   func line(_ name: String) -> String? { screen.first { $0.hasPrefix(name) } }
 
-  /// Presses keys one after the other, and tells what is asked for.
+  /// Presses keys in order, and returns the requested actions.
   @discardableResult
   mutating func press(_ keys: Key...) -> [ViewSession.Action] { keys.compactMap { press($0) } }
 
@@ -81,12 +81,12 @@ struct ShownView {
     return action
   }
 
-  /// Sends what was asked for last.
+  /// Sends the last requested action.
   mutating func send(as request: Int) {
     if let action { session.send(action, as: request) }
   }
 
-  /// That an intent of a view is asked.
+  /// Returns the action that requests an intent of a view.
   static func ask(
     _ intent: String, _ arguments: JSONObject, of view: String = "v"
   ) -> ViewSession.Action {

@@ -7,12 +7,12 @@ struct TextWidthTests {
     ("👍", 2), ("👍🏽", 2), ("👩‍👩‍👧‍👦", 2), ("🇨🇭", 2), ("❤️", 2), ("1️⃣", 2), ("©", 1), ("…", 1), ("🀄", 2),
     ("हिन्दी", 5),
   ])
-  func `text is as wide as a terminal shows it`(text: String, columns: Int) {
+  func `the width of text is that on a terminal`(text: String, columns: Int) {
     #expect(text.columns == columns)
   }
 
   @Test
-  func `text is broken between words, and where it must be within them`() {
+  func `text is wrapped between words, and within a word if necessary`() {
     #expect("the quick brown fox".lines(columns: 10) == ["the quick", "brown fox"])
     #expect("a b".lines(columns: 3) == ["a b"])
     #expect("abcdefgh ij".lines(columns: 4) == ["abcd", "efgh", "ij"])

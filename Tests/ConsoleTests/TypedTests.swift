@@ -5,7 +5,7 @@ import Wire
 
 struct TypedTests {
   @Test
-  func `a value is JSON if it can be, else a string`() {
+  func `a value is read as JSON if possible, otherwise as a string`() {
     for (typed, text) in [
       ("true", "true"), ("-5", "-5"), ("1.50", "1.50"), ("null", "null"), ("[1, 2]", "[1,2]"),
       ("\"5\"", "\"5\""), ("Kim", "\"Kim\""), ("{\"a\":", "\"{\\\"a\\\":\""), ("", "\"\""),
@@ -16,13 +16,13 @@ struct TypedTests {
   }
 
   @Test
-  func `JSON that is too large for the daemon is no string`() {
+  func `JSON that is too large for the daemon is not read as a string`() {
     let object = "{" + (0..<5_000).map { #""k\#($0)":1"# }.joined(separator: ",") + "}"
     #expect(JSONText(typed: object).text == object)
   }
 
   @Test
-  func `a span of time has a unit or is in seconds`() {
+  func `a duration has a unit or is in seconds`() {
     for (typed, milliseconds) in [
       ("250ms", 250), ("2s", 2000), ("1.5s", 1500), ("0.25", 250), ("30", 30_000),
       ("5m", 300_000), ("1h30m", 5_400_000), ("7d", 604_800_000), ("1w", 604_800_000), ("0", 0),
@@ -34,7 +34,7 @@ struct TypedTests {
     }
   }
 
-  /// Clocks here are an hour ahead of UTC.
+  /// A local clock that is one hour ahead of UTC.
   private static var clock: LocalClock {
     LocalClock(
       now: Timestamp("2026-01-02T03:04:05.5Z") ?? Timestamp(microseconds: 0),
@@ -58,7 +58,7 @@ struct TypedTests {
     ("2026-11-20T20:00Z", "2026-11-20T20:00:00Z"),
     ("2026-11-20T20:00+02:00", "2026-11-20T18:00:00Z"),
   ])
-  func `a time is one ago, of a day, of the clock here, of a zone or of Unix`(
+  func `a time is relative, a day, local, with a zone or a Unix time`(
     typed: String, time: String
   ) throws {
     #expect(try When(typed, Self.clock) == .time(try #require(Timestamp(time))))
@@ -75,7 +75,7 @@ struct TypedTests {
     "", "noon", "-5x", "2026-13-01", "-", "ago", "5 ago", "1h", "24:00", "8:3", "08:61", "today 8",
     "yesterday-", "@", "@x", "@-1", "@1e5", "1h agoo", "2026-02-30", "08:30 today",
   ])
-  func `what is no time is refused, with the help that lists them`(typed: String) {
+  func `an invalid time is rejected with a reference to the help`(typed: String) {
     let error = #expect(throws: UsageError.self) { try When(typed, Self.clock) }
     #expect(error?.command == "when")
     #expect(
@@ -84,7 +84,7 @@ struct TypedTests {
   }
 
   @Test
-  func `a condition in one word is taken apart`() {
+  func `a condition in one word is parsed`() {
     #expect(Condition("cells/lamp") == nil)
     for (text, source, comparison, value) in [
       ("a/b > 20", "a/b", .greater, "20"), ("a/b>=20", "a/b", .greaterOrEqual, "20"),
@@ -105,12 +105,12 @@ struct TypedTests {
     (#"a > ">5""#, true), ("a != null", true), ("a > b", true),
     ("a > true", false), ("a <= null", false), ("a < [1]", false), ("a == true", true),
   ])
-  func `what is typed wrong is no whole condition`(text: String, isWhole: Bool) throws {
+  func `an invalid condition is not complete`(text: String, isWhole: Bool) throws {
     #expect(try #require(Condition(text)).isWhole == isWhole)
   }
 
   @Test
-  func `a condition compares numbers by value, and like with like only`() throws {
+  func `a condition compares numbers by value, and only values of one type`() throws {
     func holds(_ condition: String, _ value: String?) throws -> Bool {
       try #require(Condition(condition)).holds(for: value.map { JSONText(typed: $0) })
     }
@@ -120,7 +120,7 @@ struct TypedTests {
       ("a == on", "on", true), ("a == on", "off", false), ("a != on", "off", true),
       ("a > 20", "\"30\"", false), ("a < b", "a", true), ("a > 20", "true", false),
       ("a == 1", nil, false), ("a != 1", nil, true), ("a < 1", nil, false),
-      // Above 2^53, where doubles have no odd numbers.
+      // Above 2^53, where a double cannot represent odd numbers.
       ("a > 9007199254740992", "9007199254740993", true),
       ("a >= 9007199254740993", "9007199254740992", false),
       ("a <= 9007199254740992", "9007199254740993", false),

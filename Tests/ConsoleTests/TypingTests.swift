@@ -3,7 +3,7 @@ import JSON
 import Testing
 import Wire
 
-/// What becomes of what somebody types: it is sent, comes back, or is told to be lost.
+/// Typed text: it is sent, restored after a rejection, or reported as lost.
 struct TypingTests {
   private static let room =
     #""name":{"kind":"state","value":"lobby"},"#
@@ -11,7 +11,7 @@ struct TypingTests {
   private static let intents =
     #""leave":{"params":{},"destructive":true},"send":{"params":{"text":"string"}}"#
 
-  /// Somebody who is in a room that was entered from the rooms.
+  /// Returns the views of a user who has entered a room from the list of rooms.
   private func inRoom() throws -> ShownView {
     var view = try ShownView(
       "rooms", props: "", intents: #""create":{"params":{"name":"string","topic":"string?"}}"#)
@@ -26,7 +26,7 @@ struct TypingTests {
   // MARK: Pasting
 
   @Test
-  func `a pasted text is text, and its lines are none of the keys`() throws {
+  func `a pasted text is inserted as text, and its lines press no keys`() throws {
     var view = try inRoom()
     view.press(.enter)
     #expect(view.press(.paste("hello\r\nlook at this\nquick\n")) == [])
@@ -35,7 +35,7 @@ struct TypingTests {
   }
 
   @Test
-  func `a text that is pasted where nobody types does nothing`() throws {
+  func `a text pasted outside a field does nothing`() throws {
     var view = try inRoom()
     let before = view.session.stack
     #expect(view.press(.paste("hello\nlook\nquick")) == [])
@@ -49,17 +49,17 @@ struct TypingTests {
   }
 
   @Test
-  func `a text that is pasted into a live intent is asked`() throws {
+  func `a text pasted into a live intent is sent`() throws {
     var view = try ShownView(
       "search", props: "", intents: #""search":{"params":{"term":"string"},"live":true}"#)
     view.press(.enter)
     #expect(view.press(.paste("tea")) == [ShownView.ask("search", ["term": .string("tea")])])
   }
 
-  // MARK: A view that ends while one types
+  // MARK: A view that ends during typing
 
   @Test
-  func `who types when the view ends is told, and types nothing else`() throws {
+  func `a notice appears if the view ends during typing, and keys do nothing`() throws {
     var view = try inRoom()
     view.press(.enter)
     view.type("hel")
@@ -79,7 +79,7 @@ struct TypingTests {
   }
 
   @Test
-  func `who is asked about something in a view that ends is told as well`() throws {
+  func `a notice appears if the view ends during a confirmation`() throws {
     var view = try inRoom()
     view.type("l")
     view.end("v.1")
@@ -88,7 +88,7 @@ struct TypingTests {
   }
 
   @Test
-  func `a line that has opened the next view leaves nothing to read`() throws {
+  func `a sent line that opens the next view leaves no notice`() throws {
     var view = try ShownView("login", props: "", intents: #""login":{"params":{"name":"string"}}"#)
     view.press(.enter)
     view.type("kim")
@@ -100,7 +100,7 @@ struct TypingTests {
   }
 
   @Test
-  func `how the last view has ended is known`() throws {
+  func `the reason for the end of the last view is available`() throws {
     var view = try ShownView("room", props: Self.room, intents: Self.intents)
     view.end("v")
     #expect(view.session.notice == nil)
@@ -112,10 +112,10 @@ struct TypingTests {
     #expect(failed.session.ending == "the view 'room' has failed: too long")
   }
 
-  // MARK: What is refused
+  // MARK: Rejected intents
 
   @Test
-  func `a form that is refused comes back with what was typed`() throws {
+  func `a rejected form opens again with the typed text`() throws {
     var view = try ShownView(
       "rooms", props: "", intents: #""create":{"params":{"name":"string","topic":"string?"}}"#)
     view.type("clobby")
@@ -138,7 +138,7 @@ struct TypingTests {
   }
 
   @Test
-  func `a line that is refused comes back when the next one is sent`() throws {
+  func `a rejected line is restored when the next one is sent`() throws {
     var view = try inRoom()
     view.press(.enter)
     view.type("too long")
@@ -156,7 +156,7 @@ struct TypingTests {
   }
 
   @Test
-  func `what is refused comes back in its own view only`() throws {
+  func `a rejected text is restored only in its own view`() throws {
     var view = try ShownView("main", props: "")
     let write = #""send":{"params":{"text":"string"}}"#
     try view.push("one", style: "tab", props: "", intents: write)
@@ -187,7 +187,7 @@ struct TypingTests {
   }
 
   @Test
-  func `what is refused to a view that one has left is told alone`() throws {
+  func `a rejection for a closed view shows only the message`() throws {
     var view = try inRoom()
     view.press(.enter)
     view.type("x")
@@ -199,10 +199,10 @@ struct TypingTests {
     #expect(view.session.message == "no")
   }
 
-  // MARK: What takes something away
+  // MARK: Destructive intents
 
   @Test
-  func `what takes something away is asked about before`() throws {
+  func `a destructive intent needs a confirmation`() throws {
     var view = try inRoom()
     #expect(view.type("l") == [])
     #expect(view.screen.suffix(3).prefix(2) == ["leave lobby?", "y yes   n no"])
@@ -217,7 +217,7 @@ struct TypingTests {
   }
 
   @Test
-  func `of a row it is asked by its name, and with enter as well`() throws {
+  func `the confirmation for a row shows its name, also after enter`() throws {
     var view = try ShownView(
       "people", props: #""people":{"kind":"list","value":[{"id":7,"name":"Kim"}]}"#,
       intents: #""remove":{"params":{"id":"integer"},"destructive":true}"#)
@@ -232,7 +232,7 @@ struct TypingTests {
   }
 
   @Test
-  func `a feed is asked about by its title`() throws {
+  func `the confirmation for a feed shows its title`() throws {
     var view = try ShownView(
       "feed", props: #""feed":{"kind":"loading","value":{"id":"s","title":"Swift.org"}}"#,
       intents: #""unsubscribe":{"params":{},"destructive":true}"#)

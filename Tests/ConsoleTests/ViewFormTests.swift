@@ -3,7 +3,7 @@ import JSON
 import Testing
 import Wire
 
-/// What forms begin with, and when what is typed is asked.
+/// The initial content of forms, and the requests of live intents.
 struct ViewFormTests {
   private static let feeds =
     #""feeds":{"kind":"list","value":[{"id":"swift","url":"https://swift.org/","episodes":3}]}"#
@@ -13,7 +13,7 @@ struct ViewFormTests {
     + #""open":{"params":{"id":"string","newest":"integer?"},"opens":"feed"}"#
 
   @Test
-  func `what makes something new begins empty, what changes a row begins with the row`() throws {
+  func `a form for a new element is empty, a form for a row has its content`() throws {
     var view = try ShownView("feeds", props: Self.feeds, intents: Self.feedsIntents)
     view.type("a")
     #expect(view.session.form?.fields == ["", ""])
@@ -24,7 +24,7 @@ struct ViewFormTests {
   }
 
   @Test
-  func `a name that one makes up is none of those that there are`() throws {
+  func `a form for a new name is not filled with an existing one`() throws {
     var view = try ShownView(
       "login", props: #""names":{"kind":"list","value":[{"id":"kim"}]}"#,
       intents: #""login":{"params":{"name":"string"}}"#)
@@ -33,7 +33,7 @@ struct ViewFormTests {
   }
 
   @Test
-  func `enter opens a row that lacks what may be left out`() throws {
+  func `enter opens a row without its optional arguments`() throws {
     var view = try ShownView("feeds", props: Self.feeds, intents: Self.feedsIntents)
     #expect(view.press(.enter) == [ShownView.ask("open", ["id": .string("swift")])])
   }
@@ -48,7 +48,7 @@ struct ViewFormTests {
   }
 
   @Test
-  func `a live intent is asked with each key, and not again when one is done`() throws {
+  func `a live intent is sent at each key, and not again at the end`() throws {
     var view = try ShownView("search", props: Self.search, intents: Self.searchIntents)
     #expect(view.press(.enter) == [], "nothing is chosen, so one types")
     #expect(view.type("te") == [term("t"), term("te")])
@@ -64,7 +64,7 @@ struct ViewFormTests {
   }
 
   @Test
-  func `a live intent waits for what it cannot do without`() throws {
+  func `a live intent waits for its required arguments`() throws {
     var view = try ShownView(
       "v", props: "", intents: #""set":{"params":{"a":"number","b":"string?"},"live":true}"#)
     view.type("s")
@@ -76,7 +76,7 @@ struct ViewFormTests {
   }
 
   @Test
-  func `of a long text the end is seen while one types`() throws {
+  func `the end of a long text is visible during typing`() throws {
     var view = try ShownView("room", props: "", intents: #""send":{"params":{"text":"string"}}"#)
     view.press(.enter)
     view.type(String(repeating: "word ", count: 200) + "end")

@@ -35,7 +35,7 @@ struct ViewSessionTests {
   private var v1: Handle { .name("v1") }
 
   @Test
-  mutating func `what changes is taken as the daemon tells it`() throws {
+  mutating func `changes from the daemon are applied`() throws {
     try take(
       "next",
       #"{"view":"v1","seq":2,"props":{"title":{"value":"All"},"rooms":{"changes":["#
@@ -52,8 +52,7 @@ struct ViewSessionTests {
   }
 
   @Test
-  mutating func `an intent without arguments is asked by its key, one with them by a form`() throws
-  {
+  mutating func `a key sends an intent without arguments, and opens a form for others`() throws {
     #expect(session.keys.map { "\($0.key)" } == ["c", "e", "r"])
     #expect(type("r") == .ask(v1, intent: "refresh", [:]))
     #expect(type("c") == nil)
@@ -69,7 +68,7 @@ struct ViewSessionTests {
   }
 
   @Test
-  mutating func `enter asks what the chosen row has the arguments for`() {
+  mutating func `enter sends the intent whose arguments the chosen row has`() {
     _ = session.press(.down)
     _ = session.press(.down)
     #expect(session.row == 1)
@@ -77,7 +76,7 @@ struct ViewSessionTests {
   }
 
   @Test
-  mutating func `views come to the front and go; escape leaves the one in front`() throws {
+  mutating func `views open and close at the front; escape closes the front view`() throws {
     let room =
       #"{"view":"v1.1","seq":2,"parent":"v1","binder":"room","style":"push","props":{},"intents":{}}"#
     try take("opened", room)
@@ -92,7 +91,7 @@ struct ViewSessionTests {
   }
 
   @Test
-  mutating func `tabs are turned, each with what was opened from it`() throws {
+  mutating func `tab switches between tabs, each with the views opened from it`() throws {
     for (i, name) in ["rooms", "people"].enumerated() {
       try take(
         "opened",
@@ -111,7 +110,7 @@ struct ViewSessionTests {
   }
 
   @Test
-  mutating func `the screen is as high and as wide as the terminal, and nothing steers that`()
+  mutating func `the screen fits the terminal, and control characters do not change that`()
     throws
   {
     try take("next", #"{"view":"v1","seq":2,"props":{"title":{"value":"a\u001b[2Jb"}}}"#)
@@ -127,7 +126,7 @@ struct ViewSessionTests {
   }
 
   @Test
-  mutating func `of a long list the screen shows what is around the chosen row`() throws {
+  mutating func `a long list shows the rows around the chosen row`() throws {
     let rows = (0..<100).map { #"{"id":\#($0)}"# }.joined(separator: ",")
     try take("next", #"{"view":"v1","seq":2,"props":{"rooms":{"value":[\#(rows)]}}}"#)
     for _ in 0..<5 { _ = session.press(.pageDown) }
@@ -139,7 +138,7 @@ struct ViewSessionTests {
   }
 
   @Test
-  mutating func `rows stand in columns under the names of what they have`() throws {
+  mutating func `rows are shown in columns under the names of their members`() throws {
     try take(
       "next",
       #"{"view":"v1","seq":2,"props":{"rooms":{"value":[{"id":1,"joined":true,"name":"general"},"#
@@ -151,7 +150,7 @@ struct ViewSessionTests {
   }
 
   @Test
-  mutating func `in a log one is at the end, and enter writes line after line`() throws {
+  mutating func `a log shows its end, and enter writes line after line`() throws {
     try take(
       "opened",
       #"{"view":"r","seq":2,"parent":"v1","binder":"room","style":"push","props":{"messages":"#
@@ -179,7 +178,7 @@ struct ViewSessionTests {
   }
 
   @Test
-  mutating func `a presented view begins its form with what it shows`() throws {
+  mutating func `the form of a presented view has the values of the view`() throws {
     try take(
       "opened",
       #"{"view":"e","seq":2,"parent":"v1","binder":"edit","style":"present","props":{"name":{"kind":"#

@@ -3,14 +3,14 @@ import JSON
 import Testing
 import Wire
 
-/// The views of the daemon as people see them, as their binders fill them.
+/// The views of the daemon on the screen, with the content of their binders.
 struct ViewsShownTests {
   private static let long =
     "You come to the bridge at noon and wait there for the boat that brings the others, and then "
     + "all of us go up to the house together, where there is tea 🍵 and 日本茶 for everyone."
 
   @Test
-  func `a chat shows what was said whole`() throws {
+  func `a chat shows whole messages`() throws {
     var view = try ShownView(
       "room",
       props: #""name":{"kind":"state","value":"lobby"},"messages":{"kind":"list","value":["#
@@ -37,7 +37,7 @@ struct ViewsShownTests {
   }
 
   @Test
-  func `what is longer than the screen is read line by line`() throws {
+  func `a text longer than the screen is read line by line`() throws {
     let text = (1...60).map { "line \($0)" }.joined(separator: #"\n"#)
     var view = try ShownView(
       "room",
@@ -57,7 +57,7 @@ struct ViewsShownTests {
   }
 
   @Test
-  func `a search shows its results, the chosen one whole`() throws {
+  func `a search shows its results, and the chosen one in full`() throws {
     var view = try ShownView(
       "search",
       props: #""failure":{"kind":"state","value":null},"searching":{"kind":"state","value":true},"#
@@ -81,7 +81,7 @@ struct ViewsShownTests {
   }
 
   @Test
-  func `a feed shows its episodes and what loading has come to`() throws {
+  func `a feed shows its episodes and its loading state`() throws {
     var view = try ShownView(
       "feed",
       props: #""feed":{"kind":"loading","state":"loading"},"episodes":{"kind":"list","value":[]}"#,
@@ -112,7 +112,7 @@ struct ViewsShownTests {
   }
 
   @Test
-  func `threads are opened by enter, and their posts liked`() throws {
+  func `enter opens a thread, and posts can be liked`() throws {
     var view = try ShownView(
       "threads",
       props: #""threads":{"kind":"list","value":[{"id":1,"name":"Tea","posts":2}]}"#,
@@ -173,7 +173,7 @@ struct ViewsShownTests {
   }
 
   @Test
-  func `a profile shows who one is; it is edited from what it is`() throws {
+  func `a profile is shown, and its form has the current values`() throws {
     var view = try ShownView(
       "profile",
       props: #""name":{"kind":"state","value":"kim"},"fullName":{"kind":"state","value":"Kim 김"},"#
@@ -196,7 +196,7 @@ struct ViewsShownTests {
   }
 
   @Test
-  func `every key is told, in a narrow terminal as well`() throws {
+  func `the help lists every key, also on a narrow terminal`() throws {
     var view = try ShownView(
       "room", props: #""messages":{"kind":"list","value":[]}"#,
       intents: ["delete", "describe", "edit", "leave", "older", "send"].map {
@@ -213,7 +213,7 @@ struct ViewsShownTests {
   }
 
   @Test
-  func `an intent has the first letter of its name as its key, as far as they go round`() throws {
+  func `the key of an intent is the first free letter of its name`() throws {
     let view = try ShownView(
       "room", props: "",
       intents: ["delete", "describe", "edit", "quit", "send"].map { #""\#($0)":{"params":{}}"# }
@@ -225,7 +225,7 @@ struct ViewsShownTests {
   }
 
   @Test
-  func `what a view wants to be seen first is chosen`() throws {
+  func `the row that a view names is chosen first`() throws {
     let rows = (1...100).map { #"{"id":\#($0),"time":"1","text":"m\#($0)"}"# }
       .joined(separator: ",")
     let view = try ShownView(
@@ -237,7 +237,7 @@ struct ViewsShownTests {
   }
 
   @Test
-  func `it is chosen when it comes, if nobody has chosen another`() throws {
+  func `the named row is chosen when it arrives, unless the user has chosen another`() throws {
     let props = #""chosen":{"kind":"state","value":7},"messages":{"kind":"list","value":["#
     let rest = #""messages":{"changes":[{"op":"insert","at":2,"value":{"id":7}}]}"#
     for isMoved in [false, true] {
@@ -249,7 +249,7 @@ struct ViewsShownTests {
   }
 
   @Test
-  func `what is chosen stays chosen wherever it goes`() throws {
+  func `the chosen row stays chosen when it moves`() throws {
     var view = try ShownView(
       "rooms", props: #""rooms":{"kind":"list","value":[{"id":1},{"id":2},{"id":3}]}"#)
     view.press(.down)

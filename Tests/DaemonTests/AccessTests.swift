@@ -53,7 +53,9 @@ struct AccessTests {
     """
 
   @Test
-  func `a user without a role is told so and hung up on, and the log knows who it was`() throws {
+  func `a user without a role gets an error and is disconnected, and the log names the user`()
+    throws
+  {
     let guarded = try Guarded(Self.panel)
     let stranger = try guarded.client(uid: 4002)
     stranger.send(#"{"id":1,"method":"ping"}"#)
@@ -65,7 +67,7 @@ struct AccessTests {
   }
 
   @Test
-  func `2: one user has as many connections as one may, and the others theirs`() throws {
+  func `2: the connections of each user are limited separately`() throws {
     let guarded = try Guarded(
       #""roles": [{"name": "any", "users": ["*"], "methods": ["**"]}], "#
         + #""limits": {"connections_user": 2}"#)
@@ -91,7 +93,8 @@ struct AccessTests {
   }
 
   @Test(arguments: [(4001, []), (4002, [4900]), (4002, [100, 4900])] as [(uid_t, [gid_t])])
-  func `a role is that of the user or of any of its groups`(uid: uid_t, groups: [gid_t]) throws {
+  func `a role applies to a user or to any of the user's groups`(uid: uid_t, groups: [gid_t]) throws
+  {
     let guarded = try Guarded(Self.panel)
     let client = try guarded.client(uid: uid, groups: groups)
     #expect(client.call(#"{"id":1,"method":"whoami"}"#)?.contains(#""role":"panel""#) == true)
@@ -108,7 +111,7 @@ struct AccessTests {
   }
 
   @Test
-  func `a client that is refused again and again does not fill the log`() throws {
+  func `repeated refusals of a client do not fill the log`() throws {
     let guarded = try Guarded(Self.panel)
     let client = try guarded.client(uid: 4001)
     for _ in 0..<1_000 { _ = client.call(#"{"id":4,"method":"reload"}"#) }
@@ -128,7 +131,7 @@ struct AccessTests {
   }
 
   @Test
-  func `a reload gives clients other roles and drops none but those that have none any more`()
+  func `a reload changes roles, and disconnects only clients without a role`()
     throws
   {
     let guarded = try Guarded(Self.panel)
@@ -159,7 +162,7 @@ struct AccessTests {
   }
 
   @Test
-  func `a reload warns of bindings whose makers have lost a right`() throws {
+  func `a reload warns of bindings whose creators have lost a right`() throws {
     let guarded = try Guarded(
       #""roles": [ { "name": "wide", "users": [4001], "read": ["**"], "write": ["**"] } ]"#)
     let owner = try TestSocket(guarded.daemon.socket)
@@ -191,7 +194,7 @@ struct AccessTests {
   }
 
   @Test
-  func `a file that is wrong changes nothing, and says where it is wrong`() throws {
+  func `an invalid file changes nothing, and its errors are located`() throws {
     let guarded = try Guarded(Self.panel)
     let (owner, panel) = (try TestSocket(guarded.daemon.socket), try guarded.client(uid: 4001))
     #expect(panel.call(#"{"id":1,"method":"ping"}"#) != nil)
@@ -211,7 +214,7 @@ struct AccessTests {
   }
 
   @Test
-  func `what only a start can change is named, by SIGHUP in the log`() throws {
+  func `a reload names the settings that need a restart, and SIGHUP logs them`() throws {
     let guarded = try Guarded(Self.panel)
     guarded.configure(Self.panel + #", "journal": "/nowhere/j.db", "durability": "os""#)
     kill(guarded.daemon.pid, SIGHUP)
@@ -225,7 +228,7 @@ struct AccessTests {
   }
 
   @Test
-  func `a question about somebody else's rights is answered with the rule and its line`() throws {
+  func `acl answers for another user with the rule and its line`() throws {
     let guarded = try Guarded(Self.panel)
     let owner = try TestSocket(guarded.daemon.socket)
     let file = guarded.directory.path + "/binder.conf"
@@ -255,7 +258,7 @@ struct AccessTests {
   }
 
   @Test
-  func `an emptied file lets nobody in who was not before`() throws {
+  func `an emptied file grants no access`() throws {
     let home = try TemporaryDirectory()
     let path = home.path + "/binder.conf"
     Files.write(#"{"roles":[{"name":"none","users":[],"methods":["ping"]}]}"#, to: path)

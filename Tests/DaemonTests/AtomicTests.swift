@@ -22,7 +22,7 @@ struct AtomicTests {
   }
 
   @Test
-  func `15: a kill never leaves half of an atomic, and each is done once`() throws {
+  func `15: a kill never leaves a partial atomic, and each runs once`() throws {
     let daemon = try DaemonProcess()
     var (last, open) = (0, [Int]())
     for round in 0..<25 {
@@ -65,7 +65,7 @@ struct AtomicTests {
   }
 
   @Test
-  func `the same cmd has the same answer after a crash`() throws {
+  func `a repeated cmd gets the same answer after a crash`() throws {
     let daemon = try DaemonProcess()
     let client = try TestSocket(daemon.socket)
     let first = try client.result(atomic(1))

@@ -21,7 +21,7 @@ struct BindDirectoryTests {
   }
 
   @Test
-  func `files are bound at the start, and a reload takes over what has changed`() throws {
+  func `files are bound at the start, and a reload applies their changes`() throws {
     configure()
     write("# home\ncells/a ~> cells/b\nn: cells/a ~> cells/c\nnope/x ~> cells/d\n")
     write("not read", "readme.txt")
@@ -59,7 +59,8 @@ struct BindDirectoryTests {
   }
 
   @Test
-  func `what was written since a file was bound stays, whatever is done to the journal`() throws {
+  func `values written after a file was bound stay, also after maintenance of the journal`() throws
+  {
     configure()
     write("cells/a ~> cells/b\n")
     let configuration = ["--config", directory.path + "/binder.conf"]
@@ -76,7 +77,7 @@ struct BindDirectoryTests {
       _ = try run(words + work + ["--force"], isWithErrors: true)
       try daemon.start(configuration)
       let client = try TestSocket(daemon.socket)
-      // After it what the start has written is durable.
+      // When it is answered, the writes of the start are durable.
       _ = try client.call(#"{"id":4,"method":"cells.set","params":["c",1]}"#)
       #expect(try client.call(get).contains(#""value":23"#), "\(work)")
     }
@@ -84,7 +85,7 @@ struct BindDirectoryTests {
   }
 
   @Test
-  func `the check says what is wrong in every file, and what would be bound`() throws {
+  func `the check reports the errors of every file, and the bindings`() throws {
     configure(#"{ "bind_directory": "\#(directory.path)/bind.d" }"#)
     let check = [DaemonProcess.executable, "--check-config", directory.path + "/binder.conf"]
     write("lamp: cells/a ~> cells/b | not\n")

@@ -19,7 +19,7 @@ struct BindingKillTests {
   @Test(
     .needs("strace"),
     arguments: [("cells/p", "cells/q"), ("people/1/name", "cells/kim")])
-  func `15: what was answered is not written over by a binding after a kill`(
+  func `15: a binding does not overwrite an acknowledged value after a kill`(
     left: String, right: String
   ) throws {
     let daemon = try DaemonProcess(wrapper: Self.slowDisk)

@@ -53,7 +53,7 @@ struct ClockTests {
   }
 
   @Test(.needs("gcc"))
-  func `21: order is that of positions, times never go back, and timers go on`() throws {
+  func `21: order follows positions, times never go back, and timers continue`() throws {
     let daemon = try DaemonProcess(wrapper: makeClock())
     let client = try TestSocket(daemon.socket)
     let watcher = try TestSocket(daemon.socket)
@@ -102,7 +102,7 @@ struct ClockTests {
   }
 
   @Test(.needs("gcc"))
-  func `21: a leap of ten years makes nothing old, also after a restart, unless it is forced`()
+  func `21: a jump of ten years expires no event, also after a restart, unless forced`()
     throws
   {
     let configuration = directory.path + "/binder.conf"

@@ -5,7 +5,7 @@ import Testing
 /// The command line of binderd.
 struct CommandLineTests {
   @Test(arguments: ["--read-only=no", "--verify=x", "--version=1", "--help=all", "--nothing"])
-  func `a word that is not understood is refused`(word: String) throws {
+  func `an invalid option is refused`(word: String) throws {
     let daemon = try DaemonProcess([word], waits: false)
     #expect(daemon.waitForEnd() == 64)
     #expect(daemon.log.contains(word.split(separator: "=")[0]))
@@ -36,7 +36,7 @@ struct CommandLineTests {
   }
 
   @Test
-  func `of the sockets of a service manager the first is served and named, the others are closed`()
+  func `the first socket of a service manager is served, and the others are closed`()
     throws
   {
     let directory = try TemporaryDirectory()
@@ -55,7 +55,9 @@ struct CommandLineTests {
   }
 
   @Test(arguments: ["1", "2147483644", "2147483645", "99999999999999999999", "-1", "x"])
-  func `a descriptor that is no listening socket is refused with its number`(count: String) throws {
+  func `a descriptor that is not a listening socket is refused with its number`(count: String)
+    throws
+  {
     let script = #"exec 3</dev/null; export LISTEN_PID=$$ LISTEN_FDS=\#(count); exec "$0" "$@""#
     let daemon = try DaemonProcess(wrapper: ["sh", "-c", script], waits: false)
     #expect(daemon.waitForEnd() == 69)

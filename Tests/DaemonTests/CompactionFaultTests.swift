@@ -33,7 +33,7 @@ struct CompactionFaultTests {
   }
 
   @Test(.needs("strace"))
-  func `15: a journal that is killed within a compaction is whole, and the next one ends it`()
+  func `15: a kill during a compaction leaves a valid journal, and the next one completes it`()
     throws
   {
     let daemon = try DaemonProcess()
@@ -75,7 +75,7 @@ struct CompactionFaultTests {
   }
 
   @Test(.needs("strace"))
-  func `25: a compaction that is ended leaves what it has done, and the next one ends it`() throws {
+  func `25: a stopped compaction keeps its progress, and the next one completes it`() throws {
     let wrapper = Disturbance.slowDisk(milliseconds: 50)
     let daemon = try DaemonProcess()
     try fill(daemon, 50)
@@ -99,7 +99,7 @@ struct CompactionFaultTests {
   }
 
   @Test
-  func `16: a log that is cut within a compaction opens with what stands before`() throws {
+  func `16: a log truncated during a compaction opens with the events before the cut`() throws {
     let daemon = try DaemonProcess()
     try fill(daemon, 30)
     let client = try TestSocket(daemon.socket)
@@ -119,7 +119,7 @@ struct CompactionFaultTests {
   }
 
   @Test
-  func `17: without the snapshot that stands for what is gone the daemon does not start`() throws {
+  func `17: without the snapshot of removed events the daemon does not start`() throws {
     let daemon = try DaemonProcess()
     try fill(daemon, 10)
     let client = try TestSocket(daemon.socket)
@@ -134,7 +134,7 @@ struct CompactionFaultTests {
   }
 
   @Test
-  func `18: without room nothing is removed, and it is when there is some`() throws {
+  func `18: a compaction removes nothing on a full disk, and succeeds when there is room`() throws {
     let directory = try TemporaryMount(kibibytes: 640)
     guard directory.isMounted else { return }  // needs root; the store tests cover EFBIG
     let daemon = try DaemonProcess(in: directory.path)
@@ -160,7 +160,7 @@ struct CompactionFaultTests {
   }
 
   @Test(.needs("strace"), arguments: ["ENOSPC", "EDQUOT", "EFBIG"])
-  func `18: a checkpoint, a snapshot and a compaction without room lose nothing`(error: String)
+  func `18: a checkpoint, a snapshot and a compaction on a full disk lose nothing`(error: String)
     throws
   {
     let daemon = try DaemonProcess()
@@ -182,7 +182,7 @@ struct CompactionFaultTests {
   }
 
   @Test(.needs("strace"))
-  func `18: a start that finds no room says so, to be tried again`() throws {
+  func `18: a start on a full disk fails with an error, and can be retried`() throws {
     let daemon = try DaemonProcess()
     try fill(daemon, 1)
     #expect(daemon.end() == 0)
@@ -195,7 +195,9 @@ struct CompactionFaultTests {
   }
 
   @Test(.needs("strace"))
-  func `19: a checkpoint whose fsync fails is the end, and nothing answered is lost`() throws {
+  func `19: a failed fsync of a checkpoint ends the daemon, and no acknowledged event is lost`()
+    throws
+  {
     let daemon = try DaemonProcess()
     daemon.end()
     let wrapper = Disturbance.wrapper("fdatasync:error=EIO", onlyOn: daemon.journal)

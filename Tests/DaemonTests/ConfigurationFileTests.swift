@@ -39,7 +39,7 @@ struct ConfigurationFileTests {
   }
 
   @Test
-  func `the installed file is taken, and so are the settings that are comments in it`() throws {
+  func `the installed file is accepted, also with its commented settings`() throws {
     #expect(try check(Files.text(of: Self.directory + "/binder.conf")))
     let settings = try settings
     #expect(try check(settings.text.text.replacing("/etc/binder/bind.d", with: "/")))
@@ -74,7 +74,7 @@ struct ConfigurationFileTests {
     #"{"roles":[{"name":"a","users":[-1]}]}"#, #"{"roles":[{"name":"a","users":[],"read":"**"}]}"#,
     #"{"roles":[{"name":"a","users":[],"read":{"alow":[]}}]}"#, #"[]"#,
   ])
-  func `what the schema refuses the daemon refuses`(text: String) throws {
+  func `the daemon refuses a file that the schema refuses`(text: String) throws {
     #expect(Self.schema.fault(in: try JSONValue(parsing: text)) != nil)
     #expect(try !check(text))
   }
@@ -86,7 +86,7 @@ struct ConfigurationFileTests {
     #"{"retention":[{"streams":"a/**","max_bytes":"4G"},{"streams":"**","max_count":1}]}"#,
     #"{"roles":[{"name":"a_1","groups":[0],"methods":{"deny":["a"]},"read":["**"]}]}"#,
   ])
-  func `what the schema takes the daemon takes`(text: String) throws {
+  func `the daemon accepts a file that the schema accepts`(text: String) throws {
     #expect(Self.schema.fault(in: try JSONValue(parsing: text)) == nil)
     #expect(try check(text))
   }

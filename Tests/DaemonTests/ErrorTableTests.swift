@@ -96,7 +96,7 @@ struct ErrorTableTests {
   private let wait = #"{"id":1,"method":"wait","params":{"source":"cells/never"}}"#
 
   @Test
-  func `every error of the table comes with its data`() throws {
+  func `every error of the table has its documented data`() throws {
     var missing = Set(ErrorName.allCases)
     func expect(_ name: ErrorName, _ line: String?) throws {
       try check(line, name)

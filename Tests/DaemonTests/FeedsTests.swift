@@ -21,7 +21,7 @@ struct FeedsTests {
   private static let local = #"{ "web": { "allow_local": true } }"#
 
   @Test
-  func `a feed is followed, kept over a crash, and not sent again when it is the same`() throws {
+  func `a feed is observed, survives a crash, and is not sent again if unchanged`() throws {
     let server = WebServer { request in
       request.headers["if-none-match"] == "\"1\""
         ? .status("304 Not Modified") : .text(Self.rss, headers: ["ETag": "\"1\""])
@@ -63,7 +63,7 @@ struct FeedsTests {
   }
 
   @Test
-  func `what goes wrong is told, and the daemon ends while a server is silent`() throws {
+  func `fetch errors are reported, and the daemon shuts down while a server is silent`() throws {
     let server = WebServer([
       "/html": .text("<html></html>"), "/silent": .nothing,
       "/file": .status("302 Found", headers: ["Location": "file:///etc/passwd"]),
@@ -93,7 +93,7 @@ struct FeedsTests {
   }
 
   @Test
-  func `this machine is asked only where that is allowed, from a reload on`() throws {
+  func `local servers are fetched only if allowed, also after a reload`() throws {
     let server = WebServer(["/": .text(Self.rss)])
     let (daemon, directory) = try daemon("{}")
     let client = try TestSocket(daemon.socket)

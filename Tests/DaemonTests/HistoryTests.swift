@@ -16,7 +16,7 @@ struct HistoryTests {
   }()
 
   @Test(arguments: seeds)
-  func `15: whatever is killed, commands are done once and readers see each event once`(
+  func `15: commands run once and readers see each event once across random kills`(
     seed: UInt64
   ) throws {
     let directory = try TemporaryDirectory()

@@ -8,8 +8,7 @@ struct JournalDiskTests {
   // MARK: 18: a full disk
 
   @Test
-  func `18: without room commands are refused, all else goes on, and it recovers by itself`() throws
-  {
+  func `18: a full disk refuses only commands, and the daemon recovers automatically`() throws {
     let directory = try TemporaryMount(kibibytes: 512)
     guard directory.isMounted else { return }  // needs root; the store tests cover EFBIG
     let daemon = try DaemonProcess(in: directory.path)
@@ -42,7 +41,7 @@ struct JournalDiskTests {
   }
 
   @Test(.enabled(if: TemporaryMount.canCopyOnWrite))
-  func `18: a full disk that copies on write is a refusal as any other`() throws {
+  func `18: a full copy-on-write disk refuses commands like any other`() throws {
     let place = try TemporaryMount(copyOnWriteMebibytes: 128)
     let daemon = try DaemonProcess(in: place.path)
     _ = try run([
@@ -72,7 +71,8 @@ struct JournalDiskTests {
   // MARK: 19: an unreliable write
 
   @Test(.needs("strace"))
-  func `who waits for the disk is answered when it has it, where others need not wait`() throws {
+  func `a command that waits for the disk is answered after the flush, and others earlier`() throws
+  {
     let place = try TemporaryDirectory()
     let trace = place.path + "/trace"
     let daemon = try DaemonProcess(
@@ -98,8 +98,7 @@ struct JournalDiskTests {
   }
 
   @Test(.needs("strace"))
-  func `what a killed daemon left to the kernel is on the disk before the next one begins`() throws
-  {
+  func `a start flushes the writes that a killed daemon left to the kernel`() throws {
     let place = try TemporaryDirectory()
     let trace = place.path + "/trace"
     let daemon = try DaemonProcess(["--durability", "os"])
@@ -120,10 +119,9 @@ struct JournalDiskTests {
     #expect(again.end() == 0)
   }
 
-  /// On shared storage, as with NFS, only the fsync reports a full disk; the data may be there all
-  /// the same.
+  /// On shared storage such as NFS, only fsync reports a full disk; the data may still be stored.
   @Test(.needs("strace"), arguments: ["EIO", "ENOSPC", "EDQUOT"])
-  func `19: after a failed fsync nothing is answered as if it were durable, and the daemon ends`(
+  func `19: after a failed fsync no answer claims durability, and the daemon ends`(
     errno: String
   ) throws {
     let daemon = try DaemonProcess(
@@ -153,7 +151,7 @@ struct JournalDiskTests {
   }
 
   @Test
-  func `18: a full disk is no reason not to read what is there`() throws {
+  func `18: a journal on a full disk can be read`() throws {
     let mount = try TemporaryMount(kibibytes: 512)
     guard mount.isMounted else { return }  // only root can mount
     let home = try TemporaryDirectory()
@@ -175,7 +173,7 @@ struct JournalDiskTests {
   }
 
   @Test
-  func `18: a start without room to keep a damaged log leaves the log, to be tried again`() throws {
+  func `18: a start without room to save a damaged log keeps it, and can be retried`() throws {
     let mount = try TemporaryMount(kibibytes: 2048)
     guard mount.isMounted else { return }  // only root mounts
     let home = try TemporaryDirectory()

@@ -7,7 +7,7 @@ struct JournalFaultTests {
   // MARK: 15: kill -9
 
   @Test
-  func `15: after fifty kills under load everything answered is there, and nothing twice`() throws {
+  func `15: after fifty kills under load every acknowledged event is there exactly once`() throws {
     let daemon = try DaemonProcess()
     var expected = 0  // acknowledged increments of `n`
     var command = 0
@@ -56,7 +56,7 @@ struct JournalFaultTests {
     ("cut", 1), ("cut", 100), ("cut", 4_096), ("cut", 5_000), ("zero", 4_096), ("zero", 6_000),
     ("flip", 1), ("flip", 100), ("flip", 3_000), ("flip", 4_096),
   ])
-  func `16: a journal whose log is damaged at its end opens with what stands before`(
+  func `16: a journal with a damaged end of its log opens with the events before it`(
     how: String, bytes: Int
   ) throws {
     let daemon = try DaemonProcess()
@@ -96,7 +96,7 @@ struct JournalFaultTests {
   // MARK: 17: a damaged row
 
   @Test
-  func `17: a journal with a damaged event is not served, and can be read`() throws {
+  func `17: a journal with a damaged event is not served, but can be read`() throws {
     let daemon = try DaemonProcess()
     try daemon.fill(20)
     daemon.end(SIGKILL)
@@ -134,7 +134,7 @@ struct JournalFaultTests {
   }
 
   @Test
-  func `17: what a snapshot holds is not read again, however many cells it holds`() throws {
+  func `17: events covered by a snapshot are not replayed, even with very many cells`() throws {
     let daemon = try DaemonProcess()
     let client = try TestSocket(daemon.socket)
     let count = JSONLimits.members + 100
@@ -167,7 +167,7 @@ struct JournalFaultTests {
   }
 
   @Test
-  func `17: what keeps a daemon from starting, verify finds as well`() throws {
+  func `17: verify finds the damage that prevents a start`() throws {
     let daemon = try DaemonProcess()
     try daemon.fill(3)
     daemon.end()
@@ -180,7 +180,7 @@ struct JournalFaultTests {
   }
 
   @Test
-  func `17: verify does not disturb a daemon, nor hear of it`() throws {
+  func `17: verify does not affect a running daemon`() throws {
     let daemon = try DaemonProcess()
     try daemon.fill(3)
     _ = try run([DaemonProcess.executable, "--verify", "--journal", daemon.journal], 0)

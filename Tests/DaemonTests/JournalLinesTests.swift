@@ -23,7 +23,7 @@ struct JournalLinesTests {
   // MARK: Existing files
 
   @Test
-  func `a daemon's journal is not replaced by its own backup or export, by any name`() throws {
+  func `a backup or export never replaces its own journal, under any name`() throws {
     let daemon = try DaemonProcess()
     try daemon.fill(3)
     let journal = daemon.journal
@@ -45,7 +45,7 @@ struct JournalLinesTests {
   }
 
   @Test
-  func `a journal that a daemon has is not replaced by one made of another`() throws {
+  func `a journal in use is not replaced by a backup or export of another`() throws {
     let (daemon, other) = (try DaemonProcess(), try DaemonProcess())
     try daemon.fill(2)
     let soft = directory.path + "/soft"
@@ -63,7 +63,7 @@ struct JournalLinesTests {
   // MARK: Export
 
   @Test
-  func `a file that is there is kept when an export takes its place, and nothing else stays`()
+  func `a forced export keeps the replaced file, and leaves no other files`()
     throws
   {
     let daemon = try DaemonProcess()
@@ -79,7 +79,7 @@ struct JournalLinesTests {
   }
 
   @Test
-  func `an export that does not come to its end leaves what was there`() throws {
+  func `a failed export keeps the existing file`() throws {
     let daemon = try DaemonProcess()
     try daemon.fill(20)
     daemon.end(SIGKILL)
@@ -110,7 +110,7 @@ struct JournalLinesTests {
     ("feeds/a", "feeds.dropped", #"{"at":-1}"#, "there is no feed a"),
     ("chat/rooms/7", "chat.left", #"{"id":7,"name":"kim"}"#, "there is no room 7"),
   ])
-  func `what the services cannot take in is not imported, and the event is named`(
+  func `an event that a service refuses is named and not imported`(
     stream: String, type: String, data: String, rule: String
   ) throws {
     write([("cells/a", "cells.set", #"{"value":1}"#), (stream, type, data)])
@@ -121,7 +121,7 @@ struct JournalLinesTests {
   }
 
   @Test
-  func `a daemon does not trap on an event that cannot be, it names it and ends`() throws {
+  func `a daemon names an invalid event and ends without a crash`() throws {
     let daemon = try DaemonProcess()
     try daemon.fill(1)
     daemon.end()
@@ -136,7 +136,7 @@ struct JournalLinesTests {
   }
 
   @Test
-  func `after the last number a client is refused, and the daemon goes on`() throws {
+  func `after the last number a command is refused, and the daemon continues`() throws {
     write([
       ("people/\(Int.max)", "people.created", ##"{"name":"x","color":"#808080"}"##)
     ])

@@ -8,7 +8,7 @@ struct JournalOwnerTests {
   // MARK: 22: files at the path of the socket
 
   @Test
-  func `22: a socket is replaced when nobody listens, and nothing else is touched`() throws {
+  func `22: an abandoned socket is replaced, and no other file is touched`() throws {
     let daemon = try DaemonProcess()
     daemon.end(SIGKILL)
     #expect(access(daemon.socket, F_OK) == 0)
@@ -41,7 +41,7 @@ struct JournalOwnerTests {
   // MARK: 23: two daemons, one journal
 
   @Test
-  func `23: a second daemon on a journal names the first and goes away`() throws {
+  func `23: a second daemon on a journal names the first and ends`() throws {
     let daemon = try DaemonProcess()
     try daemon.fill(3)
     let other = try DaemonProcess(
@@ -52,7 +52,7 @@ struct JournalOwnerTests {
   }
 
   @Test
-  func `23: by whatever name, a journal has one daemon`() throws {
+  func `23: a journal has one daemon under all of its names`() throws {
     let daemon = try DaemonProcess()
     try daemon.fill(3)
     let (soft, hard) = (daemon.directory + "/soft.db", daemon.directory + "/hard.db")
@@ -77,7 +77,7 @@ struct JournalOwnerTests {
   }
 
   @Test
-  func `23: a copy of a journal, and a backup that is written, are other journals`() throws {
+  func `23: a copy of a journal and a served backup get new epochs`() throws {
     let daemon = try DaemonProcess()
     try daemon.fill(3)
     let epoch = try daemon.epoch()
@@ -96,7 +96,7 @@ struct JournalOwnerTests {
       )
       #expect(errorName(answer) == "epoch_mismatch", "\(answer)")
       client.close()
-      // Only once: after that it is its own journal.
+      // Only once: after that it is an independent journal.
       try other.killAndStart(["--journal", name])
       #expect(try other.epoch() == renewed)
       #expect(other.end() == 0)
@@ -121,7 +121,7 @@ struct JournalOwnerTests {
   }
 
   @Test
-  func `24: events of a type that nobody knows are kept and shown`() throws {
+  func `24: events of an unknown type are retained and shown`() throws {
     let daemon = try DaemonProcess()
     try daemon.fill(1)
     daemon.end()
@@ -160,7 +160,7 @@ struct JournalOwnerTests {
   }
 
   @Test
-  func `24: a journal of version 1 is made one of version 2, and works on`() throws {
+  func `24: a journal of version 1 is upgraded to version 2, and works`() throws {
     let daemon = try DaemonProcess()
     try daemon.fill(20)
     daemon.end()
@@ -181,7 +181,7 @@ struct JournalOwnerTests {
   // MARK: 22: the path of the journal
 
   @Test
-  func `22: a journal is not kept where another user can take it away`() throws {
+  func `22: a journal in a directory of another user is refused`() throws {
     guard getuid() == 0 else { return }  // only root can change owners
     let home = try TemporaryDirectory()
     let foreign = home.path + "/foreign"
@@ -204,7 +204,7 @@ struct JournalOwnerTests {
   }
 
   @Test
-  func `22: what is no file is no journal, and nobody waits for it`() throws {
+  func `22: a path that is not a regular file is refused immediately`() throws {
     let home = try TemporaryDirectory()
     let fifo = home.path + "/fifo"
     mkfifo(fifo, 0o600)

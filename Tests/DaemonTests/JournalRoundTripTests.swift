@@ -34,7 +34,7 @@ struct JournalRoundTripTests {
   }
 
   @Test
-  func `a journal with 5,000 of everything is exported, imported, and exported the same`() throws {
+  func `a journal with 5,000 of everything is exported, imported and exported unchanged`() throws {
     let daemon = try DaemonProcess()
     let client = try TestSocket(daemon.socket)
     try call(client) { #"{"id":1,"method":"cells.set","params":["n\#($0)",{"v":[\#($0),1.50]}]}"# }

@@ -32,7 +32,7 @@ struct JournalToolTests {
   }
 
   @Test(.enabled(if: geteuid() == 0))
-  func `a journal that root restores belongs to whom the old one belonged`() throws {
+  func `a journal restored by root keeps the owner of the old one`() throws {
     let (daemon, backup) = try journalAndBackup()
     for file in [daemon.journal, daemon.journal + ".lock"] {
       chown(file, 4001, 4002)
@@ -45,8 +45,7 @@ struct JournalToolTests {
   }
 
   @Test(.enabled(if: geteuid() == 0))
-  func `where there was no journal, what root makes belongs to the owner of the directory`() throws
-  {
+  func `a new journal made by root belongs to the owner of the directory`() throws {
     let (daemon, backup) = try journalAndBackup()
     let state = directory.path + "/state"
     mkdir(state, 0o750)
@@ -66,7 +65,7 @@ struct JournalToolTests {
   }
 
   @Test
-  func `a journal that a daemon has is not restored, and what to stop is said`() throws {
+  func `a journal in use is not restored, and the error names the process`() throws {
     let (daemon, backup) = try journalAndBackup()
     try daemon.start()
     for work in ["--restore", "--import"] {
@@ -78,7 +77,7 @@ struct JournalToolTests {
   }
 
   @Test
-  func `of another journal than the one that is meant nothing is copied`() throws {
+  func `a tool refuses a journal with another epoch`() throws {
     let (daemon, _) = try journalAndBackup()
     let target = directory.path + "/target"
     let works = [["--backup", target], ["--export", target], ["--verify"], ["--info"]]
@@ -96,7 +95,7 @@ struct JournalToolTests {
   }
 
   @Test
-  func `a daemon says where its journal is from the root on`() throws {
+  func `a daemon reports the absolute path of its journal`() throws {
     let daemon = try DaemonProcess(
       wrapper: ["sh", "-c", #"cd "$0" && exec "$@""#, directory.path],
       waits: false)
@@ -109,7 +108,7 @@ struct JournalToolTests {
   }
 
   @Test
-  func `values are removed from a journal that no daemon has`() throws {
+  func `values are removed from a journal that is not in use`() throws {
     let daemon = try DaemonProcess()
     try daemon.fill(40, value: "\"\(String(repeating: "x", count: 30_000))\"")
     let client = try TestSocket(daemon.socket)
@@ -151,14 +150,14 @@ struct JournalToolTests {
   }
 
   @Test
-  func `nothing is left beside a backup that is read`() throws {
+  func `reading a backup leaves no files beside it`() throws {
     let (_, backup) = try journalAndBackup()
     for work in ["--verify", "--info"] { _ = try binderd([work, "--journal", backup]) }
     #expect(Files.names(in: directory.path) == ["b.db"])
   }
 
   @Test
-  func `a backup goes to a file, whose directory is there`() throws {
+  func `a backup needs a file in an existing directory`() throws {
     let (daemon, _) = try journalAndBackup()
     #expect(
       try binderd(["--backup", "-", "--journal", daemon.journal], 64)

@@ -134,7 +134,7 @@ struct KilledCrowdTests {
 
   @Test
   func
-    `15: clients that are killed off together lose nothing, and watchers miss and repeat nothing`()
+    `15: clients across kills lose no command, and watchers miss and repeat no frame`()
     throws
   {
     let daemon = try DaemonProcess()

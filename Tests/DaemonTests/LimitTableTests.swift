@@ -93,7 +93,7 @@ struct LimitTableTests {
   }
 
   @Test
-  func `a line that breaks a limit is answered with its name`() throws {
+  func `a line over a limit is answered with the name of the limit`() throws {
     var names: [LimitName] = []
     for name in LimitName.allCases {
       guard let lines = lines(name) else { continue }
@@ -115,7 +115,7 @@ struct LimitTableTests {
   }
 
   @Test
-  func `what is too much in flight is refused`() throws {
+  func `too many requests in flight are refused`() throws {
     let clients = try (0..<3).map { _ in try TestSocket(daemon.socket) }
     try clients[0].send(wait, wait)
     try expect(.inFlight, 1, inNextOf: clients[0])
@@ -126,7 +126,7 @@ struct LimitTableTests {
   }
 
   @Test
-  func `who breaks a limit of time or number is told it with the last line`() throws {
+  func `the last line before a disconnect names the exceeded limit`() throws {
     func lastLine(_ sent: [UInt8]) throws -> String? {
       let client = try TestSocket(daemon.socket, isRecorded: false)
       try client.send(bytes: sent)
@@ -149,7 +149,7 @@ struct LimitTableTests {
   }
 
   @Test(.enabled(if: getuid() == 0, "only root can become other users"))
-  func `a user has as many connections as he may`() throws {
+  func `the number of connections of a user is limited`() throws {
     let first = try OtherUser(uid: 4001, groups: [], socket: daemon.socket)
     #expect(first.call(#"{"id":2,"method":"ping"}"#)?.contains("result") == true)
     let line = try OtherUser(uid: 4001, groups: [], socket: daemon.socket).line()
@@ -157,7 +157,7 @@ struct LimitTableTests {
   }
 
   @Test
-  func `who takes nothing is hung up on, by bytes or by time`() throws {
+  func `a client that does not read is disconnected, by bytes or by time`() throws {
     let client = try TestSocket(daemon.socket)
     _ = try client.call(
       #"{"id":1,"method":"set","params":["cells/a","\#(String(repeating: "x", count: 3_000))"]}"#)

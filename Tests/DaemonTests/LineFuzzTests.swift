@@ -54,7 +54,7 @@ final class LineFuzzTests {
     ])
 
   @Test
-  func `every line gets one answer that fits the schema, wherever it is cut`() throws {
+  func `every line gets one answer that fits the schema, in pieces of any size`() throws {
     let found = Fuzzing("lines").run(Self.mutation.make) { input in
       do {
         return try fault(input)

@@ -25,12 +25,12 @@ struct OldJournalTests {
   }
 
   @Test
-  func `there is a journal of each form`() {
+  func `a journal of each form exists`() {
     #expect(Self.journals.count == 5)
   }
 
   @Test(arguments: journals)
-  func `24: a journal of an old form starts with all that it holds`(name: String) throws {
+  func `24: a journal of an old form starts with all its values`(name: String) throws {
     let daemon = try start(name)
     let client = try TestSocket(daemon.socket)
     #expect(try value("cells/lamp", client) == "false")
@@ -53,7 +53,7 @@ struct OldJournalTests {
   }
 
   @Test(arguments: journals.filter { $0.hasPrefix("format-2") })
-  func `24: what a compaction has left in snapshots alone is there`(name: String) throws {
+  func `24: values that exist only in snapshots are restored`(name: String) throws {
     let daemon = try start(name)
     let client = try TestSocket(daemon.socket)
     #expect(try daemon.sqlite("SELECT count(*) FROM event WHERE seq BETWEEN 4 AND 15") == "0\n")

@@ -4,7 +4,7 @@ import Testing
 /// Fault 2: clients that never end a line.
 struct PatienceTests {
   @Test
-  func `2: clients that send a byte now and then are hung up on, and cost next to nothing`() throws
+  func `2: clients that send a byte now and then are disconnected, and cost almost nothing`() throws
   {
     let bench = try FaultBench(limits: ["partial_line_ms": 3_000])
     let (daemon, other) = (bench.daemon, bench.old)

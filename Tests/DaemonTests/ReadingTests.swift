@@ -19,7 +19,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `where no journal is none is made by reading`() throws {
+  func `reading a missing journal creates none`() throws {
     let directory = try TemporaryDirectory()
     for name in ["missing.db", "missing/journal.db", "empty.db"] {
       let journal = directory.path + "/" + name
@@ -33,7 +33,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `a journal is checked while a daemon writes it`() throws {
+  func `a journal is verified while a daemon writes it`() throws {
     let daemon = try DaemonProcess()
     try fill(daemon, 20)
     #expect(try verify(daemon.journal).contains("20 of 20 events read back"))
@@ -43,7 +43,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `a journal that a daemon writes is not served by a second one`() throws {
+  func `a journal that one daemon writes is not served by another`() throws {
     let daemon = try DaemonProcess()
     let other = try DaemonProcess(
       ["--socket", daemon.directory + "/other.sock", "--journal", daemon.journal, "--read-only"],
@@ -53,7 +53,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `a journal that is served for reading is not written by a second daemon`() throws {
+  func `a journal that is served read-only is not written by another daemon`() throws {
     let daemon = try DaemonProcess()
     try fill(daemon, 3)
     daemon.end()
@@ -65,7 +65,7 @@ struct ReadingTests {
   }
 
   @Test(arguments: [SIGTERM, SIGKILL])
-  func `a journal on a disk that takes no writes is checked and served`(end: CInt) throws {
+  func `a journal on a read-only disk is verified and served`(end: CInt) throws {
     let mount = try TemporaryMount(kibibytes: 4096)
     guard mount.isMounted else { return }  // needs root
     let writer = try DaemonProcess(in: mount.path)
@@ -89,7 +89,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `a journal without its lock file is read, and gets none`() throws {
+  func `a journal without a lock file is read, and no lock file is created`() throws {
     let daemon = try DaemonProcess()
     try fill(daemon, 3)
     daemon.end()

@@ -6,7 +6,7 @@ import Testing
 /// The memory of a start.
 struct ReplayMemoryTests {
   @Test
-  func `a replay of large events takes no more memory than of small ones`() throws {
+  func `a replay of large events needs no more memory than one of small events`() throws {
     guard !DaemonProcess.isSanitized else { return }
     let daemon = try DaemonProcess()
     let client = try TestSocket(daemon.socket)

@@ -5,7 +5,7 @@ import Testing
 /// Retention by the configuration, and its effect on readers.
 struct RetentionTests {
   @Test
-  func `a reader is told which events between others are not kept, live or by its cursor`() throws {
+  func `a reader learns which events were removed, live or at its cursor`() throws {
     let place = try TemporaryDirectory()
     defer { withExtendedLifetime(place) {} }
     let file = place.path + "/binder.conf"

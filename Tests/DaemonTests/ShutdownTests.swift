@@ -22,7 +22,7 @@ struct ShutdownTests {
   }
 
   @Test(.needs("strace"))
-  func `what was asked before the end is answered, however slow the disk is`() throws {
+  func `requests before the shutdown are answered, even if the disk is slow`() throws {
     let wrapper = Disturbance.slowDisk(milliseconds: 3_000)
     let daemon = try DaemonProcess()
     daemon.end()
@@ -46,7 +46,7 @@ struct ShutdownTests {
   }
 
   @Test(.needs("strace"))
-  func `what only notifications have written is waited for, and what waits behind them is run`()
+  func `the shutdown waits for writes without an id, and runs the requests behind them`()
     throws
   {
     let wrapper = Disturbance.slowDisk(milliseconds: 500)
@@ -65,7 +65,7 @@ struct ShutdownTests {
   }
 
   @Test(.needs("strace"))
-  func `25: signals that come together are one, and everything is answered first`() throws {
+  func `25: simultaneous signals count as one, and all requests are answered first`() throws {
     let wrapper = Disturbance.slowDisk(milliseconds: 2_000)
     let daemon = try DaemonProcess()
     daemon.end()
@@ -84,7 +84,8 @@ struct ShutdownTests {
   }
 
   @Test(.needs("strace"))
-  func `25: a second signal waits for the disk, and not for clients that do not read`() throws {
+  func `25: after a second signal the daemon waits for the disk, but not for slow clients`() throws
+  {
     let wrapper = Disturbance.slowDisk(milliseconds: 3_000)
     let daemon = try DaemonProcess()
     daemon.end()
@@ -103,7 +104,7 @@ struct ShutdownTests {
   }
 
   @Test(.needs("strace"))
-  func `25: a third signal ends it at once`() throws {
+  func `25: a third signal ends the daemon immediately`() throws {
     let wrapper = Disturbance.slowDisk(milliseconds: 8_000)
     let daemon = try DaemonProcess()
     daemon.end()
@@ -138,7 +139,7 @@ struct ShutdownTests {
   }
 
   @Test(.needs("strace"))
-  func `25: a signal to read the configuration again does not end a replay`() throws {
+  func `25: SIGHUP does not end a replay`() throws {
     let manager = try ServiceManagerSocket()
     let (daemon, wrapper) = try longReplay(manager)
     let slow = try DaemonProcess(wrapper: wrapper, in: daemon.directory, waits: false)
@@ -150,7 +151,7 @@ struct ShutdownTests {
   }
 
   @Test(.needs("strace"))
-  func `25: a replay that is ended can be begun again`() throws {
+  func `25: an interrupted replay can be repeated`() throws {
     let manager = try ServiceManagerSocket()
     let (daemon, wrapper) = try longReplay(manager)
     for _ in 0..<2 {
@@ -164,7 +165,7 @@ struct ShutdownTests {
   }
 
   @Test
-  func `25: a long catch-up that is ended goes on behind what was sent`() throws {
+  func `25: an interrupted catch-up resumes after the last sent event`() throws {
     let daemon = try DaemonProcess()
     let writer = try TestSocket(daemon.socket)
     let text = String(repeating: "x", count: 4_000)
@@ -205,7 +206,7 @@ struct ShutdownTests {
   }
 
   @Test
-  func `a client that does not read what it asked for delays the end by the grace only`() throws {
+  func `a client that does not read delays the shutdown by the grace period only`() throws {
     let daemon = try DaemonProcess()
     let client = try TestSocket(daemon.socket)
     let text = String(repeating: "x", count: 50_000)

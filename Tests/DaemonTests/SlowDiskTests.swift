@@ -4,7 +4,7 @@ import Testing
 /// Fault 20: slow, short and interrupted system calls.
 struct SlowDiskTests {
   @Test(.needs("strace"))
-  func `20: while the disk is slow answers come late, and everybody else is served`() throws {
+  func `20: a slow disk delays answers to commands, and other requests are served`() throws {
     let manager = try ServiceManagerSocket()
     let wrapper = Disturbance.slowDisk(milliseconds: 2_000)
     let daemon = try DaemonProcess()
@@ -34,7 +34,7 @@ struct SlowDiskTests {
   }
 
   @Test(.needs("strace"))
-  func `20: the commands that come while the disk is busy are one more write`() throws {
+  func `20: commands that arrive during a flush share the next one`() throws {
     let wrapper = Disturbance.slowDisk(milliseconds: 300)
     let daemon = try DaemonProcess()
     daemon.end()
@@ -53,7 +53,7 @@ struct SlowDiskTests {
   }
 
   @Test(.needs("strace"))
-  func `20: interrupted calls are made again, and a full socket is waited for`() throws {
+  func `20: interrupted calls are repeated, and the daemon waits for a full socket`() throws {
     let wrapper = Disturbance.wrapper(
       "pread64:error=EINTR:when=3+3", "pwrite64:error=EINTR:when=2+2",
       "recvfrom:error=EINTR:when=2+2", "sendto:error=EAGAIN:when=3+3",

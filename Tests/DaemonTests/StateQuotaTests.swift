@@ -37,7 +37,7 @@ struct StateQuotaTests {
   }
 
   @Test
-  func `the state grows to its quota and no further, also after a kill`() throws {
+  func `the state never exceeds its quota, also after a kill`() throws {
     var client = try TestSocket(daemon.socket)
     for i in 0..<15 {
       #expect(try refusal(client.call(append("l\(i)"))) == nil)
@@ -65,7 +65,7 @@ struct StateQuotaTests {
   }
 
   @Test(.enabled(if: getuid() == 0, "only root can become other users"))
-  func `a user fills a share of it, and others have theirs`() throws {
+  func `one user can fill only a share of the quota, and others have theirs`() throws {
     let client = try OtherUser(uid: 4001, groups: [], socket: daemon.socket)
     var answer: String?
     for i in 0..<7 {
@@ -92,7 +92,9 @@ struct StateQuotaTests {
   }
 
   @Test
-  func `a name without a value is forgotten at a start after its events were removed`() throws {
+  func `a name without a value is forgotten at the first start after its events were removed`()
+    throws
+  {
     let client = try TestSocket(daemon.socket)
     for i in 0..<200 {
       _ = try client.call(line("cells.set", #"["n\#(i)",1]"#))

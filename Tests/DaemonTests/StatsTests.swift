@@ -25,7 +25,7 @@ struct StatsTests {
   }
 
   @Test
-  func `whoever asks sees the same measurement`() throws {
+  func `all clients see the same measurement`() throws {
     let watcher = try TestSocket(daemon.socket)
     _ = try watcher.call(#"{"id":1,"method":"subscribe","params":["daemon/stats"]}"#)
     for i in 0..<50 {
@@ -51,7 +51,7 @@ struct StatsTests {
   }
 
   @Test(arguments: ["daemon/stats", "daemon/connections", "system/memory"])
-  func `members are spelled as everywhere else`(source: String) throws {
+  func `members are in snake case`(source: String) throws {
     let answer = try client.call(#"{"id":1,"method":"get","params":["\#(source)"]}"#)
     #expect(answer.contains("_"))
     #expect(answer.utf8.allSatisfy { !(UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0) })

@@ -18,7 +18,7 @@ struct TranscriptTests {
   static let all = Files.names(in: directory)
 
   @Test(arguments: all)
-  func `the daemon does what the transcript says`(name: String) throws {
+  func `the daemon behaves as in the transcript`(name: String) throws {
     try play(name) { _, _ in }
   }
 
@@ -113,7 +113,7 @@ struct TranscriptTests {
   }
 
   @Test
-  func `a result that is wrong in one place does not fit its schema`() throws {
+  func `a result with one fault does not fit its schema`() throws {
     var (results, wrong, methods) = (0, 0, Set<String>())
     for name in Self.all {
       try play(name) { method, frame in
@@ -156,7 +156,7 @@ struct TranscriptTests {
   }
 
   @Test
-  func `every error stands in a transcript`() {
+  func `every error occurs in a transcript`() {
     let text = Self.all.map { Files.text(of: "\(Self.directory)/\($0)") }.joined()
     for name in ErrorName.allCases {
       #expect(text.contains(#""name":"\#(name.rawValue)""#), "\(name.rawValue)")
@@ -164,7 +164,7 @@ struct TranscriptTests {
   }
 
   @Test
-  func `the schema has the result of each method as rpc.discover says`() throws {
+  func `the schema of each result agrees with rpc.discover`() throws {
     let daemon = try DaemonProcess()
     let client = try TestSocket(daemon.socket)
     // The document must fit into a line of the default length; if not, share more of its schemas.
@@ -210,12 +210,12 @@ struct TranscriptTests {
   }
 
   @Test
-  func `there are transcripts`() {
+  func `transcripts exist`() {
     #expect(Self.all.count > 5)
   }
 
   @Test
-  func `the schema of requests refuses no id that the daemon takes, and most that it refuses`()
+  func `the request schema accepts all valid ids, and refuses most invalid ones`()
     throws
   {
     let requests = Schema(named: "client-frame.schema.json")

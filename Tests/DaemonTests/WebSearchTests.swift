@@ -38,7 +38,7 @@ struct WebSearchTests {
   }
 
   @Test
-  func `the web is searched once, and as one types`() throws {
+  func `the web is searched by a call, and while the user types`() throws {
     let server = WebServer { request in
       request.path.contains("term=tea") ? .text(Self.answer) : .text(#"{"results":[]}"#)
     }
@@ -64,7 +64,7 @@ struct WebSearchTests {
   }
 
   @Test
-  func `what goes wrong is told: a status, no JSON, too much, a server of this machine`() throws {
+  func `errors are reported: a status, invalid JSON, a long answer, a local server`() throws {
     let server = WebServer { request in
       switch request.path {
       case let path where path.contains("term=status"): .status("500 Broken")

@@ -4,7 +4,7 @@ import Testing
 
 struct DescriptorWatchTests {
   @Test
-  func `it tells what a descriptor is ready for, of that which is waited for`() throws {
+  func `a watch reports the requested events that a descriptor is ready for`() throws {
     let loop = try Loop()
     var ends: [CInt] = [0, 0]
     try #require(pipe(&ends) == 0)
@@ -34,7 +34,7 @@ struct DescriptorWatchTests {
   }
 
   @Test
-  func `what is no descriptor is not watched`() throws {
+  func `an invalid descriptor is rejected`() throws {
     let loop = try Loop()
     #expect(throws: SystemError.self) { try DescriptorWatch(-1, on: loop) { _ in } }
     loop.run()

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 struct LogTests {
-  /// A pipe or a socket whose other end reads when it is told to.
+  /// A pipe or a socket that is read only when a test requests it.
   private final class Sink {
     let input: CInt
     let output: CInt
@@ -25,7 +25,7 @@ struct LogTests {
       close(output)
     }
 
-    /// All that was written and is not read.
+    /// Reads all unread text.
     func text() -> String {
       var bytes: [UInt8] = []
       var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -40,7 +40,7 @@ struct LogTests {
   }
 
   @Test(arguments: [false, true])
-  func `a long line is cut at a code point, and written at once`(isSocket: Bool) {
+  func `a long line is cut at a code point and written in one call`(isSocket: Bool) {
     let sink = Sink(isSocket: isSocket)
     let log = Log(isJournal: true, to: sink.input)
     log.write(.warning, String(repeating: "é", count: 500_000))
@@ -51,12 +51,12 @@ struct LogTests {
   }
 
   @Test(arguments: [false, true])
-  func `nobody waits for a reader: lines that are not taken are dropped and counted`(
+  func `the log does not block: lines that are not read are dropped and counted`(
     isSocket: Bool
   ) {
     let sink = Sink(isSocket: isSocket)
     let log = Log(isJournal: true, to: sink.input)
-    // Far more than any buffer of the kernel; the descriptor of the test itself blocks.
+    // Far more than a kernel buffer holds; the descriptor of the test itself is blocking.
     #expect(fcntl(sink.input, F_GETFL) & O_NONBLOCK == 0)
     for i in 0..<2_000 { log.write(.info, "\(i) " + String(repeating: "x", count: 1_500)) }
     let taken = sink.text().split(separator: "\n")
@@ -69,7 +69,7 @@ struct LogTests {
   }
 
   @Test
-  func `what steers a terminal or turns the direction of text is escaped`() {
+  func `characters that control a terminal or the text direction are escaped`() {
     let sink = Sink(isSocket: false)
     let log = Log(isJournal: true, to: sink.input)
     log.write(.info, "a\u{1B}[31m\nb\u{7F}\u{9B}\u{202E}c\u{2066}\u{2028}\u{200B}\u{FEFF} ümlaut 漢")
@@ -79,7 +79,7 @@ struct LogTests {
   }
 
   @Test
-  func `a log whose reader has left does not end the program`() {
+  func `a log without a reader does not end the program`() {
     var ends: [CInt] = [0, 0]
     socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends)
     close(ends[0])

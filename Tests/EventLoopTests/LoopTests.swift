@@ -18,7 +18,7 @@ struct LoopTests {
   }
 
   @Test
-  func `a timer that is started again waits anew`() throws {
+  func `a restarted timer waits for its new time`() throws {
     let loop = try Loop()
     var fired = 0
     let timer = try EventLoop.Timer(on: loop) { fired += 1 }
@@ -32,7 +32,7 @@ struct LoopTests {
   }
 
   @Test
-  func `turn ends come in order, after the callbacks of the turn`() throws {
+  func `turn-end callbacks run in order, after the other callbacks of the turn`() throws {
     let loop = try Loop()
     var log: [String] = []
     loop.onTurnEnd { log.append("first") }
@@ -47,7 +47,7 @@ struct LoopTests {
   }
 
   @Test
-  func `a turn that skips its wait is followed by the next at once, and that one waits`() throws {
+  func `a turn that skips its wait is followed by the next turn at once`() throws {
     let loop = try Loop()
     var skips = 0
     loop.onTurnEnd { [unowned loop] in
@@ -61,7 +61,7 @@ struct LoopTests {
   }
 
   @Test
-  func `a signal of the process is told on the loop`() throws {
+  func `a process signal is delivered on the loop`() throws {
     let loop = try Loop()
     var count = 0
     let signal = try ProcessSignal(SIGUSR2, on: loop) { count += 1 }
@@ -73,7 +73,7 @@ struct LoopTests {
   }
 
   @Test
-  func `waiting for a signal does not keep the loop running`() throws {
+  func `a signal handler does not keep the loop running`() throws {
     let loop = try Loop()
     let signal = try ProcessSignal(SIGUSR1, on: loop) {}
     loop.run()

@@ -30,7 +30,7 @@ struct SocketListenerTests {
   }
 
   @Test
-  func `clients are accepted, and the file goes with the listener`() throws {
+  func `clients are accepted, and closing the listener removes the file`() throws {
     var accepted: [CInt] = []
     let listener = try listen { accepted.append($0) }
     let peers = try (0..<3).map { _ in try Peer(connectedTo: path) }
@@ -47,8 +47,8 @@ struct SocketListenerTests {
   }
 
   @Test
-  func `the file has its mode whatever the umask is`() async {
-    // The umask belongs to the process, so this runs in one of its own.
+  func `the file has its mode with any umask`() async {
+    // The umask belongs to the process, so this runs in a separate process.
     await #expect(processExitsWith: .success) {
       umask(0)
       let tests = try SocketListenerTests()
@@ -62,8 +62,8 @@ struct SocketListenerTests {
   }
 
   @Test
-  func `the file is of its group before anybody can connect`() throws {
-    // Only root gives files to groups that it is not in.
+  func `the file has its group before a client can connect`() throws {
+    // Only root can give a file to a group that it is not a member of.
     let group: gid_t = getuid() == 0 ? 4_900 : getgid()
     let listener = try SocketListener(path: path, mode: 0o660, group: group, on: loop) {
       Glibc.close($0)
@@ -78,7 +78,7 @@ struct SocketListenerTests {
   }
 
   @Test
-  func `a path of 108 bytes is refused and nothing is bound`() throws {
+  func `a path of 108 bytes is rejected, and nothing is bound`() throws {
     let long = directory.path + "/" + String(repeating: "x", count: 107 - directory.path.utf8.count)
     #expect(long.utf8.count == 108)
     let expected = SystemError(code: ENAMETOOLONG, call: "bind", subject: long)
@@ -88,8 +88,8 @@ struct SocketListenerTests {
   }
 
   @Test
-  func `a socket that nobody listens on is replaced`() throws {
-    // As a daemon that was killed leaves it.
+  func `a stale socket is replaced`() throws {
+    // The state after a daemon was killed.
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
@@ -106,7 +106,7 @@ struct SocketListenerTests {
   }
 
   @Test
-  func `a listener that lives is named and left alone`() throws {
+  func `a live listener is reported and not replaced`() throws {
     let first = try listen()
     #expect(error(path) == .alreadyRunning(pid: getpid()))
     #expect(access(path, F_OK) == 0)
@@ -115,7 +115,7 @@ struct SocketListenerTests {
   }
 
   @Test
-  func `a file that is no socket is left alone`() throws {
+  func `a file that is not a socket is not replaced`() throws {
     let file = directory.path + "/file"
     Glibc.close(open(file, O_CREAT | O_WRONLY, 0o600))
     #expect(error(file) == .notASocket)
@@ -132,7 +132,7 @@ struct SocketListenerTests {
   }
 
   @Test
-  func `a directory that everyone may write to is refused`() throws {
+  func `a world-writable directory is rejected`() throws {
     let open = directory.path + "/open"
     mkdir(open, 0o700)
     chmod(open, 0o777)
@@ -144,14 +144,14 @@ struct SocketListenerTests {
   }
 
   @Test
-  func `a directory that is not there is named`() {
+  func `a missing directory is named in the error`() {
     let missing = directory.path + "/no"
     let expected = SystemError(code: ENOENT, call: "stat", subject: missing)
     #expect(error(missing + "/s") == .system(expected))
   }
 
   @Test
-  func `a file that another daemon has put there is not removed`() throws {
+  func `a file created by another daemon is not removed`() throws {
     let first = try listen()
     unlink(path)
     let second = try listen()
@@ -189,7 +189,7 @@ struct SocketListenerTests {
   }
 
   @Test
-  func `a storm of clients is taken in portions`() throws {
+  func `many clients are accepted in portions`() throws {
     var accepted = 0
     let listener = try listen {
       accepted += 1
@@ -205,13 +205,13 @@ struct SocketListenerTests {
   }
 
   @Test
-  func `without descriptors clients are turned away, and the loop does not spin`() async {
+  func `without free descriptors clients are rejected, and the loop does not spin`() async {
     await #expect(processExitsWith: .success) {
       let tests = try SocketListenerTests()
       var accepted: [CInt] = []
       let listener = try tests.listen { accepted.append($0) }
-      // Clients first, while there are descriptors; then a limit that leaves room for three, or some
-      // more where another thread of the test has had one meanwhile.
+      // Connect clients first, while there are descriptors. Then set a limit that leaves room for
+      // three, or a few more if another thread of the test has just closed some.
       let peers = try (0..<20).map { _ in try Peer(connectedTo: tests.path) }
       let next = dup(0)
       Glibc.close(next)
@@ -234,7 +234,7 @@ struct SocketListenerTests {
 
   // MARK: Descriptors of a service manager
 
-  /// The sentence with which a descriptor is refused; `nil` when it is taken.
+  /// The error message for a descriptor; `nil` if it is accepted.
   private func refusal(ofDescriptor descriptor: CInt) throws -> String? {
     do {
       let listener = try SocketListener(adopting: descriptor, on: loop) { Glibc.close($0) }
@@ -262,7 +262,7 @@ struct SocketListenerTests {
   }
 
   @Test
-  func `of a service manager only a listening Unix stream socket is taken`() throws {
+  func `only a listening Unix stream socket is accepted from a service manager`() throws {
     let good = unixSocket(SOCK_STREAM, at: directory.path + "/good")
     _ = Glibc.listen(good, 1)
     #expect(try refusal(ofDescriptor: good) == nil)

@@ -14,7 +14,7 @@ struct StreamSocketTests {
     socket.delegate = recorder
   }
 
-  /// Every test ends with the socket closed and the loop free to go.
+  /// Closes the socket and runs the loop to its end; every test calls it last.
   private func finish() {
     socket.close()
     socket.close()
@@ -22,7 +22,7 @@ struct StreamSocketTests {
   }
 
   @Test
-  func `bytes arrive while reading is on`() throws {
+  func `bytes arrive while reading is enabled`() throws {
     peer.send("early")
     #expect(try loop.countTurns(forMilliseconds: 5) < 5)
     #expect(recorder.bytes.isEmpty)
@@ -39,7 +39,7 @@ struct StreamSocketTests {
   }
 
   @Test
-  func `one that sends very much is read a little in a turn, and so are the others`() throws {
+  func `each turn reads a limited amount from each socket`() throws {
     let (otherSocket, otherPeer) = try makePair(on: loop)
     let other = Recorder()
     otherSocket.delegate = other
@@ -56,7 +56,7 @@ struct StreamSocketTests {
   }
 
   @Test
-  func `a peer whose last words nobody has read is told of an end, after what was said to it`()
+  func `a peer with unread input still receives the last bytes and the end`()
     throws
   {
     peer.send(String(repeating: "x", count: 50_000))
@@ -69,7 +69,7 @@ struct StreamSocketTests {
   }
 
   @Test
-  func `what the kernel does not take is sent on when there is room`() throws {
+  func `bytes that the kernel does not accept are sent when there is room`() throws {
     let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
     var sent = 0
     var received: [UInt8] = []
@@ -88,7 +88,7 @@ struct StreamSocketTests {
   }
 
   @Test
-  func `a peer that ends its sending side is told of once, and its leaving later, at no cost`()
+  func `a half-close is reported once, and the close later`()
     throws
   {
     socket.setReading(true)
@@ -109,7 +109,7 @@ struct StreamSocketTests {
   }
 
   @Test
-  func `a peer that is gone is told of as the end, then as the leaving`() throws {
+  func `a closed peer is reported as the end, then as the close`() throws {
     socket.setReading(true)
     peer.send("x")
     shutdown(peer.descriptor, CInt(SHUT_RDWR))
@@ -120,7 +120,7 @@ struct StreamSocketTests {
   }
 
   @Test
-  func `sending to a peer that is gone raises no signal and says so`() throws {
+  func `sending to a closed peer returns nil and raises no signal`() throws {
     shutdown(peer.descriptor, CInt(SHUT_RDWR))
     #expect(socket.send(Array("x".utf8)) == nil)
     finish()
@@ -128,7 +128,7 @@ struct StreamSocketTests {
   }
 
   @Test
-  func `a socket may be closed while it is being read`() throws {
+  func `a socket may be closed from its read callback`() throws {
     socket.setReading(true)
     recorder.onReceive = { [socket] in socket.close() }
     peer.send("x")
@@ -139,14 +139,14 @@ struct StreamSocketTests {
   }
 
   @Test
-  func `the credentials are those of the process at the other end`() {
+  func `the credentials belong to the process at the other end`() {
     #expect(socket.peer.pid == getpid())
     #expect(socket.peer.uid == getuid())
     finish()
   }
 
   @Test
-  func `a socket is released when it is closed`() throws {
+  func `a closed socket is released`() throws {
     weak var weakRecorder: Recorder?
     weak var weakSocket: StreamSocket?
     let other = try Loop()
@@ -165,8 +165,8 @@ struct StreamSocketTests {
 
   /// libuv takes 1,024 events at a time and polls again without ending the turn.
   @Test
-  func `two thousand sockets that are ready at once are all read`() async {
-    finish()  // in a process of its own, with sockets of its own
+  func `two thousand sockets that are ready at the same time are all read`() async {
+    finish()  // the child process creates its own sockets
     await #expect(processExitsWith: .success) {
       var limit = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 
-/// Notes what a socket tells.
+/// A delegate that records the events of a socket.
 final class Recorder: StreamSocketDelegate {
   var bytes: [UInt8] = []
   var ends = 0
@@ -21,7 +21,7 @@ final class Recorder: StreamSocketDelegate {
   var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// The other end of a socket, blocking, by plain system calls.
+/// The other end of a socket, with blocking system calls.
 final class Peer {
   let descriptor: CInt
 
@@ -50,12 +50,12 @@ final class Peer {
     _ = Glibc.send(descriptor, text, text.utf8.count, CInt(MSG_NOSIGNAL))
   }
 
-  /// Ends the sending side.
+  /// Closes the sending side.
   func finish() {
     shutdown(descriptor, CInt(SHUT_WR))
   }
 
-  /// What has arrived, without waiting; `nil` at the end of the stream.
+  /// Returns the bytes that have arrived, without waiting; `nil` at the end of the stream.
   func receive() -> [UInt8]? {
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     let count = recv(descriptor, &chunk, chunk.count, CInt(MSG_DONTWAIT))
@@ -64,7 +64,7 @@ final class Peer {
   }
 }
 
-/// A connected pair: the first end on the loop, the second for the test.
+/// Returns a connected pair: the first end on the loop, the second for the test.
 func makePair(on loop: Loop) throws -> (StreamSocket, Peer) {
   var ends: [CInt] = [0, 0]
   let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
@@ -79,7 +79,7 @@ extension StreamSocket {
 }
 
 extension Loop {
-  /// Runs turns until a condition holds, and gives up after five seconds.
+  /// Runs turns until a condition holds; fails after one minute.
   func run(until condition: () -> Bool) throws {
     var isLate = false
     let alarm = try EventLoop.Timer(on: self) { isLate = true }
@@ -89,7 +89,7 @@ extension Loop {
     if isLate { throw SystemError(code: ETIMEDOUT, call: "run(until:)") }
   }
 
-  /// Runs for a time and counts the turns.
+  /// Runs for a time and returns the number of turns.
   func countTurns(forMilliseconds time: UInt64) throws -> Int {
     var isOver = false
     let alarm = try EventLoop.Timer(on: self) { isOver = true }

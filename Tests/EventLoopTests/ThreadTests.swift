@@ -4,7 +4,7 @@ import Testing
 
 struct ThreadTests {
   @Test
-  func `letters of another thread arrive on the loop, in order`() throws {
+  func `messages from another thread arrive on the loop in order`() throws {
     let loop = try Loop()
     var received: [Int] = []
     var mailbox: Mailbox<Int>?
@@ -22,7 +22,7 @@ struct ThreadTests {
   }
 
   @Test
-  func `letters to a closed mailbox are dropped`() throws {
+  func `messages to a closed mailbox are dropped`() throws {
     let loop = try Loop()
     var received: [Int] = []
     let mailbox = try Mailbox<Int>(on: loop) { received += $0 }
@@ -52,7 +52,7 @@ struct ThreadTests {
   }
 
   @Test
-  func `a worker makes its context on its own thread and takes what waits as one batch`() throws {
+  func `a worker creates its context on its thread, and takes pending jobs as a batch`() throws {
     final class Context {
       let thread = pthread_self()
     }
@@ -68,7 +68,7 @@ struct ThreadTests {
         isOwnThread.withLock { $0 = $0 && isOwn }
       })
     worker.post(0)
-    // The first job holds the thread, once it has been taken alone.
+    // The first job is taken alone and blocks the thread.
     for job in 1...5 {
       usleep(1_000)
       worker.post(job)
@@ -81,7 +81,7 @@ struct ThreadTests {
   }
 
   @Test
-  func `what is posted before the finish is done, what comes after is dropped`() throws {
+  func `jobs posted before the finish are done, later ones are dropped`() throws {
     let done = Lock<[Int]>([])
     let worker = try Worker<Int>({}, work: { _, jobs in done.withLock { $0 += jobs } })
     for job in 0..<100 { worker.post(job) }

@@ -32,7 +32,7 @@ struct NameIndexTests {
   }
 
   @Test(arguments: 1...20)
-  func `a search finds each name that a pattern means once, and no other`(seed: Int) throws {
+  func `a search finds each name that matches a pattern once, and no other`(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     var (names, index) = (Set<String>(), NameIndex())
     for _ in 0..<400 {
@@ -60,7 +60,7 @@ struct NameIndexTests {
   }
 
   @Test
-  func `a search below segments that are named looks at nothing else`() throws {
+  func `a search below named segments visits no other names`() throws {
     let names = (0..<100_000).map { "cells/n\($0)" } + ["cells/room/one", "cells/room/two"]
     let index = NameIndex(names)
     #expect(try found(index, try #require(Pattern("cells/room/*"))).count == 2)
@@ -68,7 +68,7 @@ struct NameIndexTests {
   }
 
   @Test
-  func `what is passed over as a whole costs one look`() throws {
+  func `an excluded subtree costs one step`() throws {
     let names = (0..<100_000).map { "cells/private/n\($0)" } + ["cells/lamp"]
     let index = NameIndex(names)
     let found = try found(
@@ -77,7 +77,7 @@ struct NameIndexTests {
   }
 
   @Test
-  func `a search that finds nothing among very many has an end`() throws {
+  func `a search that visits too many names without a result fails`() throws {
     let index = NameIndex((0...NameIndex.maxVain).map { "cells/n\($0)/temperature" })
     #expect(throws: NameIndex.TooVain.self) {
       try found(index, try #require(Pattern("cells/*/humidity")))
@@ -85,7 +85,7 @@ struct NameIndexTests {
   }
 
   @Test
-  func `a search ends when it is told to`() throws {
+  func `a search ends when its closure returns false`() throws {
     let index = NameIndex((0..<1000).map { "cells/n\($0)" })
     var looks = 0
     try index.search(try #require(Pattern("cells/*"))) { _ in
@@ -96,7 +96,7 @@ struct NameIndexTests {
   }
 
   @Test
-  func `names are found by how they begin, also within a segment`() {
+  func `names are found by prefix, also within a segment`() {
     let index = NameIndex(["cells/se", "cells/sea", "cells/sea/deep", "cells/sf", "cells/s"])
     var found: [String] = []
     index.search(withPrefix: "cells/se") { name in
@@ -107,7 +107,7 @@ struct NameIndexTests {
   }
 
   @Test
-  func `neighbours stand before and behind a place, whether there is such a name or not`() {
+  func `neighbours are found for an existing and for a missing name`() {
     let index = NameIndex((10..<99).map { "cells/n\($0)" })
     #expect(
       Set(index.neighbours(of: "cells/n505", count: 2)) == [

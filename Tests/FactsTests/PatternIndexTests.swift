@@ -5,7 +5,7 @@ import Testing
 struct PatternIndexTests {
   private let segments = ["a", "b", "c"]
 
-  /// A name, of which some segments may be empty.
+  /// Returns a random name; some segments may be empty.
   private func someName(_ random: inout SeededRandom) -> String {
     (0..<Int.random(in: 1...4, using: &random)).map { _ in
       (segments + segments + [""]).randomElement(using: &random) ?? "a"
@@ -22,7 +22,9 @@ struct PatternIndexTests {
   }
 
   @Test(arguments: 1...20)
-  func `the values of all patterns that mean a name are found, and no others`(seed: Int) throws {
+  func `the index finds the values of all patterns that match a name, and no others`(seed: Int)
+    throws
+  {
     var random = SeededRandom(seed: UInt64(seed))
     let index = PatternIndex<String>()
     var patterns: Set<Pattern> = []
@@ -51,7 +53,7 @@ struct PatternIndexTests {
   }
 
   @Test(arguments: 1...20)
-  func `what two patterns have in common is what both mean`(seed: Int) throws {
+  func `the intersection of two patterns matches the names that both match`(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     for _ in 0..<200 {
       let (one, other) = (try #require(somePattern(&random)), try #require(somePattern(&random)))

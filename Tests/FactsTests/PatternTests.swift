@@ -9,14 +9,16 @@ struct PatternTests {
     ("**", "a/b/c", true), ("*", "a", true), ("*", "a/b", false), ("*/b", "a/b", true),
     ("*/b", "a/c", false), ("a/*/c/**", "a/b/c/d", true), ("a/*/c/**", "a/b/c", false),
   ])
-  func `a star is one segment, two are the rest`(pattern: String, name: String, matches: Bool)
+  func `one star matches a segment, two match the rest`(
+    pattern: String, name: String, matches: Bool
+  )
     throws
   {
     #expect(try #require(Pattern(pattern)).matches(name) == matches)
   }
 
   @Test
-  func `types are parted by points`() throws {
+  func `a pattern of types uses dots as separators`() throws {
     let pattern = try #require(Pattern("cells.*", separator: "."))
     #expect(pattern.matches("cells.set"))
     #expect(!pattern.matches("cells.set.x"))
@@ -24,7 +26,7 @@ struct PatternTests {
   }
 
   @Test(arguments: ["", "a//b", "/a", "a/", "a/b*", "**/a", "a/**/b", "*a"])
-  func `a malformed pattern is none`(text: String) {
+  func `a malformed pattern is nil`(text: String) {
     #expect(Pattern(text) == nil)
   }
 }

@@ -7,7 +7,7 @@ import Testing
 
 struct CurlClientTests {
   @Test
-  func `a page comes with its headers, and is asked for with ours`() throws {
+  func `a request sends its headers, and the response has those of the server`() throws {
     let server = WebServer(["/": .text("hello", headers: ["ETag": "\"a\"", "X-Two": " b "])])
     let bench = try Bench()
     let response = try bench.get(server.url("/"), headers: ["If-None-Match": "\"z\""]).get()
@@ -22,7 +22,7 @@ struct CurlClientTests {
   }
 
   @Test
-  func `not modified is an answer, another status is none`() throws {
+  func `not modified is a response, an error status is a failure`() throws {
     let server = WebServer(["/same": .status("304 Not Modified")])
     let bench = try Bench()
     #expect(try bench.get(server.url("/same")).get().status == 304)
@@ -32,7 +32,7 @@ struct CurlClientTests {
   // MARK: Redirects
 
   @Test
-  func `it is sent on five times and no more, and has the headers of the last page`() throws {
+  func `a request follows at most five redirects, and has the headers of the last page`() throws {
     let server = WebServer { request in
       guard let left = Int(request.path.dropFirst()) else { return .text("there") }
       let next = left == 0 ? "/there" : "/\(left - 1)"
@@ -47,7 +47,7 @@ struct CurlClientTests {
   }
 
   @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1:1/", "dict://x/"])
-  func `other protocols are refused, also where it is sent on`(url: String) throws {
+  func `other protocols are rejected, also in redirects`(url: String) throws {
     let server = WebServer(["/": .status("301 Moved", headers: ["Location": url])])
     let bench = try Bench()
     #expect(try bench.fault(server.url("/")) == .refusedProtocol)
@@ -55,7 +55,7 @@ struct CurlClientTests {
   }
 
   @Test
-  func `a daemon that may not use the network says who can let it`() throws {
+  func `a daemon without network permission names the setting that grants it`() throws {
     let server = WebServer(["/": .text("there")])
     let bench = try Bench(mayConnect: false)
     guard case .unavailable(let reason)? = try bench.fault(server.url("/")) else {
@@ -71,7 +71,7 @@ struct CurlClientTests {
   @Test(arguments: [
     "127.0.0.1", "localhost", "0.0.0.0", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]",
   ])
-  func `this machine is refused by whatever name, and not connected to`(host: String) throws {
+  func `a local address is rejected in any notation, without a connection`(host: String) throws {
     let server = WebServer(["/": .text("secret")])
     let bench = try Bench(allowsLocal: false)
     #expect(try bench.fault("http://\(host):\(server.port)/") == .refusedAddress)
@@ -79,7 +79,7 @@ struct CurlClientTests {
   }
 
   @Test(arguments: [true, false])
-  func `where it is sent on is looked at, on a new connection and on one that is there`(
+  func `a redirect is checked on a new and on an existing connection`(
     isNew: Bool
   ) throws {
     let other = WebServer(["/secret": .text("secret")])
@@ -108,7 +108,7 @@ struct CurlClientTests {
     "172.31.255.255", "192.0.0.1", "192.0.2.1", "192.168.1.1", "198.18.0.1", "198.51.100.9",
     "203.0.113.4", "224.0.0.1", "255.255.255.255",
   ])
-  func `addresses that are nobody's on the internet are not public`(text: String) {
+  func `reserved IPv4 addresses are not public`(text: String) {
     let bytes = text.split(separator: ".").compactMap { UInt8($0) }
     #expect(NetworkAddress(bytes)?.isPublic == false)
     let mapped = [UInt8](repeating: 0, count: 10) + [255, 255] + bytes
@@ -120,7 +120,7 @@ struct CurlClientTests {
   }
 
   @Test
-  func `of IPv6 only what is given out is public`() {
+  func `only allocated IPv6 addresses are public`() {
     func isPublic(_ head: [UInt8]) -> Bool? {
       NetworkAddress(head + [UInt8](repeating: 1, count: 16 - head.count))?.isPublic
     }
@@ -143,7 +143,7 @@ struct CurlClientTests {
   // MARK: Limits
 
   @Test
-  func `a server that says nothing is given up`() throws {
+  func `a request to a silent server times out`() throws {
     let server = WebServer(["/": .nothing])
     let bench = try Bench { $0.milliseconds = 50 }
     #expect(try bench.fault(server.url("/")) == .timedOut)
@@ -151,7 +151,7 @@ struct CurlClientTests {
   }
 
   @Test
-  func `too much is refused: announced, without end, packed, or before the page`() throws {
+  func `a response that is too large is rejected in any form`() throws {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     let server = WebServer([
       "/announced": .bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n".utf8)),
@@ -176,14 +176,14 @@ struct CurlClientTests {
     "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", "", "\u{0}\u{1}\u{2}", "hello\r\n\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
   ])
-  func `what is no answer, or only the beginning of one, is broken`(answer: String) throws {
+  func `an invalid or incomplete response is an error`(answer: String) throws {
     let server = WebServer(["/": .bytes(Array(answer.utf8))])
     let bench = try Bench()
     #expect(try bench.fault(server.url("/")) == .broken)
   }
 
   @Test
-  func `where nobody listens nobody is reached`() throws {
+  func `a closed port is an error`() throws {
     var server: WebServer? = WebServer([:])
     let url = try #require(server).url("/")
     server = nil
@@ -191,12 +191,12 @@ struct CurlClientTests {
   }
 
   @Test(arguments: ["http://", "", "127.0.0.1:x", "http://a:b@127.0.0.1/", "http://[::1/"])
-  func `what is no address is not asked for`(url: String) throws {
+  func `an invalid URL is rejected`(url: String) throws {
     #expect(try Bench().fault(url) == .badAddress)
   }
 
   @Test
-  func `whose certificate nobody has signed is not trusted`() throws {
+  func `a server with a self-signed certificate is not trusted`() throws {
     let server = try TLSServer()
     let bench = try Bench()
     #expect(try bench.fault("https://127.0.0.1:\(server.port)/") == .untrusted)
@@ -205,7 +205,7 @@ struct CurlClientTests {
   // MARK: Ending
 
   @Test
-  func `who leaves ends the transfer at once, and the next one has its turn`() throws {
+  func `disposing a request ends its transfer at once and starts the next one`() throws {
     let server = WebServer(["/slow": .nothing, "/": .text("hello")])
     let bench = try Bench { $0.transfers = 1 }
     var events = 0
@@ -225,7 +225,7 @@ struct CurlClientTests {
   }
 
   @Test
-  func `who leaves while a name is looked up does not wait for it`() throws {
+  func `disposing a request does not wait for the name lookup`() throws {
     let bench = try Bench(allowsLocal: false)
     for _ in 0..<20 {
       let run = bench.client.get(WebRequest("http://name.invalid/")).observe { _ in }
@@ -236,7 +236,7 @@ struct CurlClientTests {
   }
 
   @Test
-  func `many are got at a time, and closed they all end`() throws {
+  func `transfers run in parallel, and all end when the client is closed`() throws {
     let server = WebServer(["/": .text("hello"), "/slow": .nothing])
     let bench = try Bench { $0.transfers = 4 }
     var count = 0
@@ -256,7 +256,7 @@ struct CurlClientTests {
   }
 }
 
-/// 200,000 times the letter a, by gzip.
+/// 200,000 times the letter a, compressed by gzip.
 private let packed: [UInt8] =
   [31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 237, 193, 49, 1, 0, 0, 0, 194, 160, 172, 235, 95, 194, 12, 254]
   + [64, 1] + [UInt8](repeating: 0, count: 193) + [175, 1, 155, 83, 105, 224, 64, 13, 3, 0]

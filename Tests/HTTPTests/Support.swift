@@ -4,7 +4,7 @@ import Services
 import Signals
 import TestSupport
 
-/// A client of the web on a loop of its own.
+/// A web client with its own event loop.
 final class Bench {
   struct Late: Error {}
 
@@ -29,7 +29,7 @@ final class Bench {
     loop.run()
   }
 
-  /// What comes of a request.
+  /// Sends a request and waits for its result.
   func get(
     _ url: String, headers: [String: String] = [:]
   ) throws -> Result<WebResponse, WebError> {
@@ -52,12 +52,12 @@ final class Bench {
     return error
   }
 
-  /// Runs turns until a condition holds, and gives up after a minute.
+  /// Runs turns until a condition holds; fails after one minute.
   func wait(until condition: () -> Bool) throws {
     var isLate = false
     let alarm = try EventLoop.Timer(on: loop) { isLate = true }
     alarm.start(afterMilliseconds: 60_000)
-    // What happens on other threads wakes no loop.
+    // Events on other threads do not wake the loop.
     let tick = try EventLoop.Timer(on: loop) {}
     tick.start(afterMilliseconds: 5, everyMilliseconds: 5)
     while !condition(), !isLate { loop.runOnce() }

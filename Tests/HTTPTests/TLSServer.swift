@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// A server that speaks TLS, with a certificate that nobody has signed but itself.
+/// A TLS server with a self-signed certificate.
 final class TLSServer {
   struct Failure: Error {}
 
@@ -9,7 +9,7 @@ final class TLSServer {
   private let directory: TemporaryDirectory
   private var pid: pid_t = 0
 
-  /// Starts it, with openssl(1).
+  /// Starts the server with openssl(1).
   init() throws {
     directory = try TemporaryDirectory()
     var ends: [CInt] = [0, 0]
@@ -41,7 +41,7 @@ final class TLSServer {
     waitpid(pid, &status, 0)
   }
 
-  /// Reads `ACCEPT 127.0.0.1:PORT`.
+  /// Reads the port from the line `ACCEPT 127.0.0.1:PORT`.
   private static func port(announcedOn descriptor: CInt) throws -> UInt16 {
     var text = ""
     var byte: UInt8 = 0

@@ -1,9 +1,9 @@
 import HistoryChecker
 import Testing
 
-/// Wrong histories of commands: each is caught, and no more of it is shown than is wrong.
+/// Wrong histories of commands: each violation is found and shrunk to a minimal history.
 struct CommandTests {
-  /// `a` sets `x`, is not answered, and asks again when it is back.
+  /// Client `a` sets `x`, gets no answer, and repeats the command after it reconnects.
   private static let sketch = {
     var sketch = Sketch()
     sketch.noise(20)
@@ -22,13 +22,13 @@ struct CommandTests {
     #"journal {"seq":52,"event":{"type":"cells.set","stream":"cells/x","version":2,"data":{"value":2},"cmd":"a-2"}}"#
 
   @Test
-  func `a right history is right`() {
+  func `a correct history passes`() {
     #expect(smallest(Self.sketch.history) == "")
   }
 
   @Test
-  func `a command that was answered and is not in the journal`() {
-    // The journal is as if `a-2` had never been.
+  func `an answered command that is missing in the journal is found`() {
+    // The journal does not contain `a-2`.
     var sketch = Sketch()
     sketch.noise(20)
     sketch.line(
@@ -44,7 +44,7 @@ struct CommandTests {
   }
 
   @Test
-  func `a command that was done twice`() {
+  func `a command that ran twice is found`() {
     var sketch = Self.sketch
     sketch.write(
       "b", "cells.set", #""name":"x","value":2"#, returns: "2", type: "cells.set",
@@ -61,7 +61,7 @@ struct CommandTests {
   }
 
   @Test
-  func `an answer that is at another position than its event`() {
+  func `an answer with another position than its event is found`() {
     let history = Self.sketch.spoiled(
       #""id":7,"result":{"value":2,"seq":52"#, #""id":7,"result":{"value":2,"seq":51"#)
     #expect(
@@ -74,7 +74,7 @@ struct CommandTests {
   }
 
   @Test
-  func `a repeat that is answered as if it were new`() {
+  func `a repeated command that is answered as a new one is found`() {
     var sketch = Self.sketch
     sketch.line(
       #"a-> {"id":8,"method":"cells.set","params":{"name":"x","value":2,"_meta":{"cmd":"a-2"}}}"#)
@@ -85,7 +85,7 @@ struct CommandTests {
   }
 
   @Test
-  func `an event that is not what was asked for`() {
+  func `an event that differs from its command is found`() {
     let history = Self.sketch.spoiled(
       #""version":2,"data":{"value":2},"cmd":"a-2""#, #""version":2,"data":{"value":3},"cmd":"a-2""#
     )
@@ -99,14 +99,14 @@ struct CommandTests {
   }
 
   @Test
-  func `an event that nobody has asked for`() {
+  func `an event without a command is found`() {
     let history = Self.sketch.spoiled(
       #""data":{"value":2},"cmd":"a-2""#, #""data":{"value":2},"cmd":"z-2""#)
     #expect(smallest(history).hasPrefix("unknown: position 52 is of z-2, which nobody sent\n"))
   }
 
   @Test
-  func `a journal with a hole, and one whose versions do not count up`() {
+  func `a gap in the journal and wrong versions are found`() {
     let line = Self.event + "\n"
     #expect(
       smallest(Self.sketch.spoiled(line, "")).hasPrefix(
@@ -117,7 +117,7 @@ struct CommandTests {
   }
 
   @Test
-  func `a refusal that was never right`() {
+  func `a wrong refusal is found`() {
     var sketch = Self.sketch
     sketch.line(
       #"a-> {"id":9,"method":"cells.toggle","params":{"name":"free","_meta":{"cmd":"a-9"}}}"#)
@@ -129,7 +129,7 @@ struct CommandTests {
   }
 
   @Test
-  func `an answer without a position of a command that has written`() {
+  func `an answer without a position to a command with events is found`() {
     let history = Self.sketch.spoiled(
       #""id":7,"result":{"value":2,"seq":52,"version":2,"replayed":true}"#,
       #""id":7,"result":{"value":2}"#)

@@ -1,9 +1,9 @@
 import HistoryChecker
 import Testing
 
-/// Wrong histories of those who read and watch.
+/// Wrong histories of readers and watchers.
 struct ReadingTests {
-  /// A reader of events is killed between positions 2 and 3, and goes on there.
+  /// A reader of events is killed between positions 2 and 3, and resumes there.
   private static let reader = {
     var sketch = Sketch()
     for i in 1...4 { sketch.set("a", "x", i) }
@@ -34,14 +34,14 @@ struct ReadingTests {
   private static func event(_ seq: Int) -> String { reader.journal[seq - 1] }
 
   @Test
-  func `a right history is right`() {
+  func `a correct history passes`() {
     #expect(smallest(Self.reader.history) == "")
     #expect(smallest(Self.watcher.history) == "")
     #expect(smallest(Self.lists.history) == "")
   }
 
   @Test
-  func `a reader that goes on behind an event that it has not seen`() {
+  func `a reader that skips an event is found`() {
     let history = Self.reader.spoiled(Self.frame(3) + "\n", "")
     #expect(
       smallest(history) == """
@@ -53,7 +53,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `a reader that is told an event again`() {
+  func `a duplicate event is found`() {
     let history = Self.reader.spoiled(
       Self.frame(3) + "\n", Self.frame(3) + "\n" + Self.frame(3) + "\n")
     #expect(
@@ -66,7 +66,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `events in another order`() {
+  func `events out of order are found`() {
     let history = Self.reader.spoiled(
       Self.frame(3) + "\n" + Self.frame(4), Self.frame(4) + "\n" + Self.frame(3))
     #expect(
@@ -75,7 +75,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `a position that meant something else before the crash`() {
+  func `a position with another event before the crash is found`() {
     let seen = Self.frame(2).replacing(#""data":{"value":2}"#, with: #""data":{"value":9}"#)
     let history = Self.reader.spoiled(Self.frame(2), seen)
     let found = smallest(history)
@@ -93,7 +93,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `a position that was shown and is gone`() {
+  func `a position that was shown and lost is found`() {
     var sketch = Sketch()
     sketch.noise(4)
     sketch.line(#"r-> {"id":1,"method":"get","params":{"source":"cells/x"}}"#)
@@ -107,7 +107,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `a reader that is taken on from another place than it has named`() {
+  func `a reader that resumes at a wrong position is found`() {
     let history = Self.reader.spoiled(#""kind":"events","after":2"#, #""kind":"events","after":3"#)
     #expect(
       smallest(history).hasPrefix(
@@ -116,7 +116,7 @@ struct ReadingTests {
 
   // MARK: Values
 
-  /// Who watches `x` hears of position 1 and, slow, of 4.
+  /// A slow watcher of `x` gets positions 1 and 4.
   private static let watcher = {
     var sketch = Sketch()
     sketch.line(#"w-> {"id":1,"method":"subscribe","params":{"source":"cells/x"}}"#)
@@ -132,7 +132,7 @@ struct ReadingTests {
   }()
 
   @Test
-  func `what was left out is miscounted`() {
+  func `a wrong number of skipped changes is found`() {
     let history = Self.watcher.spoiled(#""skipped":2"#, #""skipped":1"#)
     #expect(
       smallest(history) == """
@@ -149,7 +149,9 @@ struct ReadingTests {
   }
 
   @Test(arguments: [(1, true), (3, false)])
-  func `of a pattern, what arrived and went again is not counted`(skipped: Int, isRight: Bool) {
+  func `a source added and removed in a pattern is not counted as skipped`(
+    skipped: Int, isRight: Bool
+  ) {
     var sketch = Sketch()
     sketch.line(#"w-> {"id":1,"method":"subscribe","params":{"source":"cells/*"}}"#)
     sketch.line(
@@ -173,7 +175,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `a value that is not that of its position`() {
+  func `a value that differs from that of its position is found`() {
     let history = Self.watcher.spoiled(#""seq":29,"value":4"#, #""seq":29,"value":3"#)
     #expect(
       smallest(history) == """
@@ -185,14 +187,14 @@ struct ReadingTests {
   }
 
   @Test
-  func `a value that is older than what was known`() {
+  func `a value older than a known position is found`() {
     let history = Self.watcher.spoiled(#""seq":29,"value":4"#, #""seq":3,"value":3"#)
     #expect(
       smallest(history).hasPrefix("stale: w reads as of 3 what was asked for when 29 was known\n"))
   }
 
   @Test
-  func `sync is answered before what it was to wait for`() {
+  func `a sync that is answered too early is found`() {
     var sketch = Sketch()
     sketch.line(#"w-> {"id":1,"method":"subscribe","params":{"source":"cells/x"}}"#)
     sketch.line(
@@ -206,7 +208,7 @@ struct ReadingTests {
   }
 
   @Test(arguments: [true, false])
-  func `sync need not tell of what has gone again`(isGone: Bool) {
+  func `sync can omit a source that was added and removed`(isGone: Bool) {
     var sketch = Sketch()
     sketch.line(#"w-> {"id":1,"method":"subscribe","params":{"source":"cells/*"}}"#)
     sketch.line(
@@ -225,7 +227,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `a frame of a subscription that has ended`() {
+  func `a frame of an ended subscription is found`() {
     var sketch = Self.watcher
     sketch.line(#"w-> {"id":3,"method":"unsubscribe","params":{"sub":1}}"#)
     sketch.line(#"w<- {"id":3,"result":{"sub":1,"was":"active","seq":29}}"#)
@@ -239,7 +241,7 @@ struct ReadingTests {
 
   // MARK: Lists
 
-  /// Who watches a list hears of each step.
+  /// A watcher of a list gets each step.
   private static let lists = {
     var sketch = Sketch()
     sketch.noise(8)
@@ -259,7 +261,7 @@ struct ReadingTests {
   }()
 
   @Test
-  func `steps that do not make the list`() {
+  func `steps that do not give the list are found`() {
     let history = Self.lists.spoiled(
       #""op":"insert","at":1,"value":3"#, #""op":"insert","at":2,"value":3"#)
     #expect(
@@ -276,7 +278,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `a step that was left out in silence`() {
+  func `a step skipped without notice is found`() {
     let line =
       #"w<- {"method":"next","params":{"sub":1,"seq":12,"changes":[{"op":"insert","at":0,"value":2}]}}"#
     #expect(

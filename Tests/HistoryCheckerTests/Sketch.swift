@@ -1,6 +1,6 @@
 import HistoryChecker
 
-/// Writes down what a right daemon would do, line by line, so that a test can spoil one of them.
+/// Builds the history of a correct daemon line by line, so that a test can falsify one of them.
 struct Sketch {
   private(set) var journal: [String] = []
   private(set) var lines: [String] = []
@@ -14,7 +14,7 @@ struct Sketch {
     lines.append(line)
   }
 
-  /// A command, its event, and its answer.
+  /// Adds a command, its event and its answer.
   mutating func write(
     _ client: String, _ method: String, _ params: String, returns value: String, type: String,
     stream: String, data: String, isAnswered: Bool = true
@@ -48,7 +48,7 @@ struct Sketch {
       type: "lists.inserted", stream: "lists/\(list)", data: #"{"at":\#(at),"value":\#(value)}"#)
   }
 
-  /// What others do meanwhile.
+  /// Adds unrelated commands of other clients.
   mutating func noise(_ count: Int) {
     for i in 0..<count {
       set("noise\(i % 3)", "noise\(i % 5)", i)
@@ -56,13 +56,13 @@ struct Sketch {
     }
   }
 
-  /// The history with one line put in place of another.
+  /// Returns the history with one line replaced.
   func spoiled(_ line: String, _ other: String) -> History {
     History(text.replacing(line, with: other))
   }
 }
 
-/// The promise that a history breaks, and the smallest history that breaks it; empty when it is right.
+/// Returns the violation in a history and a minimal history with it; empty if there is none.
 func smallest(_ history: History) -> String {
   do throws(Violation) {
     _ = try HistoryChecker.check(history)

@@ -3,7 +3,7 @@ import Testing
 
 struct ByteBufferTests {
   @Test
-  func `bytes stand in the order in which they were appended`() {
+  func `bytes are in the order in which they were appended`() {
     var buffer = ByteBuffer()
     for i in 0..<1000 { buffer.append(integer: i) }
     let text = buffer.string
@@ -19,7 +19,7 @@ struct ByteBufferTests {
   }
 
   @Test
-  func `what is dropped from the front or the end is gone`() {
+  func `bytes are removed from the front and the end`() {
     var buffer = ByteBuffer()
     buffer.append("abcdef")
     buffer.removeFirst(2)
@@ -32,7 +32,7 @@ struct ByteBufferTests {
   }
 
   @Test
-  func `memory above what is kept is given back`() {
+  func `memory above the capacity to keep is released`() {
     var buffer = ByteBuffer()
     for _ in 0..<10_000 { buffer.append("0123456789") }
     buffer.removeAll(keepingCapacity: 1024)
@@ -44,7 +44,7 @@ struct ByteBufferTests {
   }
 
   @Test
-  func `dropping more than is there traps`() async {
+  func `removing more bytes than the buffer has traps`() async {
     await #expect(processExitsWith: .failure) {
       var buffer = ByteBuffer()
       buffer.append("ab")

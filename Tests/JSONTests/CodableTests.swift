@@ -43,7 +43,7 @@ struct CodableTests {
   }
 
   @Test
-  func `a value comes back from its text`() throws {
+  func `a value is decoded from its encoded text`() throws {
     let value = try everything()
     let text = try encoder.text(value)
     #expect(try decoder.decode(Everything.self, from: text) == value)
@@ -55,19 +55,19 @@ struct CodableTests {
     (.cleared, #"{"cleared":{}}"#),
     (.wrapped(Inner(flag: true)), #"{"wrapped":{"_0":{"flag":true}}}"#),
   ])
-  func `an enum comes back from its text`(event: Event, text: String) throws {
+  func `an enum is decoded from its encoded text`(event: Event, text: String) throws {
     #expect(try encoder.text(event).text == text)
     #expect(try decoder.decode(Event.self, from: JSONText(parsing: text)) == event)
   }
 
   @Test
-  func `a type without properties is an empty object`() throws {
+  func `a type without properties is encoded as an empty object`() throws {
     #expect(try encoder.text(Empty()).text == "{}")
     #expect(try encoder.text([Empty(), Empty()]).text == "[{},{}]")
   }
 
   @Test
-  func `a coder is used again and again`() throws {
+  func `a coder can be reused`() throws {
     for i in 0..<50 {
       let value = [String](repeating: "x", count: i)
       #expect(try decoder.decode([String].self, from: encoder.text(value)) == value)
@@ -93,7 +93,7 @@ struct CodableTests {
     (#"[1]"#, "", "object", "array"),
     (#""x""#, "", "object", "string"),
   ])
-  func `an error names the place, what is wanted and what is there`(
+  func `an error has the path, the expected type and the found type`(
     text: String, path: String, expected: String, got: String
   ) throws {
     let error = #expect(throws: JSONDecodingError.self) {
@@ -103,14 +103,14 @@ struct CodableTests {
   }
 
   @Test
-  func `unknown members are passed over when they may be`() throws {
+  func `unknown members are ignored on request`() throws {
     let text = try JSONText(parsing: #"{"name":"a","by":1,"later":{"x":[]}}"#)
     let wanted = try decoder.decode(Wanted.self, from: text, unknownMembers: .ignored)
     #expect(wanted.by == 1)
   }
 
   @Test
-  func `a member that belongs to somebody else is no unknown one, and is decoded apart`() throws {
+  func `a member beside the value is not unknown, and is decoded separately`() throws {
     struct Options: Decodable, Equatable {
       var cmd: String
     }
@@ -137,7 +137,7 @@ struct CodableTests {
   }
 
   @Test
-  func `elements stand for members in order`() throws {
+  func `array elements are decoded as members in order`() throws {
     let names = ["name", "by", "at"]
     let two = Array(#"["a",3]"#.utf8)
     let wanted = try decoder.decode(Wanted.self, fromElementsOf: two.span, named: names)
@@ -152,7 +152,7 @@ struct CodableTests {
   @Test(arguments: [
     ("256", UInt64(256), false), ("255", 255, true), ("-1", 0, false),
   ])
-  func `an integer that does not fit is refused`(text: String, value: UInt64, fits: Bool) throws {
+  func `an integer out of range is rejected`(text: String, value: UInt64, fits: Bool) throws {
     let json = try JSONText(parsing: text)
     if fits {
       #expect(try decoder.decode(UInt8.self, from: json) == UInt8(value))
@@ -162,18 +162,18 @@ struct CodableTests {
   }
 
   @Test
-  func `the largest unsigned integers pass`() throws {
+  func `the largest unsigned integers are encoded and decoded`() throws {
     #expect(try decoder.decode(UInt64.self, from: encoder.text(UInt64.max)) == .max)
     #expect(try decoder.decode(Int64.self, from: encoder.text(Int64.min)) == .min)
   }
 
   @Test(arguments: [Double.nan, .infinity, -.infinity])
-  func `a number that JSON has not is refused`(value: Double) {
+  func `a number that JSON cannot represent is rejected`(value: Double) {
     #expect(throws: JSONEncodingError.self) { try encoder.text(["x": value]) }
   }
 
   @Test
-  func `inherited members are read and written`() throws {
+  func `inherited members are decoded and encoded`() throws {
     class Base: Codable {
       var a = 1
     }
@@ -196,7 +196,7 @@ struct CodableTests {
   }
 
   @Test
-  func `each of many objects is found again, whenever it is asked for`() throws {
+  func `each of many objects can be read again at any time`() throws {
     struct Twice: Decodable {
       let (first, second): (Int, Int)
 

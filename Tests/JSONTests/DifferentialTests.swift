@@ -3,9 +3,9 @@ import JSON
 import TestSupport
 import Testing
 
-/// The same documents through another parser.
+/// Compares the parser with another one on the same documents.
 struct DifferentialTests {
-  /// Anything, taken apart by whatever coder decodes it.
+  /// Any JSON value, decoded by either decoder.
   private enum Tree: Decodable, Equatable {
     case null
     case bool(Bool)
@@ -53,7 +53,7 @@ struct DifferentialTests {
   }
 
   @Test
-  func `what we take from a damaged document, the other parser takes too`() {
+  func `the other parser accepts each damaged document that this one accepts`() {
     let syntax = Array("{}[],:\"\\0eE.+-u \n".utf8)
     var random = SeededRandom(seed: 3)
     for _ in 0..<20_000 {
@@ -67,7 +67,7 @@ struct DifferentialTests {
         default: bytes.swapAt(at, Int.random(in: bytes.indices, using: &random))
         }
       }
-      // The other parser refuses what underflows, RFC 8259 does not.
+      // The other parser rejects numbers that underflow; RFC 8259 allows them.
       let mayUnderflow = String(decoding: bytes, as: UTF8.self).lowercased().contains("e-")
       if let tree = ours(bytes), !mayUnderflow {
         #expect(tree == theirs(bytes), "\(String(decoding: bytes, as: UTF8.self))")
@@ -76,7 +76,7 @@ struct DifferentialTests {
   }
 
   @Test
-  func `a value that is written again reads as the same value`() throws {
+  func `a value that is written and read again is the same`() throws {
     var random = SeededRandom(seed: 4)
     for _ in 0..<2_000 {
       let document = randomDocument(&random)

@@ -1,12 +1,12 @@
 import TestSupport
 import Testing
 
-/// The fuzzers find what there is to be found.
+/// Tests that the fuzzers find failures.
 struct FuzzingTests {
   private let mutation = Mutation(of: ["a sentence without that letter\n"], words: ["x", "yz"])
 
   @Test
-  func `an input that fails is shown with its seed, made as small as it can be`() throws {
+  func `a failing input is reported with its seed and minimized`() throws {
     let found = try #require(
       Fuzzing("itself").run(mutation.make) { input in
         input.contains(UInt8(ascii: "x")) && input.contains(UInt8(ascii: "z")) ? "it is wrong" : nil

@@ -11,7 +11,7 @@ struct JSONNumberTests {
   }
 
   @Test(arguments: ["", "01", "+1", "1.", "1e", "a", "1 ", "1e999", "0x1"])
-  func `what is no number is none`(text: String) {
+  func `an invalid number is nil`(text: String) {
     #expect(JSONNumber(text) == nil)
   }
 
@@ -21,7 +21,7 @@ struct JSONNumberTests {
     ("0", "0e99999999999999999999", true), ("0", "0.0e-9223372036854775808", true),
     ("5e-324", "0", false),
   ])
-  func `numbers are compared by value, exactly`(left: String, right: String, same: Bool) throws {
+  func `numbers are compared exactly by value`(left: String, right: String, same: Bool) throws {
     let (left, right) = (try number(left), try number(right))
     #expect((left == right) == same)
     if same { #expect(left.hashValue == right.hashValue) }
@@ -37,7 +37,7 @@ struct JSONNumberTests {
       ("1e300", "1e300", "2e300"), ("1e300", "1", nil), ("0", "1e300", "1e300"),
       ("123456789012345678901234567890", "1", "123456789012345678901234567891"),
     ] as [(String, String, String?)])
-  func `a sum is exact or it is none`(left: String, right: String, sum: String?) throws {
+  func `a sum is exact or nil`(left: String, right: String, sum: String?) throws {
     let result = try number(left).adding(number(right))
     if sum == "1e60+" {
       #expect(result?.text == "1" + String(repeating: "0", count: 60) + ".001")
@@ -52,14 +52,14 @@ struct JSONNumberTests {
     for _ in 0..<2_000 {
       let a = Int64.random(in: -1_000_000_000_000...1_000_000_000_000, using: &random)
       let b = Int64.random(in: -1_000_000...1_000_000, using: &random)
-      // In thousandths, so that the decimal path is taken.
+      // In thousandths, to test the decimal path.
       let left = try number("\(a)e-3"), right = try number("\(b)e-3")
       #expect(left.adding(right) == JSONNumber("\(a + b)e-3"))
     }
   }
 
   @Test
-  func `numbers too small for a double are compared and not computed with`() throws {
+  func `numbers too small for a double are compared, but not added to larger ones`() throws {
     let inOrder = [
       "-1e-400", "-1e-99999999999999999999", "-1e-199999999999999999999", "0",
       "1e-199999999999999999999", "1e-99999999999999999999", "9e-99999999999999999999",

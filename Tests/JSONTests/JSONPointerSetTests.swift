@@ -28,7 +28,7 @@ struct JSONPointerSetTests {
   }
 
   @Test(arguments: 1...30)
-  func `one pass finds what each pointer finds alone`(seed: Int) throws {
+  func `one pass finds the same values as each pointer separately`(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let set = JSONPointerSet()
     var pointers: [JSONPointer] = []

@@ -12,7 +12,7 @@ struct JSONPointerTests {
     ("/c%d", "2"), ("/e^f", "3"), ("/g|h", "4"), ("/i\\j", "5"), ("/k\"l", "6"), ("/ ", "7"),
     ("/m~0n", "8"),
   ])
-  func `a pointer finds what the example of its standard says`(
+  func `a pointer finds the values in the example of the RFC`(
     pointer: String, value: String
   ) throws {
     let document = try JSONText(parsing: Self.document)
@@ -24,18 +24,18 @@ struct JSONPointerTests {
     "/bar", "/foo/2", "/foo/00", "/foo/-", "/foo/+1", "/foo/", "/foo/0/x", "/ /0", "/foo/-1",
     "/foo/99999999999999999999",
   ])
-  func `where nothing stands nothing is found`(pointer: String) throws {
+  func `a pointer to a missing value finds nothing`(pointer: String) throws {
     let document = try JSONText(parsing: Self.document)
     #expect(try #require(JSONPointer(pointer)).find(in: document) == nil)
   }
 
   @Test(arguments: ["a", "a/b", "/a~", "/~2", "/a~/b", "#/a"])
-  func `what is no pointer is none`(text: String) {
+  func `an invalid pointer is nil`(text: String) {
     #expect(JSONPointer(text) == nil)
   }
 
   @Test
-  func `of a name that stands twice the last is found, and an escaped name is itself`() throws {
+  func `the last of two members with one name is found, also if escaped`() throws {
     let text = try JSONText(parsing: #"{"a":{"b":1},"\u0061":{"b":2}}"#)
     #expect(JSONPointer("/a/b")?.find(in: text)?.text == "2")
   }
@@ -43,7 +43,7 @@ struct JSONPointerTests {
   // MARK: Order
 
   @Test
-  func `numbers have the order of their values, to the last digit`() throws {
+  func `numbers are ordered exactly by value`() throws {
     let ordered = [
       "-1e300", "-12345678901234567891", "-12345678901234567890", "-10", "-9.5", "-1e-3", "0",
       "1e-300", "0.001", "0.0011", "1", "9", "9.99", "10", "12345678901234567890",
@@ -59,7 +59,7 @@ struct JSONPointerTests {
   }
 
   @Test
-  func `only numbers and numbers, strings and strings have an order`() throws {
+  func `only two numbers or two strings have an order`() throws {
     func order(_ left: String, _ right: String) throws -> JSONText.Order? {
       try JSONText(parsing: left).order(to: JSONText(parsing: right))
     }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 struct JSONScannerTests {
-  /// The fault of a text, or `nil` when it is one valid value.
+  /// The fault of a text; `nil` if the text is one valid value.
   private func fault(_ bytes: [UInt8]) -> JSONFault? {
     var scanner = JSONScanner(bytes.span)
     do throws(JSONFault) {
@@ -23,7 +23,7 @@ struct JSONScannerTests {
     #""\u0000\u00e9\ud83d\ude00\"\\\/\b\f\n\r\t""#, "\"ü 漢 😀 \u{7f}\"", "\t1\r\n",
     "9007199254740993", "18446744073709551616",
   ])
-  func `what RFC 8259 allows is taken`(text: String) {
+  func `valid JSON by RFC 8259 is accepted`(text: String) {
     #expect(fault(text) == nil)
   }
 
@@ -87,13 +87,13 @@ struct JSONScannerTests {
     ("/* */1", 0, .unexpectedByte),
     ("ü", 0, .badUTF8),
   ])
-  func `what it does not allow is refused at the byte that breaks the rule`(
+  func `invalid JSON is rejected at the byte that breaks the rule`(
     text: String, offset: Int, reason: JSONFault.Reason
   ) {
     #expect(fault(text) == JSONFault(offset: offset, reason: reason))
   }
 
-  /// The Unicode Standard, table 3-7, from just outside each row.
+  /// Sequences just outside each row of table 3-7 in the Unicode Standard.
   @Test(
     arguments: [
       [0x80], [0xBF], [0xC0, 0x80], [0xC1, 0xBF], [0xC2], [0xC2, 0x41], [0xE0, 0x9F, 0x80],
@@ -102,14 +102,14 @@ struct JSONScannerTests {
       [0xF0, 0x90, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFE], [0xFF],
       [0xF1, 0x80, 0x80, 0xC0],
     ] as [[UInt8]])
-  func `bytes that are not UTF-8 are refused`(sequence: [UInt8]) {
+  func `bytes that are not UTF-8 are rejected`(sequence: [UInt8]) {
     let quote = UInt8(ascii: "\"")
     #expect(fault([quote, 0x61] + sequence + [quote]) == JSONFault(offset: 2, reason: .badUTF8))
     #expect(fault([quote] + sequence)?.reason == .badUTF8)
   }
 
   @Test
-  func `every scalar passes as UTF-8`() throws {
+  func `every scalar is accepted as UTF-8`() throws {
     for value in stride(from: UInt32(0x20), through: 0x10FFFF, by: 61) {
       guard let scalar = Unicode.Scalar(value), value != 0x22, value != 0x5C else { continue }
       #expect(fault("\"\(scalar)\"") == nil, "U+\(value)")
@@ -117,7 +117,7 @@ struct JSONScannerTests {
   }
 
   @Test(arguments: [64, 65, 100_000])
-  func `nesting is allowed 64 deep and costs no stack`(depth: Int) {
+  func `nesting is limited to 64 levels and does not use the stack`(depth: Int) {
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
       let middle = open == "[" ? "" : "0"
       let text =
@@ -129,7 +129,7 @@ struct JSONScannerTests {
   }
 
   @Test
-  func `an object may have 4096 members, and many such objects may follow each other`() {
+  func `an object may have 4096 members, also if many such objects follow`() {
     func object(_ count: Int) -> String {
       "{" + (0..<count).map { "\"m\($0)\":{\"x\":0}" }.joined(separator: ",") + "}"
     }
@@ -140,7 +140,7 @@ struct JSONScannerTests {
   }
 
   @Test
-  func `a number may have 1024 digits, and be as small as can be written`() {
+  func `a number may have 1024 digits and any negative exponent`() {
     let digits = String(repeating: "7", count: 1023)
     #expect(fault("0." + digits) == nil)
     #expect(fault("[0.\(digits)7]") == JSONFault(offset: 1, reason: .tooManyDigits))
@@ -151,8 +151,7 @@ struct JSONScannerTests {
   }
 
   @Test
-  func `a number that is too large for a double is refused where it stands, however it is written`()
-  {
+  func `a number that is too large for a double is rejected at its offset`() {
     let digits = String(repeating: "9", count: 308)
     #expect(fault("[\(digits)]") == nil)
     #expect(fault("[\(digits)9]") == JSONFault(offset: 1, reason: .numberOverflow))
@@ -161,7 +160,7 @@ struct JSONScannerTests {
   }
 
   @Test
-  func `a lenient scanner holds the grammar and no limit`() throws {
+  func `a lenient scanner enforces the grammar but no limits`() throws {
     func passes(_ text: String) -> Bool {
       let bytes = Array(text.utf8)
       var scanner = JSONScanner(lenient: bytes.span)
@@ -179,7 +178,7 @@ struct JSONScannerTests {
   }
 
   @Test
-  func `a document that is cut anywhere is refused, and never beyond its end`() {
+  func `a document cut at any point is rejected, at an offset within it`() {
     var random = SeededRandom(seed: 1)
     for _ in 0..<200 {
       let bytes = Array("[\(randomDocument(&random))]".utf8)
@@ -193,7 +192,7 @@ struct JSONScannerTests {
   }
 
   @Test
-  func `the members of an object are walked in order`() throws {
+  func `the members of an object are visited in order`() throws {
     let text = #" { "id" : 7 , "p" : { "x" : [ 1 ] } , "\u006be\u0079" : "v" } "#
     let bytes = Array(text.utf8)
     var scanner = JSONScanner(bytes.span)

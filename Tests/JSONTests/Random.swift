@@ -1,6 +1,6 @@
 import TestSupport
 
-/// A random JSON document, with whatever white space and escapes the grammar allows.
+/// Returns a random JSON document, with any white space and escapes that the grammar allows.
 func randomDocument(_ random: inout SeededRandom, depth: Int = 0) -> String {
   func space() -> String {
     ["", "", "", " ", "\n", "\t", "\r\n  "].randomElement(using: &random) ?? ""

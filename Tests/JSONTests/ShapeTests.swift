@@ -22,7 +22,7 @@ struct ShapeTests {
   }
 
   @Test
-  func `a type shows what it takes, in the order in which it reads`() {
+  func `the shape of a type lists its members in the order of decoding`() {
     let inner = Shape.object([.member("flag", .bool)])
     #expect(
       Shape(of: Everything.self)
@@ -45,7 +45,7 @@ struct ShapeTests {
   }
 
   @Test
-  func `a shape is a JSON Schema`() {
+  func `a shape is exported as a JSON Schema`() {
     struct Parameters: Codable {
       var name: String
       var by: Int?
@@ -61,7 +61,7 @@ struct ShapeTests {
   }
 
   @Test
-  func `a type that takes several says so itself`() {
+  func `a type that accepts several types declares its shape`() {
     struct Key: Shaped {
       static var shape: Shape { .either([.string, .integer]) }
       init(from decoder: any Decoder) throws {

@@ -6,7 +6,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// A journal that somebody else writes to as well, with `sqlite3` for example.
+/// A journal that another process also writes to, for example `sqlite3`.
 struct BusyJournalTests {
   let directory: TemporaryDirectory
   let journal: SQLiteJournal
@@ -16,7 +16,7 @@ struct BusyJournalTests {
     journal = try SQLiteJournal(directory.journal)
   }
 
-  /// A connection that has begun to write and goes on until it is told to end.
+  /// Returns a connection that holds a write transaction until it is closed.
   private func outsideWriter() -> OpaquePointer? {
     var database: OpaquePointer?
     sqlite3_open(directory.journal, &database)
@@ -26,7 +26,7 @@ struct BusyJournalTests {
   }
 
   @Test
-  func `while somebody else writes an append is rejected whole, and taken again afterwards`()
+  func `an append is rejected during a foreign write, and accepted after it`()
     throws
   {
     var reasons: [JournalError] = []
@@ -47,12 +47,12 @@ struct BusyJournalTests {
   }
 
   @Test
-  func `what was handed over behind a write that failed is not written either`() throws {
+  func `events submitted after a failed write are not written either`() throws {
     var other: OpaquePointer?
     var reasons: [JournalError] = []
     let observation = journal.store.rejected.observeNext {
       reasons.append($0)
-      // From now on a write succeeds, and the next one is with the writer already.
+      // From now on writes succeed, and the writer already has the next one.
       sqlite3_close(other)
       other = nil
     }
@@ -62,8 +62,8 @@ struct BusyJournalTests {
       reasons = []
       _ = try journal.store.append([draft("s", "1")])
       journal.store.submit()
-      // What is asked behind it is answered when the writer has taken it, and before that is written,
-      // if both are taken together.
+      // This request is answered when the writer has taken it. If the writer takes both together,
+      // the answer comes before the write.
       let taken = journal.store.reachDisk().observeNext { isBehind = reasons.isEmpty }
       try journal.run { isBehind || !reasons.isEmpty }
       if isBehind {
@@ -85,7 +85,7 @@ struct BusyJournalTests {
   }
 
   @Test
-  func `somebody who reads without an end is named, and the log gets short again afterwards`()
+  func `a reader that blocks the log is named, and the log shrinks after it ends`()
     throws
   {
     var notices: [SQLiteStore.LogNotice] = []
@@ -120,7 +120,7 @@ struct BusyJournalTests {
   }
 
   @Test
-  func `an append waits a moment for somebody else who writes`() throws {
+  func `an append waits a moment for a foreign write`() throws {
     var reasons: [JournalError] = []
     let observation = journal.store.rejected.observeNext { reasons.append($0) }
     let other = outsideWriter()

@@ -6,9 +6,9 @@ struct CRC32CTests {
     bytes.withUnsafeBytes { CRC32C(byTable: byTable).checksum($0) }
   }
 
-  /// The vectors of RFC 3720, appendix B.4, and the usual one.
+  /// The vectors of RFC 3720, appendix B.4, and the common check value.
   @Test(arguments: [false, true])
-  func `checksums are those of the standard, by the processor and by tables`(byTable: Bool) {
+  func `checksums match the standard, both by the processor and by tables`(byTable: Bool) {
     #expect(checksum(Array("123456789".utf8), byTable: byTable) == 0xE306_9283)
     #expect(checksum([], byTable: byTable) == 0)
     #expect(checksum(Array(repeating: 0, count: 32), byTable: byTable) == 0x8A91_36AA)

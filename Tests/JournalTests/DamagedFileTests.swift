@@ -6,8 +6,8 @@ import Signals
 import TestSupport
 import Testing
 
-/// Row 17 of the faults: whatever stands in the file, to read it ends, with what is there or with an
-/// error that says so.
+/// Row 17 of the faults: with any content of the file, reading it ends, either with the events or
+/// with an error.
 struct DamagedFileTests {
   let directory: TemporaryDirectory
 
@@ -32,9 +32,9 @@ struct DamagedFileTests {
     for observation in observations { observation.dispose() }
   }
 
-  /// Reads all of a journal in each way there is.
+  /// Reads all of a journal in every possible way.
   ///
-  /// - Returns: Whether it says that all is well.
+  /// - Returns: Whether no reader reports damage.
   private func isWell(_ path: String) -> Bool {
     var isWell = false
     do {
@@ -59,12 +59,12 @@ struct DamagedFileTests {
   }
 
   @Test
-  func `17: what is whole is well`() {
+  func `17: an undamaged file has no damage reported`() {
     #expect(isWell(directory.journal))
   }
 
   @Test(arguments: 1...4 as ClosedRange<UInt64>)
-  func `17: any bit or page of the file may be another`(seed: UInt64) throws {
+  func `17: any bit or page of the file may be damaged`(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let whole = Files.bytes(of: directory.journal)
     let pages = whole.count / 4096
@@ -72,14 +72,14 @@ struct DamagedFileTests {
     for i in 0..<60 {
       var bytes = whole
       if i % 3 == 0 {
-        // A page that was written to the wrong place.
+        // A page written to the wrong place.
         let (from, to) = (
           Int.random(in: 1..<pages, using: &random), Int.random(in: 1..<pages, using: &random)
         )
         bytes.replaceSubrange(
           to * 4096..<(to + 1) * 4096, with: whole[from * 4096..<(from + 1) * 4096])
       } else {
-        // The beginning of a page says what stands where in it.
+        // The beginning of a page describes its layout.
         let page = Int.random(in: 0..<pages, using: &random) * 4096
         let offset = Int.random(in: 0..<(i % 3 == 1 ? 4096 : 64), using: &random)
         bytes[page + offset] ^= 1 << UInt8.random(in: 0..<8, using: &random)
@@ -107,12 +107,12 @@ struct DamagedFileTests {
     "UPDATE event SET seq = 9223372036854775807 WHERE seq = 1200",
     "UPDATE snapshot SET seq = -1",
   ])
-  func `17: any number may be another`(sql: String) throws {
+  func `17: any number in the file may be damaged`(sql: String) throws {
     var database: OpaquePointer?
     sqlite3_open(directory.journal, &database)
     #expect(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK)
     sqlite3_close(database)
-    // Of a snapshot the daemon has no need.
+    // The daemon does not need the snapshot.
     #expect(!isWell(directory.journal) || sql.contains("snapshot"), "\(sql)")
   }
 }

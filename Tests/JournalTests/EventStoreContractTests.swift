@@ -4,11 +4,11 @@ import Signals
 import TestSupport
 import Testing
 
-/// What every event store promises; a new store joins by adding a case.
+/// The contract of every event store; add a case for a new store.
 struct EventStoreContractTests {
   enum Kind: CaseIterable { case memory, sqlite }
 
-  /// A store of a kind, and what makes its appends durable and its readings happen.
+  /// A store of a kind, with a closure that makes appends durable and runs pending reads.
   final class Subject {
     let store: any EventStore
     let settle: () throws -> Void
@@ -88,7 +88,7 @@ struct EventStoreContractTests {
   }
 
   @Test(arguments: Kind.allCases)
-  func `a record is told of when it is durable and not before`(kind: Kind) throws {
+  func `a record is delivered once it is durable, and not before`(kind: Kind) throws {
     let subject = try Subject(kind)
     var told: [UInt64] = []
     let observation = subject.store.committed.suppressError().observeNext {
@@ -108,7 +108,7 @@ struct EventStoreContractTests {
   }
 
   @Test(arguments: Kind.allCases)
-  func `an observer reads a position as durable when it is told of it`(kind: Kind) throws {
+  func `a position is already durable when an observer receives it`(kind: Kind) throws {
     let subject = try Subject(kind)
     var read: [Bool] = []
     let observation = subject.store.committed.suppressError().observeNext {
@@ -122,7 +122,7 @@ struct EventStoreContractTests {
   }
 
   @Test(arguments: Kind.allCases)
-  func `a unit that is taken back was never there`(kind: Kind) throws {
+  func `a unit that is rolled back leaves no trace`(kind: Kind) throws {
     let subject = try Subject(kind)
     _ = try subject.store.append([draft("a")])
     _ = subject.store.append(draft("a"), at: subject.store.now)
@@ -137,7 +137,7 @@ struct EventStoreContractTests {
   }
 
   @Test(arguments: Kind.allCases)
-  func `the last record of a unit can say more when the unit is sealed`(kind: Kind) throws {
+  func `sealing a unit can add metadata to its last record`(kind: Kind) throws {
     let subject = try Subject(kind)
     for _ in 0..<2 { _ = subject.store.append(draft("a"), at: subject.store.now) }
     subject.store.seal(meta: "{}")
@@ -146,7 +146,7 @@ struct EventStoreContractTests {
   }
 
   @Test(arguments: Kind.allCases)
-  func `the head of a stream is that of all that was appended`(kind: Kind) throws {
+  func `the head of a stream covers all appended events`(kind: Kind) throws {
     let subject = try Subject(kind)
     #expect(subject.store.head(of: "a") == .none)
     _ = try subject.store.append([draft("a"), draft("b"), draft("a")])
@@ -157,7 +157,7 @@ struct EventStoreContractTests {
   }
 
   @Test(arguments: Kind.allCases)
-  func `a stream is read backward`(kind: Kind) throws {
+  func `a stream is read backwards`(kind: Kind) throws {
     let subject = try Subject(kind)
     for i in 1...10 { _ = try subject.store.append([draft(i % 3 == 0 ? "a" : "b", "\(i)")]) }
     try subject.settle()
@@ -174,7 +174,7 @@ struct EventStoreContractTests {
   }
 
   @Test(arguments: Kind.allCases)
-  func `behind the last position there is nothing, however far`(kind: Kind) throws {
+  func `there are no records after the last position`(kind: Kind) throws {
     let subject = try Subject(kind)
     _ = try subject.store.append([draft("a")])
     try subject.settle()
@@ -187,7 +187,7 @@ struct EventStoreContractTests {
   }
 
   @Test(arguments: Kind.allCases)
-  func `times never go back, and a position is found by time`(kind: Kind) throws {
+  func `times never decrease, and a position is found by time`(kind: Kind) throws {
     let subject = try Subject(kind)
     for time: Int64 in [1_000, 3_000, 2_000, 5_000] {
       subject.setClock(time)
@@ -204,7 +204,7 @@ struct EventStoreContractTests {
   }
 
   @Test(arguments: Kind.allCases)
-  func `the bounds are those of what is durable`(kind: Kind) throws {
+  func `the bounds cover the durable events`(kind: Kind) throws {
     let subject = try Subject(kind)
     var bounds = try subject.read { reader throws(JournalError) in try reader.bounds() }
     #expect(bounds == (1, 0))
@@ -225,7 +225,7 @@ struct EventStoreContractTests {
     }
     for snapshot in snapshots { subject.store.save(snapshot) }
     subject.store.save(Snapshot(service: "b", seq: 5, schema: 1, data: "{}"))
-    // Snapshots are kept in the background: ask until the last is there.
+    // Snapshots are saved in the background: read until the last one is found.
     var other: Snapshot?
     for _ in 0..<1000 where other == nil {
       other = try subject.read { reader throws(JournalError) in
@@ -245,7 +245,7 @@ struct EventStoreContractTests {
     #expect(none == nil)
   }
 
-  /// Removes some events and waits until that is done.
+  /// Removes some events and waits for the result.
   private func remove(_ removal: Removal, _ subject: Subject) throws {
     var result: Result<RemovalReport, JournalError>?
     let observation = subject.store.removed.observeNext { result = $0 }
@@ -259,7 +259,7 @@ struct EventStoreContractTests {
   }
 
   @Test(arguments: Kind.allCases)
-  func `what was removed is passed over, and nothing else changes`(kind: Kind) throws {
+  func `removed events are skipped, and nothing else changes`(kind: Kind) throws {
     let subject = try Subject(kind)
     for i in 1...20 {
       subject.setClock(Int64(1000 * i))
@@ -302,7 +302,7 @@ struct EventStoreContractTests {
   }
 
   @Test(arguments: Kind.allCases)
-  func `it is known up to where the events of a service have gone`(kind: Kind) throws {
+  func `the last removed position of a service is found for any position`(kind: Kind) throws {
     let subject = try Subject(kind)
     for i in 1...20 { _ = try subject.store.append([draft(i % 2 == 0 ? "a/x" : "b/x")]) }
     try subject.settle()
@@ -317,7 +317,7 @@ struct EventStoreContractTests {
   }
 
   @Test(arguments: Kind.allCases)
-  func `a reading that is disposed of is not told`(kind: Kind) throws {
+  func `a disposed read delivers nothing`(kind: Kind) throws {
     let subject = try Subject(kind)
     var isTold = false
     let observation = subject.store.reading(.prompt) { _ in 1 }.observe { _ in isTold = true }

@@ -7,7 +7,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// Journals that are made of other ones.
+/// Backups and restored journals.
 struct JournalCopyTests {
   let directory: TemporaryDirectory
   var copy: String { directory.path + "/copy.db" }
@@ -16,7 +16,7 @@ struct JournalCopyTests {
     directory = try TemporaryDirectory()
   }
 
-  /// A journal of 30 events of which some were removed, with snapshots.
+  /// Creates a journal of 30 events, some of them removed, with snapshots.
   private func makeJournal() throws -> SQLiteJournal {
     let journal = try SQLiteJournal(directory.journal)
     for i in 1...30 {
@@ -46,7 +46,7 @@ struct JournalCopyTests {
   }
 
   @Test
-  func `to look at a journal that nobody has leaves nothing beside it`() throws {
+  func `inspecting an unused journal leaves no files beside it`() throws {
     try makeJournal().store.close()
     let backup = directory.path + "/backup"
     mkdir(backup, 0o700)
@@ -61,7 +61,7 @@ struct JournalCopyTests {
   }
 
   @Test
-  func `what is read while a daemon begins is not taken for what the journal holds`() throws {
+  func `a read during the start of a daemon fails`() throws {
     try makeJournal().store.close()
     let check = try JournalCheck(path: directory.journal)
     let source = try JournalSource(path: directory.journal)
@@ -72,7 +72,7 @@ struct JournalCopyTests {
       try journal.settle()
       #expect(throws: begun) { try check.run() }
     }
-    // Also when it has ended again.
+    // It fails even if the daemon has ended again.
     #expect(throws: begun) {
       try source.read { _ in
       } _: { _ in
@@ -80,7 +80,7 @@ struct JournalCopyTests {
     }
   }
 
-  /// Copies a journal; `onPage` may disturb.
+  /// Copies a journal; `onPage` may change the source meanwhile.
   private func make(
     of path: String, at target: String, for purpose: JournalBuilder.Purpose, isForced: Bool = false,
     onPage: (UInt64) -> Void = { _ in }
@@ -99,7 +99,7 @@ struct JournalCopyTests {
   }
 
   @Test
-  func `a backup holds what its journal holds, also what is known of removed events`() throws {
+  func `a backup has the same content as its journal, also the removals`() throws {
     let journal = try makeJournal()
     let report = try make(
       of: directory.journal, at: copy, for: .backup(epoch: journal.store.epoch))
@@ -117,7 +117,7 @@ struct JournalCopyTests {
   }
 
   @Test
-  func `a backup is whole although events come and go meanwhile`() throws {
+  func `a backup is complete while events are appended and removed`() throws {
     let journal = try makeJournal()
     for i in 31...25_000 { _ = try journal.store.append([draft("b/x", "\(i)")]) }
     try journal.settle()
@@ -128,7 +128,7 @@ struct JournalCopyTests {
       #expect(seq < 20_000)
       for _ in 0..<10 { _ = try? journal.store.append([draft("b/x")]) }
       try? journal.settle()
-      // Of what was copied already, and of what was not.
+      // Remove events that are already copied, and others that are not.
       try? remove(
         Removal(first: 20, last: 30, runs: [21...29], services: ["a": 27, "b": 29, "*": 29]),
         from: journal)
@@ -148,7 +148,7 @@ struct JournalCopyTests {
   }
 
   @Test
-  func `a file that is there is not touched, unless that is wanted, and then it is kept`() throws {
+  func `an existing file is replaced only with force, and then kept`() throws {
     let journal = try makeJournal()
     let epoch = journal.store.epoch
     _ = try make(of: directory.journal, at: copy, for: .backup(epoch: epoch))
@@ -159,7 +159,7 @@ struct JournalCopyTests {
     _ = try make(of: directory.journal, at: copy, for: .backup(epoch: "other"), isForced: true)
     #expect(try JournalSource(path: copy).epoch == "other")
     #expect(try JournalSource(path: copy + ".old").epoch == epoch)
-    // Of copies one is kept; a journal for use does not take the place of what the first has kept.
+    // One old backup is kept. A restored journal does not replace the file that it keeps.
     _ = try make(of: directory.journal, at: copy, for: .backup(epoch: "third"), isForced: true)
     #expect(try JournalSource(path: copy + ".old").epoch == "other")
     let used = try make(of: directory.journal, at: copy, for: .use, isForced: true)
@@ -169,12 +169,11 @@ struct JournalCopyTests {
   }
 
   @Test
-  func `23: a restored journal has an epoch of its own and goes on where the backup ended`() throws
-  {
+  func `23: a restored journal has a new epoch and continues after the backup`() throws {
     let epoch = try {
       let journal = try makeJournal()
       _ = try make(of: directory.journal, at: copy, for: .backup(epoch: journal.store.epoch))
-      // What came after the backup was acknowledged, and is not in it.
+      // Events after the backup were acknowledged, and are not in it.
       for _ in 0..<5 { _ = try journal.store.append([draft("b/x")]) }
       try journal.settle()
       #expect(throws: JournalError.self, "a daemon has it") {
@@ -192,7 +191,7 @@ struct JournalCopyTests {
   }
 
   @Test
-  func `a journal is not replaced by what is made of it, nor one that somebody has`() throws {
+  func `a journal is not replaced by its own copy or while it is in use`() throws {
     let journal = try makeJournal()
     let link = directory.path + "/link"
     symlink(directory.journal, link)
@@ -203,7 +202,7 @@ struct JournalCopyTests {
       }
       #expect("\(error.map { "\($0)" } ?? "")".contains("\(target) is part of the source journal"))
     }
-    // Another one is read, and the store has this one.
+    // The source is another journal, but the store has this one open.
     let error = #expect(throws: JournalError.self) {
       try JournalBuilder(at: link, for: .backup(epoch: "e"), isForced: true)
     }
@@ -214,7 +213,7 @@ struct JournalCopyTests {
   }
 
   @Test
-  func `there is a journal at every moment while another takes its place`() throws {
+  func `a journal exists at every moment during a replacement`() throws {
     _ = try makeJournal()
     _ = try make(of: directory.journal, at: copy, for: .use)
     let (path, isDone, missing) = (copy, Lock(false), Lock(0))
@@ -233,7 +232,7 @@ struct JournalCopyTests {
   }
 
   @Test
-  func `17: of a damaged journal nothing is made`() throws {
+  func `17: a damaged journal is not copied`() throws {
     _ = try makeJournal()
     var database: OpaquePointer?
     sqlite3_open(directory.journal, &database)
@@ -250,7 +249,7 @@ struct JournalCopyTests {
   }
 
   @Test
-  func `17: an event that is missing where others were removed is damage`() throws {
+  func `17: a missing event among removed ones is damage`() throws {
     do {
       let journal = try makeJournal()
       #expect(try JournalCheck(path: directory.journal).run().damages.isEmpty)

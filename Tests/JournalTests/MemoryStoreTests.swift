@@ -6,7 +6,7 @@ struct MemoryStoreTests {
   let store = MemoryStore()
 
   @Test
-  func `what is rejected is gone, and the positions are given again`() throws {
+  func `rejected events are removed, and their positions are reused`() throws {
     _ = try store.append([draft("a")])
     store.commit()
     _ = try store.append([draft("a"), draft("b")])

@@ -20,7 +20,7 @@ struct SQLiteStoreTests {
     try SQLiteJournal(directory.journal, durability: durability)
   }
 
-  /// Runs SQL on the file, as somebody with `sqlite3` would.
+  /// Runs SQL on the file, as `sqlite3` does.
   private func execute(_ sql: String) {
     var database: OpaquePointer?
     sqlite3_open(directory.journal, &database)
@@ -50,7 +50,7 @@ struct SQLiteStoreTests {
   }
 
   @Test(arguments: [SQLiteStore.Durability.always, .interval(milliseconds: 5), .os])
-  func `what was durable is there after a restart`(durability: SQLiteStore.Durability) throws {
+  func `durable events exist after a restart`(durability: SQLiteStore.Durability) throws {
     var epoch = ""
     var records: [Record] = []
     do {
@@ -86,7 +86,7 @@ struct SQLiteStoreTests {
   }
 
   @Test
-  func `a second daemon is told who has the journal`() throws {
+  func `the error of a second daemon names the owner of the journal`() throws {
     let journal = try open()
     guard case .locked(let owner) = openError() else {
       Issue.record("not locked")
@@ -97,7 +97,7 @@ struct SQLiteStoreTests {
   }
 
   @Test
-  func `a newer format is refused and nothing is touched`() throws {
+  func `a newer format is rejected and the file is not changed`() throws {
     try fill(3)
     execute("PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)")
     let before = contents()
@@ -114,7 +114,7 @@ struct SQLiteStoreTests {
   }
 
   @Test
-  func `a file of another make is refused`() throws {
+  func `a file of another program is rejected`() throws {
     let file = Glibc.open(directory.journal, O_CREAT | O_WRONLY, 0o600)
     write(file, "not a database, but something that somebody wants to keep, and so on ....", 72)
     write(file, "not a database, but something that somebody wants to keep, and so on ....", 72)
@@ -126,7 +126,7 @@ struct SQLiteStoreTests {
   }
 
   @Test
-  func `a damaged row is found when it is read, and what stands before it is read`() throws {
+  func `a damaged row is found by a read, and earlier rows are delivered`() throws {
     try fill(2000)
     execute("UPDATE event SET data = '\"forged\"' WHERE seq = 1234")
     let journal = try open()
@@ -155,7 +155,7 @@ struct SQLiteStoreTests {
   }
 
   @Test
-  func `events that were acknowledged and are gone are counted, and the epoch is new`() throws {
+  func `lost acknowledged events are counted, and the epoch is new`() throws {
     var epoch = ""
     do {
       try fill(10)
@@ -172,7 +172,7 @@ struct SQLiteStoreTests {
   }
 
   @Test
-  func `a journal that is open for reading takes nothing and changes nothing`() throws {
+  func `a journal that is open for reading rejects appends and changes nothing`() throws {
     try fill(5)
     let before = contents()
     do {
@@ -185,7 +185,7 @@ struct SQLiteStoreTests {
   }
 
   @Test
-  func `a large snapshot is kept in parts, and a damaged one is passed over`() throws {
+  func `a large snapshot is stored in parts, and a damaged one is skipped`() throws {
     let journal = try open()
     for _ in 0..<10 { _ = try journal.store.append([draft("s")]) }
     try journal.settle()
@@ -199,7 +199,7 @@ struct SQLiteStoreTests {
   }
 
   @Test
-  func `of many snapshots the newest and ever fewer older ones are kept`() throws {
+  func `the newest snapshots are kept, and older ones at growing distances`() throws {
     let journal = try open()
     for _ in 0..<1000 { _ = try journal.store.append([draft("s")]) }
     try journal.settle()
@@ -218,14 +218,14 @@ struct SQLiteStoreTests {
     #expect(kept.prefix(2) == [1000, 990])
     #expect(kept.count < 30, "\(kept)")
     #expect(kept.last == 10, "\(kept)")
-    // A quarter of its distance away from each position there is one.
+    // The gaps grow with the distance from the newest position.
     for (newer, older) in zip(kept, kept.dropFirst()) {
       #expect(newer - older <= max(20, (1000 - older) * 2 / 5), "\(older) to \(newer)")
     }
   }
 
   @Test
-  func `the newest snapshot of a service stays, however much behind it has gone`() throws {
+  func `the newest snapshot of a service stays even if later events are removed`() throws {
     let journal = try open()
     for _ in 0..<10 { _ = try journal.store.append([draft("s")]) }
     try journal.settle()
@@ -255,7 +255,7 @@ struct SQLiteStoreTests {
   }
 
   @Test
-  func `the log is moved into the file while events are written, and does not grow for ever`()
+  func `the log is checkpointed during writes and does not grow without limit`()
     throws
   {
     let journal = try open(durability: .os)
@@ -266,20 +266,20 @@ struct SQLiteStoreTests {
     }
     var status = stat()
     stat(directory.journal + "-wal", &status)
-    // All of it together has more than a hundred million bytes.
+    // All events together have more than a hundred million bytes.
     #expect(status.st_size < 96 << 20)
     #expect(try replayed(journal.store).count == 50_000)
   }
 
   @Test
-  func `what is in the log comes into the file without being asked for`() throws {
+  func `the log is checkpointed automatically`() throws {
     let journal = try open(durability: .os)
     let filler = "\"" + String(repeating: "x", count: 2000) + "\""
     for _ in 0..<50 {
       for _ in 0..<20 { _ = try journal.store.append([draft("s", filler)]) }
       try journal.settle()
     }
-    // Two megabytes were written, and the log may be begun anew long before it has 64.
+    // Two megabytes were written; the checkpoint comes long before the log has 64.
     var status = stat()
     for _ in 0..<2000 where status.st_size < 1 << 20 {
       usleep(5_000)
@@ -289,9 +289,9 @@ struct SQLiteStoreTests {
     withExtendedLifetime(journal) {}
   }
 
-  /// EFBIG stands for ENOSPC and EDQUOT here: all are told of by `write`, and none wrote anything.
+  /// EFBIG represents ENOSPC and EDQUOT here: `write` returns each of them and writes nothing.
   @Test
-  func `without room an append is rejected whole, and taken again when there is room`() async {
+  func `an append on a full disk is rejected, and accepted when there is space`() async {
     await #expect(processExitsWith: .success) {
       signal(SIGXFSZ, SIG_IGN)
       let tests = try SQLiteStoreTests()
@@ -326,7 +326,7 @@ struct SQLiteStoreTests {
   }
 
   @Test
-  func `a commit takes what waits as one, and is timed`() throws {
+  func `one commit writes all pending events and is timed`() throws {
     let journal = try open()
     for _ in 0..<100 { _ = try journal.store.append([draft("s")]) }
     try journal.settle()
@@ -338,7 +338,7 @@ struct SQLiteStoreTests {
   }
 
   @Test
-  func `a reading that would go on for ever ends with the store`() throws {
+  func `an endless read ends with the store`() throws {
     let directory = try TemporaryDirectory()
     let journal = try SQLiteJournal(directory.journal)
     var error: JournalError?

@@ -9,7 +9,7 @@ extension TemporaryDirectory {
   var journal: String { path + "/journal.db" }
 }
 
-/// An SQLite journal with the loop that it needs.
+/// An SQLite journal with its event loop.
 final class SQLiteJournal {
   let loop: Loop
   let store: SQLiteStore
@@ -29,7 +29,7 @@ final class SQLiteJournal {
     loop.run()
   }
 
-  /// Runs the loop until all that was appended is durable, or lost.
+  /// Runs the loop until all appended events are durable or rejected.
   func settle() throws {
     try run { store.durable == store.last }
   }
@@ -43,7 +43,7 @@ final class SQLiteJournal {
     if isLate { throw SystemError(code: ETIMEDOUT, call: "run(until:)") }
   }
 
-  /// What a reading returns.
+  /// Returns the result of a read.
   func read<Result: Sendable>(
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
   ) throws -> Result {
@@ -51,7 +51,7 @@ final class SQLiteJournal {
   }
 }
 
-/// The element of a signal that emits one, or its error.
+/// Returns the single element of a signal, or throws its error.
 func awaiting<Element>(
   _ signal: Signal<Element, JournalError>, _ run: (() -> Bool) throws -> Void
 ) throws -> Element {
@@ -73,7 +73,7 @@ func draft(_ stream: String, _ data: String = "{}", type: String = "test.happene
   Draft(stream: stream, type: type, data: data)
 }
 
-/// All records of a store, by a replay.
+/// Returns all records of a store, by a replay.
 func replayed(_ store: any EventStore, after seq: UInt64 = 0) throws -> [Record] {
   var records: [Record] = []
   try store.replay(after: seq) { records += $0 }
@@ -91,6 +91,6 @@ extension EventStore {
 }
 
 extension Charge {
-  /// What a stream costs whose name is one letter, and of which no value is kept.
+  /// The charge of a stream with a name of one letter and no retained value.
   static let ofOneLetter = Charge(user: nobody, bytes: 257)
 }

@@ -13,7 +13,7 @@ struct CryptSecretsTests {
     secrets = CryptSecrets(on: loop)
   }
 
-  /// Runs the loop until there is a result.
+  /// Runs the loop until the signal emits, and returns the element.
   private func wait<Value>(_ signal: SafeSignal<Value>) -> Value? {
     var result: Value?
     let observation = signal.observeNext { result = $0 }
@@ -28,7 +28,7 @@ struct CryptSecretsTests {
   }
 
   @Test
-  func `a secret is known again by its hash, away from the loop`() throws {
+  func `a secret matches its hash, which is computed on another thread`() throws {
     let new = try #require(wait(secrets.make()) ?? nil)
     let other = try #require(wait(secrets.make()) ?? nil)
     #expect(new.secret != other.secret)
@@ -44,7 +44,7 @@ struct CryptSecretsTests {
   }
 
   @Test
-  func `what is no secret is not hashed`() throws {
+  func `a text that is not a secret is rejected without hashing`() throws {
     let new = try #require(wait(secrets.make()) ?? nil)
     for text in [
       "", new.secret + "\0", new.secret + "\0more", String(new.secret.dropLast()),
@@ -60,7 +60,7 @@ struct CryptSecretsTests {
   }
 
   @Test
-  func `who has left hears nothing, also when the thread ends`() {
+  func `a disposed observer receives nothing, also when the thread ends`() {
     secrets.make().observeNext { _ in Issue.record("too late") }.dispose()
     let observation = secrets.make().observeNext { _ in Issue.record("after the end") }
     end()

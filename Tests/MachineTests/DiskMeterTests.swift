@@ -9,7 +9,7 @@ struct DiskMeterTests {
   }
 
   @Test
-  func `who asks gets what is measured now`() {
+  func `disks returns current measurements`() {
     let count = Lock(0 as UInt64)
     let meter = DiskMeter(mounts: { ["/a", "/none", "/b"] }) { path in
       guard path != "/none" else { return nil }
@@ -19,7 +19,7 @@ struct DiskMeterTests {
           $0 += 1; return $0
         })
     }
-    // A machine that is busy may answer later than is waited for.
+    // A busy machine may answer later than the meter waits.
     var shown = meter.disks()
     while shown.isEmpty { shown = meter.disks() }
     #expect(shown.map(\.path) == ["/a", "/b"])
@@ -30,7 +30,7 @@ struct DiskMeterTests {
   }
 
   @Test
-  func `a file system that does not answer is waited for once, and never by the caller`() {
+  func `a file system that does not respond blocks one thread, and not the caller`() {
     let gate = Lock(false)
     let asked = Lock(0)
     let meter = DiskMeter(mounts: { ["/dead"] }) { path in
@@ -38,7 +38,7 @@ struct DiskMeterTests {
       gate.waitWithLock(until: { $0 }) { _ in }
       return Disk(path: path, total: 1, available: 1)
     }
-    // If each of them waited, this would be a minute.
+    // If each call waited, this would take a minute.
     for _ in 0..<1_200 { #expect(meter.disks().isEmpty) }
     #expect(asked.withLock(\.self) <= 1)
     meter.close()
@@ -49,7 +49,7 @@ struct DiskMeterTests {
 
 struct MountTableTests {
   @Test
-  func `file systems that ask another machine or a program are left out`() {
+  func `network and FUSE file systems are left out`() {
     let table = """
       /dev/vda1 / ext4 rw 0 0
       proc /proc proc rw 0 0

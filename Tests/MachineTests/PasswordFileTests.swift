@@ -4,7 +4,7 @@ import Testing
 
 struct PasswordFileTests {
   @Test
-  func `accounts are found by their names, and nothing else is`() throws {
+  func `accounts are found only by their exact names`() throws {
     let directory = try TemporaryDirectory()
     let path = directory.path + "/passwd"
     Files.write(

@@ -25,7 +25,7 @@ struct TextIndexTests {
     index = TextIndex([corpus], on: loop)
   }
 
-  /// Ends the thread and what hangs on the loop.
+  /// Ends the thread and runs the loop to its end.
   private func end() {
     index.stop()
     loop.run()
@@ -46,7 +46,7 @@ struct TextIndexTests {
   }
 
   @Test
-  func `all words must be there, in any order and case, the last one perhaps unfinished`() {
+  func `all words must occur, in any order and case; the last may be a prefix`() {
     #expect(Set(find("tea")) == ["t/1", "t/1/1", "t/1/2"])
     #expect(find("TEA green") == ["t/1/1"])
     #expect(find("gre") == ["t/1/1"])
@@ -57,7 +57,7 @@ struct TextIndexTests {
   }
 
   @Test
-  func `in text without spaces it is found what stands within`() {
+  func `a word is found within text without spaces`() {
     _ = find("x")
     changes.send([
       .put(SearchText(id: "t/3", text: "今日は日本です")),
@@ -81,7 +81,7 @@ struct TextIndexTests {
   }
 
   @Test
-  func `nothing that is typed is a fault`() {
+  func `no search term causes an error`() {
     for term in [
       "\"", "to \"go", "* OR NEAR(", "-tea'", "()", "text:", "…", "AND", "\0", "\u{0D4E}\"",
       "tea\u{0D4E}\" OR \u{0600}\"x",
@@ -93,7 +93,7 @@ struct TextIndexTests {
   }
 
   @Test
-  func `it follows what changes`() {
+  func `the index follows changes`() {
     #expect(find("oolong") == [])
     changes.send([
       .put(SearchText(id: "t/1/3", text: "Oolong")), .put(SearchText(id: "t/1/9", text: "oolong")),
@@ -111,7 +111,7 @@ struct TextIndexTests {
   }
 
   @Test
-  func `what is cancelled is not answered, and after the end nothing is`() {
+  func `a cancelled search has no result, and a search after the end fails`() {
     var answers = 0
     let run = index.find("tea", limit: 1).observe { _ in answers += 1 }
     run.dispose()
@@ -126,7 +126,7 @@ struct TextIndexTests {
   }
 
   @Test
-  func `a text is shown by the words around what was found`() {
+  func `a hit has the words around the match`() {
     let long = Array(repeating: "word", count: 200).joined(separator: " ")
     changes.send([])
     _ = find("x")

@@ -32,7 +32,7 @@ struct BindFuzzTests {
   ]
 
   @Test
-  func `whatever stands in an expression is taken, or told with its column`() {
+  func `any expression is accepted, or refused with the column of the fault`() {
     let transformers = JSONTransformers.all
     let found = Fuzzing("bind").run(Self.mutation.make) { input in
       let text = String(decoding: input, as: UTF8.self)
@@ -53,7 +53,9 @@ struct BindFuzzTests {
     if let found { Issue.record("\(found)") }
   }
 
-  /// What is wrong with what a transformer makes of values: no more than it may refuse them.
+  /// Returns a description of an invalid result of a transformer; `nil` if it has none.
+  ///
+  /// A transformer may refuse a value.
   private func fault(_ transformer: Transformer<JSONValue, JSONValue>) -> String? {
     for value in Self.values {
       for step in [transformer.forward, transformer.reverse] {

@@ -23,7 +23,7 @@ struct CellsServiceTests {
   }
 
   @Test
-  func `a command decides on what is recorded, clients see what is durable`() throws {
+  func `commands see pending events, and clients see only durable values`() throws {
     try bench.run { JSONText(try bench.cells.toggle("lamp")) }
     try bench.run { JSONText(try bench.cells.toggle("lamp")) }
     #expect(bench.value("cells/lamp") == nil)
@@ -68,7 +68,7 @@ struct CellsServiceTests {
   }
 
   @Test
-  func `a toggle turns a boolean, and nothing else`() throws {
+  func `toggle inverts a boolean and refuses any other value`() throws {
     #expect(try bench.run { JSONText(try bench.cells.toggle("lamp")) }.value?.text == "true")
     #expect(try bench.run { JSONText(try bench.cells.toggle("lamp")) }.value?.text == "false")
     try bench.set("lamp", "1")
@@ -111,7 +111,7 @@ struct CellsServiceTests {
   }
 
   @Test
-  func `a value is as deep as every line can show it, and not deeper`() throws {
+  func `a value that is nested too deep to be sent is refused`() throws {
     func nested(_ depth: Int) throws -> JSONText {
       try JSONText(
         parsing: String(repeating: #"{"a":["#, count: depth / 2)
@@ -138,7 +138,7 @@ struct CellsServiceTests {
   }
 
   @Test
-  func `each cell is a stream of its own`() throws {
+  func `each cell is a separate stream`() throws {
     try bench.set("a", "1")
     try bench.set("b", "1")
     let third = try bench.run { try bench.cells.set("a", to: JSONText(2)) }
@@ -153,7 +153,7 @@ struct CellsServiceTests {
   }
 
   @Test
-  func `an event comes back from its text`() {
+  func `an event is decoded from its own text`() {
     let coder = EventCoder()
     for event in [CellEvent.set(JSONText(string: "x")), .set(.null), .unset] {
       let (kind, data) = event.written(coder)

@@ -41,9 +41,9 @@ struct CollectionServiceTests {
     return elements.map(\.text)
   }
 
-  /// Random scripts against an array of the language, the told steps applied to another.
+  /// Random commands are applied to one array, and the sent steps to another.
   @Test
-  func `steps lead where the list is, by the thousand`() throws {
+  func `thousands of sent steps give the same list`() throws {
     var random = SystemRandomNumberGenerator()
     var model: [String] = []
     var told: [String] = []
@@ -92,7 +92,7 @@ struct CollectionServiceTests {
   }
 
   @Test
-  func `what is not within a list is refused with what would be`() throws {
+  func `an index out of bounds is refused with the valid range`() throws {
     try run { _ = try lists.append(JSONText(1), to: "a") }
     #expect(isRefused { _ = try lists.remove(at: 1, from: "a") })
     #expect(isRefused { _ = try lists.insert(JSONText(1), at: 2, in: "a") })
@@ -103,7 +103,7 @@ struct CollectionServiceTests {
   }
 
   @Test
-  func `a map holds its keys, and nothing is recorded that changes nothing`() throws {
+  func `a map stores keys, and a command without effect records no event`() throws {
     var isDeleted: [Bool] = []
     try run { _ = try maps.put(JSONText(1), for: "k", in: "m") }
     try run { isDeleted.append(try maps.delete("k", from: "m")) }

@@ -5,10 +5,10 @@ import Signals
 import TestSupport
 import Testing
 
-/// What a step of a list that is watched asks of its state.
+/// The queries that a step of an observed list makes on its state.
 @Suite(.leavesNothing)
 struct CollectionStateTests {
-  /// Counts how often all elements were asked for; no part of the state.
+  /// Counts the reads of all elements; it is not part of the state.
   private final class Asked: Codable, Sendable {
     let counts = Counts()
 
@@ -66,7 +66,7 @@ struct CollectionStateTests {
   }
 
   @Test
-  func `a step asks whether there is anything, and never for all that there is`() throws {
+  func `a step asks whether the list is empty, and never reads all elements`() throws {
     let store = MemoryStore()
     let host = ServiceHost(store: store)
     let ledger = Ledger<Notes>("notes", in: host)

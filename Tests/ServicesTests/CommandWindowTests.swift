@@ -5,7 +5,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// What is remembered of the commands that were run under an identity.
+/// The remembered commands with an idempotency key.
 @Suite(.leavesNothing)
 struct CommandWindowTests {
   let bench: Bench
@@ -17,7 +17,7 @@ struct CommandWindowTests {
   // MARK: Commands that record nothing
 
   @Test
-  func `a command that has recorded nothing is answered as the first time as well`() throws {
+  func `a repeated command without events gets its first answer`() throws {
     let first = try bench.run("c-1") { JSONText(try bench.cells.unset("q")) }
     #expect(first == Accepted(value: JSONText(false)))
     try bench.set("q", "5")
@@ -28,7 +28,7 @@ struct CommandWindowTests {
   }
 
   @Test
-  func `it is forgotten at a restart, in whatever way the journal is read`() throws {
+  func `a command without events is forgotten at a restart, with or without a snapshot`() throws {
     try bench.run("c-1") { JSONText(try bench.cells.unset("q")) }
     try bench.set("q", "5")
     bench.store.commit()
@@ -39,7 +39,7 @@ struct CommandWindowTests {
   }
 
   @Test
-  func `what was decided on a write that is lost is forgotten with it`() throws {
+  func `a command that depends on a lost write is forgotten with it`() throws {
     try bench.set("q", "5")
     try bench.run("c-1") { nil }
     bench.store.reject(.readOnly(reason: "ENOSPC", outcome: .none))
@@ -47,7 +47,7 @@ struct CommandWindowTests {
   }
 
   @Test
-  func `what records nothing and answers much is not remembered`() throws {
+  func `a command with a long answer and no events is not remembered`() throws {
     let long = JSONText(string: String(repeating: "x", count: 300))
     try bench.run("c-1") { long }
     #expect(try !bench.run("c-1") { long }.isReplayed)
@@ -72,14 +72,14 @@ struct CommandWindowTests {
   // MARK: Users
 
   @Test
-  func `100,000 commands of a user push out their own oldest and none of another user`() throws {
+  func `100,000 commands of a user evict only that user's oldest`() throws {
     try bench.run("pay-1", by: 1) { try bench.tally.add(10) }
     for i in 0...100_000 { try bench.run("c-\(i)", by: 2) { nil } }
     #expect(try bench.run("pay-1", by: 1) { try bench.tally.add(10) }.isReplayed)
     #expect(bench.tally.ledger.newest.total == 10)
     #expect(try bench.run("c-1", by: 2) { nil }.isReplayed)
     #expect(try !bench.run("c-0", by: 2) { nil }.isReplayed, "the oldest of too many has gone")
-    // All users together have a bound as well: those with the most lose their oldest.
+    // The total is limited too: users with the most commands lose their oldest.
     for i in 0..<100_000 { try bench.run("c-\(i)", by: 3) { nil } }
     #expect(try bench.run("pay-1", by: 1) { try bench.tally.add(10) }.isReplayed)
     #expect(try !bench.run("c-3", by: 2) { nil }.isReplayed)
@@ -88,7 +88,7 @@ struct CommandWindowTests {
   }
 
   @Test
-  func `10,000 refusals of a user do not make another's be forgotten`() throws {
+  func `10,000 refusals of a user do not evict those of another`() throws {
     try bench.run { try bench.tally.add(90) }
     #expect(throws: Refusal.self) { try bench.run("c", by: 1) { try bench.tally.add(20) } }
     for i in 0..<10_001 {
@@ -103,7 +103,7 @@ struct CommandWindowTests {
   }
 
   @Test
-  func `a command older than a day is forgotten, whoever comes next`() throws {
+  func `a command older than a day is forgotten at the next command of any user`() throws {
     let store = MemoryStore { [clock] in clock.now }
     let bench = try Bench(store)
     try bench.run("old", by: 1) { try bench.tally.add(1) }
@@ -122,7 +122,7 @@ struct CommandWindowTests {
   private let clock = Clock()
 
   @Test
-  func `each user's commands are kept in a snapshot`() throws {
+  func `a snapshot contains the commands of each user`() throws {
     for uid: UInt32 in [0, 7, .max] {
       try bench.run("c", by: uid) { try bench.tally.add(1) }
       try bench.run("d \(uid)", by: uid) {
@@ -145,7 +145,7 @@ struct CommandWindowTests {
     #expect(try !reborn.run("c", by: 8) { nil }.isReplayed)
   }
 
-  // MARK: Snapshots that do not read
+  // MARK: Invalid snapshots
 
   @Test(
     arguments: [
@@ -154,7 +154,7 @@ struct CommandWindowTests {
       #""heads":5"#, #""heads":{"tally":"x"}"#, #""heads":{"tally":[0,0]}"#,
       #""heads":{"tally":[1]}"#, #""other":{}"#,
     ])
-  func `of a snapshot that does not read nothing is taken over`(part: String) throws {
+  func `an unreadable snapshot is ignored as a whole`(part: String) throws {
     try bench.run("c-1") { try bench.tally.add(2) }
     bench.store.commit()
     bench.host.saveSnapshots()
@@ -176,7 +176,7 @@ struct CommandWindowTests {
   }
 
   @Test
-  func `what a service has refused stays refused under its identity`() throws {
+  func `a refused command stays refused under its idempotency key`() throws {
     let bench = try Bench()
     try bench.run { try bench.tally.add(90) }
     let refused = { try bench.run("c-1", parameters: "20") { try bench.tally.add(20) } }

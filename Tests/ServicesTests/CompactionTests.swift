@@ -5,7 +5,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// A host with cells, a tally and the care of its journal, whose time is moved by hand.
+/// A host with cells, a tally and journal compaction, with manual time.
 private final class Care {
   let store: MemoryStore
   let host: ServiceHost
@@ -62,7 +62,7 @@ private final class Care {
     store.commit()
   }
 
-  /// Lets time pass for whoever has waited for it.
+  /// Advances the time and fires the timers that are due.
   func pass(days: Double) {
     wall += Int64(days * Double(Self.day))
     milliseconds += UInt64(days * 86_400_000)
@@ -92,7 +92,7 @@ private final class Care {
     return try #require(result).get()
   }
 
-  /// What a source was.
+  /// Returns the value of a source at a position.
   func value(of source: String, at seq: UInt64) throws -> String? {
     var result: Result<PastValue, JournalFault>?
     let observation = host.value(of: source, at: seq).observe { event in
@@ -125,7 +125,7 @@ private func rule(
 @Suite(.leavesNothing)
 struct CompactionTests {
   @Test
-  func `events before a position go, the values stay, and it is recorded`() throws {
+  func `events before a position are removed and recorded, and values stay`() throws {
     let care = try Care()
     for i in 1...9 { try care.set("n\(i % 3)", i) }
     let compacted = try care.compact(before: 7)
@@ -140,7 +140,7 @@ struct CompactionTests {
   }
 
   @Test
-  func `a start after a compaction ends where the one before it was`() throws {
+  func `a start after a compaction restores the same state`() throws {
     let care = try Care()
     for i in 1...20 { try care.set("n\(i)", i) }
     for _ in 1...5 { try care.add(3) }
@@ -154,7 +154,7 @@ struct CompactionTests {
   }
 
   @Test
-  func `a start is refused when no snapshot holds what was removed`() throws {
+  func `a start fails if no snapshot covers the removed events`() throws {
     let care = try Care()
     for i in 1...9 { try care.set("n", i) }
     try care.compact(before: 7)
@@ -166,7 +166,7 @@ struct CompactionTests {
   }
 
   @Test
-  func `the last event of all stays`() throws {
+  func `the last event of the journal is never removed`() throws {
     let care = try Care()
     for i in 1...3 { try care.set("n", i) }
     #expect(try care.compact(before: 100).removed == 2)
@@ -174,20 +174,20 @@ struct CompactionTests {
   }
 
   @Test
-  func `of streams with a rule the newest stay, of all others all`() throws {
+  func `a rule keeps the newest events of its streams and all of others`() throws {
     let care = try Care()
     care.journal.retention = [rule("cells/log", maxCount: 3)]
     for i in 1...10 { try care.set(i % 2 == 0 ? "log/\(i)" : "n", i) }
     #expect(try care.compact().removed == 2)
     #expect(try care.positions() == [1, 3, 5, 6, 7, 8, 9, 10, 11])
     #expect(care.host.first == 1)
-    // Once the first are gone as well, the first that is kept is another.
+    // When the first events are removed too, the first retained position grows.
     try care.compact(before: 6)
     #expect(care.host.first == 6)
   }
 
   @Test
-  func `a rule removes what is before the last removal of another`() throws {
+  func `a rule also removes events before the last removal of another rule`() throws {
     let care = try Care()
     care.journal.retention = [rule("cells/log", maxCount: 2)]
     for i in 1...30 { try care.set(i % 2 == 0 ? "log/\(i)" : "n", i) }
@@ -199,17 +199,17 @@ struct CompactionTests {
   }
 
   @Test
-  func `bytes are counted from the newest event on`() throws {
+  func `a byte limit counts from the newest event`() throws {
     let care = try Care()
     care.journal.retention = [rule("cells/", maxBytes: 600)]
     for i in 1...10 { try care.set("n", i) }
     let kept = 10 - (try care.compact().removed)
-    // An event of this size counts for some 180 bytes.
+    // An event of this size counts as about 180 bytes.
     #expect(kept == 3)
   }
 
   @Test
-  func `events grow old, and the first rule that matches a stream counts`() throws {
+  func `events expire by age, and the first matching rule applies`() throws {
     let care = try Care()
     care.journal.retention = [
       rule("cells/keep"), rule("cells/", maxAge: 10 * Care.day),
@@ -228,7 +228,7 @@ struct CompactionTests {
   }
 
   @Test
-  func `21: a clock that has leapt makes nothing old, unless it is said to be right`() throws {
+  func `21: a clock jump expires no event, unless an administrator confirms the time`() throws {
     let care = try Care()
     var leaps: [Int64] = []
     care.journal.onLeap = { leaps.append($0) }
@@ -240,7 +240,7 @@ struct CompactionTests {
     try care.set("n", 3)
     #expect(try care.compact().removed == 0)
     #expect(leaps == [3_650 * Care.day])
-    // It is kept over a restart that it is not believed.
+    // The clock stays distrusted after a restart.
     let again = try Care(care.store, wall: care.wall)
     again.journal.retention = care.journal.retention
     #expect(try again.compact().removed == 0)
@@ -251,18 +251,18 @@ struct CompactionTests {
     #expect(again.journal.leap == 0)
   }
 
-  /// What has happened between two starts of a daemon: days by the clock, days of a running machine,
-  /// whether it was started again, and whether the kernel vouches for the clock.
+  /// Time between two starts of a daemon: days by the clock, days of machine uptime,
+  /// whether the machine was rebooted, and whether the kernel reports the clock as synchronized.
   @Test(
     arguments: [
-      // The daemon was not running, and the machine was, or slept.
+      // The daemon was down while the machine ran or slept.
       (5, 5, false, false, 2),
-      // The machine was off; nobody is off for ten years.
+      // The machine was off; ten years are not plausible.
       (5, 0, true, false, 2), (300, 0, true, false, 2), (3_650, 0, true, false, 0),
-      // The kernel knows better.
+      // The kernel reports a synchronized clock.
       (3_650, 0, true, true, 2), (5, 0, false, true, 2), (5, 0, false, false, 0),
     ])
-  func `21: after a while without the daemon events are as old as the clock says, if it can be so`(
+  func `21: after a downtime the clock decides the age of events if it is plausible`(
     days: Int64, running: UInt64, isOtherBoot: Bool, isSynchronized: Bool, removed: Int
   ) throws {
     let care = try Care(milliseconds: 7_000)
@@ -278,7 +278,7 @@ struct CompactionTests {
     #expect(try again.compact().removed == removed)
     #expect((again.journal.leap == 0) == (removed > 0))
     guard isOtherBoot, removed > 0, !isSynchronized else { return }
-    // Once: from then on it is a running machine.
+    // Only once: from then on the uptime counts.
     care.wall = again.wall
     try again.set("n", 4)
     #expect(try again.compact().removed == 1, "what was the last one")
@@ -289,8 +289,7 @@ struct CompactionTests {
   }
 
   @Test
-  func `21: a clock that is set some time after the start of the machine is believed then`() throws
-  {
+  func `21: a clock that is set after the boot of the machine is trusted from then on`() throws {
     let care = try Care()
     care.journal.retention = [rule("cells/", maxAge: Care.day)]
     for i in 1...3 { try care.set("n", i) }
@@ -303,7 +302,7 @@ struct CompactionTests {
   }
 
   @Test
-  func `21: times that the clock has not reached are told once, and shown`() throws {
+  func `21: event times in the future are reported once, and shown`() throws {
     let care = try Care()
     var told: [Int64] = []
     care.journal.onFuture = { told.append($1) }
@@ -330,7 +329,7 @@ struct CompactionTests {
   }
 
   @Test
-  func `commands that may come again keep their events`() throws {
+  func `events of commands that may be repeated are retained`() throws {
     let care = try Care()
     try care.set("n", 1, cmd: "c-1")
     try care.set("n", 2)
@@ -343,7 +342,7 @@ struct CompactionTests {
   }
 
   @Test
-  func `events that nobody here understands stay`() throws {
+  func `events of unknown services are retained`() throws {
     let store = MemoryStore()
     _ = store.append(Draft(stream: "cells/x", type: "cells.later", data: "{}"), at: 0)
     _ = store.append(Draft(stream: "later/x", type: "later.done", data: "{}"), at: 0)
@@ -358,7 +357,9 @@ struct CompactionTests {
   }
 
   @Test
-  func `a step that fails ends it, what is gone is recorded, and the next goes on`() throws {
+  func `a failed step ends the compaction, records its progress, and the next one continues`()
+    throws
+  {
     let care = try Care()
     for i in 1...9 { try care.set("n", i) }
     let full = JournalError.readOnly(reason: "ENOSPC", outcome: .none)
@@ -370,7 +371,7 @@ struct CompactionTests {
   }
 
   @Test
-  func `a step is small, however much goes`() throws {
+  func `steps are small, however many events are removed`() throws {
     let care = try Care()
     let large = String(repeating: "x", count: 100_000)
     for i in 1...2000 {
@@ -386,12 +387,12 @@ struct CompactionTests {
     #expect(steps.allSatisfy { $0.count <= Removal.maxCount && $0.last - $0.first < 256 })
     #expect(steps.map(\.count).reduce(0, +) == 1998)
     #expect(steps.count >= 8)
-    // Of large ones there are fewer in a step.
+    // A step removes fewer large events.
     #expect(steps.allSatisfy { step in (step.first...step.last).count { $0 % 100 == 0 } <= 3 })
   }
 
   @Test
-  func `steps that take long are followed by smaller ones, and quick ones by larger ones`() throws {
+  func `slow steps make the next ones smaller, and quick steps make them larger`() throws {
     let care = try Care()
     for i in 1...3000 {
       _ = try care.host.perform(Command(method: "cells.set", caller: Caller(uid: 1, pid: 2))) {
@@ -401,7 +402,7 @@ struct CompactionTests {
     care.store.commit()
     var sizes: [UInt64] = []
     care.store.onRemove = { sizes.append($0.last + 1 - $0.first) }
-    // An event takes 0.1 ms, then hardly any time.
+    // An event takes 0.1 ms, later almost no time.
     let compacted = try care.compact(before: 2999) { step in
       step.last < 1500 ? UInt64(step.count) * 100_000 : 1000
     }
@@ -413,7 +414,7 @@ struct CompactionTests {
   }
 
   @Test
-  func `a value is known from the last removal on, and where nothing of its service went`() throws {
+  func `past values are known after the last removal, or if the service lost no events`() throws {
     let care = try Care()
     for i in 1...5 { try care.add(i) }
     for i in 6...10 { try care.set("n", i) }
@@ -434,7 +435,7 @@ struct CompactionTests {
   }
 
   @Test
-  func `a reader is told which positions are gone, and that what it asks for is`() throws {
+  func `a reader learns the removed positions, and an error for an expired one`() throws {
     let care = try Care()
     for i in 1...10 { try care.set(i % 2 == 0 ? "log" : "n", i) }
     care.journal.retention = [rule("cells/log", maxCount: 2)]

@@ -26,7 +26,7 @@ struct ConditionTests {
     ("/in/a", #"{"0":1,"1":2}"#, false), ("/big", "12345678901234567891", true),
     ("/big", "12345678901234567890", false),
   ])
-  func `values are equal or differ, never both, and what is not there differs`(
+  func `values are either equal or different, and a missing value differs`(
     path: String, operand: String, isEqual: Bool
   ) throws {
     #expect(try holds(path, { .equals($0) }, operand) == isEqual)
@@ -44,7 +44,7 @@ struct ConditionTests {
     ("/none", "1", [false, false, false, false]), ("/nothing", "1", [false, false, false, false]),
     ("/in", "1", [false, false, false, false]),
   ])
-  func `what has no order is neither less nor more`(
+  func `values without an order are neither less nor greater`(
     path: String, operand: String, expected: [Bool]
   ) throws {
     let tests: [(JSONText) -> Condition.Test] = [
@@ -54,7 +54,7 @@ struct ConditionTests {
   }
 
   @Test
-  func `a value is there, null as well, or it is not`() throws {
+  func `exists is true for any value, also null`() throws {
     for (path, isThere) in [("/none", true), ("/by", true), ("/nothing", false), ("", true)] {
       #expect(try holds(path, { _ in .exists(true) }, "0") == isThere)
       #expect(try holds(path, { _ in .exists(false) }, "0") == !isThere)
@@ -62,7 +62,7 @@ struct ConditionTests {
   }
 
   @Test
-  func `a string begins with another, nothing else does`() throws {
+  func `begins-with is true only for strings`() throws {
     #expect(try holds("/name", { _ in .begins("ki") }, "0"))
     #expect(try holds("/name", { _ in .begins("") }, "0"))
     #expect(try !holds("/name", { _ in .begins("im") }, "0"))

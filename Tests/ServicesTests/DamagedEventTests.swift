@@ -3,7 +3,7 @@ import Services
 import TestSupport
 import Testing
 
-/// Events that no service records, and that a journal can hold all the same.
+/// Invalid events that no service records, but a damaged journal can contain.
 @Suite(.leavesNothing)
 struct DamagedEventTests {
   /// Starts services on a journal with events, after `[1]` in the list `lists/a`.
@@ -59,7 +59,7 @@ struct DamagedEventTests {
     ("feeds/a", "feeds.found", "{}", "its data is invalid"),
     ("chat/rooms/1", "chat.left", "{}", "its data is invalid"),
   ])
-  func `an event that cannot be ends the start with its position and the rule`(
+  func `an invalid event ends the start with its position and the broken rule`(
     stream: String, type: String, data: String, rule: String
   ) {
     let fault = #expect(throws: JournalFault.self) { _ = try start([(stream, type, data)]) }
@@ -90,7 +90,7 @@ struct DamagedEventTests {
     ("read", #"{"room":1,"upTo":2,"by":"kim"}"#, "room 1 has 1 messages, and none 2"),
     ("created", created(1), "number 1 is not after 1"),
   ])
-  func `what cannot be said in a room ends the start`(kind: String, data: String, rule: String) {
+  func `an invalid chat event ends the start`(kind: String, data: String, rule: String) {
     let fault = #expect(throws: JournalFault.self) {
       _ = try start([
         ("chat/rooms/1", "chat.created", Self.created(1)),
@@ -111,7 +111,7 @@ struct DamagedEventTests {
     ),
     ("found", #"{"episode":\#(episode)}"#, "number 1 is not after 1"),
   ])
-  func `what cannot happen to a feed ends the start`(kind: String, data: String, rule: String) {
+  func `an invalid feed event ends the start`(kind: String, data: String, rule: String) {
     let fault = #expect(throws: JournalFault.self) {
       _ = try start([
         ("feeds/a", "feeds.subscribed", #"{"url":"http://a/"}"#),
@@ -123,13 +123,13 @@ struct DamagedEventTests {
   }
 
   @Test
-  func `an event of a kind that is not known is passed over`() throws {
+  func `an event of an unknown type is skipped`() throws {
     let started = try start([("cells/a", "cells.melted", "{}"), ("x", "y.z", "{}")])
     #expect(started.host.durable == 3)
   }
 
   @Test
-  func `after the last number nobody gets one`() throws {
+  func `no id is assigned after the last number`() throws {
     let last = Int.max
     let (people, threads, host) = try start([
       ("people/\(last)", "people.created", ##"{"name":"x","color":"#808080"}"##),

@@ -6,7 +6,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// Rooms and how warm they are, as a first version of a service wrote it: in Celsius.
+/// The first version of a service: rooms with a temperature in Celsius.
 private struct OldRooms: ServiceState {
   enum Event: ServiceEvent, Codable {
     case measured(celsius: Double)
@@ -30,7 +30,7 @@ private struct OldRooms: ServiceState {
   static func sources(changedBy event: Event, at place: Place) -> [String] { [place.stream] }
 }
 
-/// The same two versions later: in Kelvin, and by whom it was measured.
+/// The service two versions later: Kelvin, and the person who measured.
 private struct Rooms: ServiceState {
   enum Event: ServiceEvent, Codable {
     case measured(kelvin: Double, by: String)
@@ -63,7 +63,7 @@ private struct Rooms: ServiceState {
   static func sources(changedBy event: Event, at place: Place) -> [String] { [place.stream] }
 }
 
-/// One that cannot do without any event.
+/// A service that refuses to skip unknown events.
 private struct StrictRooms: ServiceState {
   enum Event: ServiceEvent, Codable { case measured(celsius: Double) }
 
@@ -118,7 +118,7 @@ struct EventFormTests {
   }
 
   @Test
-  func `an event of an old form is brought to the present one when it is read, and stays as it is`()
+  func `an old event is upgraded when it is read, and unchanged in the journal`()
     throws
   {
     let (old, before) = try host(OldRooms.self)
@@ -141,7 +141,7 @@ struct EventFormTests {
   }
 
   @Test
-  func `24: an event of a newer form is no reason to go on without it`() throws {
+  func `24: a start fails on an event of a newer form`() throws {
     let (new, ledger) = try host(Rooms.self)
     try record(.measured(kelvin: 300, by: "kim"), new, ledger)
     #expect(
@@ -152,7 +152,7 @@ struct EventFormTests {
   }
 
   @Test
-  func `24: an unknown event is passed over, shown as it is, or refused where the service says so`()
+  func `24: an unknown event is skipped and shown, or refused if the service requires it`()
     throws
   {
     let (old, before) = try host(OldRooms.self)

@@ -5,11 +5,11 @@ import Signals
 import TestSupport
 import Testing
 
-/// What is kept of feeds.
+/// The stored episodes of feeds.
 @Suite(.leavesNothing)
 final class FeedEpisodesTests: FeedsBench {
   @Test
-  func `new episodes come first, with the highest numbers; what is known is found again`() throws {
+  func `new episodes come first with the highest numbers, and known ones keep theirs`() throws {
     try subscribe(fetching: "T\nb Two\na One")
     #expect(titles == ["2 Two", "1 One"])
     let before = host.last
@@ -23,13 +23,13 @@ final class FeedEpisodesTests: FeedsBench {
   }
 
   @Test
-  func `a feed that begins with the oldest is turned around by its times`() throws {
+  func `a feed that begins with the oldest episode is reversed by its times`() throws {
     try subscribe(fetching: "T\na One 2026-01-01\nb Two 2026-01-02\nc Same 2026-01-02")
     #expect(titles == ["3 Two", "2 Same", "1 One"])
   }
 
   @Test
-  func `of very many episodes the newest are kept`() throws {
+  func `only the newest 500 episodes are kept`() throws {
     let all = (0..<600).map { "\nk\($0) e\($0)" }
     try subscribe(fetching: "T" + all.dropFirst(10).joined())
     #expect(titles.count == 500)
@@ -44,7 +44,7 @@ final class FeedEpisodesTests: FeedsBench {
   }
 
   @Test
-  func `what was played stays so when the feed says something else`() throws {
+  func `played episodes stay played when the feed changes`() throws {
     try subscribe(fetching: "T\nb Two\na One")
     #expect(try run { () throws(FeedsError) in try feeds.mark("a", 1) } == 1)
     #expect(try run { () throws(FeedsError) in try feeds.mark("a", 1) } == 0)
@@ -61,7 +61,7 @@ final class FeedEpisodesTests: FeedsBench {
   }
 
   @Test
-  func `the server is asked whether there is anything new, also after a restart`() throws {
+  func `the fetch is conditional, also after a restart`() throws {
     try subscribe()
     time.advance(0)
     #expect(web.requests[0].headers["If-None-Match"] == nil)
@@ -81,7 +81,7 @@ final class FeedEpisodesTests: FeedsBench {
   }
 
   @Test
-  func `the list of episodes tells each step`() throws {
+  func `the list of episodes emits each step`() throws {
     try subscribe(fetching: "T\na One")
     var heard: [(count: Int, step: CollectionChange?)] = []
     let newest = feeds.episodes(of: "a", newest: 2)
@@ -99,7 +99,7 @@ final class FeedEpisodesTests: FeedsBench {
   }
 
   @Test
-  func `a snapshot holds all, and the past of the episodes is known`() throws {
+  func `a snapshot holds all episodes, and their past values are known`() throws {
     try subscribe(fetching: "T\nb Two\na One")
     try run { () throws(FeedsError) in try feeds.mark("a", 2) }
     let coder = EventCoder()
@@ -112,7 +112,7 @@ final class FeedEpisodesTests: FeedsBench {
   }
 
   @Test
-  func `what is charged for a feed is what is kept of it`() throws {
+  func `the bytes charged for a feed equal its stored bytes`() throws {
     let url = "http://a.example/"
     try subscribe(url)
     func size() -> Int { feeds.ledger.newest.size(ofStream: "feeds/a") }
@@ -144,7 +144,7 @@ final class FeedEpisodesTests: FeedsBench {
   }
 
   @Test
-  func `what is fetched is recorded and charged as of the user who subscribed`() throws {
+  func `fetched episodes are recorded under and charged to the subscribing user`() throws {
     try subscribe()
     let before = host.stateBytes(of: 1)
     time.advance(0)
@@ -158,7 +158,7 @@ final class FeedEpisodesTests: FeedsBench {
   }
 
   @Test
-  func `what is fetched counts in the share of the user who subscribed`() throws {
+  func `fetched episodes count toward the quota of the subscribing user`() throws {
     try subscribe()
     let watched = watch()
     host.quota = StateQuota(total: 1 << 20, ofUser: host.stateBytes(of: 1))
@@ -168,7 +168,7 @@ final class FeedEpisodesTests: FeedsBench {
   }
 
   @Test
-  func `what cannot be kept is a failure, not a loss`() throws {
+  func `a fetch whose result cannot be stored fails`() throws {
     try subscribe()
     let watched = watch()
     web.answer("T\na One")

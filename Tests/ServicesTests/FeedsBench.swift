@@ -5,7 +5,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// The service of feeds over a memory store, with a web that answers when a test says so.
+/// The feeds service on a memory store, with a web client whose answers the test controls.
 class FeedsBench {
   let store = MemoryStore()
   let time = ManualScheduler()
@@ -43,7 +43,7 @@ class FeedsBench {
     try run { () throws(FeedsError) in try feeds.subscribe(to: url, as: id) }
   }
 
-  /// A feed that was fetched once.
+  /// Subscribes to a feed and fetches it once.
   func subscribe(fetching text: String) throws {
     try subscribe()
     time.advance(0)
@@ -76,7 +76,7 @@ class FeedsBench {
   }
 }
 
-/// A state in a word or two.
+/// Returns a state as a short text.
 func name(_ state: FeedState?) -> String {
   switch state {
   case nil: "none"

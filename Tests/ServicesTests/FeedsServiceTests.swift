@@ -5,13 +5,13 @@ import Signals
 import TestSupport
 import Testing
 
-/// Subscriptions, and when they are fetched.
+/// Subscriptions to feeds, and the times of their fetches.
 @Suite(.leavesNothing)
 final class FeedsServiceTests: FeedsBench {
   // MARK: Subscriptions
 
   @Test
-  func `a feed is fetched once when it is subscribed to, and not before that is durable`() throws {
+  func `a new feed is fetched once, after its subscription is durable`() throws {
     _ = try host.perform(Command(method: "test", caller: Caller(uid: 1, pid: 2))) {
       JSONText(string: try feeds.subscribe(to: "http://a.example/"))
     }
@@ -30,7 +30,7 @@ final class FeedsServiceTests: FeedsBench {
   }
 
   @Test
-  func `addresses, ids and what is there already are refused`() throws {
+  func `invalid addresses, invalid ids and duplicates are refused`() throws {
     try subscribe()
     for url in ["", "http://", "ftp://x/", "http://a b/", "http://\u{7F}/", "/etc/passwd"] {
       #expect(refusal { () throws(FeedsError) in _ = try feeds.subscribe(to: url) } == .badAddress)
@@ -56,7 +56,7 @@ final class FeedsServiceTests: FeedsBench {
   }
 
   @Test
-  func `an address is kept in its normal form, whatever the case of scheme and host`() throws {
+  func `an address is stored in its normal form, with lowercase scheme and host`() throws {
     try run { () throws(FeedsError) in
       try feeds.subscribe(to: "HTTP://News.Example:8080/Path?Q=A#F", as: "n")
     }
@@ -77,7 +77,7 @@ final class FeedsServiceTests: FeedsBench {
     "http://kim:secret@a.example/", "https://kim@a.example", "HTTPS://:x@a.example?q",
     "http://a.example@b.example/",
   ])
-  func `an address with a user or a password is refused: everybody would see it`(
+  func `an address with a user or a password is refused`(
     url: String
   ) throws {
     #expect(
@@ -89,7 +89,7 @@ final class FeedsServiceTests: FeedsBench {
   }
 
   @Test
-  func `the number that is free is the next id`() throws {
+  func `the next id is the next free number`() throws {
     try subscribe("http://a/", "2")
     #expect(try run { () throws(FeedsError) in try feeds.subscribe(to: "http://b/") } == "3")
     try run { () throws(FeedsError) in try feeds.unsubscribe("2") }
@@ -99,7 +99,7 @@ final class FeedsServiceTests: FeedsBench {
   // MARK: Watching
 
   @Test
-  func `it is fetched while somebody watches, at the interval, and once for all`() throws {
+  func `an observed feed is fetched at the interval, once for all observers`() throws {
     try subscribe(fetching: "T\nx One")
     let (first, second) = (watch(), watch())
     #expect(web.requests.count == 2)
@@ -120,7 +120,7 @@ final class FeedsServiceTests: FeedsBench {
   }
 
   @Test
-  func `what the server does and what the text says fail apart, and it is tried again`() throws {
+  func `server errors and parse errors differ, and the fetch is retried`() throws {
     try subscribe()
     let watched = watch()
     web.fail(.timedOut)
@@ -142,7 +142,7 @@ final class FeedsServiceTests: FeedsBench {
   }
 
   @Test
-  func `who asks for it anew ends the fetch that is under way`() throws {
+  func `a refresh cancels the fetch in progress`() throws {
     try subscribe()
     let watched = watch()
     #expect(web.requests.count == 1)
@@ -154,7 +154,7 @@ final class FeedsServiceTests: FeedsBench {
   }
 
   @Test
-  func `a server that takes longer than the interval is not asked again and again`() throws {
+  func `a server slower than the interval gets one request at a time`() throws {
     feeds.schedule = FeedSchedule(interval: 10)
     try subscribe()
     time.advance(0)
@@ -174,7 +174,7 @@ final class FeedsServiceTests: FeedsBench {
   }
 
   @Test
-  func `a text is read as what its server says it is, from where it was found`() throws {
+  func `a feed is parsed with the charset and the final URL of the response`() throws {
     try subscribe()
     time.advance(0)
     web.answer(
@@ -189,7 +189,7 @@ final class FeedsServiceTests: FeedsBench {
   }
 
   @Test
-  func `what passes by itself is told from what does not`() {
+  func `transient errors are distinguished from permanent ones`() {
     let passing: [WebError] = [
       .unknownHost, .cannotConnect, .timedOut, .broken, .status(429), .status(500), .status(503),
     ]
@@ -203,7 +203,7 @@ final class FeedsServiceTests: FeedsBench {
   }
 
   @Test
-  func `a feed that nobody watches is fetched when asked for, and then left alone`() throws {
+  func `an unobserved feed is fetched on request only`() throws {
     try subscribe(fetching: "T")
     try run { () throws(FeedsError) in try feeds.refresh("a") }
     #expect(web.count == 1)
@@ -214,7 +214,7 @@ final class FeedsServiceTests: FeedsBench {
   }
 
   @Test
-  func `a feed that goes while it is watched is not fetched any more; another may follow`() throws {
+  func `a removed feed is not fetched any more, and another can take its id`() throws {
     try subscribe()
     let watched = watch()
     try run { () throws(FeedsError) in try feeds.unsubscribe("a") }
@@ -227,7 +227,7 @@ final class FeedsServiceTests: FeedsBench {
   }
 
   @Test
-  func `unwatched feeds are fetched as long as that is wanted, new ones as well`() throws {
+  func `unobserved feeds, also new ones, are fetched while the schedule says so`() throws {
     feeds.schedule = FeedSchedule(interval: 60, unwatched: true)
     try subscribe()
     #expect(web.count == 1)
@@ -244,7 +244,7 @@ final class FeedsServiceTests: FeedsBench {
   }
 
   @Test
-  func `a stopped service begins nothing`() throws {
+  func `a stopped service starts no fetch`() throws {
     try subscribe()
     feeds.stop()
     time.advance(0)

@@ -21,7 +21,7 @@ struct JSONTransformerTests {
     ("scale(0.5)", "3", "1.5"), ("scale(2)", "3", "6"), ("offset(-1)", "3", "2"),
     ("json", #"{"a":1}"#, #""{\"a\":1}""#), ("celsiusToFahrenheit", "100", "212"),
   ])
-  func `a transformer with a reverse leads there and back`(
+  func `a reversible transformer converts a value and back`(
     call: String, input: String, output: String
   ) {
     #expect(run(call, input) == output)
@@ -39,7 +39,7 @@ struct JSONTransformerTests {
     (#"pick("/a/1")"#, #"{"a":[1,{"b":2}]}"#, #"{"b":2}"#), (#"pick("/x~1y")"#, #"{"x/y":1}"#, "1"),
     (#"pick("/none")"#, #"{"a":1}"#, "null"), (#"pick("")"#, "1", "1"),
   ])
-  func `a transformer makes of a value what it says`(call: String, input: String, output: String) {
+  func `a transformer converts a value`(call: String, input: String, output: String) {
     #expect(run(call, input) == output)
   }
 
@@ -48,12 +48,12 @@ struct JSONTransformerTests {
     ("scale(2)", "null"), ("scale(1e300)", "1e300"), ("length", "1"), ("parseJson", #""{""#),
     ("toString", "[]"),
   ])
-  func `a value that does not fit is refused`(call: String, input: String) {
+  func `a value that a transformer cannot convert is refused`(call: String, input: String) {
     #expect(run(call, input) == nil)
   }
 
   @Test
-  func `a text makes no value that is too deep to be shown`() {
+  func `parsing a text refuses a value that is nested too deep`() {
     func nested(_ depth: Int) -> String {
       String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
     }
@@ -62,12 +62,12 @@ struct JSONTransformerTests {
   }
 
   @Test(arguments: ["uppercase", "lowercase", "trim", "round(1)", "length"])
-  func `what has no reverse cannot go both ways`(call: String) {
+  func `a transformer without a reverse cannot be used in both directions`(call: String) {
     #expect(run(call, "1", reversed: true) == "no transformer")
   }
 
   @Test
-  func `no step makes a value that is longer than a value may be`() {
+  func `no step makes a value longer than the limit`() {
     let ten = #"format("{}{}{}{}{}{}{}{}{}{}")"#
     let chain = Array(repeating: ten, count: 7).joined(separator: " | ")
     #expect(run(chain, #""01234567890123456789""#) == nil)

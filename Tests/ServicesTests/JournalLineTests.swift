@@ -22,14 +22,14 @@ struct JournalLineTests {
   ]
 
   @Test(arguments: lines.indices)
-  func `a line is read as it was written`(index: Int) throws {
+  func `a line is parsed back to the event that it was written from`(index: Int) throws {
     let text = Self.lines[index].text
     #expect(!text.contains("\n"))
     #expect(try JournalLine(text).text == text)
   }
 
   @Test
-  func `no digit and no byte of an event is lost`() throws {
+  func `every digit and byte of an event is preserved`() throws {
     guard case .event(let record) = try JournalLine(JournalLine.event(Self.record).text) else {
       Issue.record("no event")
       return
@@ -38,7 +38,7 @@ struct JournalLineTests {
   }
 
   @Test
-  func `a line is read however many members its snapshot has`() throws {
+  func `a line whose snapshot has very many members is parsed`() throws {
     let data = "{" + (0..<5_000).map { #""cells/n\#($0)":1"# }.joined(separator: ",") + "}"
     let line = JournalLine.snapshot(Snapshot(service: "cells", seq: 9, schema: 2, data: data))
     #expect(try JournalLine(line.text).text == line.text)
@@ -67,7 +67,7 @@ struct JournalLineTests {
     (#"{"note":{"key":"filedBindings","text":{}}}"#, "'text' is not a string"),
     (#"{"end":{"events":"2"}}"#, "'events' is not an integer"),
   ])
-  func `a line that is none says which rule it breaks`(text: String, rule: String) {
+  func `an invalid line is refused with the rule that it breaks`(text: String, rule: String) {
     do {
       _ = try JournalLine(text)
       Issue.record("taken: \(text)")
@@ -98,10 +98,10 @@ struct JournalLineTests {
   }
 
   @Test
-  func `lines must follow each other`() {
+  func `lines must be in order`() {
     let head = JournalLine.head(epoch: "e")
     #expect(check([head, event(1), event(2, version: 2, previous: 1), .end(count: 2)]) == nil)
-    // Where events were removed versions are left out.
+    // Removed events leave gaps in the versions.
     #expect(check([head, event(9, version: 4, previous: 5), .end(count: 1)]) == nil)
     #expect(check([event(1)]) == "the first line is not the head of a journal")
     #expect(check([head, head]) == "a second head")

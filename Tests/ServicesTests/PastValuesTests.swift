@@ -36,7 +36,7 @@ struct PastValuesTests {
   }
 
   @Test
-  func `the values of then are those that are wanted, by name`() throws {
+  func `past values are filtered and sorted by name`() throws {
     let past = try values(at: 3, in: "cells")
     #expect(past.values.map(\.source) == ["cells/n1", "cells/n2", "cells/n3"])
     #expect(past.values.map(\.value.text) == ["1", "2", "3"])
@@ -47,7 +47,7 @@ struct PastValuesTests {
   }
 
   @Test
-  func `what does not fit is left for the next page, and each page has something`() throws {
+  func `a page holds the values that fit, at least one`() throws {
     var names: [String] = []
     var pages = 0
     while true {
@@ -57,7 +57,7 @@ struct PastValuesTests {
       guard page.isMore, pages < 20 else { break }
     }
     #expect(names == (1...9).map { "cells/n\($0)" })
-    // Name, value, quotes and signs take 13 bytes.
+    // Name, value, quotes and punctuation take 13 bytes.
     #expect(pages == 3)
     let page = try values(at: 9, in: "cells", maxBytes: 1)
     #expect(page.values.map(\.source) == ["cells/n1"])

@@ -20,7 +20,7 @@ struct PeopleServiceTests {
   private func value(_ source: String) -> String? { people.ledger.value(of: source)?.text }
 
   @Test
-  func `a person is created, renamed, coloured, turned round and removed`() throws {
+  func `a person is created, renamed, coloured, reversed and removed`() throws {
     let kim = try host.run { try people.create(name: "Kim") }
     #expect((kim.id, kim.name, kim.color) == (1, "Kim", PeopleService.defaultColor))
     #expect(value("people/1") == nil, "nothing is durable yet")
@@ -46,7 +46,9 @@ struct PeopleServiceTests {
   }
 
   @Test
-  func `what changes nothing records nothing, and what cannot be says why`() throws {
+  func `a command without effect records nothing, and an invalid one is refused with the reason`()
+    throws
+  {
     try host.run { _ = try people.create(name: "Otto", color: "#FFF") }
     try host.run { _ = try people.rename(1, to: "Otto") }
     try host.run { _ = try people.color(1, Color(red: 255, green: 255, blue: 255)) }
@@ -65,7 +67,7 @@ struct PeopleServiceTests {
   }
 
   @Test
-  func `they are there again after a start`() throws {
+  func `people survive a restart`() throws {
     try host.run { _ = try people.create(name: "Kim", color: "#1e90ff") }
     store.commit()
     let again = ServiceHost(store: store)
@@ -76,7 +78,7 @@ struct PeopleServiceTests {
   }
 
   @Test
-  func `a source is a person or one of the properties, and nothing else`() {
+  func `only persons and their properties are sources`() {
     for source in ["people/1", "people/12/name", "people/3/color"] {
       #expect(People.Part(source) != nil, "\(source)")
     }
@@ -88,7 +90,7 @@ struct PeopleServiceTests {
   }
 
   @Test
-  func `the names that a person has had are read from the journal`() throws {
+  func `former names of a person are read from the journal`() throws {
     try host.run { _ = try people.create(name: "Kim") }
     try host.run { _ = try people.create(name: "Else") }
     for name in ["Lee", "Max"] { try host.run { _ = try people.rename(1, to: name) } }
@@ -103,7 +105,7 @@ struct PeopleServiceTests {
   }
 
   @Test
-  func `a model tells what is durable, and what is written into it is decided at once`() throws {
+  func `a model emits durable values, and applies writes immediately`() throws {
     try host.run { _ = try people.create(name: "Kim") }
     store.commit()
     final class Label { let text = Property("") }
@@ -128,7 +130,7 @@ struct PeopleServiceTests {
   }
 
   @Test
-  func `a value is shown when all is durable that was recorded when it came`() throws {
+  func `a value is emitted when all events recorded before it are durable`() throws {
     let text = Property("a")
     var shown: [String] = []
     let bag = DisposeBag()

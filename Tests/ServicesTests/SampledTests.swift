@@ -9,7 +9,7 @@ struct SampledTests {
   let bag = DisposeBag()
 
   @Test
-  func `it is measured at its interval and only while somebody observes`() {
+  func `a value is measured at its interval, only while it has observers`() {
     var measured = 0
     let sampled = Sampled(every: 2, on: scheduler) {
       measured += 1
@@ -35,7 +35,7 @@ struct SampledTests {
   }
 
   @Test
-  func `a value that is the same is not told of again`() {
+  func `an unchanged value is not emitted again`() {
     var value = 1
     let sampled = Sampled(every: 1, on: scheduler) { value }
     var heard: [Int] = []
@@ -48,7 +48,7 @@ struct SampledTests {
   }
 
   @Test
-  func `processor load is that since the last measurement`() {
+  func `processor load covers the time since the last measurement`() {
     struct Probe: MachineProbe {
       final class Times {
         var now = ProcessorTimes(busy: 500, total: 1000, cores: 2)

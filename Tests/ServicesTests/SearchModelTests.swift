@@ -3,7 +3,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// A backend that a test drives.
+/// A search backend whose answers the test controls.
 private final class HandBackend: SearchBackend {
   let name = "hand"
   let doc = "What a test says."
@@ -43,7 +43,7 @@ struct SearchModelTests {
   }
 
   @Test
-  func `a term is trimmed and looked for when nothing was typed for a third of a second`() throws {
+  func `a term is trimmed and searched after a third of a second without typing`() throws {
     let model = try search.model()
     var results: [[String]] = []
     var states: [Bool] = []
@@ -91,7 +91,7 @@ struct SearchModelTests {
   }
 
   @Test
-  func `a failure is an empty result and is told, and the next search goes on`() throws {
+  func `a failure is reported with an empty result, and the next search works`() throws {
     let model = try search.model()
     var results: [[String]] = []
     var failures: [SearchError?] = []
@@ -109,7 +109,7 @@ struct SearchModelTests {
   }
 
   @Test
-  func `the web is searched at an address, and what it answers is read`() throws {
+  func `a web search requests an address and parses the answer`() throws {
     let web = FakeWeb()
     let search = WebSearch("https://example.org/s?q={term}&n={limit}", by: web)
     var found: [[SearchHit]] = []
@@ -157,7 +157,7 @@ struct SearchModelTests {
   }
 
   @Test
-  func `what the web answers is text in one line, addresses of the web, and names once each`() {
+  func `web results are single-line texts with web addresses and unique names`() {
     let web = FakeWeb()
     let search = WebSearch("https://example.org/s?q={term}", by: web)
     var found: [SearchHit] = []
@@ -184,7 +184,7 @@ struct SearchModelTests {
   }
 
   @Test
-  func `what is asked for once is checked`() throws {
+  func `the parameters of a single search are validated`() throws {
     func error(_ body: () throws -> Void) -> SearchError? {
       do {
         try body()

@@ -2,7 +2,7 @@ import Services
 import Testing
 
 extension ServiceHost {
-  /// Runs a method as a command; what its service throws comes out.
+  /// Runs a method as a command, and rethrows the error of its service.
   @discardableResult
   func run<Value>(_ body: () throws -> Value) throws -> Value {
     var value: Value?

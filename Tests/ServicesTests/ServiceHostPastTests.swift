@@ -6,7 +6,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// What a host reads of the past: values, changes, events.
+/// Past values, changes and events read by a host.
 @Suite(.leavesNothing)
 struct ServiceHostPastTests {
   let bench: Bench
@@ -16,7 +16,7 @@ struct ServiceHostPastTests {
     bench = try Bench()
   }
 
-  /// The value of a source as of each position from 0 to the last.
+  /// Returns the value of a source at each position from 0 to the last.
   private func history(_ source: String) -> [String?] {
     var values: [String?] = []
     for seq in 0...bench.host.last {
@@ -50,7 +50,7 @@ struct ServiceHostPastTests {
   }
 
   @Test
-  func `changes are read again as they were told`() throws {
+  func `past changes equal the live ones`() throws {
     for i in 1...10 {
       try bench.set(i % 2 == 0 ? "a" : "b", "\(i)")
       try bench.run { try bench.tally.add(1) }
@@ -106,7 +106,7 @@ struct ServiceHostPastTests {
   }
 
   @Test
-  func `a change to the value that was there is known as one`() throws {
+  func `a change to an equal value is marked as a repeat`() throws {
     var repeats: [Bool] = []
     bench.cells.ledger.changes(of: "cells/a").observeNext { repeats.append($0.isRepeat) }
       .dispose(in: bag)

@@ -5,7 +5,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// Where a host is after a start: by replay, by snapshot, by both.
+/// The state of a host after a start by replay, by snapshot, or by both.
 @Suite(.leavesNothing)
 struct ServiceHostStartTests {
   let bench: Bench
@@ -15,7 +15,7 @@ struct ServiceHostStartTests {
   }
 
   @Test
-  func `a replay ends where the first run ended`() throws {
+  func `a replay restores the state of the first run`() throws {
     for i in 0..<50 { try bench.set("c\(i % 7)", "\(i)") }
     try bench.run { JSONText(try bench.cells.unset("c3")) }
     try bench.run { try bench.tally.add(5) }
@@ -28,7 +28,7 @@ struct ServiceHostStartTests {
   }
 
   @Test
-  func `a start from a snapshot ends where a start from nothing ends`() throws {
+  func `a start from a snapshot restores the same state as a full replay`() throws {
     let bench = try Bench(snapshotEvery: 20)
     for i in 0..<30 {
       try bench.run("id-\(i)", parameters: "\(i)") {
@@ -56,7 +56,7 @@ struct ServiceHostStartTests {
   }
 
   @Test
-  func `what is shown shares nothing with what is decided, once the start is over`() throws {
+  func `after the start, the durable and the newest state share no storage`() throws {
     struct Lonely: ServiceState {
       enum Event: ServiceEvent, Codable { case happened }
       var isAlone = false
@@ -87,7 +87,7 @@ struct ServiceHostStartTests {
   }
 
   @Test
-  func `a snapshot that cannot be made is told, and tried again later`() throws {
+  func `a failed snapshot is reported and retried later`() throws {
     let bench = try Bench(snapshotEvery: 5)
     var faults: [JournalFault] = []
     bench.host.onSnapshotFailure = { faults.append($0) }
@@ -107,7 +107,7 @@ struct ServiceHostStartTests {
   }
 
   @Test
-  func `a snapshot that was not saved is saved at the end`() throws {
+  func `an unsaved snapshot is saved at shutdown`() throws {
     let bench = try Bench(snapshotEvery: 5)
     var faults: [JournalFault] = []
     bench.host.onSnapshotFailure = { faults.append($0) }
@@ -123,7 +123,7 @@ struct ServiceHostStartTests {
   }
 
   @Test
-  func `the state can be saved as soon as it is there`() throws {
+  func `a snapshot can be saved right after the start`() throws {
     try bench.set("a", "1")
     bench.store.commit()
     let reborn = try Bench(bench.store)
@@ -148,11 +148,11 @@ struct ServiceHostStartTests {
     #expect(reborn.cells.list(prefix: "").count == count)
     #expect(reborn.value("cells/c4096") == "4096")
     #expect(reborn.host.version(of: "cells/c4096") == 4097)
-    bench.store.read()  // so many names are put in order away from the loop
+    bench.store.read()  // many names are sorted off the event loop
   }
 
   @Test
-  func `a snapshot of an unknown form is passed over`() throws {
+  func `a snapshot of an unknown form is ignored`() throws {
     try bench.run { try bench.tally.add(1) }
     bench.store.commit()
     bench.store.save(Snapshot(service: "tally", seq: 1, schema: 99, data: "{}"))
@@ -162,7 +162,7 @@ struct ServiceHostStartTests {
   }
 
   @Test
-  func `records that no service knows are passed over`() throws {
+  func `events of unknown services are skipped`() throws {
     let store = MemoryStore()
     let drafts = [
       Draft(stream: "other/x", type: "other.done", data: "{}"),
@@ -178,7 +178,7 @@ struct ServiceHostStartTests {
   }
 
   @Test
-  func `events of a service that this program does not have are told at each start`() throws {
+  func `events of a missing service are reported at each start`() throws {
     let store = MemoryStore()
     for draft in [
       Draft(stream: "later/x", type: "later.done", data: "{}"),
@@ -195,7 +195,7 @@ struct ServiceHostStartTests {
     ]
     let bench = try Bench(store)
     #expect(bench.host.startWarnings == warnings)
-    // Also where the replay begins after them.
+    // Also if the replay begins after them.
     bench.host.saveSnapshots()
     #expect(try Bench(store).host.startWarnings == warnings)
   }

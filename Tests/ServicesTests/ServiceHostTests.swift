@@ -33,7 +33,7 @@ struct ServiceHostTests {
       ("tally/a/b/c/d/e/f/g/h", "a name has at most 8 segments"),
       ("cells/lamp", "it does not begin with tally/"), ("tallyho", "it does not begin with tally/"),
     ])
-  func `nothing is recorded in a stream that no journal may have`(stream: String, rule: String) {
+  func `an event in an invalid stream is not recorded`(stream: String, rule: String) {
     let refused = refusal { () throws(Refusal) in
       try bench.run {
         bench.tally.ledger.record(.added(by: 1), in: "tally/a")
@@ -54,7 +54,7 @@ struct ServiceHostTests {
   // MARK: Durable before visible
 
   @Test
-  func `a state is told of when it is durable, once for each event and with its place`() throws {
+  func `observers receive each event once, when it is durable, with its position`() throws {
     var totals: [Int] = []
     bench.tally.ledger.happened.observeNext { [bench] _ in
       totals.append(bench.tally.ledger.shown.total)
@@ -70,7 +70,7 @@ struct ServiceHostTests {
   }
 
   @Test
-  func `what a command with an identity has decided is applied once, before and after its write`()
+  func `events of a command with a key are applied once, before and after their write`()
     throws
   {
     try bench.run("first") { try bench.tally.add(2) }
@@ -82,7 +82,7 @@ struct ServiceHostTests {
   }
 
   @Test
-  func `changes are told by source, and by pattern in order`() throws {
+  func `changes are emitted by source, and by pattern in order`() throws {
     var lamp: [SourceChange] = []
     var all: [SourceChange] = []
     bench.cells.ledger.changes(of: "cells/lamp").observeNext { lamp.append($0) }.dispose(in: bag)
@@ -128,7 +128,7 @@ struct ServiceHostTests {
   }
 
   @Test
-  func `very many names are put in order away from the loop, and found meanwhile`() throws {
+  func `many names are sorted off the event loop, and can be searched meanwhile`() throws {
     for i in 0..<5000 { try bench.set("n\(i)/x", "1") }
     bench.store.commit()
     let bench = try Bench(bench.store)
@@ -153,7 +153,7 @@ struct ServiceHostTests {
   }
 
   @Test
-  func `an event asks only those that want its stream or its type`() throws {
+  func `an event is matched only with filters for its stream or type`() throws {
     var (asked, seen): (Int, [String]) = (0, [])
     func observe(_ id: String, streams: [String]? = nil, types: [String]? = nil) {
       let filter = EventFilter(
@@ -183,7 +183,7 @@ struct ServiceHostTests {
   }
 
   @Test
-  func `the host tells of a write after the services have taken it in`() throws {
+  func `the host reports a write after the services have applied it`() throws {
     var seen: [String?] = []
     bench.host.progress.observeNext { [bench] _ in seen.append(bench.value("cells/a")) }
       .dispose(in: bag)
@@ -197,7 +197,7 @@ struct ServiceHostTests {
   // MARK: Failures
 
   @Test
-  func `a write that is lost is forgotten, and what follows is decided anew`() throws {
+  func `a lost write is rolled back, and later commands do not see it`() throws {
     try bench.set("a", "1")
     bench.store.commit()
     try bench.set("a", "2")
@@ -217,7 +217,7 @@ struct ServiceHostTests {
   }
 
   @Test
-  func `a journal at its end refuses commands`() throws {
+  func `a failed journal refuses commands`() throws {
     let broken = JournalError.readOnly(reason: "EIO", outcome: .unknown)
     var ends: [JournalFault] = []
     bench.host.failed.observeNext { ends.append($0) }.dispose(in: bag)
@@ -237,7 +237,7 @@ struct ServiceHostTests {
   }
 
   @Test
-  func `a command that fails after it has recorded leaves nothing behind`() throws {
+  func `a command that fails after recording an event is rolled back`() throws {
     try bench.run { try bench.tally.add(1) }
     guard
       case .service(TallyService.Failure.tooMuch)? = refusal({ () throws(Refusal) in
@@ -255,8 +255,7 @@ struct ServiceHostTests {
   }
 
   @Test
-  func `a command that fails in an unknown way is refused, leaves nothing, and others run`() throws
-  {
+  func `a command with an unknown error is refused and rolled back, and others run`() throws {
     struct Surprise: Error {}
     guard
       case .unexpected(let detail)? = refusal({ () throws(Refusal) in
@@ -285,7 +284,7 @@ struct ServiceHostTests {
   // MARK: Expectations
 
   @Test
-  func `a command runs only where streams are as expected`() throws {
+  func `a command runs only if the expected stream versions match`() throws {
     try bench.set("a", "1")
     let cases: [(String, Services.Expectation, Bool)] = [
       ("cells/a", .version(1), true), ("cells/a", .version(2), false), ("cells/a", .none, false),
@@ -314,7 +313,7 @@ struct ServiceHostTests {
   // MARK: Identities
 
   @Test
-  func `the same command is run once, and answered as the first time`() throws {
+  func `a repeated command runs once and gets its first answer`() throws {
     let first = try bench.run("c-1", parameters: "{}") { try bench.tally.add(2) }
     #expect(first == Accepted(value: JSONText(2), seq: 1, version: 1))
     var again = try bench.run("c-1", parameters: "{}") { try bench.tally.add(2) }
@@ -329,7 +328,7 @@ struct ServiceHostTests {
   }
 
   @Test
-  func `an identity that belonged to another command is refused`() throws {
+  func `an idempotency key of another command is refused`() throws {
     try bench.run("c-1", method: "a.b", parameters: "{}") { try bench.tally.add(2) }
     for (method, parameters) in [("a.c", "{}"), ("a.b", "{\"x\":1}")] {
       let error = refusal { () throws(Refusal) in
@@ -343,7 +342,7 @@ struct ServiceHostTests {
   }
 
   @Test
-  func `an identity whose write is lost is free again`() throws {
+  func `an idempotency key is free again if its write is lost`() throws {
     try bench.run("c-1") { try bench.tally.add(2) }
     bench.store.reject(.readOnly(reason: "ENOSPC", outcome: .none))
     let again = try bench.run("c-1") { try bench.tally.add(2) }
@@ -353,7 +352,7 @@ struct ServiceHostTests {
   }
 
   @Test
-  func `identities are forgotten after a day`() throws {
+  func `idempotency keys expire after a day`() throws {
     var clock: Int64 = 0
     let bench = try Bench(MemoryStore { clock })
     let hour: Int64 = 3600 * 1_000_000

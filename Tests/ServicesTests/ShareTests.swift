@@ -5,7 +5,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// What there is a limit of for all users together, one of them gets half of.
+/// One user gets at most half of each limit that all users share.
 @Suite(.leavesNothing)
 struct ShareTests {
   private let store = MemoryStore()
@@ -16,7 +16,7 @@ struct ShareTests {
     host.owners = [0, 500]
   }
 
-  /// How often a user can do something before it is refused, and with which words.
+  /// Repeats an action of a user until it is refused; returns the count and the refusal.
   private func tries(_ uid: UInt32, _ body: (Int) throws -> Void) -> (count: Int, refusal: String) {
     for i in 0..<2_000 {
       do throws(Refusal) {
@@ -35,7 +35,7 @@ struct ShareTests {
   }
 
   @Test
-  func `one user begins half of the readers, and those who administer all of them`() throws {
+  func `one user can create half of the readers, and administrators all of them`() throws {
     let readers = ReadersService(in: host)
     try host.start()
     let first = tries(7) { try readers.open("a\($0)", at: 0) }
@@ -50,7 +50,7 @@ struct ShareTests {
   }
 
   @Test
-  func `one user makes half of the bindings, also after a restart`() throws {
+  func `one user can create half of the bindings, also after a restart`() throws {
     let bindings = BindingsService(in: host)
     try host.start()
     let first = tries(7) { try bindings.add("a\($0)", "cells/a ~> cells/b") }
@@ -73,7 +73,7 @@ struct ShareTests {
   }
 
   @Test
-  func `one user subscribes to half of the feeds`() throws {
+  func `one user can subscribe to half of the feeds`() throws {
     let bench = try FeedsBench()
     var count = 0
     var refusal = ""
@@ -93,7 +93,7 @@ struct ShareTests {
   }
 
   @Test
-  func `a snapshot of before knows no makers, and is read`() throws {
+  func `an old snapshot without creators is read`() throws {
     let old = JSONText(kept: #"{"positions":{"readers/x":3}}"#)
     let state = try #require(Readers(kept: old, by: EventCoder()))
     #expect(state["x"] == 3)

@@ -5,7 +5,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// Rooms and how warm they are, as a first version of a service kept them: in Celsius.
+/// The first version of a service: a snapshot with temperatures in Celsius.
 private struct OldRooms: ServiceState {
   enum Event: ServiceEvent, Codable {
     case measured(celsius: Int)
@@ -22,7 +22,7 @@ private struct OldRooms: ServiceState {
   static func sources(changedBy event: Event, at place: Place) -> [String] { [place.stream] }
 }
 
-/// The same two versions later: in Kelvin, under another name, and with an event that is new.
+/// The service two versions later: Kelvin, another name, and a new event.
 private struct Rooms: ServiceState {
   enum Event: ServiceEvent, Codable {
     case measured(celsius: Int)
@@ -54,7 +54,7 @@ private struct Rooms: ServiceState {
   static func sources(changedBy event: Event, at place: Place) -> [String] { [place.stream] }
 }
 
-/// A state that is kept in a form which it does not read.
+/// A state that cannot read its own snapshots.
 private struct ForgetfulRooms: ServiceState {
   typealias Event = OldRooms.Event
 
@@ -67,7 +67,7 @@ private struct ForgetfulRooms: ServiceState {
   func kept(by coder: EventCoder) -> JSONText { JSONText(5) }
 }
 
-/// A host with rooms of some version, and the care of its journal.
+/// A host with one version of the service, and journal compaction.
 private final class House<State: ServiceState> {
   let host: ServiceHost
   let rooms: Ledger<State>
@@ -121,7 +121,7 @@ struct SnapshotFormTests {
   private func schema(_ service: String) -> Int? { store.snapshot(of: service)?.schema }
 
   @Test
-  func `a compacted journal starts when the form of its snapshots has changed`() throws {
+  func `a compacted journal with snapshots of an old form starts`() throws {
     let old = try House(store, OldRooms.self)
     try old.record(.measured(celsius: 20), in: "rooms/hall")
     try old.record(.measured(celsius: 10), in: "rooms/attic")
@@ -138,7 +138,7 @@ struct SnapshotFormTests {
 
   @Test
   func
-    `24: a snapshot of a newer form is named where events are gone, and replayed over where not`()
+    `24: a newer snapshot is named if events are missing, and replaced by a replay if not`()
     throws
   {
     let new = try House(store, Rooms.self)
@@ -161,7 +161,7 @@ struct SnapshotFormTests {
   }
 
   @Test
-  func `an older snapshot is used where the newest does not read back`() throws {
+  func `an older snapshot is used if the newest is unreadable`() throws {
     let house = try House(store, OldRooms.self)
     try house.record(.measured(celsius: 20), in: "rooms/hall")
     house.host.saveSnapshots()
@@ -177,7 +177,7 @@ struct SnapshotFormTests {
   }
 
   @Test
-  func `nothing is removed where the state would not read back`() throws {
+  func `a compaction removes nothing if the snapshot is unreadable`() throws {
     let house = try House(store, ForgetfulRooms.self)
     for celsius in 1...3 { try house.record(.measured(celsius: celsius), in: "rooms/hall") }
     #expect(throws: JournalFault.unavailable(detail: "a snapshot at 2 does not read back")) {
@@ -186,16 +186,16 @@ struct SnapshotFormTests {
     #expect(store.first == 1)
   }
 
-  // MARK: Events that are not known
+  // MARK: Unknown events
 
   @Test
-  func `24: of a service with an event that is not known no snapshot is kept and nothing removed`()
+  func `24: a service with unknown events gets no snapshot and loses no events`()
     throws
   {
     let new = try House(store, Rooms.self)
     try new.record(.measured(celsius: 20), in: "rooms/hall")
     try new.record(.closed, in: "rooms/hall")
-    // Rolled back: the old version does not know that a room can be closed.
+    // After a downgrade, the old version does not know the event that closes a room.
     let back = try House(store, OldRooms.self, snapshotEvery: 3)
     #expect(
       back.host.startWarnings == [
@@ -210,16 +210,16 @@ struct SnapshotFormTests {
     #expect(try back.compact(before: 5).removed == 0)
     #expect(store.snapshot(of: "daemon")?.seq == 5)
     #expect(store.snapshot(of: "rooms") == nil)
-    // And forward again: the room is closed.
+    // After an upgrade, the room is closed.
     let forward = try House(store, Rooms.self)
     #expect(forward.rooms.value(of: "rooms/hall") == nil)
     #expect(forward.rooms.value(of: "rooms/attic")?.text == "276")
     #expect(forward.host.startWarnings.isEmpty)
   }
 
-  // MARK: The forms that there were
+  // MARK: Old forms
 
-  /// The service's own snapshot, of the forms that it has had.
+  /// Snapshots of the host in each of its forms.
   @Test(arguments: [
     (
       1,
@@ -235,7 +235,7 @@ struct SnapshotFormTests {
     ),
     (4, #"{"1":[["c",1,1,5,"CALL",100]]}"#),
   ])
-  func `the commands of a snapshot of an old form are not run again`(
+  func `commands in a snapshot of an old form do not run again`(
     form: Int, window: String
   ) throws {
     // The fingerprint of `test.run` without parameters: FNV-1a of "test.run ".
@@ -257,12 +257,12 @@ struct SnapshotFormTests {
     #expect(again.value?.text == "100")
     #expect(again.seq == 1)
     #expect(reborn.host.version(of: "cells/a") == 1)
-    // Before form 3 all users had names in common.
+    // Before form 3, all users shared one set of keys.
     #expect(try reborn.run("c", by: 7) { nil }.isReplayed == (form < 3))
   }
 
   @Test(arguments: [(1, #"{"values":{"cells/a":[1]}}"#), (2, #"{"cells/a":[1]}"#)])
-  func `cells are read of each form that their snapshots have had`(form: Int, data: String) throws {
+  func `snapshots of cells are read in each form`(form: Int, data: String) throws {
     let bench = try Bench(store)
     for _ in 0..<2 { try bench.set("b", "1") }
     store.commit()
@@ -271,7 +271,7 @@ struct SnapshotFormTests {
   }
 
   @Test(arguments: ["5", "{}", #"{"heads":{}}"#, #"{"heads":{},"window":{"entries":{}}}"#])
-  func `what is not of the form that it says is passed over`(data: String) throws {
+  func `a snapshot that does not match its form is ignored`(data: String) throws {
     let bench = try Bench(store)
     try bench.set("a", "1")
     store.commit()

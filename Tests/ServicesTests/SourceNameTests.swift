@@ -15,7 +15,7 @@ struct SourceNameTests {
       ("a\u{0}", "a name is made of A-Z a-z 0-9 _ . : - and /"),
       (String(repeating: "x", count: 201), "a name has at most 200 bytes"),
     ] as [(String, String?)])
-  func `a name has 1 to 8 segments and 200 bytes at most`(name: String, fault: String?) {
+  func `a name has 1 to 8 segments and at most 200 bytes`(name: String, fault: String?) {
     #expect(SourceName.fault(in: name) == fault)
   }
 }

@@ -5,10 +5,10 @@ import Signals
 import TestSupport
 import Testing
 
-/// How many bytes the services may keep, in all and of each user.
+/// The limits on stored bytes, for all users and for each user.
 @Suite(.leavesNothing)
 struct StateQuotaTests {
-  /// Everything that clients can fill.
+  /// A host with all services that clients can fill.
   private final class House {
     let store: MemoryStore
     let host: ServiceHost
@@ -38,7 +38,7 @@ struct StateQuotaTests {
       }
     }
 
-    /// The quota that breaks when a value of so many bytes is set.
+    /// Sets a value of a number of bytes; returns the exceeded quota, or `nil`.
     func refusal(by uid: UInt32 = 7, _ cell: String, _ bytes: Int) throws -> StateQuota.Scope? {
       do throws(Refusal) {
         try run(by: uid) { _ = try cells.set(cell, to: text(bytes)) }
@@ -51,7 +51,7 @@ struct StateQuotaTests {
   }
 
   @Test
-  func `what would make the state too large is refused and leaves nothing behind`() throws {
+  func `a write over the quota is refused and rolled back`() throws {
     let house = try House()
     house.host.quota = StateQuota(total: 10_000, ofUser: 10_000)
     #expect(try house.refusal("a", 8_000) == nil)
@@ -59,7 +59,7 @@ struct StateQuotaTests {
     #expect(try house.refusal("b", 3_000) == .total)
     #expect(house.host.stateBytes == usage)
     #expect(house.cells.ledger.newest["cells/b"] == nil)
-    // A shorter value, none, and one in place of another are let through, beyond the quota as well.
+    // Shorter values, removals and replacements are allowed, also beyond the quota.
     house.host.quota = StateQuota(total: 5_000, ofUser: 5_000)
     #expect(try house.refusal("a", 7_000) == nil)
     #expect(try house.refusal("a", 7_001) == .total)
@@ -68,7 +68,7 @@ struct StateQuotaTests {
   }
 
   @Test
-  func `one user fills no more than a share, and who administers the daemon has no share`() throws {
+  func `one user fills at most a share, and administrators have no share`() throws {
     let house = try House()
     house.host.quota = StateQuota(total: 30_000, ofUser: 10_000)
     house.host.owners = [0]
@@ -77,9 +77,9 @@ struct StateQuotaTests {
     #expect(try house.refusal(by: 8, "b", 1_000) == nil)
     #expect(try house.refusal(by: 0, "c", 15_000) == nil)
     #expect(try house.refusal(by: 8, "d", 8_000) == .total)
-    // Who makes a name larger has it: 8 would take over all that was charged to 7.
+    // The user who enlarges a value is charged for all of it: 8 would take over the bytes of 7.
     #expect(try house.refusal(by: 8, "a", 9_100) == .ofUser)
-    // Who makes it smaller has not, and is never refused.
+    // A user who shrinks a value is not charged, and never refused.
     #expect(try house.refusal(by: 8, "a", 100) == nil)
     #expect(house.host.stateBytes(of: 7) > 300)
     #expect(try house.refusal(by: 8, "a", 101) == nil)
@@ -88,7 +88,7 @@ struct StateQuotaTests {
   }
 
   @Test
-  func `an element of a list that others have filled is removed by whoever may`() throws {
+  func `any permitted user can remove elements of a list that others have filled`() throws {
     let house = try House()
     house.host.quota = StateQuota(total: 100_000, ofUser: 10_000)
     for _ in 0..<9 {
@@ -103,7 +103,7 @@ struct StateQuotaTests {
   }
 
   @Test
-  func `names cost as well, also those that have no value any more`() throws {
+  func `names count toward the quota, also without a value`() throws {
     let house = try House()
     house.host.quota = StateQuota(total: 100_000, ofUser: 100_000)
     var count = 0
@@ -118,7 +118,7 @@ struct StateQuotaTests {
   }
 
   @Test
-  func `who gets near a quota is told of, once for each time`() throws {
+  func `each approach to a quota is reported once`() throws {
     let house = try House()
     house.host.quota = StateQuota(total: 20_000, ofUser: 10_000)
     house.host.owners = [0]
@@ -135,9 +135,10 @@ struct StateQuotaTests {
     observation.dispose()
   }
 
-  /// Whatever is done, what is charged is what a start finds, and what is taken back was not charged.
+  /// After random commands, the charged bytes equal those after a restart; rolled-back commands
+  /// are not charged.
   @Test(arguments: 0..<12)
-  func `what is charged is what there is`(seed: UInt64) throws {
+  func `charged bytes equal the stored bytes`(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let house = try House()
     for step in 0..<400 {
@@ -170,7 +171,7 @@ struct StateQuotaTests {
     }
     let total = house.host.stateBytes
     let ofUsers = (1...3).map { house.host.stateBytes(of: UInt32($0)) }
-    // The start measures what the store has from now on.
+    // The start measures only what the store contains from now on.
     let again = try House(house.store)
     #expect(again.host.stateBytes == total)
     // Without a snapshot, a name belongs to the user who wrote it last.
@@ -185,7 +186,7 @@ struct StateQuotaTests {
     var description: String { "stop" }
   }
 
-  /// The newest values of everything that can change.
+  /// Returns the newest values of all sources.
   private func kept(_ house: House) -> [String] {
     let (threads, chat) = (house.threads.ledger.newest, house.chat.ledger.newest)
     let discussions = (0..<12).flatMap { i in
@@ -256,7 +257,7 @@ struct StateQuotaTests {
   }
 }
 
-/// A text of so many bytes, as JSON.
+/// Returns a JSON string of a number of bytes.
 private func text(_ bytes: Int) -> JSONText {
   JSONText(string: String(repeating: "v", count: max(0, bytes - 2)))
 }

@@ -3,7 +3,7 @@ import Journal
 import Services
 import Signals
 
-/// A host on a memory store, with one service of each kind that a test may want.
+/// A host on a memory store, with one service of each kind.
 final class Bench {
   let store: MemoryStore
   let host: ServiceHost
@@ -41,7 +41,7 @@ final class Bench {
   func value(_ source: String) -> String? { cells.ledger.value(of: source)?.text }
 }
 
-/// A service as somebody would write it, with an enum that the compiler encodes.
+/// A minimal service with an event enum that the compiler encodes.
 struct Tally: ServiceState {
   enum Event: ServiceEvent, Codable {
     case added(by: Int)
@@ -85,7 +85,7 @@ final class TallyService {
     return JSONText(ledger.newest.total)
   }
 
-  /// Records some, then fails.
+  /// Records events, then throws.
   func addAndFail(_ number: Int) throws(Failure) -> JSONText? {
     _ = try add(number)
     _ = try add(number)
@@ -93,7 +93,7 @@ final class TallyService {
   }
 }
 
-/// A scheduler whose time is moved by hand.
+/// A scheduler with manual time.
 final class ManualScheduler: Scheduler {
   private var now = 0.0
   private var waiting: [(id: Int, at: Double, action: () -> Void)] = []

@@ -49,7 +49,7 @@ struct ThreadsServiceTests {
   }
 
   @Test
-  func `what cannot be says why`() throws {
+  func `invalid commands are refused with the reason`() throws {
     try host.run { _ = try threads.start(name: "Tea") }
     try host.run { _ = try threads.post("Green?", to: 1, by: 7) }
     func refusal(_ body: () throws -> Void) -> ThreadsError? {
@@ -65,7 +65,7 @@ struct ThreadsServiceTests {
     #expect(refusal { _ = try threads.post("", to: 1, by: 1) } == .badBody)
     let long = String(repeating: "x", count: ThreadsService.maxBodyBytes + 1)
     #expect(refusal { _ = try threads.post(long, to: 1, by: 1) } == .badBody)
-    // What is short, and long in a line of JSON.
+    // A text that is short, but long as JSON.
     #expect(refusal { _ = try threads.post("\u{1}", to: 1, by: 1) } == .badBody)
     for name in ["a" + String(repeating: "\u{301}", count: 400), "\u{7}"] {
       #expect(name.count == 1)
@@ -79,7 +79,7 @@ struct ThreadsServiceTests {
   }
 
   @Test
-  func `a thread is of who has started it; one of which that is not known is everybody's`() throws {
+  func `a thread belongs to its author, and one without a known author to everyone`() throws {
     try host.run { _ = try threads.start(name: "Tea", by: 7) }
     try host.run { _ = try threads.start(name: "Tea", by: 7, as: "kim") }
     try host.run { _ = try threads.start(name: "Tea") }
@@ -100,7 +100,7 @@ struct ThreadsServiceTests {
   }
 
   @Test
-  func `each change of the posts is one step, of a like the count alone`() throws {
+  func `each change of the posts is one step, and a like changes only the count`() throws {
     var steps: [CollectionChange] = []
     var heads: [String?] = []
     let bag = DisposeBag()
@@ -134,7 +134,7 @@ struct ThreadsServiceTests {
     bag.dispose()
   }
 
-  /// What may be another in a list, as text.
+  /// Returns a change of a list as text.
   private func text<Key, Row>(_ change: RowList<Key, Row>.Change) -> String {
     switch change {
     case .rows(let keys): "\(keys)"
@@ -143,7 +143,7 @@ struct ThreadsServiceTests {
   }
 
   @Test
-  func `threads and posts are lists, of which an event changes the rows that it concerns`() throws {
+  func `an event changes only the affected rows of threads and posts`() throws {
     try host.run { _ = try threads.start(name: "Tea") }
     try host.run { _ = try threads.post("a", to: 1, by: 7) }
     store.commit()
@@ -177,12 +177,12 @@ struct ThreadsServiceTests {
   }
 
   @Test
-  func `the texts of posts are kept, and a like makes one of them`() throws {
+  func `a like replaces the stored text of one post only`() throws {
     let body = String(repeating: "long enough not to be kept in place ", count: 3)
     try host.run { _ = try threads.start(name: "Tea") }
     for _ in 0..<10 { try host.run { _ = try threads.post(body, to: 1, by: 7) } }
     store.commit()
-    /// Where the bytes of each text are.
+    /// Returns the address of each stored text.
     func places() -> [UnsafeRawPointer?] {
       guard case .list(let texts)? = threads.ledger.collection(of: "threads/1/posts") else {
         return []
@@ -203,7 +203,7 @@ struct ThreadsServiceTests {
   }
 
   @Test
-  func `changes of the past are the same steps`() throws {
+  func `past changes are the same steps as live ones`() throws {
     try host.run { _ = try threads.start(name: "Tea") }
     for body in ["a", "b"] { try host.run { _ = try threads.post(body, to: 1, by: 7) } }
     try host.run { _ = try threads.like(2, of: 1, by: 8) }

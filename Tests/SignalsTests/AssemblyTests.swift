@@ -13,11 +13,11 @@ struct AssemblyTests {
   }
 
   @Test
-  func `the lines of a binder may be shuffled`() {
+  func `the order of a binder's lines does not matter`() {
     for seed in 0..<50 {
       let view = View()
       var taps = 0
-      // A source that tells something at once and once only.
+      // A source that emits once, at once.
       let fetch = Signal<[String], Never>(just: ["a", "b"]).publish()
       let lines: [(Assembly) -> Void] = [
         { $0.assign { view.title = "friends" } },

@@ -7,7 +7,7 @@ struct BidirectionalTests {
   let bag = DisposeBag()
 
   @Test
-  func `the left value wins, then each sets the other, and the target echoes once`() {
+  func `the left value wins at the start, then each side sets the other`() {
     let (left, right) = (Property(0), Property(100))
     let recorder = Recorder<Int, Never>()
     let binding = left.bidirectionalBind(to: right)
@@ -23,7 +23,7 @@ struct BidirectionalTests {
   }
 
   @Test
-  func `what a side makes of a value reaches the other`() {
+  func `a value changed by an observer of one side reaches the other`() {
     let (left, right) = (Property(""), Property(""))
     left.bidirectionalBind(to: right)
     right.observeNext { if $0 != $0.lowercased() { right.value = $0.lowercased() } }
@@ -37,7 +37,7 @@ struct BidirectionalTests {
   }
 
   @Test
-  func `what the right side told before is overruled`() {
+  func `values sent by the right side before the binding are overruled`() {
     let (left, right) = (Property(0), ReplaySubject<Int, Never>(bufferSize: 2))
     right.send(7)
     left.bidirectionalBind(to: right)
@@ -47,7 +47,7 @@ struct BidirectionalTests {
   }
 
   @Test
-  func `values without equality are kept the same by a test`() {
+  func `a closure compares values that are not Equatable`() {
     struct Size { var width = 0 }
     let (left, right) = (Property(Size()), Property(Size()))
     left.bidirectionalBind(to: right) { $0.width == $1.width }
@@ -56,7 +56,7 @@ struct BidirectionalTests {
   }
 
   @Test
-  func `two sides that never agree are stopped`() async {
+  func `two sides that never agree trap`() async {
     await #expect(processExitsWith: .failure) {
       let (left, right) = (Property(""), Property(""))
       left.bidirectionalBind(to: right)

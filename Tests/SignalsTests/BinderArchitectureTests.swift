@@ -2,7 +2,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// The example of the Binder Architecture, as it is written there, over views without a screen.
+/// The original example of the Binder Architecture, with views that have no screen.
 @Suite(.leavesNothing)
 struct BinderArchitectureTests {
   struct User: Equatable {
@@ -105,7 +105,7 @@ struct BinderArchitectureTests {
   }
 
   @Test
-  func `nobody owns the service, and it goes with the view`() {
+  func `the service is deallocated with the view that uses it`() {
     weak var service: UserService?
     weak var controller: ProfileViewController?
     do {
@@ -126,7 +126,7 @@ extension ReactiveExtensions where Base == BinderArchitectureTests.Button {
 }
 
 extension SignalProtocol where Error == Never {
-  /// Shows a cell for each element, as Bond does on a screen.
+  /// Creates a cell for each element, as Bond does for a table view.
   fileprivate func bind<Item>(
     to view: BinderArchitectureTests.CollectionView,
     configure: @escaping (BinderArchitectureTests.Cell, Item) -> Void

@@ -2,7 +2,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// What is named as in Combine.
+/// The names that are the same as in Combine.
 @Suite(.leavesNothing)
 struct CombineTests {
   final class Model: ObservableObject {
@@ -21,7 +21,7 @@ struct CombineTests {
   let bag = DisposeBag()
 
   @Test
-  func `a sink hears until it is let go`() {
+  func `a sink receives elements until it is released`() {
     let subject = PassthroughSubject<Int, Broken>()
     var log: [String] = []
     var sink: AnyCancellable? = subject.sink(
@@ -41,7 +41,7 @@ struct CombineTests {
   }
 
   @Test
-  func `an object is assigned to`() {
+  func `assign sets a property of an object`() {
     final class Label { var text = "" }
     let label = Label()
     let texts = Property("a")
@@ -54,7 +54,7 @@ struct CombineTests {
   }
 
   @Test
-  func `a subscriber is told when it has requested, and once`() {
+  func `a subscriber receives each event once, after its request`() {
     let subject = PassthroughSubject<Int, Broken>()
     let accumulator = Subscribers.Accumulator<Int, Broken>()
     subject.subscribe(accumulator)
@@ -68,7 +68,7 @@ struct CombineTests {
   }
 
   @Test
-  func `a subscriber that cancels hears nothing more`() {
+  func `a subscriber receives nothing after it cancels`() {
     let subject = PassthroughSubject<Int, Never>()
     var values: [Int] = []
     let sink = Subscribers.Sink<Int, Never>(
@@ -85,7 +85,7 @@ struct CombineTests {
   }
 
   @Test
-  func `a published property tells before and after it changes`() {
+  func `a published property emits before and after it changes`() {
     let model = Model()
     var log: [String] = []
     model.objectWillChange.observeNext { [unowned model] in log.append("will \(model.name)") }
@@ -98,7 +98,7 @@ struct CombineTests {
   }
 
   @Test
-  func `published properties that are inherited are told of too`() {
+  func `changes of inherited published properties are emitted too`() {
     let object = Derived()
     var changes = 0
     object.objectWillChange.observeNext { changes += 1 }.dispose(in: bag)
@@ -109,7 +109,7 @@ struct CombineTests {
   }
 
   @Test
-  func `a deferred signal is made for each observer`() {
+  func `a deferred signal is created for each observer`() {
     var made = 0
     let deferred = Deferred { () -> SafeSignal<Int> in
       made += 1

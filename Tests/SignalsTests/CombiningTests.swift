@@ -8,19 +8,19 @@ struct CombiningTests {
   let bag = DisposeBag()
 
   @Test
-  func `combineLatest needs one of each and completes with both`() {
+  func `combineLatest needs an element of each signal and completes with both`() {
     let signal = m.cold("-a---b-|").combineLatest(with: m.cold("--x--y---|"), combine: +)
     #expect(m.draw(signal) == "--[ax]--([bx][by])---|")
   }
 
   @Test
-  func `combineLatest completes when a side completes that never emitted`() {
+  func `combineLatest completes when one signal completes without an element`() {
     #expect(m.draw(m.cold("-a---b").combineLatest(with: m.cold("---|"), combine: +)) == "---|")
     #expect(m.draw(m.cold("---|").combineLatest(with: m.cold("-a---b"), combine: +)) == "---|")
   }
 
   @Test
-  func `combineLatest of a list is the same`() {
+  func `combineLatest of a list of signals works in the same way`() {
     let signal = Signal(combiningLatest: [m.cold("-a---|"), m.cold("--b-c|")]) { $0.joined() }
     #expect(m.draw(signal) == "--[ab]-[ac]|")
     #expect(
@@ -29,14 +29,14 @@ struct CombiningTests {
   }
 
   @Test
-  func `zip pairs positions and completes when a side that is used up has`() {
+  func `zip pairs positions and completes when a used-up signal has completed`() {
     #expect(m.draw(m.cold("ab-c--|").zip(with: m.cold("--x-y-|"), combine: +)) == "--[ax]-[by]-|")
     #expect(m.draw(m.cold("ab-|").zip(with: m.cold("-x-y-z"), combine: +)) == "-[ax]-([by]|)")
     #expect(m.draw(m.cold("abc|").zip(with: m.cold("-x---"), combine: +), for: 50) == "-[ax]")
   }
 
   @Test
-  func `zip takes before it tells`() {
+  func `zip removes the pair before it emits`() {
     let (left, right) = (PassthroughSubject<Int, Never>(), PassthroughSubject<Int, Never>())
     var log: [Int] = []
     left.zip(with: right, combine: +).observeNext {
@@ -62,14 +62,14 @@ struct CombiningTests {
   }
 
   @Test
-  func `merge tells all, and the first failure ends it`() {
+  func `merge emits all elements and fails with the first failure`() {
     #expect(m.draw(m.cold("-a-b-|").merge(with: m.cold("--x--y|"))) == "-axb-y|")
     #expect(m.draw(m.cold("-a-b-|").merge(with: m.cold("--#"))) == "-a#")
     #expect(m.time.waiting == 0)
   }
 
   @Test
-  func `amb takes the side that does something first, and disposes the other`() {
+  func `amb follows the signal that sends first, and disposes the other`() {
     #expect(m.draw(m.cold("--a-b|").amb(with: m.cold("-x-y|"))) == "-x-y|")
     #expect(m.draw(m.cold("-a-b|").amb(with: m.cold("--x-y|"))) == "-a-b|")
     #expect(m.draw(m.cold("--a|").amb(with: m.cold("-|"))) == "-|")
@@ -77,19 +77,19 @@ struct CombiningTests {
   }
 
   @Test
-  func `signals come before and after`() {
+  func `signals are prepended and appended`() {
     #expect(m.draw(m.cold("-a|").append(m.cold("-b|"))) == "-a-b|")
     #expect(m.draw(m.cold("-a|").prepend(m.cold("-b|"))) == "-b-a|")
     #expect(m.draw(m.cold("-#").append(m.cold("-b|"))) == "-#")
   }
 
   @Test
-  func `the latest is told again when another signal emits`() {
+  func `replayLatest repeats the newest element when another signal emits`() {
     #expect(m.draw(m.cold("-a---b|").replayLatest(when: m.safe("---x---|"))) == "-a-a-b-|")
   }
 
   @Test
-  func `up to six are combined`() {
+  func `up to six signals are combined`() {
     let signals = (0..<6).map { SafeSignal(just: $0) }
     let (a, b, c, d, e, f) = (
       signals[0], signals[1], signals[2], signals[3], signals[4], signals[5]
@@ -107,7 +107,7 @@ struct CombiningTests {
   }
 
   @Test
-  func `errors join: the result can fail as the side that can`() {
+  func `a failing and a safe signal combine to a failing signal`() {
     let (safe, cold) = (m.safe("(a|)"), m.cold("(b|)"))
     let failing: [Signal<String, Broken>] = [
       safe.combineLatest(with: cold, combine: +), cold.combineLatest(with: safe, combine: +),
@@ -124,7 +124,7 @@ struct CombiningTests {
       safe.append(safe), safe.prepend(safe),
     ]
     for signal in both { #expect(signal.recorded().last == .completed) }
-    // Without a type to go by.
+    // Without a type annotation.
     let sum = safe.combineLatest(with: safe) { $0 + $1 }
     let pair = safe.combineLatest(with: cold)
     #expect(sum.elementsAtOnce() == ["aa"])

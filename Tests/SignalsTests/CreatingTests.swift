@@ -7,7 +7,7 @@ struct CreatingTests {
   let bag = DisposeBag()
 
   @Test
-  func `elements, results and ends`() {
+  func `signals are created from elements, results and terminal events`() {
     #expect(SafeSignal(just: 1).recorded() == [.next(1), .completed])
     #expect(SafeSignal(sequence: [1, 2]).recorded() == [.next(1), .next(2), .completed])
     #expect(Signal<Int, Broken>(result: .success(1)).recorded() == [.next(1), .completed])
@@ -18,7 +18,7 @@ struct CreatingTests {
   }
 
   @Test
-  func `what is performed, evaluated, caught or deferred is so for each observer`() {
+  func `each observer runs the closure of a signal`() {
     var count = 0
     func next() -> Int {
       count += 1
@@ -40,20 +40,20 @@ struct CreatingTests {
   }
 
   @Test
-  func `another signal is taken over, also one that cannot fail`() {
+  func `a signal takes over another one, also one that cannot fail`() {
     let one: Signal<Int, Broken> = Signal(takingOver: Signal<Int, Broken>(just: 1))
     let other: Signal<Int, Broken> = Signal(takingOver: SafeSignal(just: 1))
     #expect(one.recorded() == other.recorded())
   }
 
   @Test
-  func `signals are flattened`() {
+  func `a sequence of signals is flattened`() {
     let signals = [SafeSignal(just: 1), SafeSignal(just: 2)]
     #expect(SafeSignal(flattening: signals, strategy: .concat).elementsAtOnce() == [1, 2])
   }
 
   @Test
-  func `a signal comes with who tells its observers`() {
+  func `a signal is created together with its observer`() {
     let (signal, observer) = Signal<Int, Broken>.withObserver()
     let recorder = Recorder<Int, Broken>()
     signal.observe(with: recorder.tell).dispose(in: bag)

@@ -2,13 +2,13 @@ import Signals
 import TestSupport
 import Testing
 
-/// Properties made of others: computed once a turn, never of a mixture.
+/// Derived properties are computed once per turn, never from a mixture of old and new values.
 @Suite(.leavesNothing)
 struct DerivedPropertyTests {
   let bag = DisposeBag()
 
   @Test
-  func `a stream of the same shape shows the mixture, a derived property does not`() {
+  func `a signal emits a mixture of old and new values; a derived property does not`() {
     let number = Property(1)
     let tenfold = number.map { $0 * 10 }
     let stream = Recorder<[Int], Never>()
@@ -25,7 +25,7 @@ struct DerivedPropertyTests {
   }
 
   @Test(arguments: 1...6)
-  func `a diamond of any depth is told once a turn`(depth: Int) {
+  func `a diamond of any depth emits once per turn`(depth: Int) {
     let source = Property(1)
     var present = source.map { $0 }
     for _ in 1...depth {
@@ -40,7 +40,7 @@ struct DerivedPropertyTests {
   }
 
   @Test
-  func `paths of different length meet in one change`() {
+  func `paths of different lengths give one change`() {
     let source = Property(1)
     let long = source.map { $0 }.map { $0 }.map { $0 }
     let recorder = Recorder<[Int], Never>()
@@ -52,7 +52,7 @@ struct DerivedPropertyTests {
   }
 
   @Test
-  func `a value is computed once a turn, however many observe it`() {
+  func `a value is computed once per turn for any number of observers`() {
     let source = Property(1)
     var computed = 0
     let derived = source.map { value -> Int in
@@ -67,7 +67,7 @@ struct DerivedPropertyTests {
   }
 
   @Test(arguments: [1, 2])
-  func `what is derived hears of a value that is set during a replay`(count: Int) {
+  func `a derived property receives a value that is set during a replay`(count: Int) {
     let source = Property(1)
     var recorders: [Recorder<Int, Never>] = []
     for factor in 1...count {
@@ -82,7 +82,7 @@ struct DerivedPropertyTests {
   }
 
   @Test
-  func `who reads a derived value in a turn reads the one of the present`() {
+  func `a derived value that is read during a turn is up to date`() {
     let source = Property(1)
     let derived = source.map { $0 * 2 }.map { $0 * 2 }
     var read: [Int] = []
@@ -94,7 +94,7 @@ struct DerivedPropertyTests {
   }
 
   @Test
-  func `a derived value that nobody observes is of the present when it is read`() {
+  func `a derived value without observers is up to date when it is read`() {
     let source = Property(1)
     let derived = source.map { $0 * 2 }.combineLatest(with: source, combine: +)
     source.value = 5
@@ -104,7 +104,7 @@ struct DerivedPropertyTests {
   }
 
   @Test
-  func `properties that change in one turn are told of once`() {
+  func `properties that change in one turn cause one derived change`() {
     let (a, b) = (Property(1), Property(10))
     let sums = Recorder<Int, Never>()
     let values = Recorder<Int, Never>()
@@ -122,7 +122,7 @@ struct DerivedPropertyTests {
   }
 
   @Test
-  func `turns within turns are one`() {
+  func `nested turns are one turn`() {
     let (a, b) = (Property(1), Property(10))
     let sums = Recorder<Int, Never>()
     a.combineLatest(with: b, combine: +).observe(with: sums.tell).dispose(in: bag)
@@ -135,7 +135,7 @@ struct DerivedPropertyTests {
   }
 
   @Test
-  func `a source that is set by an observer of what is derived from it settles at the newest`() {
+  func `a source set by an observer of its derived value settles at the newest value`() {
     let source = Property(1)
     let doubled = source.map { $0 * 2 }
     var log: [String] = []
@@ -151,7 +151,7 @@ struct DerivedPropertyTests {
   }
 
   @Test
-  func `another source that is set in a turn makes no mixture`() {
+  func `another source that is set during a turn causes no mixture`() {
     let (a, b) = (Property(1), Property(1))
     a.observeNext { b.value = $0 }.dispose(in: bag)
     let pairs = Recorder<[Int], Never>()
@@ -162,7 +162,7 @@ struct DerivedPropertyTests {
   }
 
   @Test
-  func `it completes when all that it is made of has gone, and keeps its value`() {
+  func `a derived property completes when all its sources are deallocated`() {
     let recorder = Recorder<Int, Never>()
     var a: Property<Int>? = Property(1)
     var b: Property<Int>? = Property(2)
@@ -179,7 +179,7 @@ struct DerivedPropertyTests {
   }
 
   @Test
-  func `it completes when all that it is made of is complete`() {
+  func `a derived property completes when all its sources have completed`() {
     let source = Property(1)
     let derived = source.map { $0 + 1 }
     let recorder = Recorder<Int, Never>()
@@ -190,7 +190,7 @@ struct DerivedPropertyTests {
   }
 
   @Test
-  func `it holds what it is made of, and is held by nothing when nobody observes`() {
+  func `a derived property retains its sources, and is not retained without observers`() {
     weak var source: Property<Int>?
     var derived: AnyProperty<Int>?
     do {
@@ -207,7 +207,7 @@ struct DerivedPropertyTests {
   }
 
   @Test
-  func `up to six are combined`() {
+  func `up to six properties are combined`() {
     let source = Property(1)
     let parts = (1...6).map { factor in source.map { $0 * factor } }
     let sum = combineLatest(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]) {
@@ -223,7 +223,7 @@ struct DerivedPropertyTests {
 
   @Test
   func
-    `what is derived while a change is told hears the next, and the others do not miss this one`()
+    `a property derived during a delivery receives the next change, and others miss none`()
   {
     let source = Property(1)
     let (first, second) = (Recorder<Int, Never>(), Recorder<Int, Never>())
@@ -240,7 +240,7 @@ struct DerivedPropertyTests {
   }
 
   @Test
-  func `random nets of properties never tell a mixture and tell once a turn`() {
+  func `random graphs of properties emit once per turn and never a mixture`() {
     var random = Random(7)
     for _ in 0..<300 {
       let sources = (0..<3).map { _ in Property(random.below(100)) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.leavesNothing)
 struct DisposalTests {
-  /// A disposable that says in a log that it was disposed.
+  /// A disposable that logs its disposal.
   final class Log {
     var names: [String] = []
 
@@ -16,7 +16,7 @@ struct DisposalTests {
   let log = Log()
 
   @Test
-  func `a block runs once`() {
+  func `a block disposable runs its block once`() {
     let disposable = log.disposable("a")
     #expect(!disposable.isDisposed)
     disposable.dispose()
@@ -26,13 +26,13 @@ struct DisposalTests {
   }
 
   @Test
-  func `nothing is never disposed`() {
+  func `a non-disposable is never disposed`() {
     NonDisposable.instance.dispose()
     #expect(!NonDisposable.instance.isDisposed)
   }
 
   @Test
-  func `a simple disposable is a flag`() {
+  func `a simple disposable records its disposal`() {
     let disposable = SimpleDisposable()
     #expect(!disposable.isDisposed)
     disposable.dispose()
@@ -41,7 +41,7 @@ struct DisposalTests {
   }
 
   @Test
-  func `a composite disposes in order, and at once what comes too late`() {
+  func `a composite disposes in order, and late additions at once`() {
     let composite = CompositeDisposable([log.disposable("a")])
     composite += log.disposable("b")
     composite.dispose()
@@ -51,7 +51,7 @@ struct DisposalTests {
   }
 
   @Test
-  func `a composite and a bag let go of what has ended`() {
+  func `a composite and a bag release ended disposables`() {
     let composite = CompositeDisposable()
     let bag = DisposeBag()
     for _ in 0..<100_000 {
@@ -65,7 +65,7 @@ struct DisposalTests {
   }
 
   @Test
-  func `a serial disposable disposes the last it was given, and what is given too late`() {
+  func `a serial disposable disposes the newest one, and late additions at once`() {
     let serial = SerialDisposable(otherDisposable: log.disposable("a"))
     serial.otherDisposable = log.disposable("b")
     #expect(log.names.isEmpty)
@@ -76,7 +76,7 @@ struct DisposalTests {
   }
 
   @Test
-  func `what is released is disposed`() {
+  func `a disposable is disposed when its deinit disposable is released`() {
     var disposable: DeinitDisposable? = DeinitDisposable(disposable: log.disposable("a"))
     #expect(disposable?.isDisposed == false)
     disposable = nil
@@ -102,7 +102,7 @@ struct DisposalTests {
   }
 
   @Test
-  func `a bag disposes the newest first, and at once what comes too late`() {
+  func `a bag disposes the newest first, and late additions at once`() {
     let bag = DisposeBag()
     for name in ["a", "b"] { log.disposable(name).dispose(in: bag) }
     bag += [log.disposable("c"), log.disposable("d")]
@@ -113,7 +113,7 @@ struct DisposalTests {
   }
 
   @Test
-  func `a bag that is released disposes and completes`() {
+  func `a released bag disposes its content and completes`() {
     var bag: DisposeBag? = DisposeBag()
     let recorder = Recorder<Void, Never>()
     let run = bag?.deallocated.observe(with: recorder.tell)
@@ -125,7 +125,7 @@ struct DisposalTests {
   }
 
   @Test
-  func `a reusable bag keeps the rule of ReactiveKit`() {
+  func `a reusable bag follows the rule of ReactiveKit`() {
     let bag = DisposeBag(isReusable: true)
     #expect(bag.isDisposed)
     for name in ["a", "b"] { log.disposable(name).dispose(in: bag) }

@@ -21,7 +21,7 @@ struct ErrorTests {
   }
 
   @Test
-  func `a failure is fed to a subject`() {
+  func `a failure is sent to a subject`() {
     let errors = ReplaySubject<Broken, Never>(bufferSize: .unbounded)
     #expect(m.draw(m.cold("-a-#").feedError(into: errors)) == "-a-#")
     let suppressed = m.cold("-a-#").suppressAndFeedError(into: errors, logging: false)
@@ -30,7 +30,7 @@ struct ErrorTests {
   }
 
   @Test
-  func `elements and failure are branched out of one run`() {
+  func `branching gives the elements and the failure of one run`() {
     var runs = 0
     let source = Signal<String, Broken> { [m] observer in
       runs += 1
@@ -43,7 +43,7 @@ struct ErrorTests {
   }
 
   @Test
-  func `retry runs once more than it is told, and tells the last failure`() {
+  func `retry restarts up to the given number of times, then fails with the last error`() {
     var runs = 0
     let source = Signal<Int, Broken> { observer in
       runs += 1
@@ -58,7 +58,7 @@ struct ErrorTests {
   }
 
   @Test
-  func `a hundred thousand retries need no stack`() {
+  func `a hundred thousand retries do not use up the stack`() {
     var runs = 0
     let source = Signal<Int, Broken> { observer in
       runs += 1
@@ -69,7 +69,7 @@ struct ErrorTests {
   }
 
   @Test
-  func `retry can wait for another signal`() {
+  func `retry waits for another signal`() {
     var runs = 0
     let source = Signal<String, Broken> { [m] observer in
       runs += 1
@@ -79,13 +79,13 @@ struct ErrorTests {
   }
 
   @Test
-  func `retry fails when what it waits for completes, or when it is not wanted`() {
+  func `retry fails when the other signal completes, or when the condition is false`() {
     #expect(m.draw(m.cold("a#").retry(when: m.safe("--|"))) == "a--#")
     #expect(m.draw(m.cold("a#").retry(when: m.safe("-x"), if: { _ in false })) == "a#")
   }
 
   @Test
-  func `a hundred thousand retries after another signal need no stack`() {
+  func `a hundred thousand retries after another signal do not use up the stack`() {
     var runs = 0
     let source = Signal<Int, Broken> { observer in
       runs += 1

@@ -2,13 +2,13 @@ import Signals
 import TestSupport
 import Testing
 
-/// What holds for all operators alike.
+/// The rules that all operators follow.
 @Suite(.leavesNothing)
 struct EveryOperatorTests {
   let time = VirtualTime()
   let bag = DisposeBag()
 
-  /// 1, 2, 2, 3, 4, one a second, and the end, for each observer from the start.
+  /// Emits 1, 2, 2, 3, 4, one per second, then the end; each observer starts a run.
   func input(_ end: Signal<Int, Broken>.Event?) -> Signal<Int, Broken> {
     let numbers = SafeSignal(sequence: [1, 2, 2, 3, 4], interval: 1, queue: time)
     return Signal { observer in
@@ -26,7 +26,7 @@ struct EveryOperatorTests {
   }
 
   @Test(arguments: operatorNames)
-  func `what ends makes an end`(of name: String) throws {
+  func `an operator ends when its input ends`(of name: String) throws {
     let operation = try Operator.named(name)
     for end in [Signal<Int, Broken>.Event.completed, .failed(Broken())] {
       let recorder = record(operation.apply(input(end), time))
@@ -37,7 +37,7 @@ struct EveryOperatorTests {
   }
 
   @Test(arguments: operatorNames)
-  func `an empty signal makes an end`(of name: String) throws {
+  func `an operator ends with an empty input`(of name: String) throws {
     let operation = try Operator.named(name)
     let recorder = record(operation.apply(.completed(), time))
     time.run()
@@ -46,7 +46,7 @@ struct EveryOperatorTests {
   }
 
   @Test(arguments: operatorNames)
-  func `two observers hear the same`(of name: String) throws {
+  func `two observers receive the same events`(of name: String) throws {
     let operation = try Operator.named(name)
     let signal = operation.apply(input(.completed), time)
     let (one, two) = (record(signal), record(signal))
@@ -56,7 +56,7 @@ struct EveryOperatorTests {
   }
 
   @Test(arguments: operatorNames.filter { !shared.contains($0) })
-  func `a second observer changes nothing for the first`(of name: String) throws {
+  func `a second observer does not affect the first`(of name: String) throws {
     let operation = try Operator.named(name)
     let alone = record(operation.apply(input(.completed), time))
     time.run()
@@ -73,7 +73,7 @@ struct EveryOperatorTests {
   }
 
   @Test(arguments: operatorNames)
-  func `a disposed observer hears nothing, and no timer waits`(of name: String) throws {
+  func `a disposed observer receives nothing, and no timer remains`(of name: String) throws {
     let operation = try Operator.named(name)
     let recorder = Recorder<String, Broken>()
     let run = operation.apply(input(.completed), time).observe(with: recorder.tell)
@@ -88,7 +88,7 @@ struct EveryOperatorTests {
   }
 
   @Test(arguments: operatorNames)
-  func `an observer that disposes itself hears nothing more`(of name: String) throws {
+  func `an observer that disposes itself receives nothing more`(of name: String) throws {
     let operation = try Operator.named(name)
     let recorder = Recorder<String, Broken>()
     let run = SerialDisposable(otherDisposable: nil)
@@ -97,7 +97,7 @@ struct EveryOperatorTests {
       run.dispose()
     }
     time.run()
-    // What is told before `observe` returns cannot be prevented.
+    // Events sent before `observe` returns cannot be prevented.
     let atOnce = record(operation.apply(input(nil), time)).events.count
     #expect(recorder.events.count <= max(1, atOnce))
     bag.dispose()
@@ -120,7 +120,7 @@ struct EveryOperatorTests {
   }
 }
 
-/// Operators whose observers have one run in common.
+/// Operators whose observers share one run.
 private let shared: Set = [
   "share", "replay", "publish", "multicast", "branchOutError", "shareReplayValues",
 ]

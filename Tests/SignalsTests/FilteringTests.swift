@@ -7,14 +7,14 @@ struct FilteringTests {
   let m = Marbles()
 
   @Test
-  func `filter keeps what is wanted`() {
+  func `filter keeps the included elements`() {
     #expect(m.draw(m.cold("-a-b-a|").filter { $0 == "a" }) == "-a---a|")
     #expect(m.draw(m.cold("-a-b-#").ignoreOutput()) == "-----#")
     #expect(m.draw(m.cold("-a-b-|").ignoreTerminal()) == "-a-b")
   }
 
   @Test
-  func `a signal can say what is wanted`() {
+  func `a signal can decide which elements are included`() {
     let filtered = m.cold("-a-b-|").flatMapFilter { [m] element in
       m.safe("-x|").map { _ in element == "b" }
     }
@@ -22,7 +22,7 @@ struct FilteringTests {
   }
 
   @Test
-  func `the first and the last are taken`() {
+  func `prefix and suffix take the first and the last elements`() {
     #expect(m.draw(m.cold("-a-b-|").first()) == "-(a|)")
     #expect(m.draw(m.cold("-a-b-|").last()) == "-----(b|)")
     #expect(m.draw(m.cold("-a-b-c|").output(at: 1)) == "---(b|)")
@@ -34,32 +34,32 @@ struct FilteringTests {
   }
 
   @Test
-  func `the first and the last are dropped`() {
+  func `dropFirst and dropLast drop the first and the last elements`() {
     #expect(m.draw(m.cold("-a-b-c|").dropFirst(2)) == "-----c|")
     #expect(m.draw(m.cold("-a-b-c|").dropLast(2)) == "-----a|")
     #expect(m.draw(m.cold("-a-b-c|").dropLast(0)) == "-a-b-c|")
   }
 
   @Test
-  func `a test ends it, with or without the element that failed the test`() {
+  func `prefix ends at a condition, with or without the stopping element`() {
     #expect(m.draw(m.cold("-a-b-c|").prefix(while: { $0 < "b" })) == "-a-|")
     #expect(m.draw(m.cold("-a-b-c|").prefix(while: { $0 < "b" }, inclusive: true)) == "-a-(b|)")
   }
 
   @Test(arguments: ["--x", "--|", "--#"])
-  func `any event of another signal ends it`(other: String) {
+  func `any event of another signal ends prefix`(other: String) {
     #expect(m.draw(m.cold("-a-b-c|").prefix(untilOutputFrom: m.cold(other))) == "-a|")
   }
 
   @Test
-  func `duplicates are dropped for each observer by itself`() {
+  func `duplicates are dropped separately for each observer`() {
     #expect(m.draw(m.cold("aab-b-a|").removeDuplicates()) == "a-b---a|")
     #expect(
       m.draw(m.cold("aAb|").removeDuplicates { $0.lowercased() == $1.lowercased() }) == "a-b|")
   }
 
   @Test
-  func `a pausable signal starts open, and its end always passes`() {
+  func `a pausable signal starts unpaused, and always passes the end on`() {
     #expect(
       m.draw(m.cold("-a-b-c-|").pausable(by: m.safe("--f-t").map { $0 == "t" })) == "-a---c-|")
     #expect(m.draw(m.cold("-a-b-|").pausable(by: m.safe("--f").map { $0 == "t" })) == "-a---|")

@@ -8,19 +8,19 @@ struct FlatteningTests {
   let bag = DisposeBag()
 
   @Test
-  func `concat takes one after the other`() {
+  func `concat runs inner signals one after another`() {
     let signal = m.cold("-a-b----|").flatMapConcat { m.cold("x--\($0)|") }
     #expect(m.draw(signal) == "-x--ax--b|")
   }
 
   @Test
-  func `merge takes all at once`() {
+  func `merge runs all inner signals at once`() {
     let signal = m.cold("-a-b----|").flatMapMerge { m.cold("x--\($0)|") }
     #expect(m.draw(signal) == "-x-xa-b-|")
   }
 
   @Test
-  func `latest takes the newest only`() {
+  func `latest runs only the newest inner signal`() {
     let signal = m.cold("-a-b----|").flatMapLatest { m.cold("x--\($0)|") }
     #expect(m.draw(signal) == "-x-x--b-|")
   }
@@ -31,20 +31,23 @@ struct FlatteningTests {
   }
 
   @Test(arguments: [FlattenStrategy.concat, .latest, .merge])
-  func `it completes when the outer signal and the inner ones have`(strategy: FlattenStrategy) {
+  func `a flattened signal completes when the outer and the inner signals have`(
+    strategy: FlattenStrategy
+  ) {
     #expect(m.draw(m.cold("a|").flatMap(strategy) { _ in m.cold("--x--|") }) == "--x--|")
     #expect(m.draw(m.cold("a------|").flatMap(strategy) { _ in m.cold("-x|") }) == "-x-----|")
   }
 
   @Test(arguments: [FlattenStrategy.concat, .latest, .merge])
-  func `the first failure ends it, and the rest is disposed`(strategy: FlattenStrategy) {
+  func `the first failure ends a flattened signal, and disposes the rest`(strategy: FlattenStrategy)
+  {
     #expect(m.draw(m.cold("a----|").flatMap(strategy) { _ in m.cold("-x#") }) == "-x#")
     #expect(m.draw(m.cold("a-#").flatMap(strategy) { _ in m.cold("---x|") }) == "--#")
     #expect(m.time.waiting == 0)
   }
 
   @Test(arguments: [FlattenStrategy.concat, .latest, .merge])
-  func `errors join: what cannot fail joins what can`(strategy: FlattenStrategy) {
+  func `safe signals can be flattened with failing ones`(strategy: FlattenStrategy) {
     let safeOuter: Signal<String, Broken> = m.safe("-a|").flatMap(strategy) { m.cold($0 + "|") }
     #expect(m.draw(safeOuter) == "-a|")
     let safe: SafeSignal<String> = m.safe("-a|").flatMap(strategy) { m.safe($0 + "|") }
@@ -55,7 +58,7 @@ struct FlatteningTests {
   }
 
   @Test(arguments: [FlattenStrategy.concat, .latest, .merge])
-  func `a hundred thousand inner signals that end at once need no stack`(
+  func `a hundred thousand inner signals that end at once do not use up the stack`(
     strategy: FlattenStrategy
   ) {
     var count = 0
@@ -65,7 +68,7 @@ struct FlatteningTests {
   }
 
   @Test
-  func `a hundred thousand inner signals that wait for one need no stack`() {
+  func `a hundred thousand inner signals that wait for one do not use up the stack`() {
     let gate = PassthroughSubject<Int, Never>()
     let inners = PassthroughSubject<SafeSignal<Int>, Never>()
     var count = 0
@@ -79,7 +82,7 @@ struct FlatteningTests {
   }
 
   @Test
-  func `merge keeps nothing of the inner signals that have ended`() {
+  func `merge releases inner signals that have ended`() {
     let outer = PassthroughSubject<SafeSignal<Int>, Never>()
     outer.merge().observe { _ in }.dispose(in: bag)
     for _ in 0..<1000 {
@@ -87,13 +90,13 @@ struct FlatteningTests {
       outer.send(inner.prefix(maxLength: 1))
       inner.send(1)
     }
-    // Of the ended ones some wait to be let go; see that it is not all.
+    // Some ended signals are released later; check that not all are kept.
     #expect(LiveNodes.counter?.counts["AtomicObserver", default: 0] ?? 0 < 100)
     bag.dispose()
   }
 
   @Test
-  func `an inner signal that switches while it starts is replaced`() {
+  func `an inner signal that causes a switch while it starts is replaced`() {
     var outer: AtomicObserver<Int, Never>?
     var log: [Int] = []
     SafeSignal<Int> { observer in

@@ -2,13 +2,13 @@ import Signals
 import TestSupport
 import Testing
 
-/// Who is told what, when: the rules that all sources and operators keep.
+/// The rules for delivery that all sources and operators follow.
 @Suite(.leavesNothing)
 struct GrammarTests {
   let bag = DisposeBag()
 
   @Test
-  func `the upstream is disposed before the terminal event is told`() {
+  func `the upstream is disposed before the terminal event is sent`() {
     var log: [String] = []
     let endings = PassthroughSubject<Void, Never>()
     let ended = Signal<Int, Never> { observer in
@@ -24,7 +24,7 @@ struct GrammarTests {
   }
 
   @Test
-  func `what a producer returns after it has ended is disposed at once`() {
+  func `a disposable returned after the end is disposed at once`() {
     var isDisposed = false
     let signal = Signal<Int, Never> { observer in
       observer.complete()
@@ -35,7 +35,7 @@ struct GrammarTests {
   }
 
   @Test
-  func `observers are told in the order in which they came`() {
+  func `observers are called in the order of subscription`() {
     let subject = PassthroughSubject<Int, Never>()
     var log: [String] = []
     var runs = ["A", "B", "C", "D"].map { name in subject.observeNext { log.append("\(name)\($0)") }
@@ -49,7 +49,7 @@ struct GrammarTests {
   }
 
   @Test
-  func `25: an observer that disposes itself hears nothing more`() {
+  func `25: an observer that disposes itself receives nothing more`() {
     let subject = PassthroughSubject<Int, Never>()
     var heard: [Int] = []
     let run = SerialDisposable(otherDisposable: nil)
@@ -64,7 +64,7 @@ struct GrammarTests {
   }
 
   @Test
-  func `an observer that is disposed by one before it hears nothing of that event`() {
+  func `an observer that is disposed by an earlier one does not receive that event`() {
     let subject = PassthroughSubject<Int, Never>()
     let late = SerialDisposable(otherDisposable: nil)
     var heard: [Int] = []
@@ -76,7 +76,7 @@ struct GrammarTests {
   }
 
   @Test
-  func `an observer that comes during a delivery does not hear what was sent before it`() {
+  func `an observer added during a delivery does not receive earlier events`() {
     let subject = PassthroughSubject<Int, Never>()
     var heard: [Int] = []
     subject.observeNext { [subject, bag] value in
@@ -92,7 +92,7 @@ struct GrammarTests {
   }
 
   @Test
-  func `an end that is sent during a delivery comes after it, and nothing after that`() {
+  func `an end sent during a delivery comes last`() {
     let subject = PassthroughSubject<Int, Never>()
     var log: [String] = []
     subject.observe { [subject] event in
@@ -111,7 +111,7 @@ struct GrammarTests {
   }
 
   @Test
-  func `an observer that comes when the end is sent but not told yet hears the end`() {
+  func `an observer added before a sent end is delivered receives the end`() {
     let subject = PassthroughSubject<Int, Never>()
     let late = Recorder<Int, Never>()
     subject.observe { [subject, bag] event in
@@ -125,7 +125,7 @@ struct GrammarTests {
   }
 
   @Test
-  func `many leave in any order, and the others hear on`() {
+  func `many observers are disposed in any order, and the others continue`() {
     let subject = PassthroughSubject<Int, Never>()
     var heard: [Int: Int] = [:]
     var runs: [any Disposable] = (0..<1000).map { i in
@@ -140,7 +140,7 @@ struct GrammarTests {
   }
 
   @Test
-  func `25: an observer that answers itself without end is stopped`() async {
+  func `25: an observer that sends to itself endlessly traps`() async {
     await #expect(processExitsWith: .failure) {
       let subject = PassthroughSubject<Int, Never>()
       _ = subject.observeNext { subject.send($0 &+ 1) }
@@ -149,7 +149,7 @@ struct GrammarTests {
   }
 
   @Test
-  func `a hundred thousand answers to oneself need no stack`() {
+  func `a hundred thousand nested events do not use up the stack`() {
     let subject = PassthroughSubject<Int, Never>()
     var last = 0
     subject.observeNext { [subject] in

@@ -5,7 +5,7 @@ import Testing
 @Suite(.leavesNothing)
 struct KeyedSubjectTests {
   @Test
-  func `who observes a key hears what is sent to it, and nothing else`() {
+  func `an observer of a key receives only the elements of that key`() {
     let subject = KeyedSubject<Int, String>()
     var heard: [String] = []
     let bag = DisposeBag()
@@ -20,7 +20,7 @@ struct KeyedSubjectTests {
   }
 
   @Test
-  func `a key is kept while somebody observes it, and no longer`() {
+  func `a key is kept only while it is observed`() {
     let subject = KeyedSubject<Int, Int>()
     let (first, second) = (
       subject.elements(of: 1).observeNext { _ in }, subject.elements(of: 1).observeNext { _ in }
@@ -36,7 +36,7 @@ struct KeyedSubjectTests {
   }
 
   @Test
-  func `who leaves and comes again while a key is told hears what comes after`() {
+  func `an observer that subscribes again during a delivery receives later elements`() {
     let subject = KeyedSubject<Int, Int>()
     var heard: [Int] = []
     let observation = SerialDisposable(otherDisposable: nil)

@@ -7,7 +7,7 @@ struct LoadingTests {
   typealias State = LoadingState<Int, Broken>
   typealias Observed = ObservedLoadingState<Int, Broken>
 
-  /// Keeps the states that it is told to show.
+  /// A listener that stores the states that it receives.
   final class Listener: LoadingStateListener {
     var shown: [String] = []
 
@@ -25,7 +25,7 @@ struct LoadingTests {
   let states = PassthroughSubject<State, Never>()
 
   @Test
-  func `a state knows its value, its error and its case`() {
+  func `a state has its value, its error and its case`() {
     #expect(State.loading.isLoading && State.loading.value == nil)
     #expect(State.loaded(1).value == 1 && State.loaded(1).error == nil)
     #expect(State.failed(Broken()).error == Broken())
@@ -36,7 +36,7 @@ struct LoadingTests {
   }
 
   @Test
-  func `a signal becomes a loading signal and one again`() {
+  func `a signal is converted to a loading signal and back`() {
     let source = Signal<Int, Broken>(sequence: [1, 2])
     let loading = source.toLoadingSignal()
     #expect(loading.elementsAtOnce() == [.loading, .loaded(1), .loaded(2)])
@@ -58,7 +58,7 @@ struct LoadingTests {
   }
 
   @Test
-  func `operators work on the values within`() {
+  func `operators apply to the loaded values`() {
     let lifted = states.liftValue { $0.dropFirst(1).map { $0 * 10 } }
     let recorder = Recorder<State, Never>()
     lifted.observe(with: recorder.tell).dispose(in: bag)
@@ -71,7 +71,7 @@ struct LoadingTests {
   }
 
   @Test
-  func `a value is loaded of each loaded value`() {
+  func `flatMapValue loads another value for each loaded value`() {
     let loaded = states.flatMapValue { Signal<Int, Broken>(just: $0 * 10) }
     let recorder = Recorder<State, Never>()
     loaded.observe(with: recorder.tell).dispose(in: bag)
@@ -81,7 +81,7 @@ struct LoadingTests {
   }
 
   @Test
-  func `a listener sees loading, reloading and what comes of it, for each observer anew`() {
+  func `a listener receives observed states, derived separately for each observer`() {
     let sequence: [State] = [
       .loading, .loaded(1), .loading, .loading, .loaded(2), .failed(Broken()), .loading,
     ]
@@ -100,7 +100,7 @@ struct LoadingTests {
   }
 
   @Test
-  func `loading after a failure can count as reloading`() {
+  func `loading after a failure optionally counts as reloading`() {
     let recorder = Recorder<Observed, Never>()
     states.deriveObservedLoadingState(loadsAgainOnFailure: false).observe(with: recorder.tell)
       .dispose(in: bag)
@@ -110,7 +110,7 @@ struct LoadingTests {
   }
 
   @Test
-  func `a listener consumes the states, and is not held`() {
+  func `a listener consumes the states and is not retained`() {
     weak var listener: Listener?
     let values = Recorder<Int, Never>()
     do {
@@ -128,7 +128,7 @@ struct LoadingTests {
   }
 
   @Test
-  func `a loading property loads once, when it is observed first`() {
+  func `a loading property loads once, for its first observer`() {
     var loads = 0
     let source = PassthroughSubject<State, Never>()
     let property = LoadingProperty {
@@ -150,7 +150,7 @@ struct LoadingTests {
   }
 
   @Test
-  func `a property that failed to load does not load again by itself`() {
+  func `a property does not load again automatically after a failure`() {
     var loads = 0
     let property = LoadingProperty<Int, Broken> {
       loads += 1
@@ -162,7 +162,7 @@ struct LoadingTests {
   }
 
   @Test
-  func `a property is set, and counts as loading when it is set to nothing`() {
+  func `a property that is set to nil is loading`() {
     let property = LoadingProperty<Int, Broken> { .loaded(1) }
     property.value = 5
     #expect(property.elementsAtOnce() == [.loaded(5)])
@@ -172,7 +172,7 @@ struct LoadingTests {
   }
 
   @Test
-  func `a property is reloaded by each run, silently or not`() {
+  func `each run reloads a property, silently or not`() {
     var number = 0
     let property = LoadingProperty<Int, Broken> {
       number += 1
@@ -189,7 +189,7 @@ struct LoadingTests {
   }
 
   @Test
-  func `elements wait until a property is reloaded`() {
+  func `elements are delayed until a property is reloaded`() {
     var number = 0
     let property = LoadingProperty<Int, Broken> {
       number += 1
@@ -204,7 +204,7 @@ struct LoadingTests {
   }
 
   @Test
-  func `a loading property that goes ends its load and completes`() {
+  func `a deallocated loading property cancels its load and completes`() {
     let source = PassthroughSubject<State, Never>()
     let recorder = Recorder<State, Never>()
     do {

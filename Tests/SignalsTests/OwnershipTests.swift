@@ -2,7 +2,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// Who holds whom: bindings hold their source and not their target.
+/// Ownership: bindings retain their source and not their target.
 @Suite(.leavesNothing)
 struct OwnershipTests {
   final class Target: DisposeBagProvider {
@@ -12,7 +12,7 @@ struct OwnershipTests {
     var times = 0
   }
 
-  /// An object that tells of its end and has no bag.
+  /// An object that signals its deallocation and has no bag.
   final class Bagless: Deallocatable {
     private let ending = ReplayOneSubject<Void, Never>()
     var values: [Int] = []
@@ -22,7 +22,7 @@ struct OwnershipTests {
     deinit { ending.send(completion: .finished) }
   }
 
-  /// A service with data that is there, data that comes, and an action.
+  /// A service with static data, future data and an action.
   final class Service {
     let title = "friends"
     let friends = Property(1)
@@ -32,7 +32,7 @@ struct OwnershipTests {
   }
 
   @Test
-  func `case 1, static data: the service may go after it was assigned`() {
+  func `case 1, static data: the service may be deallocated after the assignment`() {
     let target = Target()
     weak var service: Service?
     do {
@@ -45,7 +45,7 @@ struct OwnershipTests {
   }
 
   @Test
-  func `case 2, data that comes: its source lives as long as the target, whatever it is`() {
+  func `case 2, future data: any kind of source lives as long as the target`() {
     let time = VirtualTime()
     let makes: [() -> (signal: SafeSignal<Int>, object: AnyObject)] = [
       {
@@ -94,7 +94,7 @@ struct OwnershipTests {
   }
 
   @Test
-  func `case 3, actions: observing holds the service until the bag of the view goes`() {
+  func `case 3, actions: observing retains the service until the view is deallocated`() {
     weak var service: Service?
     let taps = PassthroughSubject<Void, Never>()
     var target: Target? = Target()
@@ -111,7 +111,7 @@ struct OwnershipTests {
   }
 
   @Test
-  func `a binding does not hold its target`() {
+  func `a binding does not retain its target`() {
     let subject = PassthroughSubject<Int, Never>()
     weak var target: Target?
     do {
@@ -126,7 +126,7 @@ struct OwnershipTests {
   }
 
   @Test
-  func `a binding ends with its source and then holds it no more`() {
+  func `a binding ends with its source and then releases it`() {
     let target = Target()
     weak var source: PassthroughSubject<Int, Never>?
     do {
@@ -141,7 +141,7 @@ struct OwnershipTests {
   }
 
   @Test
-  func `a binding can be disposed by hand`() {
+  func `a binding can be disposed explicitly`() {
     let target = Target()
     let source = Property(1)
     let binding = source.bind(to: target) { $0.values.append($1) }
@@ -151,7 +151,7 @@ struct OwnershipTests {
   }
 
   @Test
-  func `a target without a bag is bound until it goes`() {
+  func `a target without a bag is bound until it is deallocated`() {
     let source = Property(1)
     weak var target: Bagless?
     do {
@@ -166,7 +166,7 @@ struct OwnershipTests {
   }
 
   @Test
-  func `a target is set by key path, by action and by bond`() {
+  func `a target is set by key path, closure and bond`() {
     let target = Target()
     let numbers = PassthroughSubject<Int, Never>()
     let taps = PassthroughSubject<Void, Never>()
@@ -181,7 +181,7 @@ struct OwnershipTests {
   }
 
   @Test
-  func `a setter runs where it is told to, and not after the binding was disposed`() {
+  func `a setter runs in its context, and not after the binding is disposed`() {
     let time = VirtualTime()
     let target = Target()
     let source = PassthroughSubject<Int, Never>()
@@ -199,7 +199,7 @@ struct OwnershipTests {
   }
 
   @Test
-  func `a signal is bound to a property, also to one of optionals, and does not hold it`() {
+  func `a signal is bound to a property, also of an optional, without retaining it`() {
     let source = Property(1)
     weak var target: Property<Int>?
     do {
@@ -217,7 +217,7 @@ struct OwnershipTests {
   }
 
   @Test
-  func `what an observer of the target sets in the source is not dropped`() {
+  func `a value that an observer of the target sets in the source is not dropped`() {
     let (a, b) = (Property(0), Property(0))
     a.bind(to: b)
     b.observeNext { if $0 == 1 { a.value = 2 } }.dispose(in: b.bag)

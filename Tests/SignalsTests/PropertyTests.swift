@@ -7,7 +7,7 @@ struct PropertyTests {
   let bag = DisposeBag()
 
   @Test
-  func `an observer is told the present value, then the later ones, then of the end`() {
+  func `an observer receives the current value, later values and the completion`() {
     var log: [Signal<Int, Never>.Event] = []
     do {
       let property = Property(1)
@@ -20,7 +20,7 @@ struct PropertyTests {
   }
 
   @Test
-  func `whoever is told of a value reads that value`() {
+  func `the property already has the value that an observer receives`() {
     let property = Property(1)
     var read: [Int] = []
     property.observeNext { [property] _ in read.append(property.value) }.dispose(in: bag)
@@ -39,7 +39,7 @@ struct PropertyTests {
   }
 
   @Test
-  func `a value set while another is told comes after it for every observer`() {
+  func `a value set during a delivery arrives after it for every observer`() {
     let property = Property(0)
     var log: [String] = []
     property.observeNext { [property] in
@@ -55,7 +55,7 @@ struct PropertyTests {
   }
 
   @Test
-  func `an observer that sets the value when it is told the present one hears the new one`() {
+  func `an observer that sets the value in its first call receives the new value`() {
     let property = Property(1)
     var heard: [Int] = []
     property.observeNext { [property] in
@@ -68,7 +68,7 @@ struct PropertyTests {
   }
 
   @Test
-  func `an observer that comes while values wait is told the newest only`() {
+  func `an observer added while values are pending receives only the newest`() {
     let property = Property(0)
     var heard: [Int] = []
     property.observeNext { [property, bag] in
@@ -84,7 +84,7 @@ struct PropertyTests {
   }
 
   @Test
-  func `a silent update tells nobody`() {
+  func `a silent update notifies no observer`() {
     let property = Property(1)
     let recorder = Recorder<Int, Never>()
     property.observe(with: recorder.tell).dispose(in: bag)
@@ -95,7 +95,7 @@ struct PropertyTests {
   }
 
   @Test
-  func `a property is sent values like a subject`() {
+  func `a property accepts values like a subject`() {
     let property = Property(1)
     property.on(.next(2))
     property.send(3)
@@ -103,7 +103,7 @@ struct PropertyTests {
   }
 
   @Test
-  func `who observes a completed property is told its value and the end`() {
+  func `an observer of a completed property receives its value and the completion`() {
     let property = Property(1)
     property.on(.completed)
     #expect(property.recorded() == [.next(1), .completed])
@@ -112,7 +112,7 @@ struct PropertyTests {
   }
 
   @Test
-  func `a read-only view follows and holds its property`() {
+  func `a read-only view follows and retains its property`() {
     weak var property: Property<Int>?
     let view: AnyProperty<Int>
     do {
@@ -126,7 +126,7 @@ struct PropertyTests {
   }
 
   @Test
-  func `of the observers of a property that goes, one that is disposed by another hears nothing`() {
+  func `an observer disposed while its property is deallocated receives nothing`() {
     let late = SerialDisposable(otherDisposable: nil)
     var log: [String] = []
     do {

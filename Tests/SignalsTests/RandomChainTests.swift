@@ -7,12 +7,12 @@ import Testing
 struct RandomChainTests {
   typealias Numbers = Signal<Int, Broken>
 
-  /// How a list ends.
+  /// The end of a list.
   enum End {
     case completed, failed, open
   }
 
-  /// What a signal tells at once: its elements and its end.
+  /// The elements that a signal emits at once, and its end.
   struct List: Equatable {
     var elements: [Int]
     var end: End
@@ -34,7 +34,7 @@ struct RandomChainTests {
     }
   }
 
-  /// An operator, and what it does to a list.
+  /// An operator, and the same operation on a list.
   struct Step {
     let name: String
     let apply: (Numbers) -> Numbers
@@ -46,7 +46,7 @@ struct RandomChainTests {
     func elements(_ change: @escaping ([Int]) -> [Int]) -> (List) -> List {
       { List(change($0.elements), $0.end) }
     }
-    /// For what tells at the end only.
+    /// For operators that emit only at the end.
     func atEnd(_ change: @escaping ([Int]) -> [Int]) -> (List) -> List {
       { List($0.end == .completed ? change($0.elements) : [], $0.end) }
     }
@@ -141,7 +141,7 @@ struct RandomChainTests {
       Step(
         name: "zip", apply: { $0.zip(with: Numbers(sequence: 0..<n), combine: &+) },
         model: { list in
-          // The other completes at once, after this one has told all that it tells at once.
+          // The other signal completes at once, after this one has emitted its first elements.
           let pairs = zip(list.elements, 0..<n).map { $0 &+ $1 }
           if list.end == .failed { return List([], .failed) }
           if list.end == .open, list.elements.count < n { return List(pairs, .open) }
@@ -166,7 +166,7 @@ struct RandomChainTests {
   }
 
   @Test(arguments: 0..<8)
-  func `a chain does to a signal what it does to a list`(part: Int) {
+  func `a chain of operators gives the same for a signal as for a list`(part: Int) {
     var random = Random(part)
     for _ in 0..<500 {
       let end = [End.completed, .completed, .failed, .open][random.below(4)]
@@ -190,7 +190,7 @@ struct RandomChainTests {
       }
       let comment: Comment = "\(numbers) \(end) \(names)"
       #expect(List(signal) == list, comment)
-      // All state is in the run: a second observer hears the same.
+      // All state belongs to the run: a second observer receives the same.
       #expect(List(signal) == list, comment)
     }
   }

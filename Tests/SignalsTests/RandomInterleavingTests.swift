@@ -3,17 +3,17 @@ import TestSupport
 import Testing
 
 /// Random interleavings of send, subscribe and dispose, also from within deliveries, against a
-/// model that says in the simplest words who hears what.
+/// simple model.
 @Suite(.leavesNothing)
 struct RandomInterleavingTests {
-  /// What can be done at any moment.
+  /// An action that is possible at any moment.
   enum Action {
     case send
     case subscribe
     case dispose(Int)
   }
 
-  /// What is done, by chance, and how often at most.
+  /// A random sequence of actions, with a limit.
   struct Script {
     var random: Random
     var left = 60
@@ -32,13 +32,13 @@ struct RandomInterleavingTests {
     }
   }
 
-  /// The subject in the simplest words: a queue of values, each for those who were there.
+  /// A simple model of a subject: a queue of values, each with the observers that it is for.
   final class Model {
     var log: [String] = []
     var script: Script
     private var observers: [Int] = []
     private var live: Set<Int> = []
-    /// Nobody can dispose them yet: `observe` has not returned.
+    /// Observers that cannot be disposed yet, because `observe` has not returned.
     private var starting: Set<Int> = []
     private var unwanted: Set<Int> = []
     private var queue: [(value: Int, audience: [Int])] = []
@@ -97,7 +97,7 @@ struct RandomInterleavingTests {
     }
   }
 
-  /// The same with a subject.
+  /// The same actions on a real subject.
   final class Real<Source: SubjectProtocol> where Source.Element == Int, Source.Error == Never {
     var log: [String] = []
     var script: Script
@@ -134,7 +134,7 @@ struct RandomInterleavingTests {
   }
 
   @Test(arguments: 0..<8)
-  func `a subject tells whom the model tells`(part: Int) {
+  func `a subject delivers to the same observers as the model`(part: Int) {
     for seed in 0..<100 {
       let script = Script(random: Random(part * 1000 + seed))
       let model = Model(script, tellsPresent: false)
@@ -146,7 +146,7 @@ struct RandomInterleavingTests {
   }
 
   @Test(arguments: 0..<8)
-  func `a property tells whom the model tells`(part: Int) {
+  func `a property delivers to the same observers as the model`(part: Int) {
     for seed in 0..<100 {
       let script = Script(random: Random(part * 1000 + seed))
       let model = Model(script, tellsPresent: true)
@@ -158,7 +158,7 @@ struct RandomInterleavingTests {
   }
 
   @Test(arguments: 0..<8)
-  func `so does a chain of operators over a subject`(part: Int) {
+  func `a chain of operators over a subject delivers to the same observers`(part: Int) {
     for seed in 0..<100 {
       let script = Script(random: Random(part * 1000 + seed))
       let model = Model(script, tellsPresent: false)
@@ -169,7 +169,7 @@ struct RandomInterleavingTests {
     }
   }
 
-  /// A subject that is observed through operators.
+  /// A subject with operators between it and its observers.
   struct Chained: SubjectProtocol {
     let subject = PassthroughSubject<Int, Never>()
 

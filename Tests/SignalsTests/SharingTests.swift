@@ -44,7 +44,7 @@ struct SharingTests {
   }
 
   @Test
-  func `sharing keeps one element if it is not told otherwise`() {
+  func `a shared signal replays one element by default`() {
     let shared = source.signal.share()
     let all = source.signal.share(limit: .unbounded)
     bag += [shared.observe { _ in }, all.observe { _ in }]
@@ -55,7 +55,7 @@ struct SharingTests {
   }
 
   @Test
-  func `who comes after the end is told the last and the end, and nothing runs again`() {
+  func `a late observer receives the last element and the end without another run`() {
     let shared = source.signal.share()
     let first = record(shared)
     source.subject.send(lastElement: 1)
@@ -65,7 +65,7 @@ struct SharingTests {
   }
 
   @Test
-  func `a signal that is kept alive runs on`() {
+  func `a signal that is kept alive continues without observers`() {
     let shared = source.signal.share(keepAlive: true)
     shared.observe { _ in }.dispose()
     #expect(source.ends == 0)
@@ -76,7 +76,7 @@ struct SharingTests {
   }
 
   @Test
-  func `an observer that comes while a shared signal connects does not connect it again`() {
+  func `an observer added while a shared signal connects does not connect it again`() {
     var runs = 0
     var heard: [Int] = []
     let inner = SerialDisposable(otherDisposable: nil)
@@ -100,7 +100,7 @@ struct SharingTests {
   }
 
   @Test
-  func `a signal that ends as it connects leaves no connection`() {
+  func `a signal that ends while connecting leaves no connection`() {
     var ends = 0
     let shared = SafeSignal<Int> { observer in
       observer.receive(lastElement: 1)
@@ -113,7 +113,7 @@ struct SharingTests {
   }
 
   @Test
-  func `a connectable signal starts when it is told to`() {
+  func `a connectable signal starts when it is connected`() {
     let published = source.signal.publish()
     let early = record(published)
     #expect(source.runs == 0)
@@ -129,7 +129,7 @@ struct SharingTests {
   }
 
   @Test
-  func `a replay that connects late, or not at all, tells the last elements and the end`() {
+  func `a replay sends the last elements and the end`() {
     let replayed = SafeSignal(sequence: 1...5).replay(limit: 2)
     replayed.connect().dispose(in: bag)
     #expect(replayed.recorded() == [.next(4), .next(5), .completed])
@@ -137,7 +137,7 @@ struct SharingTests {
   }
 
   @Test
-  func `a replaying subject keeps as many elements as it is told, with the end or without`() {
+  func `a replaying subject keeps as many elements as its buffer size`() {
     let subject = ReplaySubject<Int, Never>(bufferSize: 2)
     #expect(subject.recorded().isEmpty)
     for number in 1...5 {
@@ -150,7 +150,7 @@ struct SharingTests {
   }
 
   @Test
-  func `a subject that replays one tells the last element and the end`() {
+  func `a subject that replays one element sends it and the end`() {
     let subject = ReplayOneSubject<Int, Never>()
     #expect(subject.recorded().isEmpty)
     subject.send(1)
@@ -161,7 +161,7 @@ struct SharingTests {
   }
 
   @Test
-  func `what is sent while a subject replays comes after`() {
+  func `an element sent during a replay arrives after it`() {
     let subject = ReplaySubject<Int, Never>(bufferSize: 3)
     for number in 1...3 { subject.send(number) }
     var heard: [Int] = []
@@ -175,7 +175,7 @@ struct SharingTests {
   }
 
   @Test
-  func `a subject of loading values replays that it is loading until there is a value`() {
+  func `a subject of loading states replays loading until there is a value`() {
     let subject = ReplayLoadingValueSubject<Int, Broken, Never>(bufferSize: 2)
     #expect(subject.recorded().isEmpty)
     subject.send(.loading)

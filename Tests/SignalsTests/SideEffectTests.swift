@@ -8,7 +8,7 @@ struct SideEffectTests {
   let bag = DisposeBag()
 
   @Test
-  func `closures are called as a run goes, the last of them once`() {
+  func `closures are called during a run, the last one once`() {
     var log: [String] = []
     let signal = m.cold("-a-#").handleEvents(
       receiveSubscription: { log.append("start") }, receiveOutput: { log.append($0) },
@@ -21,7 +21,7 @@ struct SideEffectTests {
   }
 
   @Test
-  func `activity, elements and failures are fed to subjects`() {
+  func `activity, elements and failures are sent to subjects`() {
     let activity = Property(false)
     let states = Recorder<Bool, Never>()
     activity.observe(with: states.tell).dispose(in: bag)
@@ -39,7 +39,7 @@ struct SideEffectTests {
   }
 
   @Test
-  func `a signal is repeated when another emits, and completes when both have`() {
+  func `a signal is repeated when another one emits, and completes when both have`() {
     let signal = m.cold("-a|").repeat { [m] _ in m.safe("---x|").prefix(maxLength: 1).first() }
     #expect(m.draw(signal.prefix(maxLength: 3)) == "-a---a---(a|)")
     #expect(m.draw(m.cold("-a-|").repeat { _ in m.safe("-|") }) == "-a-|")
@@ -48,7 +48,7 @@ struct SideEffectTests {
   }
 
   @Test
-  func `a hundred thousand repetitions need no stack`() {
+  func `a hundred thousand repetitions do not use up the stack`() {
     var runs = 0
     let source = SafeSignal<Int> { observer in
       runs += 1
@@ -62,12 +62,12 @@ struct SideEffectTests {
   }
 
   @Test
-  func `what is debugged passes`() {
+  func `debug passes all events on`() {
     #expect(m.draw(m.cold("-a-#").debug("test")) == "-a-#")
   }
 
   @Test
-  func `a breakpoint stops where it is told to, and nowhere else`() async {
+  func `a breakpoint traps only when its condition holds`() async {
     #expect(m.draw(m.cold("-a-|").breakpoint(receiveOutput: { $0 == "b" })) == "-a-|")
     #expect(m.draw(m.cold("-a-|").breakpointOnError()) == "-a-|")
     await #expect(processExitsWith: .failure) {

@@ -7,7 +7,7 @@ struct SignalTests {
   let bag = DisposeBag()
 
   @Test
-  func `nothing follows the terminal event, whatever the producer does`() {
+  func `nothing follows the terminal event, even if the producer continues`() {
     var log: [Signal<Int, Broken>.Event] = []
     var isEnded = false
     let signal = Signal<Int, Broken> { observer in
@@ -25,7 +25,7 @@ struct SignalTests {
   }
 
   @Test
-  func `each observer starts a run of its own`() {
+  func `each observer starts a separate run`() {
     var runs = 0
     let signal = Signal<Int, Never> { observer in
       runs += 1
@@ -39,7 +39,7 @@ struct SignalTests {
   }
 
   @Test
-  func `operators pass elements, failure and completion on`() {
+  func `operators pass on elements, failure and completion`() {
     let subject = PassthroughSubject<Int, Broken>()
     var mapped: [Signal<String, Broken>.Event] = []
     var even: [Signal<Int, Broken>.Event] = []
@@ -57,7 +57,7 @@ struct SignalTests {
   }
 
   @Test
-  func `duplicates are dropped for each observer by itself`() {
+  func `duplicates are dropped separately for each observer`() {
     let subject = PassthroughSubject<Int, Never>()
     let distinct = subject.removeDuplicates()
     var first: [Int] = []
@@ -72,7 +72,7 @@ struct SignalTests {
   }
 
   @Test
-  func `a suppressed failure is an end`() {
+  func `a suppressed failure becomes a completion`() {
     let subject = PassthroughSubject<Int, Broken>()
     var log: [Signal<Int, Never>.Event] = []
     subject.suppressError().observe { log.append($0) }.dispose(in: bag)

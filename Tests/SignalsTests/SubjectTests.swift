@@ -8,7 +8,7 @@ struct SubjectTests {
   let bag = DisposeBag()
 
   @Test
-  func `25: an event sent during delivery comes after it for every observer`() {
+  func `25: an event sent during a delivery arrives after it for every observer`() {
     var log: [String] = []
     subject.observeNext { [subject] value in
       log.append("A\(value)")
@@ -23,7 +23,7 @@ struct SubjectTests {
   }
 
   @Test
-  func `an observer that is disposed during delivery hears nothing more`() {
+  func `an observer disposed during a delivery receives nothing more`() {
     var heard: [Int] = []
     var late: (any Disposable)?
     subject.observeNext { _ in late?.dispose() }.dispose(in: bag)
@@ -37,7 +37,7 @@ struct SubjectTests {
   }
 
   @Test
-  func `an observer that comes during delivery hears the next event first`() {
+  func `an observer added during a delivery receives the next event first`() {
     var heard: [Int] = []
     subject.observeNext { [subject, bag] value in
       if value == 1 { subject.observeNext { heard.append($0) }.dispose(in: bag) }
@@ -46,13 +46,13 @@ struct SubjectTests {
 
     subject.send(1)
     subject.send(2)
-    bag.dispose()  // the first observer holds the subject that holds it
+    bag.dispose()  // the first observer and the subject retain each other
 
     #expect(heard == [2])
   }
 
   @Test
-  func `whoever comes after the end is told of the end, and nothing is sent after it`() {
+  func `a late observer receives the end, and nothing is sent after it`() {
     var early: [Signal<Int, Never>.Event] = []
     subject.observe { early.append($0) }.dispose(in: bag)
     subject.on(.completed)
@@ -65,7 +65,7 @@ struct SubjectTests {
   }
 
   @Test
-  func `a subject holds nobody who has left`() {
+  func `a subject does not retain disposed observers`() {
     class Token {}
     weak var token: Token?
     do {

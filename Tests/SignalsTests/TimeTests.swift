@@ -2,20 +2,20 @@ import Signals
 import TestSupport
 import Testing
 
-/// Operators that know time, in a time that passes at once.
+/// Operators with a scheduler, tested in virtual time.
 @Suite(.leavesNothing)
 struct TimeTests {
   let m = Marbles()
   let bag = DisposeBag()
 
   @Test
-  func `delay tells each event later, the end too, in order`() {
+  func `delay sends each event later and in order, also the end`() {
     #expect(m.draw(m.cold("-a-b-|").delay(interval: 2, on: m.time)) == "---a-b-|")
     #expect(m.draw(m.cold("-(ab#)").delay(interval: 2, on: m.time)) == "---(ab#)")
   }
 
   @Test
-  func `elements come at intervals`() {
+  func `elements are emitted at intervals`() {
     #expect(m.draw(Signal<String, Broken>(just: "a", after: 2, queue: m.time)) == "--(a|)")
     let sequence = SafeSignal(sequence: ["a", "b"], interval: 2, queue: m.time)
     #expect(m.draw(sequence) == "--a-b-|")
@@ -24,7 +24,7 @@ struct TimeTests {
   }
 
   @Test
-  func `debounce tells what nothing followed, and the last at the end`() {
+  func `debounce emits elements that nothing follows, and the last one at the end`() {
     #expect(m.draw(m.cold("-ab---c-|").debounce(for: 2, queue: m.time)) == "----b---(c|)")
     #expect(m.draw(m.cold("-a-----|").debounce(for: 2, queue: m.time)) == "---a---|")
     #expect(m.draw(m.cold("---|").debounce(for: 2, queue: m.time)) == "---|")
@@ -33,7 +33,7 @@ struct TimeTests {
   }
 
   @Test
-  func `throttle tells the first and the newest of each interval, and the last at the end`() {
+  func `throttle emits the first element, the newest of each interval, and the last one`() {
     let source = "0123456789|"
     #expect(m.draw(m.cold(source).throttle(for: 3.5, queue: m.time)) == "0--3---7--(9|)")
     #expect(
@@ -43,13 +43,13 @@ struct TimeTests {
   }
 
   @Test
-  func `sample tells the newest of each interval`() {
+  func `sample emits the newest element of each interval`() {
     #expect(m.draw(m.cold("-ab----c--|").sample(interval: 3, on: m.time)) == "---b-----c|")
     #expect(m.time.waiting == 0)
   }
 
   @Test
-  func `timeout starts anew with each event, and arms no timer after the end`() {
+  func `timeout restarts with each event, and starts no timer after the end`() {
     #expect(
       m.draw(m.cold("-a--b-----c").timeout(after: 4, with: Broken(), on: m.time)) == "-a--b---#")
     #expect(m.draw(m.cold("-a-|").timeout(after: 4, with: Broken(), on: m.time)) == "-a-|")
@@ -64,7 +64,7 @@ struct TimeTests {
   }
 
   @Test
-  func `each event is received in a call of its own`() {
+  func `each event is received in a separate call`() {
     final class Counted: Scheduler {
       let time = VirtualTime()
       var count = 0
@@ -89,7 +89,7 @@ struct TimeTests {
   }
 
   @Test
-  func `who waits for a signal runs its scheduler until the end`() {
+  func `waitAndCollect runs the scheduler until the signal ends`() {
     let numbers = SafeSignal(sequence: [1, 2], interval: 60, queue: m.time)
     #expect(numbers.waitAndCollectElements(on: m.time) == [1, 2])
     #expect(m.time.now == 180)

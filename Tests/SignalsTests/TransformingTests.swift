@@ -7,13 +7,13 @@ struct TransformingTests {
   let m = Marbles()
 
   @Test
-  func `map makes one of one, and passes the end on`() {
+  func `map emits one element for each element, and passes the end on`() {
     #expect(m.draw(m.cold("-a-b-|").map { $0.uppercased() }) == "-A-B-|")
     #expect(m.draw(m.cold("-a-b-#").map { $0.uppercased() }) == "-A-B-#")
   }
 
   @Test
-  func `map may throw where any error may come`() {
+  func `map may throw if the signal can fail with any error`() {
     let signal: Signal<Int, any Error> = Signal(sequence: [1, 2, 3])
     let mapped = signal.map { if $0 == 2 { throw Broken() } else { $0 } }
     #expect(mapped.elementsAtOnce() == [1])
@@ -21,7 +21,7 @@ struct TransformingTests {
   }
 
   @Test
-  func `tryMap fails with the first failure, also where nothing could fail`() {
+  func `tryMap fails with the first failure, also on a signal that cannot fail`() {
     let test: (String) -> Result<String, Broken> = {
       $0 == "b" ? .failure(Broken()) : .success($0)
     }
@@ -30,7 +30,7 @@ struct TransformingTests {
   }
 
   @Test
-  func `compactMap drops what it makes nothing of`() {
+  func `compactMap drops nil results`() {
     #expect(m.draw(m.cold("-1-a-2-|").compactMap { Int($0) }) == "-1---2-|")
   }
 
@@ -49,28 +49,28 @@ struct TransformingTests {
   }
 
   @Test
-  func `scan tells its seed first`() {
+  func `scan emits its initial value first`() {
     #expect(m.draw(m.cold("-a-b-|").scan("s", +)) == "s[sa]-[sab]-|")
     #expect(m.draw(m.cold("-a-b-|").reduce("s", +)) == "-----([sab]|)")
     #expect(m.draw(m.cold("-a-b-|").collect().map { $0.joined() }) == "-----([ab]|)")
   }
 
   @Test
-  func `what does not fill a buffer at the end is dropped`() {
+  func `an incomplete buffer is dropped at the end`() {
     #expect(m.draw(m.cold("-a-b-c-|").buffer(size: 2).map { $0.joined() }) == "---[ab]---|")
     let windows = m.cold("-a-b-c-|").window(ofSize: 2).flatMapConcat { $0.collect() }
     #expect(m.draw(windows.map { $0.joined() }) == "---[ab]---|")
   }
 
   @Test
-  func `neighbours are paired`() {
+  func `consecutive elements are paired`() {
     #expect(m.draw(m.cold("-a-b-c|").pairwise().map { $0.0 + $0.1 }) == "---[ab]-[bc]|")
     let pairs = m.cold("-a-b|").zipPrevious().map { ($0.0 ?? "") + $0.1 }
     #expect(m.draw(pairs) == "-a-[ab]|")
   }
 
   @Test
-  func `elements come before and after`() {
+  func `elements are prepended and appended`() {
     #expect(m.draw(m.cold("-a-|").prepend("x").append("y")) == "xa-(y|)")
     #expect(m.draw(m.cold("-a-#").append("y")) == "-a-#")
   }
@@ -85,7 +85,7 @@ struct TransformingTests {
   }
 
   @Test
-  func `events become elements and events again`() {
+  func `events are converted to elements and back`() {
     let events = m.cold("-a-#").materialize()
     #expect(m.draw(events.map { $0.element ?? "end" }) == "-a-([end]|)")
     #expect(m.draw(events.dematerialize() as Signal<String, Broken>) == "-a-#")
@@ -94,7 +94,7 @@ struct TransformingTests {
   }
 
   @Test
-  func `results are made and unmade`() {
+  func `events are converted to results and back`() {
     #expect(m.draw(m.cold("-a-#").mapToResult().map { (try? $0.get()) ?? "-" }) == "-a-(-|)")
     #expect(m.draw(m.cold("-a-#").mapToResult().getValues()) == "-a-#")
     let values = m.cold("-a-|").mapToResult().mapValue { $0 + "x" }

@@ -1,11 +1,11 @@
 internal import Glibc
 internal import HistoryChecker
 
-/// Mixed load on a daemon that is killed again and again, checked round after round.
+/// Mixed load on a daemon that is killed repeatedly, checked after each round.
 enum Soak {
   private static let usage = "usage: soak MINUTES BINDERD DIRECTORY [SEED] [ACTIONS_PER_SECOND]"
 
-  /// How many rounds each daemon lives, over and over.
+  /// The number of rounds between restarts of the daemon, repeated in this order.
   private static let lives = [1, 2, 1, 4, 1, 1, 10]
 
   private static let roundMilliseconds = 20_000
@@ -75,7 +75,7 @@ enum Soak {
   }
 }
 
-/// When which end comes.
+/// The end of each round.
 private struct Plan {
   private let lives: [Int]
   private var life = 0

@@ -1,6 +1,6 @@
 internal import HistoryChecker
 
-/// What a soak has come to.
+/// The results of a soak.
 struct Summary {
   private var kills = 0
   private var ends = 0
@@ -22,9 +22,11 @@ struct Summary {
     }
   }
 
-  /// Whether memory stays: the median of the last quarter of the rounds is not a tenth over that of
-  /// the second quarter, when the daemon remembers as many command ids as it ever does; `nil` when
-  /// there were too few rounds to say.
+  /// Whether memory is flat: the median of the last quarter of the rounds is at most 10 % over that
+  /// of the second quarter.
+  ///
+  /// By the second quarter the daemon remembers its maximum number of command ids. `nil` if there
+  /// were too few rounds.
   var isFlat: Bool? {
     let quarter = memory.count / 4
     guard quarter >= 15 else { return nil }

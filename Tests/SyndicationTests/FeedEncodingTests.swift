@@ -2,7 +2,7 @@ import Services
 import Syndication
 import Testing
 
-/// In which encoding the text of a feed is, by its server and by itself.
+/// The encoding of a feed, as declared by its server and by the feed itself.
 struct FeedEncodingTests {
   private static func feed(_ title: [UInt8], declared: String? = nil) -> [UInt8] {
     let head = declared.map { "<?xml version='1.0' encoding='\($0)'?>" } ?? ""
@@ -23,7 +23,7 @@ struct FeedEncodingTests {
       ([0xC4, 0xE3], "gb2312", "你"),
       ([0xF2, 0xC5], "koi8-r", "Ре"),
     ] as [([UInt8], String, String)])
-  func `an encoding is known from the server, or from the text`(
+  func `the encoding is declared by the server or by the text`(
     bytes: [UInt8], name: String, text: String
   ) throws {
     #expect(try title(Self.feed(bytes), name) == text)
@@ -32,7 +32,7 @@ struct FeedEncodingTests {
   }
 
   @Test
-  func `what is UTF-8 and says so is that, whatever its server says of all texts`() throws {
+  func `valid UTF-8 is read as UTF-8, even if its server declares another encoding`() throws {
     let text = Array("été".utf8)
     #expect(try title(Self.feed(text, declared: "UTF-8"), "ISO-8859-1") == "été")
     #expect(try title(Self.feed(text), "us-ascii") == "été")
@@ -45,7 +45,7 @@ struct FeedEncodingTests {
   }
 
   @Test
-  func `what a server says and nobody knows is as if it said nothing`() throws {
+  func `an unknown encoding from the server is ignored`() throws {
     for name in ["binary", "utf8mb4", "x-nope", ""] {
       #expect(try title(Self.feed(Array("été".utf8)), name) == "été", "\(name)")
       #expect(try title(Self.feed([0xE9], declared: "ISO-8859-1"), name) == "é", "\(name)")
@@ -54,7 +54,7 @@ struct FeedEncodingTests {
   }
 
   @Test
-  func `what is none of its encoding is told, with its line`() {
+  func `text that does not fit its encoding is an error with its line`() {
     let text = Array("<?xml version='1.0' encoding='Shift_JIS'?>\n<rss>\n".utf8) + [0x81, 0xFF]
     #expect(throws: FeedTextFault(line: 3, "the text is not Shift_JIS")) { try title(text) }
     for name in ["utf-7", "ibm037", "../../x", "UTF-8//TRANSLIT", "windows-12599", ""] {

@@ -2,7 +2,7 @@ import Services
 import Syndication
 import Testing
 
-/// What becomes of items that say little of themselves.
+/// Items with missing elements.
 struct FeedItemTests {
   private func items(
     _ text: String, at url: String = "https://a.example/news/feed.xml"
@@ -15,7 +15,7 @@ struct FeedItemTests {
   // MARK: Titles
 
   @Test
-  func `an item without a title has the beginning of what it is about`() throws {
+  func `an item without a title uses the beginning of its description`() throws {
     let long = String(repeating: "many words ", count: 40)
     let items = try items(
       rss(
@@ -34,7 +34,7 @@ struct FeedItemTests {
   }
 
   @Test
-  func `an item is the same one wherever its feed is found`() throws {
+  func `the key of an item does not depend on the address of its feed`() throws {
     for text in [
       rss("<item><link>/posts/1</link></item><item><enclosure url='a.mp3'/></item>"),
       #"{"items":[{"url":"/posts/1"},{"attachments":[{"url":"a.mp3"}]}]}"#,
@@ -48,7 +48,7 @@ struct FeedItemTests {
   }
 
   @Test
-  func `two items with the same beginning are two`() throws {
+  func `two items with the same beginning have different keys`() throws {
     let text = String(repeating: "the same ", count: 30)
     let items = try items(
       rss(
@@ -58,7 +58,7 @@ struct FeedItemTests {
   }
 
   @Test
-  func `Atom and JSON Feed are about something as well`() throws {
+  func `items of Atom and JSON Feed without a title use their content`() throws {
     let atom = try items(
       """
       <feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><summary>short</summary>
@@ -76,7 +76,7 @@ struct FeedItemTests {
   // MARK: Addresses
 
   @Test
-  func `addresses are said from where the feed was found`() throws {
+  func `addresses are relative to the address of the feed`() throws {
     let items = try items(
       rss(
         """
@@ -96,13 +96,13 @@ struct FeedItemTests {
   }
 
   @Test(arguments: ["mailto:kim@a.example", "javascript:alert(1)", "file:///etc/passwd", "a b"])
-  func `what leads elsewhere than to the web is no address`(link: String) throws {
+  func `a link that is not a web address is dropped`(link: String) throws {
     let items = try items(rss("<item><guid>1</guid><link>\(link)</link></item>"))
     #expect(items.map(\.url) == [nil])
   }
 
   @Test
-  func `an element may say from where its addresses are said`() throws {
+  func `an element may declare the base of its addresses`() throws {
     let text = """
       <feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://b.example/blog/">
       <link href="home"/>
@@ -121,16 +121,16 @@ struct FeedItemTests {
   }
 
   @Test
-  func `JSON Feed says addresses from where it was found as well`() throws {
+  func `addresses in JSON Feed are relative to the address of the feed`() throws {
     let items = try items(#"{"items":[{"url":"/1","attachments":[{"url":"1.mp3"}]}]}"#)
     #expect(items.first?.url == "https://a.example/1")
     #expect(items.first?.audio?.url == "https://a.example/news/1.mp3")
   }
 
-  // MARK: What is no XML, strictly
+  // MARK: Invalid XML that is accepted
 
   @Test
-  func `the entities of HTML are known though nobody declares them`() throws {
+  func `HTML entities are decoded without a declaration`() throws {
     let title = "<title>a&nbsp;b &eacute;&Eacute;&hellip;&Omega;&omega;&sigma; &amp;</title>"
     for head in ["", "\n \n<?xml version='1.0'?>\n"] {
       let items = try items(head + rss("<item>\(title)</item>"))

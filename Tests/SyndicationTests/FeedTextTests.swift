@@ -96,7 +96,7 @@ struct FeedTextTests {
     (">&lt;b&gt;", "<b>"),
     (">a<title>b</title><entry><id>9</id></entry>c", "ab9c"),
   ])
-  func `a title is the text of what it is written in`(written: String, text: String) throws {
+  func `a title is plain text, without its markup`(written: String, text: String) throws {
     let title = "<title \(written)</title>"
     let document = try parse(
       """
@@ -108,7 +108,7 @@ struct FeedTextTests {
   }
 
   @Test
-  func `titles steer nobody who shows them`() throws {
+  func `control characters are removed from titles`() throws {
     let document = try parse(
       #"""
       {"title":"a\u001b[2J\u202Eb\u0085c",
@@ -121,7 +121,7 @@ struct FeedTextTests {
   }
 
   @Test
-  func `RSS 1.0, whose items stand beside the channel, is read`() throws {
+  func `RSS 1.0 is read, with its items beside the channel`() throws {
     let text = """
       <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"
         xmlns:dc="http://purl.org/dc/elements/1.1/">
@@ -136,7 +136,7 @@ struct FeedTextTests {
   }
 
   @Test
-  func `a list of podcasts in JSON is read, and JSON Feed`() throws {
+  func `a JSON list of podcasts and JSON Feed are read`() throws {
     #expect(
       try parse(#"{"podcasts":[{"id":7,"title":"Seven"},{"id":8,"title":"Eight"}]}"#).items
         == [FeedItem(key: "7", title: "Seven"), FeedItem(key: "8", title: "Eight")])
@@ -158,7 +158,7 @@ struct FeedTextTests {
   }
 
   @Test
-  func `another encoding is read as what it says`() throws {
+  func `a text is read in its declared encoding`() throws {
     let head = Array(#"<?xml version="1.0" encoding="ISO-8859-1"?><rss><channel><title>"#.utf8)
     let bytes = head + [0xE9, 0x74, 0xE9] + Array("</title></channel></rss>".utf8)
     #expect(try parse(bytes).title == "été")
@@ -168,7 +168,7 @@ struct FeedTextTests {
     #expect(try parse([0xFE, 0xFF] + wide).title == "ü")
   }
 
-  // MARK: What is wrong
+  // MARK: Faults
 
   @Test(arguments: [
     ("", 1, "the document is empty"),
@@ -189,12 +189,12 @@ struct FeedTextTests {
     ("{\"x\":1}", 1, "it has neither podcasts nor items"),
     ("{\"podcasts\":{}}", 1, "it has neither podcasts nor items"),
   ])
-  func `what is no feed is told with its line`(text: String, line: Int, what: String) {
+  func `an invalid feed is an error with its line`(text: String, line: Int, what: String) {
     #expect(fault(text) == FeedTextFault(line: line, what))
   }
 
   @Test
-  func `entities are refused before they become anything`() {
+  func `entity declarations are rejected before expansion`() {
     let bomb = (1...9).map { i in
       "<!ENTITY a\(i) \"" + String(repeating: "&a\(i - 1);", count: 10) + "\">"
     }
@@ -205,15 +205,15 @@ struct FeedTextTests {
     let outside =
       "<!DOCTYPE rss [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><rss><channel><title>&x;</title></channel></rss>"
     #expect(fault(outside) == FeedTextFault(line: 1, "it declares entities"))
-    // A declaration of old RSS names a text elsewhere, which is not fetched.
+    // The document type of old RSS names an external text, which is not fetched.
     let old =
       "<!DOCTYPE rss PUBLIC \"-//x\" \"http://127.0.0.1:1/rss.dtd\"><rss><channel><title>old</title></channel></rss>"
     #expect(throws: Never.self) { try parse(old) }
   }
 
   @Test
-  func `declared attributes are refused before they are copied into each element`() {
-    // 3.9 MB of a default value and 400,000 elements would be a quarter of an hour of work.
+  func `attribute declarations are rejected before expansion`() {
+    // A default value of 3.9 MB in 400,000 elements would take a quarter of an hour.
     let text =
       "<!DOCTYPE rss [\n<!ATTLIST i a CDATA \"" + String(repeating: "x", count: 100_000)
       + "\">]><rss><channel>" + String(repeating: "<i/>", count: 1000) + "</channel></rss>"
@@ -221,7 +221,7 @@ struct FeedTextTests {
   }
 
   @Test
-  func `reading stops as soon as the result is not wanted any more`() {
+  func `parsing stops when the result is no longer needed`() {
     let items = String(repeating: "<item><title>x</title></item>", count: 500)
     let page = FeedPage(
       Array("<rss><channel>\(items)</channel></rss>".utf8), url: "https://feed.example/")
@@ -236,7 +236,7 @@ struct FeedTextTests {
   }
 
   @Test
-  func `depth, length and number have their ends`() throws {
+  func `depth, title length and number of items are limited`() throws {
     let deep = String(repeating: "<a>", count: 100_000)
     #expect(fault("<rss>" + deep)?.what == "elements nested more than 64 deep")
     let long = String(repeating: "é", count: 10_000)
@@ -247,7 +247,7 @@ struct FeedTextTests {
   }
 
   @Test
-  func `a feed cut anywhere is refused, with a line in it`() throws {
+  func `a feed cut at any point is rejected with a line in it`() throws {
     let text =
       "<rss>\n<channel><title>é &amp; x</title>\n<item><guid>1</guid></item></channel></rss>"
     let bytes = Array(text.utf8)
@@ -270,7 +270,7 @@ struct FeedTextTests {
     ("Sat, 07 Nov 2026", nil), ("yesterday", nil), ("31 Feb 2026 09:30:00 GMT", nil),
     ("Sat, 07 Nov 2026 9:3:0 XYZ", nil),
   ])
-  func `times are read in the forms in which feeds say them`(text: String, time: String?) throws {
+  func `times are read in the formats of feeds`(text: String, time: String?) throws {
     let document = try parse(
       "<rss><channel><item><guid>1</guid><pubDate>\(text)</pubDate></item></channel></rss>")
     #expect(document.items.first?.published == time)

@@ -6,7 +6,7 @@ import Testing
 
 struct FeedWorkerTests {
   @Test
-  func `texts are read away from the loop, and who has left hears nothing`() throws {
+  func `texts are parsed on another thread, and a disposed observer receives nothing`() throws {
     let loop = try Loop()
     let worker = FeedWorker(on: loop)
     var heard: [String] = []
@@ -35,7 +35,7 @@ struct FeedWorkerTests {
   }
 
   @Test
-  func `a closed worker does not read the texts that wait`() throws {
+  func `a closed worker does not parse pending texts`() throws {
     let loop = try Loop()
     let worker = FeedWorker(on: loop)
     let bag = DisposeBag()
@@ -47,7 +47,7 @@ struct FeedWorkerTests {
       }
       .dispose(in: bag)
     }
-    // Reading 2,000 texts of 4 MB would outlast the time limit of any test run.
+    // Parsing 2,000 texts of 4 MB would exceed the time limit of any test run.
     worker.close()
     loop.run()
   }

@@ -37,7 +37,7 @@ package final class FakeWeb: WebClient {
 
 /// Reads a simple format: a title, then a line `key title published` for each item.
 package final class FakeReader: FeedReader {
-  /// The pages that were read.
+  /// The pages read so far.
   package private(set) var pages: [FeedPage] = []
 
   package init() {}

@@ -1,11 +1,11 @@
 import TestSupport
 import Testing
 
-/// Each promise of order, broken.
+/// Violations of each ordering rule.
 struct OrderRecorderTests {
   /// Plays `->` and `<-` lines.
   ///
-  /// - Returns: What the last line breaks; the lines before it must break nothing.
+  /// - Returns: The rule that the last line breaks; the lines before it must break none.
   private func fault(_ lines: String...) -> String? {
     var recorder = OrderRecorder()
     var fault: String?
@@ -24,10 +24,10 @@ struct OrderRecorderTests {
   private let subscribe = #"-> {"id":1,"method":"subscribe","params":{"source":"a/b"}}"#
   private let subscribed = #"<- {"id":1,"result":{"sub":1,"seq":4}}"#
 
-  // MARK: One reply a request, in order
+  // MARK: One reply per request, in order
 
   @Test
-  func `replies in order are right, errors and null ids among them`() {
+  func `replies in order pass, also errors and null ids`() {
     #expect(
       fault(
         #"-> {"id":1,"method":"a"}"#, #"-> {"method":"b"}"#, "->  ",
@@ -39,7 +39,7 @@ struct OrderRecorderTests {
   }
 
   @Test
-  func `a reply that nobody has asked for, or a second one`() {
+  func `a reply without a request and a second reply are found`() {
     #expect(fault(#"<- {"id":1,"result":{}}"#) == "nobody has asked for this")
     #expect(
       fault(#"-> {"id":1,"method":"a"}"#, #"<- {"id":1,"result":{}}"#, #"<- {"id":1,"result":{}}"#)
@@ -52,7 +52,7 @@ struct OrderRecorderTests {
   }
 
   @Test
-  func `replies in another order`() {
+  func `replies out of order are found`() {
     #expect(
       fault(
         #"-> {"id":1,"method":"a"}"#, #"-> {"id":2,"method":"b"}"#, #"<- {"id":2,"result":{}}"#)
@@ -60,7 +60,7 @@ struct OrderRecorderTests {
   }
 
   @Test
-  func `what is marked async may be overtaken, and overtake`() {
+  func `async requests can be overtaken, and overtake others`() {
     #expect(
       fault(
         #"-> {"id":1,"method":"history"}"#, #"-> {"id":2,"method":"b"}"#,
@@ -70,7 +70,7 @@ struct OrderRecorderTests {
   }
 
   @Test
-  func `a command may be overtaken only when it is a repeat`() {
+  func `a command can be overtaken only if it is a repeat`() {
     func play(_ result: String) -> String? {
       fault(
         #"-> {"id":1,"method":"a","params":{"_meta":{"cmd":"x"}}}"#, #"-> {"id":2,"method":"b"}"#,
@@ -94,14 +94,14 @@ struct OrderRecorderTests {
   // MARK: Subscriptions
 
   @Test
-  func `a frame before the reply to its subscription`() {
+  func `a frame before the reply to its subscription is found`() {
     #expect(
       fault(subscribe, #"<- {"method":"next","params":{"sub":1,"seq":5}}"#)
         == "1 is told of before the reply to its subscription")
   }
 
   @Test(arguments: [4, 3])
-  func `a position that does not grow`(seq: Int) {
+  func `a position that does not grow is found`(seq: Int) {
     #expect(
       fault(subscribe, subscribed, #"<- {"method":"next","params":{"sub":1,"seq":\#(seq)}}"#)
         == "1 is told of \(seq) behind 4")
@@ -114,7 +114,7 @@ struct OrderRecorderTests {
   }
 
   @Test
-  func `a bookmark may stand where the reader is, not before`() {
+  func `a caught_up mark at the position of the reader passes, and an earlier one is found`() {
     #expect(
       fault(subscribe, subscribed, #"<- {"method":"caught_up","params":{"sub":1,"seq":4}}"#) == nil)
     #expect(
@@ -123,7 +123,7 @@ struct OrderRecorderTests {
   }
 
   @Test
-  func `the parts of a whole have its position, and no other frame has`() {
+  func `parts of a value must have its position`() {
     #expect(
       fault(subscribe, subscribed, #"<- {"method":"next","params":{"sub":1,"seq":4,"part":{}}}"#)
         == nil)
@@ -133,7 +133,7 @@ struct OrderRecorderTests {
   }
 
   @Test
-  func `several entries in a line grow as well`() {
+  func `several entries in a line must have growing positions`() {
     func play(_ items: String) -> String? {
       fault(
         subscribe, subscribed,
@@ -148,7 +148,7 @@ struct OrderRecorderTests {
   // MARK: After an end
 
   @Test
-  func `a frame after the reply to unsubscribe`() {
+  func `a frame after the reply to unsubscribe is found`() {
     #expect(
       fault(
         subscribe, subscribed, #"-> {"id":2,"method":"unsubscribe","params":{"sub":1}}"#,
@@ -157,7 +157,7 @@ struct OrderRecorderTests {
   }
 
   @Test(arguments: ["complete", "fail"])
-  func `a frame after the last of a subscription`(end: String) {
+  func `a frame after the end of a subscription is found`(end: String) {
     #expect(
       fault(
         subscribe, subscribed, #"<- {"method":"\#(end)","params":{"sub":1,"seq":5}}"#,
@@ -165,7 +165,7 @@ struct OrderRecorderTests {
   }
 
   @Test
-  func `a handle that is used again begins anew`() {
+  func `a reused handle is a new subscription`() {
     #expect(
       fault(
         subscribe, subscribed, #"<- {"method":"fail","params":{"sub":1,"seq":9}}"#, subscribe,
@@ -173,7 +173,7 @@ struct OrderRecorderTests {
   }
 
   @Test
-  func `anything after closing`() {
+  func `any line after closing is found`() {
     #expect(
       fault(
         #"-> {"id":1,"method":"a"}"#, #"<- {"method":"closing","params":{"reason":"shutdown"}}"#,
@@ -181,7 +181,7 @@ struct OrderRecorderTests {
   }
 
   @Test
-  func `a binding that was not made, or is over`() {
+  func `a failure of an unknown or ended binding is found`() {
     let failure = #"<- {"method":"fail","params":{"binding":"b","error":{}}}"#
     let bind = #"-> {"id":1,"method":"bind"}"#
     let bound = #"<- {"id":1,"result":{"binding":"b"}}"#
@@ -201,7 +201,7 @@ struct OrderRecorderTests {
   private let child = #"<- {"method":"opened","params":{"view":"v1.1","parent":"v1"}}"#
 
   @Test
-  func `a parent that is closed before its child`() {
+  func `a parent that closes before its child is found`() {
     func close(_ view: String) -> String { #"<- {"method":"closed","params":{"view":"\#(view)"}}"# }
     #expect(fault(open, opened, child, close("v1.1"), close("v1")) == nil)
     #expect(fault(open, opened, child, close("v1")) == #""v1" is closed before its child "v1.1""#)
@@ -213,7 +213,7 @@ struct OrderRecorderTests {
   }
 
   @Test
-  func `a view that goes back, or fails before its child is closed`() {
+  func `a view that goes back, or fails before its child closes, is found`() {
     #expect(
       fault(
         open, opened, #"<- {"method":"next","params":{"view":"v1","seq":5}}"#,
@@ -225,7 +225,7 @@ struct OrderRecorderTests {
   }
 
   @Test
-  func `a view that was not opened, or is closed`() {
+  func `a frame of an unknown or closed view is found`() {
     let next = #"<- {"method":"next","params":{"view":"v1","seq":5}}"#
     #expect(fault(next) == #""v1" is not open"#)
     #expect(fault(child) == #""v1.1" is opened in "v1", which is not"#)
@@ -235,10 +235,10 @@ struct OrderRecorderTests {
         == #""v1" is not open"#)
   }
 
-  // MARK: What is sent
+  // MARK: Sent bytes
 
   @Test
-  func `a line counts when it is whole, however it is cut`() {
+  func `a line counts when it is complete, in pieces of any size`() {
     var recorder = OrderRecorder()
     recorder.sent(Array(#"{"id":1,"me"#.utf8))
     recorder.sent(Array(#"thod":"a"}"#.utf8))
@@ -249,7 +249,7 @@ struct OrderRecorderTests {
   }
 
   @Test
-  func `a line that is too long is refused once, before its end`() {
+  func `a line over the limit is refused once, before its end`() {
     var recorder = OrderRecorder()
     let refusal = #"{"id":null,"error":{"data":{"name":"line_too_long"}}}"#
     recorder.sent(Array(repeating: UInt8(ascii: "a"), count: 3 << 20))

@@ -4,7 +4,7 @@ import Wire
 
 struct LimitsTests {
   @Test(arguments: LimitName.allCases)
-  func `a limit has a default within its range and can be set by its name`(name: LimitName) {
+  func `a limit has a default within its range, and is set by its name`(name: LimitName) {
     var limits = Limits()
     #expect(name.row.range.contains(limits[name]))
     limits[name] = name.row.range.lowerBound
@@ -15,7 +15,7 @@ struct LimitsTests {
   }
 
   @Test
-  func `a breach names the limit and how much it allows`() {
+  func `an error names the limit and its maximum`() {
     var limits = Limits()
     limits[.batch] = 3
     let error = WireError.limit(.batch, limits, .batchTooLarge)

@@ -2,7 +2,7 @@ import Testing
 import Wire
 
 struct LineSplitterTests {
-  /// The lines of a stream that arrives in these chunks; a line over the limit is `<long>`.
+  /// Returns the lines of a stream that arrives in chunks; a line over the limit is `<long>`.
   private func lines(
     of chunks: [[UInt8]], limit: Int = 1 << 20, finish: Bool = true
   ) -> [String] {
@@ -17,7 +17,7 @@ struct LineSplitterTests {
     return lines
   }
 
-  /// Every way to cut a short stream in two or three must give the same lines.
+  /// Each division of a short stream into two or three chunks must give the same lines.
   @Test(arguments: [
     "a\nbc\n", "a\r\nb\n", "\n\nx\n", "no end", "abcdefghijklmnop\nq", "abcdefg\nhijklmnop\n",
     "0123456789\nabc\n0123456789ab", "0123456789ab", "ü\n漢\n",
@@ -34,13 +34,13 @@ struct LineSplitterTests {
   }
 
   @Test
-  func `a line ends at its LF, and the last one at the end of the stream`() {
+  func `a line ends at its LF, the last one at the end of the stream`() {
     #expect(lines(of: [Array("a\r\n\nb\nc".utf8)]) == ["a\r", "", "b", "c"])
     #expect(lines(of: [Array("a\nb".utf8)], finish: false) == ["a"])
   }
 
   @Test
-  func `a line at the limit passes, one byte more is told of once and dropped`() {
+  func `a line at the limit is accepted; a longer one is dropped and reported once`() {
     #expect(lines(of: [Array("abc\nd\n".utf8)], limit: 3) == ["abc", "d"])
     #expect(lines(of: [Array("abcd\ne\n".utf8)], limit: 3) == ["<long>", "e"])
     let long = Array(repeating: Array("xxxx".utf8), count: 100)
@@ -49,7 +49,7 @@ struct LineSplitterTests {
   }
 
   @Test
-  func `a line over the limit keeps no memory`() {
+  func `a line over the limit uses no memory`() {
     var splitter = LineSplitter(limit: 10)
     let take: LineSplitter.Taker = { _ in .done }
     for _ in 0..<100 { splitter.feed(Array("xxxxxxxx".utf8).span, take) }
@@ -59,7 +59,7 @@ struct LineSplitterTests {
   }
 
   @Test
-  func `a line that is left for later comes again, and nothing overtakes it`() {
+  func `a deferred line is offered again before the lines after it`() {
     for cut in 0...15 {
       var splitter = LineSplitter(limit: 100)
       var log: [String] = []
@@ -90,7 +90,7 @@ struct LineSplitterTests {
   }
 
   @Test
-  func `it is known whether a line has begun`() {
+  func `isWithinLine is true within a line`() {
     var splitter = LineSplitter(limit: 4)
     let take: LineSplitter.Taker = { _ in .done }
     var states: [Bool] = [splitter.isWithinLine]

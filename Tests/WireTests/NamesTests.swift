@@ -34,7 +34,7 @@ struct NamesTests {
     "2026-01-00T00:00Z", "9999-12-31T23:59:59-23:59", "0000-01-01T00:00:00+00:01",
     "2026-01-02T03:04:05+24:00", "2026-01-02T03:04:05-00:60", "2026-01-02T03:04:05+99:99",
   ])
-  func `what is no time is none`(text: String) {
+  func `an invalid time is nil`(text: String) {
     #expect(Timestamp(text) == nil)
   }
 
@@ -51,7 +51,7 @@ struct NamesTests {
   }
 
   @Test
-  func `every error has a code and a name of its own, and comes back from the wire`() throws {
+  func `every error has a unique code, and is decoded from its encoded form`() throws {
     #expect(Set(ErrorName.allCases.map(\.code)).count == ErrorName.allCases.count)
     for name in ErrorName.allCases {
       let error = WireError(name, "a \"message\"", ["what": .string("x")], retry: true)

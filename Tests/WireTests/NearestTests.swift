@@ -8,12 +8,12 @@ struct NearestTests {
     ("watch", "watch"), ("wath", "watch"), ("wacth", "watch"), ("wiat", "wait"), ("gett", "get"),
     ("gte", "get"), ("unest", "unset"), ("hsitroy", "history"),
   ])
-  func `a typing error is seen through`(typed: String, meant: String) {
+  func `the intended name is found for a typing error`(typed: String, meant: String) {
     #expect(nearest(to: typed, among: names) == meant)
   }
 
   @Test(arguments: ["", "x", "frobnicate", "go", "ge", "wt"])
-  func `what is like nothing is not guessed at`(typed: String) {
+  func `an input unlike any name has no suggestion`(typed: String) {
     #expect(nearest(to: typed, among: names) == nil)
   }
 
@@ -21,14 +21,14 @@ struct NearestTests {
     ("cells", ["hello", "help"]), ("ps", ["is", "at"]), ("pick", ["since", "file"]),
     ("nope", ["open", "ping"]), ("list", ["get", "set"]),
   ])
-  func `another word is no typing error`(typed: String, others: [String]) {
+  func `a different word is not a typing error`(typed: String, others: [String]) {
     #expect(nearest(to: typed, among: others) == nil)
   }
 }
 
 extension NearestTests {
   @Test
-  func `long names that differ at both ends cost no more than there is to spend`() {
+  func `long names that differ at both ends stay within the budget`() {
     let middle = String(repeating: "m", count: 186)
     let wanted = "ab" + middle + "cd"
     var search = Nearest(limit: Nearest.maxEdits)
@@ -41,7 +41,7 @@ extension NearestTests {
   }
 
   @Test
-  func `what long names begin and end with is not compared`() {
+  func `the common prefix and suffix of long names are skipped`() {
     let path = String(repeating: "a", count: 90)
     var search = Nearest(limit: Nearest.maxEdits)
     let isNearer = search.isNearer("\(path)lmap\(path)".utf8.span, "\(path)lamp\(path)".utf8.span)

@@ -21,7 +21,7 @@ struct RequestTests {
     (#"{"id":-1E+2,"m\u0065thod":"\u006d"}"#, "-1E+2 m -"),
     ("{\"id\":1,\"method\":\"m\"}\r", "1 m -"),
   ])
-  func `a request is read, its id to the byte`(line: String, read: String) throws {
+  func `a request is read, and its id is kept byte for byte`(line: String, read: String) throws {
     #expect(try self.read(line) == read)
   }
 
@@ -44,7 +44,7 @@ struct RequestTests {
     (#"{"jsonrpc":"2.0","result":1,"id":1}"#, "1", "unknown member 'result'"),
     (#"{"id":7,"method":"a","parms":{}}"#, "7", "unknown member 'parms'"),
   ])
-  func `what is no request is refused with its id and the rule`(
+  func `an invalid request is rejected with its id and the rule`(
     line: String, id: String, why: String
   ) {
     let fault = #expect(throws: Request.Fault.self) { try read(line) }
@@ -56,7 +56,7 @@ struct RequestTests {
     ("", 0), ("GET / HTTP/1.1", 0), (#"{"id":1,"method":"m""#, 20), (#"{"id":1}}"#, 8),
     ("{\"id\":1,\"method\":\"\u{1}\"}", 18), ("\u{16}\u{3}\u{1}", 0),
   ])
-  func `what is no JSON is refused with the offset`(line: String, offset: Int) {
+  func `invalid JSON is rejected with the offset`(line: String, offset: Int) {
     let fault = #expect(throws: Request.Fault.self) { try read(line) }
     #expect(fault?.id == .null)
     #expect(fault?.error.name == .parseError)
@@ -64,7 +64,7 @@ struct RequestTests {
   }
 
   @Test
-  func `an id of 128 bytes passes, one byte more does not`() throws {
+  func `an id may have 128 bytes and no more`() throws {
     let id = String(repeating: "x", count: 128)
     #expect(try read(#"{"id":"\#(id)","method":"m"}"#).hasPrefix("\"xxx"))
     #expect(throws: Request.Fault.self) { try read(#"{"id":"\#(id)x","method":"m"}"#) }
@@ -88,7 +88,7 @@ struct RequestTests {
     ("[]", ErrorName.invalidRequest), ("[1", .parseError), ("[1]]", .parseError),
     ("[" + Array(repeating: "1", count: 257).joined(separator: ",") + "]", .batchTooLarge),
   ])
-  func `a batch that is none as a whole is refused as a whole`(line: String, name: ErrorName) {
+  func `an invalid batch is rejected as a whole`(line: String, name: ErrorName) {
     let bytes = Array(line.utf8)
     let fault = #expect(throws: Request.Fault.self) {
       _ = try Batch.parse(bytes.span, limits: Limits())
@@ -96,7 +96,7 @@ struct RequestTests {
     #expect(fault?.error.name == name)
   }
 
-  // MARK: Lines that are JSON and break a limit
+  // MARK: Valid JSON over a limit
 
   private static let deep =
     String(repeating: "[", count: 60) + String(repeating: "]", count: 60)
@@ -112,7 +112,7 @@ struct RequestTests {
     (#"{"id":7,"params":DEEP}}"#, "null"), (#"{"id":7,"params":DEEP"#, "null"),
     (#"{"id":7,"params":DEEP,}"#, "null"),
   ])
-  func `a line that breaks a limit is refused under its id, wherever that stands`(
+  func `a line over a limit is rejected with its id, in any position`(
     line: String, id: String
   ) {
     let text = line.replacing("DEEP", with: Self.deep)
@@ -122,7 +122,7 @@ struct RequestTests {
   }
 
   @Test
-  func `in a batch only the request that breaks a limit is refused`() throws {
+  func `only the request over a limit is rejected in a batch`() throws {
     let line = Array(
       #"[{"id":1,"method":"a"},{"id":2,"method":"b","params":\#(Self.deep)},{"params":[1e999],"id":3}, 4]"#
         .utf8)

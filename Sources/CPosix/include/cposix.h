@@ -70,7 +70,8 @@ int cposix_identity(int fd, char *text, size_t count);
 // need no free space. Returns 0, or -errno if it is not supported.
 int cposix_write_in_place(int fd);
 
-// Returns whether the kernel reports a synchronized clock: 1, 0, or -errno if it may not be asked.
+// Returns 1 if the kernel reports a synchronized clock, else 0. Where the call is forbidden, it
+// returns whether systemd-timesyncd has set the clock since the boot.
 int cposix_is_clock_synchronized(void);
 
 // Returns the number of command-line arguments, as passed to the C runtime.

@@ -2,14 +2,14 @@
 ///
 /// The order in which they were written does not matter, even if a source emits at once. All
 /// observers are in place before a connected source starts.
-package final class Assembly {
+public final class Assembly {
   /// A line of a binder: one assignment, binding, observation or connection.
-  package struct Line {
+  public struct Line {
     fileprivate let phase: Int
     fileprivate let run: () -> Void
 
     /// - Parameter phase: Lines of lower phases run first.
-    package init(phase: Int, run: @escaping () -> Void) {
+    public init(phase: Int, run: @escaping () -> Void) {
       (self.phase, self.run) = (phase, run)
     }
   }
@@ -19,7 +19,7 @@ package final class Assembly {
   /// Runs the lines that `binder` adds, by phase.
   ///
   /// - Parameter order: Rearranges the lines before they run by phase. Tests shuffle them.
-  package static func take(
+  public static func take(
     order: ([Line]) -> [Line] = { $0 }, _ binder: (Assembly) -> Void
   ) {
     let assembly = Assembly()
@@ -28,7 +28,7 @@ package final class Assembly {
   }
 
   /// Runs lines by phase, and those of one phase in the given order.
-  package static func take(_ lines: [Line]) {
+  public static func take(_ lines: [Line]) {
     guard let last = lines.map(\.phase).max() else { return }
     for phase in 0...last {
       for line in lines where line.phase == phase { line.run() }
@@ -36,16 +36,16 @@ package final class Assembly {
   }
 
   /// Adds a line that assigns a present value.
-  package func assign(_ line: @escaping () -> Void) { add(0, line) }
+  public func assign(_ line: @escaping () -> Void) { add(0, line) }
 
   /// Adds a line that binds future values.
-  package func bind(_ line: @escaping () -> Void) { add(1, line) }
+  public func bind(_ line: @escaping () -> Void) { add(1, line) }
 
   /// Adds a line that observes user input.
-  package func observe(_ line: @escaping () -> Void) { add(2, line) }
+  public func observe(_ line: @escaping () -> Void) { add(2, line) }
 
   /// Adds a line that starts a source.
-  package func connect(_ line: @escaping () -> Void) { add(3, line) }
+  public func connect(_ line: @escaping () -> Void) { add(3, line) }
 
   private func add(_ phase: Int, _ line: @escaping () -> Void) {
     lines.append(Line(phase: phase, run: line))

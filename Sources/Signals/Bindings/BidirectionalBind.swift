@@ -4,7 +4,7 @@ extension BindableProtocol where Self: SignalProtocol, Error == Never {
   /// Updates stop when both sides have sent the same value. A value that an observer sets on one
   /// side in response also reaches the other. `other` retains this side.
   @discardableResult
-  package func bidirectionalBind<Other: BindableProtocol & SignalProtocol>(
+  public func bidirectionalBind<Other: BindableProtocol & SignalProtocol>(
     to other: Other
   ) -> any Disposable
   where Other.Element == Element, Other.Error == Never, Element: Equatable {
@@ -15,7 +15,7 @@ extension BindableProtocol where Self: SignalProtocol, Error == Never {
   ///
   /// - Parameter areEqual: Returns whether two values are equal, so that no side must be set.
   @discardableResult
-  package func bidirectionalBind<Other: BindableProtocol & SignalProtocol>(
+  public func bidirectionalBind<Other: BindableProtocol & SignalProtocol>(
     to other: Other, areEqual: @escaping (Element, Element) -> Bool
   ) -> any Disposable where Other.Element == Element, Other.Error == Never {
     let agreement = Agreement(areEqual)

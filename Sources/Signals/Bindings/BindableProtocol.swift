@@ -1,5 +1,5 @@
 /// A target that a signal can be bound to.
-package protocol BindableProtocol<Element> {
+public protocol BindableProtocol<Element> {
   associatedtype Element
 
   /// Sets the target to each element of `signal`, until the signal or the target ends.
@@ -7,12 +7,12 @@ package protocol BindableProtocol<Element> {
 }
 
 /// A shorter name for ``BindableProtocol``.
-package typealias Bindable = BindableProtocol
+public typealias Bindable = BindableProtocol
 
 extension SignalProtocol where Error == Never {
   /// Sets the target to each element while the target lives.
   @discardableResult
-  package func bind<Target: BindableProtocol>(
+  public func bind<Target: BindableProtocol>(
     to bindable: Target
   ) -> any Disposable where Target.Element == Element {
     bindable.bind(signal: toSignal())
@@ -21,7 +21,7 @@ extension SignalProtocol where Error == Never {
   /// Sets the target, which takes optionals, to each element while the target lives.
   @_disfavoredOverload
   @discardableResult
-  package func bind<Target: BindableProtocol>(
+  public func bind<Target: BindableProtocol>(
     to bindable: Target
   ) -> any Disposable where Target.Element == Element? {
     bindable.bind(signal: Signal(takingOver: self).map(Optional.some))
@@ -29,7 +29,7 @@ extension SignalProtocol where Error == Never {
 }
 
 extension Subject: BindableProtocol {
-  package func bind(signal: SafeSignal<Element>) -> any Disposable {
+  public func bind(signal: SafeSignal<Element>) -> any Disposable {
     signal.bind(to: self) { $0.send($1) }
   }
 }

@@ -77,7 +77,7 @@ extension SignalProtocol where Error == Never {
   /// `setter` receives the target instead of capturing it. The target's bag retains the signal, so
   /// a service lives as long as its bound objects.
   @discardableResult
-  package func bind<Target: Deallocatable>(
+  public func bind<Target: Deallocatable>(
     to target: Target, context: ExecutionContext? = nil,
     setter: @escaping (Target, Element) -> Void
   ) -> any Disposable {
@@ -86,7 +86,7 @@ extension SignalProtocol where Error == Never {
 
   /// Sets a property of the target to each element while the target lives.
   @discardableResult
-  package func bind<Target: Deallocatable>(
+  public func bind<Target: Deallocatable>(
     to target: Target, keyPath: ReferenceWritableKeyPath<Target, Element>,
     context: ExecutionContext? = nil
   ) -> any Disposable {
@@ -97,7 +97,7 @@ extension SignalProtocol where Error == Never {
 extension SignalProtocol where Error == Never, Element == Void {
   /// Calls `setter` with the target for each element while the target lives.
   @discardableResult
-  package func bind<Target: Deallocatable>(
+  public func bind<Target: Deallocatable>(
     to target: Target, context: ExecutionContext? = nil, setter: @escaping (Target) -> Void
   ) -> any Disposable {
     bind(to: Bond(target: target, context: context) { target, _ in setter(target) })

@@ -3,15 +3,15 @@
 /// A bond with a target object does not retain it and works while that object lives, as in
 /// ReactiveKit. A bond with only a listener works while the bond itself lives, as in the first
 /// Bond.
-package class Bond<Element>: BindableProtocol, DisposeBagProvider {
+public class Bond<Element>: BindableProtocol, DisposeBagProvider {
   private let start: ((SafeSignal<Element>) -> any Disposable)?
   /// The closure that runs for each element; `nil` for a bond with a target.
-  package var listener: ((Element) -> Void)?
+  public var listener: ((Element) -> Void)?
   /// The bindings to a bond without a target.
-  package private(set) lazy var bag = DisposeBag(isReusable: true)
+  public private(set) lazy var bag = DisposeBag(isReusable: true)
 
   /// - Parameter setter: Called with the target and each element while the target lives.
-  package init<Target: Deallocatable>(
+  public init<Target: Deallocatable>(
     target: Target, context: ExecutionContext? = nil,
     setter: @escaping (Target, Element) -> Void
   ) {
@@ -22,19 +22,19 @@ package class Bond<Element>: BindableProtocol, DisposeBagProvider {
   }
 
   /// - Parameter listener: Called with each element while the bond lives.
-  package init(_ listener: @escaping (Element) -> Void) {
+  public init(_ listener: @escaping (Element) -> Void) {
     start = nil
     self.listener = listener
   }
 
-  package func bind(signal: SafeSignal<Element>) -> any Disposable {
+  public func bind(signal: SafeSignal<Element>) -> any Disposable {
     start?(signal) ?? signal.bind(to: self) { $0.listener?($1) }
   }
 }
 
 extension ReactiveExtensions where Base: Deallocatable {
   /// Returns a bond that calls `setter` with the object and each element.
-  package func bond<Element>(
+  public func bond<Element>(
     context: ExecutionContext? = nil, setter: @escaping (Base, Element) -> Void
   ) -> Bond<Element> {
     Bond(target: base, context: context, setter: setter)

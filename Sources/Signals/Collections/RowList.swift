@@ -3,27 +3,27 @@
 /// It stores no rows. A reader stores them and reads those again that may have changed. So a change
 /// costs the same however long the list is, and readers of lists with the same identity share the
 /// work.
-package struct RowList<Key: Hashable & Comparable, Row> {
+public struct RowList<Key: Hashable & Comparable, Row> {
   /// The rows that may have changed: inserted, updated or removed.
-  package enum Change {
+  public enum Change {
     case rows([Key])
     case all
   }
 
   /// Lists of the same identity have the same rows.
-  package let identity: Identity
+  public let identity: Identity
 
   /// Returns the keys of all rows, in any order.
-  package let keys: () -> [Key]
+  public let keys: () -> [Key]
 
   /// Returns the row for a key; `nil` if there is none.
-  package let row: (Key) -> Row?
+  public let row: (Key) -> Row?
 
   /// Emits every change after subscription.
-  package let changes: SafeSignal<Change>
+  public let changes: SafeSignal<Change>
 
   /// - Parameter identity: Identifies everything that the rows depend on.
-  package init(
+  public init(
     _ identity: Identity, keys: @escaping () -> [Key], row: @escaping (Key) -> Row?,
     changes: SafeSignal<Change>
   ) {
@@ -31,7 +31,7 @@ package struct RowList<Key: Hashable & Comparable, Row> {
   }
 
   /// Returns the same list with rows of another type.
-  package func rows<Shown: ListRow>(
+  public func rows<Shown: ListRow>(
     as type: Shown.Type
   ) -> RowList<Key, Shown> where Shown.Key == Key, Shown.Value == Row {
     RowList<Key, Shown>(
@@ -48,7 +48,7 @@ package struct RowList<Key: Hashable & Comparable, Row> {
 /// A displayed row.
 ///
 /// It depends only on its key and value, so all readers of the list share it.
-package protocol ListRow {
+public protocol ListRow {
   associatedtype Key
   associatedtype Value
 

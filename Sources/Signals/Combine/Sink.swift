@@ -1,14 +1,14 @@
 extension Subscribers {
   /// A subscriber made of two closures.
-  package final class Sink<Input, Failure: Error>: Subscriber, Cancellable {
+  public final class Sink<Input, Failure: Error>: Subscriber, Cancellable {
     /// Called with each element.
-    package let receiveValue: (Input) -> Void
+    public let receiveValue: (Input) -> Void
     /// Called with the completion.
-    package let receiveCompletion: (Completion<Failure>) -> Void
+    public let receiveCompletion: (Completion<Failure>) -> Void
     private var seat = SubscriberSeat<Failure>()
     private let live = LiveNode("Sink")
 
-    package init(
+    public init(
       receiveCompletion: @escaping (Completion<Failure>) -> Void,
       receiveValue: @escaping (Input) -> Void
     ) {
@@ -16,21 +16,21 @@ extension Subscribers {
       self.receiveValue = receiveValue
     }
 
-    package func receive(subscription: any Subscription) {
+    public func receive(subscription: any Subscription) {
       if seat.take(subscription) { subscription.request(.unlimited) }
     }
 
-    package func receive(_ value: Input) -> Demand {
+    public func receive(_ value: Input) -> Demand {
       receiveValue(value)
       return .unlimited
     }
 
-    package func receive(completion: Completion<Failure>) {
+    public func receive(completion: Completion<Failure>) {
       seat.end(with: completion)
       receiveCompletion(completion)
     }
 
-    package func cancel() {
+    public func cancel() {
       seat.cancel()
     }
   }
@@ -69,7 +69,7 @@ struct SubscriberSeat<Failure: Error> {
 extension SignalProtocol {
   /// Calls the closures with each element and the completion, until the returned object is
   /// released.
-  package func sink(
+  public func sink(
     receiveCompletion: @escaping (Subscribers.Completion<Error>) -> Void,
     receiveValue: @escaping (Element) -> Void
   ) -> AnyCancellable {
@@ -86,12 +86,12 @@ extension SignalProtocol {
 
 extension SignalProtocol where Error == Never {
   /// Calls a closure with each element, until the returned object is released.
-  package func sink(receiveValue: @escaping (Element) -> Void) -> AnyCancellable {
+  public func sink(receiveValue: @escaping (Element) -> Void) -> AnyCancellable {
     AnyCancellable(observeNext(with: receiveValue))
   }
 
   /// Sets a property of an object to each element, until the returned object is released.
-  package func assign<Root: AnyObject>(
+  public func assign<Root: AnyObject>(
     to keyPath: ReferenceWritableKeyPath<Root, Element>, on object: Root
   ) -> AnyCancellable {
     sink { object[keyPath: keyPath] = $0 }

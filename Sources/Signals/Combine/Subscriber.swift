@@ -1,5 +1,5 @@
 /// A receiver of the events of one run, as in Combine.
-package protocol Subscriber<Input, Failure> {
+public protocol Subscriber<Input, Failure> {
   associatedtype Input
   associatedtype Failure: Error
 
@@ -15,31 +15,31 @@ package protocol Subscriber<Input, Failure> {
 
 extension Subscriber where Input == Void {
   /// Receives an element without a value.
-  package func receive() -> Subscribers.Demand {
+  public func receive() -> Subscribers.Demand {
     receive(())
   }
 }
 
 /// One run, as seen by its subscriber.
-package protocol Subscription: Cancellable {
+public protocol Subscription: Cancellable {
   /// Requests elements.
   func request(_ demand: Subscribers.Demand)
 }
 
 extension Subscribers {
   /// The number of elements wanted: always unlimited, because delivery is synchronous.
-  package struct Demand: Equatable, Hashable, Sendable {
+  public struct Demand: Equatable, Hashable, Sendable {
     /// The number of elements.
-    package let value: Int
+    public let value: Int
 
     /// All elements.
-    package static let unlimited = Demand(value: .max)
+    public static let unlimited = Demand(value: .max)
   }
 }
 
 extension SignalProtocol {
   /// Starts a run for a subscriber when it first requests elements.
-  package func subscribe<Downstream: Subscriber>(
+  public func subscribe<Downstream: Subscriber>(
     _ subscriber: Downstream
   ) where Downstream.Input == Element, Downstream.Failure == Error {
     let subscription = SignalSubscription {

@@ -1,9 +1,7 @@
 /// A namespace for types related to ``Subscriber``.
-@usableFromInline
-package enum Subscribers {
+public enum Subscribers {
   /// The end of a run.
-  @usableFromInline
-  package enum Completion<Failure: Error> {
+  public enum Completion<Failure: Error> {
     case finished
     case failure(Failure)
   }
@@ -14,7 +12,7 @@ extension Subscribers.Completion: Equatable where Failure: Equatable {}
 extension Signal.Event {
   /// Creates the terminal event for a completion.
   @inlinable
-  package init(_ completion: Subscribers.Completion<Error>) {
+  public init(_ completion: Subscribers.Completion<Error>) {
     switch completion {
     case .finished: self = .completed
     case .failure(let error): self = .failed(error)

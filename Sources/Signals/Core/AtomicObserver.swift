@@ -2,8 +2,7 @@
 ///
 /// It enforces the event grammar, so that operators need not. After the terminal event or the
 /// disposal it sends nothing and retains nothing.
-@usableFromInline
-package final class AtomicObserver<Element, Error: Swift.Error>: ObserverProtocol, Disposable {
+public final class AtomicObserver<Element, Error: Swift.Error>: ObserverProtocol, Disposable {
   @usableFromInline
   var observer: Observer<Element, Error>?
   @usableFromInline
@@ -12,19 +11,19 @@ package final class AtomicObserver<Element, Error: Swift.Error>: ObserverProtoco
   let live = LiveNode("AtomicObserver")
 
   @inlinable
-  package init(_ observer: @escaping Observer<Element, Error>) {
+  public init(_ observer: @escaping Observer<Element, Error>) {
     self.observer = observer
   }
 
   /// Whether the run has ended or was disposed.
   @inlinable
-  package var isDisposed: Bool { observer == nil }
+  public var isDisposed: Bool { observer == nil }
 
   /// Sends an event to the observer.
   ///
   /// At the terminal event it disposes the upstream first, then calls the observer.
   @inlinable
-  package func on(_ event: Signal<Element, Error>.Event) {
+  public func on(_ event: Signal<Element, Error>.Event) {
     guard let observer else { return }
     if event.isTerminal { dispose() }
     observer(event)
@@ -32,19 +31,19 @@ package final class AtomicObserver<Element, Error: Swift.Error>: ObserverProtoco
 
   /// Sends an element.
   @inlinable
-  package func receive(_ element: Element) {
+  public func receive(_ element: Element) {
     observer?(.next(element))
   }
 
   /// Completes the run.
   @inlinable
-  package func complete() {
+  public func complete() {
     on(.completed)
   }
 
   /// Fails the run.
   @inlinable
-  package func fail(_ error: Error) {
+  public func fail(_ error: Error) {
     on(.failed(error))
   }
 
@@ -52,7 +51,7 @@ package final class AtomicObserver<Element, Error: Swift.Error>: ObserverProtoco
   ///
   /// If the run has already ended, it disposes it at once.
   @inlinable
-  package func attach(_ producer: Signal<Element, Error>.Producer) {
+  public func attach(_ producer: Signal<Element, Error>.Producer) {
     attach(producer(self))
   }
 
@@ -65,7 +64,7 @@ package final class AtomicObserver<Element, Error: Swift.Error>: ObserverProtoco
   }
 
   @inlinable
-  package func dispose() {
+  public func dispose() {
     let (observer, upstream) = (observer, upstream)
     self.observer = nil
     self.upstream = nil  // before the call, so that a nested dispose is a no-op

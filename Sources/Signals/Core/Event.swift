@@ -1,7 +1,6 @@
 extension Signal {
   /// An event of a run.
-  @usableFromInline
-  package enum Event {
+  public enum Event {
     case next(Element)
     case failed(Error)
     case completed
@@ -11,37 +10,37 @@ extension Signal {
 extension Signal.Event {
   /// Whether the event carries an element.
   @inlinable
-  package var isNext: Bool {
+  public var isNext: Bool {
     if case .next = self { true } else { false }
   }
 
   /// Whether the event is a failure.
   @inlinable
-  package var isFailed: Bool {
+  public var isFailed: Bool {
     if case .failed = self { true } else { false }
   }
 
   /// Whether the event is a completion.
   @inlinable
-  package var isCompleted: Bool {
+  public var isCompleted: Bool {
     if case .completed = self { true } else { false }
   }
 
   /// Whether the event ends the run.
   @inlinable
-  package var isTerminal: Bool {
+  public var isTerminal: Bool {
     if case .next = self { false } else { true }
   }
 
   /// The element of a `next` event, otherwise `nil`.
   @inlinable
-  package var element: Element? {
+  public var element: Element? {
     if case .next(let element) = self { element } else { nil }
   }
 
   /// The error of a `failed` event, otherwise `nil`.
   @inlinable
-  package var error: Error? {
+  public var error: Error? {
     if case .failed(let error) = self { error } else { nil }
   }
 }

@@ -3,14 +3,14 @@
 /// Counts only in debug builds, and only the objects created while ``counter`` is set.
 // `@unchecked Sendable` because a task-local value has to be Sendable. Signals are confined to one
 // thread, and so is the test that counts them.
-package final class LiveNodes: @unchecked Sendable {
+public final class LiveNodes: @unchecked Sendable {
   /// The counter of the current task.
-  @TaskLocal package static var counter: LiveNodes?
+  @TaskLocal public static var counter: LiveNodes?
 
   /// The number of live objects of each kind, without kinds that have none.
-  package private(set) var counts: [String: Int] = [:]
+  public private(set) var counts: [String: Int] = [:]
 
-  package init() {}
+  public init() {}
 
   fileprivate func add(_ change: Int, to kind: StaticString) {
     let kind = kind.description
@@ -20,14 +20,12 @@ package final class LiveNodes: @unchecked Sendable {
 }
 
 /// A member that counts its owner while it lives; it does nothing in a release build.
-@usableFromInline
-package struct LiveNode: ~Copyable {
+public struct LiveNode: ~Copyable {
   #if DEBUG
     private let kind: StaticString
     private let counter: LiveNodes?
 
-    @usableFromInline
-    package init(_ kind: StaticString) {
+    public init(_ kind: StaticString) {
       self.kind = kind
       counter = LiveNodes.counter
       counter?.add(1, to: kind)
@@ -38,6 +36,6 @@ package struct LiveNode: ~Copyable {
     }
   #else
     @inlinable
-    package init(_ kind: StaticString) {}
+    public init(_ kind: StaticString) {}
   #endif
 }

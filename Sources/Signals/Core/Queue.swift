@@ -1,37 +1,36 @@
 /// A FIFO queue whose `append` and `popFirst` are amortized O(1).
 ///
 /// The newest element can be removed too.
-@usableFromInline
-package struct Queue<Element> {
+public struct Queue<Element> {
   @usableFromInline
   var items: ContiguousArray<Element?> = []
   @usableFromInline
   var head = 0
 
   @inlinable
-  package init() {}
+  public init() {}
 
   @inlinable
-  package var count: Int { items.count - head }
+  public var count: Int { items.count - head }
 
   @inlinable
-  package var isEmpty: Bool { head == items.count }
+  public var isEmpty: Bool { head == items.count }
 
   /// The oldest element, or `nil` if the queue is empty.
   @inlinable
-  package var first: Element? { isEmpty ? nil : items[head] }
+  public var first: Element? { isEmpty ? nil : items[head] }
 
   /// The newest element, or `nil` if the queue is empty.
   @inlinable
-  package var last: Element? { isEmpty ? nil : items[items.count - 1] }
+  public var last: Element? { isEmpty ? nil : items[items.count - 1] }
 
   @inlinable
-  package mutating func append(_ element: Element) {
+  public mutating func append(_ element: Element) {
     items.append(element)
   }
 
   @inlinable
-  package mutating func popFirst() -> Element? {
+  public mutating func popFirst() -> Element? {
     guard head < items.count else { return nil }
     let first = items[head]
     items[head] = nil
@@ -48,12 +47,12 @@ package struct Queue<Element> {
 
   /// Removes and returns the newest element, or `nil` if the queue is empty.
   @inlinable
-  package mutating func popLast() -> Element? {
+  public mutating func popLast() -> Element? {
     guard !isEmpty else { return nil }
     return items.removeLast()
   }
 
   /// All elements, the oldest first.
   @inlinable
-  package var elements: some Sequence<Element> { items[head...].lazy.compactMap(\.self) }
+  public var elements: some Sequence<Element> { items[head...].lazy.compactMap(\.self) }
 }

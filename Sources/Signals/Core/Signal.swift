@@ -5,13 +5,11 @@
 ///
 /// A signal is confined to one thread. It is not `Sendable`, takes no lock, and calls its observers
 /// synchronously on the thread that sends.
-@usableFromInline
-package struct Signal<Element, Error: Swift.Error>: SignalProtocol {
+public struct Signal<Element, Error: Swift.Error>: SignalProtocol {
   /// Does the work of one run.
   ///
   /// It receives the observer and returns a disposable that stops the work early.
-  @usableFromInline
-  package typealias Producer = (AtomicObserver<Element, Error>) -> any Disposable
+  public typealias Producer = (AtomicObserver<Element, Error>) -> any Disposable
 
   @usableFromInline
   let run: (@escaping Observer<Element, Error>) -> any Disposable
@@ -21,7 +19,7 @@ package struct Signal<Element, Error: Swift.Error>: SignalProtocol {
   /// - Parameter producer: Called once for each run with its observer. Returns a disposable that
   ///   stops the work early; it is disposed whenever the run ends.
   @inlinable
-  package init(_ producer: @escaping Producer) {
+  public init(_ producer: @escaping Producer) {
     run = { observer in
       let guarded = AtomicObserver(observer)
       guarded.attach(producer(guarded))
@@ -46,11 +44,10 @@ package struct Signal<Element, Error: Swift.Error>: SignalProtocol {
   }
 
   @inlinable
-  package func observe(with observer: @escaping Observer<Element, Error>) -> any Disposable {
+  public func observe(with observer: @escaping Observer<Element, Error>) -> any Disposable {
     run(observer)
   }
 }
 
 /// A signal that never fails.
-@usableFromInline
-package typealias SafeSignal<Element> = Signal<Element, Never>
+public typealias SafeSignal<Element> = Signal<Element, Never>

@@ -1,6 +1,5 @@
 /// A type that can be observed: a signal, a subject or a property.
-@usableFromInline
-package protocol SignalProtocol<Element, Error> {
+public protocol SignalProtocol<Element, Error> {
   associatedtype Element
   associatedtype Error: Swift.Error
 
@@ -16,13 +15,13 @@ package protocol SignalProtocol<Element, Error> {
 extension SignalProtocol {
   /// Starts a run that sends its events to `observer`.
   @inlinable
-  package func observe(with observer: some ObserverProtocol<Element, Error>) -> any Disposable {
+  public func observe(with observer: some ObserverProtocol<Element, Error>) -> any Disposable {
     observe(with: observer.on)
   }
 
   /// Calls `observer` with each element.
   @inlinable
-  package func observeNext(with observer: @escaping (Element) -> Void) -> any Disposable {
+  public func observeNext(with observer: @escaping (Element) -> Void) -> any Disposable {
     observe { event in
       if case .next(let element) = event { observer(element) }
     }
@@ -30,7 +29,7 @@ extension SignalProtocol {
 
   /// Calls `observer` with the error if the run fails.
   @inlinable
-  package func observeFailed(with observer: @escaping (Error) -> Void) -> any Disposable {
+  public func observeFailed(with observer: @escaping (Error) -> Void) -> any Disposable {
     observe { event in
       if case .failed(let error) = event { observer(error) }
     }
@@ -38,7 +37,7 @@ extension SignalProtocol {
 
   /// Calls `observer` when the run completes.
   @inlinable
-  package func observeCompleted(with observer: @escaping () -> Void) -> any Disposable {
+  public func observeCompleted(with observer: @escaping () -> Void) -> any Disposable {
     observe { event in
       if case .completed = event { observer() }
     }
@@ -46,7 +45,7 @@ extension SignalProtocol {
 
   /// Returns this as a ``Signal``.
   @inlinable
-  package func toSignal() -> Signal<Element, Error> {
+  public func toSignal() -> Signal<Element, Error> {
     (self as? Signal<Element, Error>) ?? Signal.passing(observe(with:))
   }
 }

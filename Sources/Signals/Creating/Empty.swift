@@ -1,20 +1,20 @@
 /// A signal without elements that completes at once or never.
-package struct Empty<Element, Error: Swift.Error>: SignalProtocol, Equatable {
+public struct Empty<Element, Error: Swift.Error>: SignalProtocol, Equatable {
   /// Whether the signal completes at once; otherwise it never ends.
-  package let completeImmediately: Bool
+  public let completeImmediately: Bool
 
-  package init(completeImmediately: Bool = true) {
+  public init(completeImmediately: Bool = true) {
     self.completeImmediately = completeImmediately
   }
 
   /// Creates the signal with its types as arguments.
-  package init(
+  public init(
     completeImmediately: Bool = true, outputType: Element.Type, failureType: Error.Type
   ) {
     self.init(completeImmediately: completeImmediately)
   }
 
-  package func observe(with observer: @escaping Observer<Element, Error>) -> any Disposable {
+  public func observe(with observer: @escaping Observer<Element, Error>) -> any Disposable {
     let signal: Signal<Element, Error> = completeImmediately ? .completed() : .never()
     return signal.observe(with: observer)
   }

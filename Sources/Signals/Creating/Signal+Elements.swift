@@ -1,13 +1,13 @@
 extension Signal {
   /// Creates a signal that emits one element and completes.
   @inlinable
-  package init(just element: Element) {
+  public init(just element: Element) {
     self.init(performing: { element })
   }
 
   /// Creates a signal that emits the result of `body` and completes; each run calls `body`.
   @inlinable
-  package init(performing body: @escaping () -> Element) {
+  public init(performing body: @escaping () -> Element) {
     self.init { observer in
       observer.receive(lastElement: body())
       return NonDisposable.instance
@@ -16,13 +16,13 @@ extension Signal {
 
   /// Creates a signal that emits the success of a result and completes, or fails with its error.
   @inlinable
-  package init(result: Result<Element, Error>) {
+  public init(result: Result<Element, Error>) {
     self.init(evaluating: { result })
   }
 
   /// Creates a signal that emits the success of `body` or fails; each run calls `body`.
   @inlinable
-  package init(evaluating body: @escaping () -> Result<Element, Error>) {
+  public init(evaluating body: @escaping () -> Result<Element, Error>) {
     self.init { observer in
       switch body() {
       case .success(let element): observer.receive(lastElement: element)
@@ -34,7 +34,7 @@ extension Signal {
 
   /// Creates a signal that emits each element of a sequence and completes.
   @inlinable
-  package init<Elements: Sequence<Element>>(sequence: Elements) {
+  public init<Elements: Sequence<Element>>(sequence: Elements) {
     self.init { observer in
       for element in sequence {
         guard !observer.isDisposed else { break }
@@ -51,7 +51,7 @@ extension Signal where Error == any Swift.Error {
   ///
   /// Each run calls `body`.
   @inlinable
-  package init(catching body: @escaping () throws -> Element) {
+  public init(catching body: @escaping () throws -> Element) {
     self.init(evaluating: { Result(catching: body) })
   }
 }

@@ -1,7 +1,7 @@
 extension Signal {
   /// Returns a signal that completes at once.
   @inlinable
-  package static func completed() -> Signal {
+  public static func completed() -> Signal {
     Signal { observer in
       observer.complete()
       return NonDisposable.instance
@@ -10,7 +10,7 @@ extension Signal {
 
   /// Returns a signal that fails at once.
   @inlinable
-  package static func failed(_ error: Error) -> Signal {
+  public static func failed(_ error: Error) -> Signal {
     Signal { observer in
       observer.fail(error)
       return NonDisposable.instance
@@ -19,7 +19,7 @@ extension Signal {
 
   /// Returns a signal that emits nothing and never ends.
   @inlinable
-  package static func never() -> Signal {
+  public static func never() -> Signal {
     Signal { _ in NonDisposable.instance }
   }
 }

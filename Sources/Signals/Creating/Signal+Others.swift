@@ -1,13 +1,13 @@
 extension Signal {
   /// Creates a signal that runs the signal returned by `makeSignal`; each run calls `makeSignal`.
-  package init<Other: SignalProtocol>(
+  public init<Other: SignalProtocol>(
     deferring makeSignal: @escaping () -> Other
   ) where Other.Element == Element, Other.Error == Error {
     self = .passing { makeSignal().observe(with: $0) }
   }
 
   /// Creates a signal that runs another signal.
-  package init<Other: SignalProtocol>(
+  public init<Other: SignalProtocol>(
     takingOver other: Other
   ) where Other.Element == Element, Other.Error == Error {
     self = other.toSignal()
@@ -15,14 +15,14 @@ extension Signal {
 
   /// Creates a signal that runs another signal, which cannot fail.
   @_disfavoredOverload
-  package init<Other: SignalProtocol>(
+  public init<Other: SignalProtocol>(
     takingOver other: Other
   ) where Other.Element == Element, Other.Error == Never {
     self = other.castError()
   }
 
   /// Creates a signal that flattens a sequence of signals; it fails with the first failure.
-  package init<Signals: Sequence>(
+  public init<Signals: Sequence>(
     flattening signals: Signals, strategy: FlattenStrategy
   )
   where
@@ -35,7 +35,7 @@ extension Signal {
   /// Creates a signal that combines the newest elements of all signals, once each has emitted one.
   ///
   /// - Parameter combine: Receives one element for each signal, in the order of the signals.
-  package init<Signals: Collection>(
+  public init<Signals: Collection>(
     combiningLatest signals: Signals,
     combine: @escaping (_ elements: [Signals.Element.Element]) -> Element
   ) where Signals.Element: SignalProtocol, Signals.Element.Error == Error {
@@ -68,7 +68,7 @@ extension Signal {
   }
 
   /// Returns a signal and an observer that sends events to it.
-  package static func withObserver() -> (Signal, AnyObserver<Element, Error>) {
+  public static func withObserver() -> (Signal, AnyObserver<Element, Error>) {
     let subject = PassthroughSubject<Element, Error>()
     return (subject.toSignal(), AnyObserver(observer: subject.on))
   }

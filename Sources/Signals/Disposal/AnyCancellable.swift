@@ -1,13 +1,13 @@
 /// Runs a closure once, when it is cancelled or deallocated.
-package final class AnyCancellable: Disposable, Hashable {
+public final class AnyCancellable: Disposable, Hashable {
   private var handler: (() -> Void)?
   private let live = LiveNode("AnyCancellable")
 
-  package init(_ handler: @escaping () -> Void) {
+  public init(_ handler: @escaping () -> Void) {
     self.handler = handler
   }
 
-  package convenience init(_ disposable: any Disposable) {
+  public convenience init(_ disposable: any Disposable) {
     self.init(disposable.dispose)
   }
 
@@ -15,31 +15,29 @@ package final class AnyCancellable: Disposable, Hashable {
     dispose()
   }
 
-  @usableFromInline
-  package var isDisposed: Bool { handler == nil }
+  public var isDisposed: Bool { handler == nil }
 
-  @usableFromInline
-  package func dispose() {
+  public func dispose() {
     let handler = handler
     self.handler = nil
     handler?()
   }
 
-  package static func == (a: AnyCancellable, b: AnyCancellable) -> Bool {
+  public static func == (a: AnyCancellable, b: AnyCancellable) -> Bool {
     a === b
   }
 
-  package func hash(into hasher: inout Hasher) {
+  public func hash(into hasher: inout Hasher) {
     hasher.combine(ObjectIdentifier(self))
   }
 
   /// Stores this object, without a wrapper, in a collection.
-  package func store<C: RangeReplaceableCollection<AnyCancellable>>(in collection: inout C) {
+  public func store<C: RangeReplaceableCollection<AnyCancellable>>(in collection: inout C) {
     collection.append(self)
   }
 
   /// Stores this object, without a wrapper, in a set.
-  package func store(in set: inout Set<AnyCancellable>) {
+  public func store(in set: inout Set<AnyCancellable>) {
     set.insert(self)
   }
 }

@@ -2,38 +2,32 @@
 ///
 /// One added after the disposal is disposed at once. Disposables that have already ended are
 /// pruned.
-@usableFromInline
-package final class CompositeDisposable: Disposable {
+public final class CompositeDisposable: Disposable {
   private var disposables = DisposableList()
-  @usableFromInline
-  package private(set) var isDisposed = false
+  public private(set) var isDisposed = false
   private let live = LiveNode("CompositeDisposable")
 
-  @usableFromInline
-  package init() {}
+  public init() {}
 
-  @usableFromInline
-  package init(_ disposables: [any Disposable]) {
+  public init(_ disposables: [any Disposable]) {
     for disposable in disposables { self.disposables.append(disposable) }
   }
 
   /// The number of disposables held, including ended ones that are not pruned yet.
-  package var count: Int { disposables.count }
+  public var count: Int { disposables.count }
 
   /// Adds a disposable.
-  @usableFromInline
-  package func add(disposable: any Disposable) {
+  public func add(disposable: any Disposable) {
     guard !isDisposed else { return disposable.dispose() }
     disposables.append(disposable)
   }
 
   /// Adds a disposable.
-  package static func += (composite: CompositeDisposable, disposable: any Disposable) {
+  public static func += (composite: CompositeDisposable, disposable: any Disposable) {
     composite.add(disposable: disposable)
   }
 
-  @usableFromInline
-  package func dispose() {
+  public func dispose() {
     isDisposed = true
     for disposable in disposables.takeAll() { disposable.dispose() }
   }

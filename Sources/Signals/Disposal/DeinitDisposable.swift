@@ -1,10 +1,10 @@
 /// Disposes another disposable when it is deallocated.
-package final class DeinitDisposable: Disposable {
+public final class DeinitDisposable: Disposable {
   /// The other disposable, or `nil` once it is disposed.
-  package var otherDisposable: (any Disposable)?
+  public var otherDisposable: (any Disposable)?
   private let live = LiveNode("DeinitDisposable")
 
-  package init(disposable: any Disposable) {
+  public init(disposable: any Disposable) {
     otherDisposable = disposable
   }
 
@@ -12,11 +12,9 @@ package final class DeinitDisposable: Disposable {
     dispose()
   }
 
-  @usableFromInline
-  package var isDisposed: Bool { otherDisposable == nil }
+  public var isDisposed: Bool { otherDisposable == nil }
 
-  @usableFromInline
-  package func dispose() {
+  public func dispose() {
     let other = otherDisposable
     otherDisposable = nil
     other?.dispose()

@@ -1,6 +1,5 @@
 /// A collection of disposables that are disposed later.
-@usableFromInline
-package protocol DisposeBagProtocol: Disposable {
+public protocol DisposeBagProtocol: Disposable {
   /// Adds a disposable.
   func add(disposable: any Disposable)
 }
@@ -10,21 +9,19 @@ package protocol DisposeBagProtocol: Disposable {
 /// A bag can be disposed once. Disposables added after that are disposed at once. A reusable bag
 /// follows ReactiveKit's rule, for views that are bound repeatedly. Its `dispose` empties it in the
 /// order of addition, it counts as disposed while empty, and it accepts new disposables.
-@usableFromInline
-package final class DisposeBag: DisposeBagProtocol {
+public final class DisposeBag: DisposeBagProtocol {
   private let isReusable: Bool
   private var disposables = DisposableList()
   private var wasDisposed = false
   private var deallocation: ReplayOneSubject<Void, Never>?
   private let live = LiveNode("DisposeBag")
 
-  @usableFromInline
-  package init() {
+  public init() {
     isReusable = false
   }
 
   /// Creates a bag that is optionally reusable.
-  package init(isReusable: Bool) {
+  public init(isReusable: Bool) {
     self.isReusable = isReusable
   }
 
@@ -34,43 +31,40 @@ package final class DisposeBag: DisposeBagProtocol {
   }
 
   /// Whether the bag was disposed; for a reusable bag, whether it is empty.
-  @usableFromInline
-  package var isDisposed: Bool { isReusable ? disposables.isEmpty : wasDisposed }
+  public var isDisposed: Bool { isReusable ? disposables.isEmpty : wasDisposed }
 
   /// The number of disposables held, including ended ones that are not pruned yet.
-  package var count: Int { disposables.count }
+  public var count: Int { disposables.count }
 
   /// Adds a disposable; a non-reusable bag that was disposed disposes it at once.
-  @usableFromInline
-  package func add(disposable: any Disposable) {
+  public func add(disposable: any Disposable) {
     guard !wasDisposed else { return disposable.dispose() }
     disposables.append(disposable)
   }
 
   /// Adds several disposables.
-  package func add(disposables: [any Disposable]) {
+  public func add(disposables: [any Disposable]) {
     for disposable in disposables { add(disposable: disposable) }
   }
 
   /// Adds a disposable.
-  package static func += (bag: DisposeBag, disposable: any Disposable) {
+  public static func += (bag: DisposeBag, disposable: any Disposable) {
     bag.add(disposable: disposable)
   }
 
   /// Adds several disposables.
-  package static func += (bag: DisposeBag, disposables: [any Disposable]) {
+  public static func += (bag: DisposeBag, disposables: [any Disposable]) {
     bag.add(disposables: disposables)
   }
 
-  @usableFromInline
-  package func dispose() {
+  public func dispose() {
     guard !isReusable else { return disposables.takeAll().forEach { $0.dispose() } }
     wasDisposed = true
     while let last = disposables.popLast() { last.dispose() }
   }
 
   /// Completes when the bag is deallocated.
-  package var deallocated: SafeSignal<Void> {
+  public var deallocated: SafeSignal<Void> {
     let subject = deallocation ?? ReplayOneSubject()
     deallocation = subject
     return subject.toSignal()

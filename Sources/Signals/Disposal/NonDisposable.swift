@@ -1,15 +1,11 @@
 /// A disposable that does nothing.
-@usableFromInline
-package struct NonDisposable: Disposable, Sendable {
+public struct NonDisposable: Disposable, Sendable {
   /// The shared instance.
-  @usableFromInline
-  package static let instance = NonDisposable()
+  public static let instance = NonDisposable()
 
-  @usableFromInline
-  package var isDisposed: Bool { false }
+  public var isDisposed: Bool { false }
 
-  @usableFromInline
-  package func dispose() {}
+  public func dispose() {}
 }
 
 /// A disposable of an observation that has already ended.

@@ -1,15 +1,13 @@
 /// A flag that records the disposal.
-package final class SimpleDisposable: Disposable {
-  @usableFromInline
-  package var isDisposed: Bool
+public final class SimpleDisposable: Disposable {
+  public var isDisposed: Bool
   private let live = LiveNode("SimpleDisposable")
 
-  package init(isDisposed: Bool = false) {
+  public init(isDisposed: Bool = false) {
     self.isDisposed = isDisposed
   }
 
-  @usableFromInline
-  package func dispose() {
+  public func dispose() {
     isDisposed = true
   }
 }

@@ -1,22 +1,22 @@
 /// A bond that follows an array element by element.
-package final class ArrayBond<Element>: Bond<[Element]> {
+public final class ArrayBond<Element>: Bond<[Element]> {
   /// Called with the indices of inserted elements.
-  package var insertListener: (([Int]) -> Void)?
+  public var insertListener: (([Int]) -> Void)?
   /// Called with the former indices of removed elements, and the elements.
-  package var removeListener: (([Int], [Element]) -> Void)?
+  public var removeListener: (([Int], [Element]) -> Void)?
   /// Called with the indices of replaced elements.
-  package var updateListener: (([Int]) -> Void)?
+  public var updateListener: (([Int]) -> Void)?
   /// Called with the new array when all of it may have changed.
-  package var resetListener: (([Element]) -> Void)?
+  public var resetListener: (([Element]) -> Void)?
 
-  package init() {
+  public init() {
     super.init { _ in }
   }
 
   /// Follows an array while the bond lives; the bond retains the array.
   ///
   /// - Parameter fire: Whether to report the current array as a reset.
-  package func bind(_ array: DynamicArray<Element>, fire: Bool = true) {
+  public func bind(_ array: DynamicArray<Element>, fire: Bool = true) {
     if fire { resetListener?(array.value) }
     super.bind(array, fire: fire)
     array.changes.bind(to: self) { $0.tell($1) }
@@ -33,11 +33,11 @@ package final class ArrayBond<Element>: Bond<[Element]> {
 }
 
 /// Makes the bond follow the array, starting with its current elements.
-package func ->> <Element>(left: DynamicArray<Element>, right: ArrayBond<Element>) {
+public func ->> <Element>(left: DynamicArray<Element>, right: ArrayBond<Element>) {
   right.bind(left)
 }
 
 /// Makes the bond follow the array, starting with the next change.
-package func ->| <Element>(left: DynamicArray<Element>, right: ArrayBond<Element>) {
+public func ->| <Element>(left: DynamicArray<Element>, right: ArrayBond<Element>) {
   right.bind(left, fire: false)
 }

@@ -1,5 +1,5 @@
 /// An object with a default bond, for example the text of a label.
-package protocol Bondable {
+public protocol Bondable {
   associatedtype BondType
 
   /// The default bond.
@@ -7,7 +7,7 @@ package protocol Bondable {
 }
 
 /// An object with a default value to follow, for example the text of a field.
-package protocol Dynamical {
+public protocol Dynamical {
   associatedtype DynamicType
 
   /// The default value.

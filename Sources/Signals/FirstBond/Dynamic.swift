@@ -1,17 +1,17 @@
 /// A value that bonds follow.
-package class Dynamic<Value>: ValueNode<Value> {
-  package override init(_ value: Value) {
+public class Dynamic<Value>: ValueNode<Value> {
+  public override init(_ value: Value) {
     super.init(value)
   }
 
   /// The current value; setting it notifies all bonds, even during a delivery.
-  package final var value: Value {
+  public final var value: Value {
     get { stored }
     set { on(.next(newValue)) }
   }
 
   /// Returns a value that is always `transform` of this one; it retains this one.
-  package final func map<Output>(_ transform: @escaping (Value) -> Output) -> Dynamic<Output> {
+  public final func map<Output>(_ transform: @escaping (Value) -> Output) -> Dynamic<Output> {
     let derived = Dynamic<Output>(transform(value))
     dropFirst(1).map(transform).bind(to: derived)
     return derived
@@ -19,7 +19,7 @@ package class Dynamic<Value>: ValueNode<Value> {
 }
 
 /// Returns a value that is always `transform` of another.
-package func map<Value, Output>(
+public func map<Value, Output>(
   _ dynamic: Dynamic<Value>, _ transform: @escaping (Value) -> Output
 ) -> Dynamic<Output> {
   dynamic.map(transform)
@@ -30,7 +30,7 @@ extension Bond {
   ///
   /// - Parameter fire: Whether to deliver the current value too.
   /// - Parameter strongly: Whether the bond retains the value.
-  package func bind(_ dynamic: Dynamic<Element>, fire: Bool = true, strongly: Bool = true) {
+  public func bind(_ dynamic: Dynamic<Element>, fire: Bool = true, strongly: Bool = true) {
     let values = fire ? dynamic.toSignal() : dynamic.dropFirst(1)
     guard !strongly else { return _ = bind(signal: values) }
     let run = values.observeNext { [weak self] in self?.listener?($0) }
@@ -38,7 +38,7 @@ extension Bond {
   }
 
   /// Removes all bindings to this bond.
-  package func unbindAll() {
+  public func unbindAll() {
     bag.dispose()
   }
 }

@@ -1,5 +1,5 @@
 /// A change of an array: removals carry indices before the change, other cases those after it.
-package enum DynamicArrayChange<Element> {
+public enum DynamicArrayChange<Element> {
   case inserted([Int], [Element])
   case removed([Int], [Element])
   case updated([Int], [Element])
@@ -8,47 +8,47 @@ package enum DynamicArrayChange<Element> {
 }
 
 /// An array that bonds can follow element by element.
-package final class DynamicArray<Element>: Dynamic<[Element]> {
+public final class DynamicArray<Element>: Dynamic<[Element]> {
   private let changed = PassthroughSubject<DynamicArrayChange<Element>, Never>()
   /// Whether the array that is about to be sent was already reported as a change.
   private var isTold = false
   /// The array that this one is derived from.
   private var source: AnyObject?
 
-  package override init(_ array: [Element] = []) {
+  public override init(_ array: [Element] = []) {
     super.init(array)
   }
 
   /// Emits each change after it was made.
-  package var changes: SafeSignal<DynamicArrayChange<Element>> { changed.toSignal() }
+  public var changes: SafeSignal<DynamicArrayChange<Element>> { changed.toSignal() }
 
-  package var count: Int { stored.count }
-  package var isEmpty: Bool { stored.isEmpty }
-  package var first: Element? { stored.first }
-  package var last: Element? { stored.last }
+  public var count: Int { stored.count }
+  public var isEmpty: Bool { stored.isEmpty }
+  public var first: Element? { stored.first }
+  public var last: Element? { stored.last }
 
-  package subscript(index: Int) -> Element {
+  public subscript(index: Int) -> Element {
     get { stored[index] }
     set { change(.updated([index], [newValue])) { $0[index] = newValue } }
   }
 
   /// Appends an element.
-  package func append(_ element: Element) {
+  public func append(_ element: Element) {
     insert(element, atIndex: count)
   }
 
   /// Appends several elements.
-  package func append(_ elements: [Element]) {
+  public func append(_ elements: [Element]) {
     splice(elements, atIndex: count)
   }
 
   /// Inserts an element at an index.
-  package func insert(_ element: Element, atIndex index: Int) {
+  public func insert(_ element: Element, atIndex index: Int) {
     change(.inserted([index], [element])) { $0.insert(element, at: index) }
   }
 
   /// Inserts several elements at an index.
-  package func splice(_ elements: [Element], atIndex index: Int) {
+  public func splice(_ elements: [Element], atIndex index: Int) {
     guard !elements.isEmpty else { return }
     change(.inserted(Array(index..<index + elements.count), elements)) {
       $0.insert(contentsOf: elements, at: index)
@@ -57,7 +57,7 @@ package final class DynamicArray<Element>: Dynamic<[Element]> {
 
   /// Removes and returns the element at an index.
   @discardableResult
-  package func removeAtIndex(_ index: Int) -> Element {
+  public func removeAtIndex(_ index: Int) -> Element {
     let element = stored[index]
     change(.removed([index], [element])) { $0.remove(at: index) }
     return element
@@ -65,12 +65,12 @@ package final class DynamicArray<Element>: Dynamic<[Element]> {
 
   /// Removes and returns the last element; the array must not be empty.
   @discardableResult
-  package func removeLast() -> Element {
+  public func removeLast() -> Element {
     removeAtIndex(count - 1)
   }
 
   /// Removes all elements.
-  package func removeAll(_ keepCapacity: Bool = false) {
+  public func removeAll(_ keepCapacity: Bool = false) {
     guard !isEmpty else { return }
     change(.removed(Array(stored.indices), stored)) {
       $0.removeAll(keepingCapacity: keepCapacity)
@@ -80,7 +80,7 @@ package final class DynamicArray<Element>: Dynamic<[Element]> {
   /// Returns an array whose elements are always `transform` of this one's; it retains this one.
   ///
   /// It calls `transform` once for each new element.
-  package func map<Output>(_ transform: @escaping (Element) -> Output) -> DynamicArray<Output> {
+  public func map<Output>(_ transform: @escaping (Element) -> Output) -> DynamicArray<Output> {
     let derived = DynamicArray<Output>(stored.map(transform))
     derived.source = self
     _ = changed.map { $0.map(transform) }.bind(to: derived) { derived, change in

@@ -4,7 +4,7 @@ extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
   ///
   /// - Parameter loadsAgainOnFailure: Whether loading after a failure is `loading` instead of
   ///   `reloading`.
-  package func deriveObservedLoadingState(
+  public func deriveObservedLoadingState(
     loadsAgainOnFailure: Bool = true
   ) -> SafeSignal<ObservedLoadingState<LoadingValue, LoadingError>> {
     Signal.passing { observer in

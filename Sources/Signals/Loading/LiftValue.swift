@@ -1,6 +1,6 @@
 extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
   /// Applies operators to the loaded values and turns their output into loading states.
-  package func liftValue<NewValue>(
+  public func liftValue<NewValue>(
     _ transform: @escaping (Signal<LoadingValue, LoadingError>) -> Signal<NewValue, LoadingError>
   ) -> LoadingSignal<NewValue, LoadingError> {
     liftValue { transform($0).toLoadingSignal() }
@@ -9,7 +9,7 @@ extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
   /// Applies operators to the loaded values and emits the resulting states.
   ///
   /// `loading` and `failed` states bypass the operators.
-  package func liftValue<NewValue>(
+  public func liftValue<NewValue>(
     _ transform:
       @escaping (Signal<LoadingValue, LoadingError>) -> LoadingSignal<NewValue, LoadingError>
   ) -> LoadingSignal<NewValue, LoadingError> {
@@ -32,7 +32,7 @@ extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
   }
 
   /// Flattens the loading signals that `transform` returns for each loaded value.
-  package func flatMapValue<NewValue>(
+  public func flatMapValue<NewValue>(
     _ strategy: FlattenStrategy = .latest,
     transform: @escaping (LoadingValue) -> LoadingSignal<NewValue, LoadingError>
   ) -> LoadingSignal<NewValue, LoadingError> {
@@ -46,7 +46,7 @@ extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
   }
 
   /// Flattens the loading signals that `transform` returns for each loaded value.
-  package func flatMapValue<NewValue>(
+  public func flatMapValue<NewValue>(
     _ strategy: FlattenStrategy = .latest,
     transform: @escaping (LoadingValue) -> Signal<NewValue, LoadingError>
   ) -> LoadingSignal<NewValue, LoadingError> {

@@ -1,16 +1,16 @@
 /// A value that is loaded when the first observer subscribes, and then kept.
-package final class LoadingProperty<LoadingValue, LoadingError: Error>: PropertyProtocol,
+public final class LoadingProperty<LoadingValue, LoadingError: Error>: PropertyProtocol,
   SignalProtocol, DisposeBagProvider
 {
-  package typealias Element = LoadingState<LoadingValue, LoadingError>
-  package typealias Error = Never
+  public typealias Element = LoadingState<LoadingValue, LoadingError>
+  public typealias Error = Never
 
   private let load: () -> LoadingSignal<LoadingValue, LoadingError>
   private let state = Property<Element>(.loading)
   private var loading: (any Disposable)?
 
   /// - Parameter signalProducer: Returns the signal that loads the value. Called for each load.
-  package init(_ signalProducer: @escaping () -> LoadingSignal<LoadingValue, LoadingError>) {
+  public init(_ signalProducer: @escaping () -> LoadingSignal<LoadingValue, LoadingError>) {
     load = signalProducer
   }
 
@@ -18,18 +18,18 @@ package final class LoadingProperty<LoadingValue, LoadingError: Error>: Property
     loading?.dispose()
   }
 
-  package var bag: DisposeBag { state.bag }
+  public var bag: DisposeBag { state.bag }
 
   /// The current loading state; `loading` before the first observer.
-  package var loadingState: Element { state.value }
+  public var loadingState: Element { state.value }
 
   /// The loaded value, or `nil` if there is none; setting `nil` sets the state to `loading`.
-  package var value: LoadingValue? {
+  public var value: LoadingValue? {
     get { loadingState.value }
     set { state.value = newValue.map { .loaded($0) } ?? .loading }
   }
 
-  package func observe(with observer: @escaping Observer<Element, Never>) -> any Disposable {
+  public func observe(with observer: @escaping Observer<Element, Never>) -> any Disposable {
     if loadingState.isLoading, loading == nil {
       let run = SerialDisposable(otherDisposable: nil)
       loading = run
@@ -46,7 +46,7 @@ package final class LoadingProperty<LoadingValue, LoadingError: Error>: Property
   /// Returns a signal that reloads the value in each run and emits the states.
   ///
   /// - Parameter silently: Whether the property takes only loaded values, and not the other states.
-  package func reload(silently: Bool = true) -> LoadingSignal<LoadingValue, LoadingError> {
+  public func reload(silently: Bool = true) -> LoadingSignal<LoadingValue, LoadingError> {
     LoadingSignal<LoadingValue, LoadingError> { [self] observer in
       if !silently { state.value = .loading }
       observer.receive(.loading)
@@ -64,7 +64,7 @@ package final class LoadingProperty<LoadingValue, LoadingError: Error>: Property
 
 extension SignalProtocol {
   /// Emits each element after reloading a property for it; fails if reloading fails.
-  package func reloading<LoadingValue>(
+  public func reloading<LoadingValue>(
     _ property: LoadingProperty<LoadingValue, Error>
   ) -> Signal<Element, Error> {
     flatMapLatest { (element: Element) -> Signal<Element, Error> in
@@ -75,7 +75,7 @@ extension SignalProtocol {
 
 extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
   /// Emits each value after reloading a property for it.
-  package func reloading<Value>(
+  public func reloading<Value>(
     _ property: LoadingProperty<Value, LoadingError>, strategy: FlattenStrategy = .latest
   ) -> LoadingSignal<LoadingValue, LoadingError> {
     flatMapValue(strategy) { (value: LoadingValue) -> LoadingSignal<LoadingValue, LoadingError> in

@@ -1,33 +1,33 @@
 /// A signal of loading states; a loading failure does not end it.
-package typealias LoadingSignal<LoadingValue, LoadingError: Error> =
+public typealias LoadingSignal<LoadingValue, LoadingError: Error> =
   SafeSignal<LoadingState<LoadingValue, LoadingError>>
 
 extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
-  package typealias LoadingValue = Element.LoadingValue
-  package typealias LoadingError = Element.LoadingError
+  public typealias LoadingValue = Element.LoadingValue
+  public typealias LoadingError = Element.LoadingError
 
   /// Returns a signal that emits `loading` and completes.
-  package static func loading() -> LoadingSignal<LoadingValue, LoadingError> {
+  public static func loading() -> LoadingSignal<LoadingValue, LoadingError> {
     Signal(just: .loading)
   }
 
   /// Returns a signal that emits a loaded value and completes.
-  package static func loaded(_ value: LoadingValue) -> LoadingSignal<LoadingValue, LoadingError> {
+  public static func loaded(_ value: LoadingValue) -> LoadingSignal<LoadingValue, LoadingError> {
     Signal(just: .loaded(value))
   }
 
   /// Returns a signal that emits a loading failure and completes.
-  package static func failed(_ error: LoadingError) -> LoadingSignal<LoadingValue, LoadingError> {
+  public static func failed(_ error: LoadingError) -> LoadingSignal<LoadingValue, LoadingError> {
     Signal(just: .failed(error))
   }
 
   /// Emits only the loaded values.
-  package func value() -> SafeSignal<LoadingValue> {
+  public func value() -> SafeSignal<LoadingValue> {
     compactMap(\.value)
   }
 
   /// Emits the states with `transform` applied to each value.
-  package func mapValue<NewValue>(
+  public func mapValue<NewValue>(
     _ transform: @escaping (LoadingValue) -> NewValue
   ) -> LoadingSignal<NewValue, LoadingError> {
     map { state in
@@ -40,7 +40,7 @@ extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
   }
 
   /// Emits the states with `transform` applied to each error.
-  package func mapLoadingError<NewError>(
+  public func mapLoadingError<NewError>(
     _ transform: @escaping (LoadingError) -> NewError
   ) -> LoadingSignal<LoadingValue, NewError> {
     map { state in
@@ -53,7 +53,7 @@ extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
   }
 
   /// Emits the loaded values; fails with the first loading failure.
-  package func dematerializeLoadingState() -> Signal<LoadingValue, LoadingError> {
+  public func dematerializeLoadingState() -> Signal<LoadingValue, LoadingError> {
     Signal<LoadingValue, LoadingError> { observer in
       observe { event in
         switch event {
@@ -72,7 +72,7 @@ extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
 
 extension SignalProtocol {
   /// Emits `loading`, then each element as `loaded`, and a failure as the last state.
-  package func toLoadingSignal() -> LoadingSignal<Element, Error> {
+  public func toLoadingSignal() -> LoadingSignal<Element, Error> {
     LoadingSignal<Element, Error> { observer in
       observer.receive(.loading)
       return observe { event in

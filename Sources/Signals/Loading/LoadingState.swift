@@ -1,5 +1,5 @@
 /// A state of something that is loaded.
-package protocol LoadingStateProtocol<LoadingValue, LoadingError> {
+public protocol LoadingStateProtocol<LoadingValue, LoadingError> {
   associatedtype LoadingValue
   associatedtype LoadingError: Error
 
@@ -9,31 +9,31 @@ package protocol LoadingStateProtocol<LoadingValue, LoadingError> {
 
 extension LoadingStateProtocol {
   /// Whether the value is being loaded or reloaded.
-  package var isLoading: Bool {
+  public var isLoading: Bool {
     if case .loading = asLoadingState { true } else { false }
   }
 
   /// The value if it is loaded, otherwise `nil`.
-  package var value: LoadingValue? {
+  public var value: LoadingValue? {
     if case .loaded(let value) = asLoadingState { value } else { nil }
   }
 
   /// The error if loading failed, otherwise `nil`.
-  package var error: LoadingError? {
+  public var error: LoadingError? {
     if case .failed(let error) = asLoadingState { error } else { nil }
   }
 }
 
 /// The state of loading a value.
-package enum LoadingState<LoadingValue, LoadingError: Error>: LoadingStateProtocol {
+public enum LoadingState<LoadingValue, LoadingError: Error>: LoadingStateProtocol {
   case loading
   case loaded(LoadingValue)
   case failed(LoadingError)
 
-  package var asLoadingState: LoadingState { self }
+  public var asLoadingState: LoadingState { self }
 
   /// Returns whether the other state is the same case, regardless of value and error.
-  package func isSameStateAs<OtherValue, OtherError>(
+  public func isSameStateAs<OtherValue, OtherError>(
     _ other: LoadingState<OtherValue, OtherError>
   ) -> Bool {
     switch (self, other) {

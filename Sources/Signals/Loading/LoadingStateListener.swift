@@ -1,5 +1,5 @@
 /// An object that presents loading states, for example a view with a spinner.
-package protocol LoadingStateListener: AnyObject {
+public protocol LoadingStateListener: AnyObject {
   /// Presents a state.
   func setLoadingState<LoadingValue, LoadingError>(
     _ state: ObservedLoadingState<LoadingValue, LoadingError>)
@@ -9,12 +9,12 @@ package protocol LoadingStateListener: AnyObject {
 }
 
 extension LoadingStateListener {
-  package var loadingStateListenerNeedsWeakReference: Bool { true }
+  public var loadingStateListenerNeedsWeakReference: Bool { true }
 }
 
 extension SignalProtocol where Element: ObservedLoadingStateProtocol, Error == Never {
   /// Passes each state to a listener, then emits it.
-  package func updateLoadingState(
+  public func updateLoadingState(
     of listener: any LoadingStateListener, context: ExecutionContext = .immediate
   ) -> SafeSignal<ObservedLoadingState<LoadingValue, LoadingError>> {
     let strong = listener.loadingStateListenerNeedsWeakReference ? nil : listener
@@ -34,7 +34,7 @@ extension SignalProtocol where Element: ObservedLoadingStateProtocol, Error == N
   }
 
   /// Passes each state to a listener, and emits only the values.
-  package func consumeLoadingState(
+  public func consumeLoadingState(
     by listener: any LoadingStateListener, context: ExecutionContext = .immediate
   ) -> SafeSignal<LoadingValue> {
     updateLoadingState(of: listener, context: context).value()
@@ -44,7 +44,7 @@ extension SignalProtocol where Element: ObservedLoadingStateProtocol, Error == N
 extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
   /// Derives the observed states, passes each to a listener, then emits it.
   @_disfavoredOverload
-  package func updateLoadingState(
+  public func updateLoadingState(
     of listener: any LoadingStateListener, context: ExecutionContext = .immediate
   ) -> LoadingSignal<LoadingValue, LoadingError> {
     deriveObservedLoadingState().updateLoadingState(of: listener, context: context)
@@ -53,7 +53,7 @@ extension SignalProtocol where Element: LoadingStateProtocol, Error == Never {
 
   /// Derives the observed states, passes each to a listener, and emits only the values.
   @_disfavoredOverload
-  package func consumeLoadingState(
+  public func consumeLoadingState(
     by listener: any LoadingStateListener, context: ExecutionContext = .immediate
   ) -> SafeSignal<LoadingValue> {
     deriveObservedLoadingState().consumeLoadingState(by: listener, context: context)

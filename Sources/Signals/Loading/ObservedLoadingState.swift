@@ -1,24 +1,24 @@
 /// A loading state that depends on the states before it.
-package protocol ObservedLoadingStateProtocol<LoadingValue, LoadingError>: LoadingStateProtocol {
+public protocol ObservedLoadingStateProtocol<LoadingValue, LoadingError>: LoadingStateProtocol {
   /// The state, with the distinction between loading and reloading.
   var asObservedLoadingState: ObservedLoadingState<LoadingValue, LoadingError> { get }
 }
 
 extension ObservedLoadingStateProtocol {
   /// Whether the value is being reloaded.
-  package var isReloading: Bool {
+  public var isReloading: Bool {
     if case .reloading = asObservedLoadingState { true } else { false }
   }
 }
 
 /// The state of loading a value, with the distinction between loading and reloading.
-package enum ObservedLoadingState<LoadingValue, LoadingError: Error>: ObservedLoadingStateProtocol {
+public enum ObservedLoadingState<LoadingValue, LoadingError: Error>: ObservedLoadingStateProtocol {
   case loading
   case reloading
   case loaded(LoadingValue)
   case failed(LoadingError)
 
-  package var asLoadingState: LoadingState<LoadingValue, LoadingError> {
+  public var asLoadingState: LoadingState<LoadingValue, LoadingError> {
     switch self {
     case .loading, .reloading: .loading
     case .loaded(let value): .loaded(value)
@@ -26,7 +26,7 @@ package enum ObservedLoadingState<LoadingValue, LoadingError: Error>: ObservedLo
     }
   }
 
-  package var asObservedLoadingState: ObservedLoadingState { self }
+  public var asObservedLoadingState: ObservedLoadingState { self }
 }
 
 extension ObservedLoadingState: Equatable where LoadingValue: Equatable, LoadingError: Equatable {}

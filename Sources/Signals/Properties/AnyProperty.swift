@@ -2,14 +2,12 @@
 ///
 /// It retains its sources. A derived value is computed once for each change, however many observers
 /// it has. Its observers never see a mixture of old and new sources.
-@usableFromInline
-package final class AnyProperty<Value>: PropertyProtocol, DerivableProperty {
-  @usableFromInline
-  package let node: ValueNode<Value>
+public final class AnyProperty<Value>: PropertyProtocol, DerivableProperty {
+  public let node: ValueNode<Value>
   private let sources: [AnyObject]
 
   /// Creates a read-only view of a property.
-  package init(property: Property<Value>) {
+  public init(property: Property<Value>) {
     node = property
     sources = []
   }
@@ -22,14 +20,13 @@ package final class AnyProperty<Value>: PropertyProtocol, DerivableProperty {
   }
 
   /// The current value; a derived one is up to date even while changes are propagating.
-  @usableFromInline
-  package var value: Value {
+  public var value: Value {
     node.refresh()
     return node.stored
   }
 
   @inlinable
-  package func observe(with observer: @escaping Observer<Value, Never>) -> any Disposable {
+  public func observe(with observer: @escaping Observer<Value, Never>) -> any Disposable {
     node.observe(with: observer)
   }
 }

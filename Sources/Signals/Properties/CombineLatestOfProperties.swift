@@ -1,6 +1,6 @@
 /// Returns a property that combines the current values of two properties.
 @inlinable
-package func combineLatest<A: DerivableProperty, B: DerivableProperty, Output>(
+public func combineLatest<A: DerivableProperty, B: DerivableProperty, Output>(
   _ a: A, _ b: B, combine: @escaping (A.Element, B.Element) -> Output
 ) -> AnyProperty<Output> {
   a.combineLatest(with: b, combine: combine)
@@ -8,7 +8,7 @@ package func combineLatest<A: DerivableProperty, B: DerivableProperty, Output>(
 
 /// Returns a property with the current values of two properties.
 @inlinable
-package func combineLatest<A: DerivableProperty, B: DerivableProperty>(
+public func combineLatest<A: DerivableProperty, B: DerivableProperty>(
   _ a: A, _ b: B
 ) -> AnyProperty<(A.Element, B.Element)> {
   a.combineLatest(with: b)
@@ -16,7 +16,7 @@ package func combineLatest<A: DerivableProperty, B: DerivableProperty>(
 
 /// Returns a property that combines the current values of three properties.
 @inlinable
-package func combineLatest<
+public func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, Output
 >(
   _ a: A, _ b: B, _ c: C, combine: @escaping (A.Element, B.Element, C.Element) -> Output
@@ -26,7 +26,7 @@ package func combineLatest<
 
 /// Returns a property with the current values of three properties.
 @inlinable
-package func combineLatest<A: DerivableProperty, B: DerivableProperty, C: DerivableProperty>(
+public func combineLatest<A: DerivableProperty, B: DerivableProperty, C: DerivableProperty>(
   _ a: A, _ b: B, _ c: C
 ) -> AnyProperty<(A.Element, B.Element, C.Element)> {
   derived(a, b, c) { ($0, $1, $2) }
@@ -34,7 +34,7 @@ package func combineLatest<A: DerivableProperty, B: DerivableProperty, C: Deriva
 
 /// Returns a property that combines the current values of four properties.
 @inlinable
-package func combineLatest<
+public func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty, Output
 >(
   _ a: A, _ b: B, _ c: C, _ d: D,
@@ -45,7 +45,7 @@ package func combineLatest<
 
 /// Returns a property with the current values of four properties.
 @inlinable
-package func combineLatest<
+public func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty
 >(
   _ a: A, _ b: B, _ c: C, _ d: D
@@ -55,7 +55,7 @@ package func combineLatest<
 
 /// Returns a property that combines the current values of five properties.
 @inlinable
-package func combineLatest<
+public func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty,
   E: DerivableProperty, Output
 >(
@@ -67,7 +67,7 @@ package func combineLatest<
 
 /// Returns a property with the current values of five properties.
 @inlinable
-package func combineLatest<
+public func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty,
   E: DerivableProperty
 >(
@@ -78,7 +78,7 @@ package func combineLatest<
 
 /// Returns a property that combines the current values of six properties.
 @inlinable
-package func combineLatest<
+public func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty,
   E: DerivableProperty, F: DerivableProperty, Output
 >(
@@ -90,7 +90,7 @@ package func combineLatest<
 
 /// Returns a property with the current values of six properties.
 @inlinable
-package func combineLatest<
+public func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty,
   E: DerivableProperty, F: DerivableProperty
 >(

@@ -2,25 +2,25 @@
 ///
 /// It is a description and stores no value. A reader recomputes the value after changes, once for
 /// several changes. Readers of values with equal identities share the computation.
-package struct Computed<Value> {
+public struct Computed<Value> {
   /// The identity of the value; values with equal identities are equal.
-  package let identity: Identity
+  public let identity: Identity
 
   /// Computes the current value.
-  package let value: () -> Value
+  public let value: () -> Value
 
   /// Emits when the value may have changed since the run started.
-  package let changes: SafeSignal<Void>
+  public let changes: SafeSignal<Void>
 
   /// - Parameter identity: Covers everything that the value depends on.
-  package init(
+  public init(
     _ identity: Identity, changes: SafeSignal<Void>, value: @escaping () -> Value
   ) {
     (self.identity, self.changes, self.value) = (identity, changes, value)
   }
 
   /// Returns the value converted to `type`.
-  package func value<Shown: Rendering>(
+  public func value<Shown: Rendering>(
     as type: Shown.Type
   ) -> Computed<Shown> where Shown.Value == Value {
     Computed<Shown>(identity.shown(as: type), changes: changes) { [value] in Shown(value()) }
@@ -28,14 +28,14 @@ package struct Computed<Value> {
 }
 
 /// A presentation that depends only on the value, so that all readers can share it.
-package protocol Rendering {
+public protocol Rendering {
   associatedtype Value
 
   init(_ value: Value)
 }
 
 /// The identity of a description: equal for descriptions of the same value.
-package struct Identity: Hashable {
+public struct Identity: Hashable {
   private let parts: [AnyHashable]
 
   private init(parts: [AnyHashable]) {
@@ -45,12 +45,12 @@ package struct Identity: Hashable {
   /// - Parameters:
   ///   - owner: The object that the value belongs to. The description must retain it.
   ///   - parts: The values that identify the description among those of the owner.
-  package init(_ owner: AnyObject, _ parts: AnyHashable...) {
+  public init(_ owner: AnyObject, _ parts: AnyHashable...) {
     self.parts = [ObjectIdentifier(owner)] + parts
   }
 
   /// Returns the identity of the same value presented as `type`.
-  package func shown<Shown>(as type: Shown.Type) -> Identity {
+  public func shown<Shown>(as type: Shown.Type) -> Identity {
     Identity(parts: parts + [ObjectIdentifier(type)])
   }
 }

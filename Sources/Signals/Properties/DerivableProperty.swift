@@ -2,8 +2,7 @@
 ///
 /// A derived property changes once for each change of a source, or once for several changes made in
 /// ``inOneTurn(_:change:)``.
-@usableFromInline
-package protocol DerivableProperty<Element>: AnyObject, SignalProtocol where Error == Never {
+public protocol DerivableProperty<Element>: AnyObject, SignalProtocol where Error == Never {
   /// The node that stores the value and the links of its dependents.
   var node: ValueNode<Element> { get }
 }
@@ -11,14 +10,14 @@ package protocol DerivableProperty<Element>: AnyObject, SignalProtocol where Err
 extension DerivableProperty {
   /// Returns a property whose value is `transform` applied to this one's.
   @inlinable
-  package func map<Output>(_ transform: @escaping (Element) -> Output) -> AnyProperty<Output> {
+  public func map<Output>(_ transform: @escaping (Element) -> Output) -> AnyProperty<Output> {
     let input = DerivedInput(node)
     return AnyProperty(DerivedNode([input]) { transform(input.value) }, from: [self])
   }
 
   /// Returns a property that combines the current values of this property and another.
   @inlinable
-  package func combineLatest<Other: DerivableProperty, Output>(
+  public func combineLatest<Other: DerivableProperty, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
   ) -> AnyProperty<Output> {
     let (first, second) = (DerivedInput(node), DerivedInput(other.node))
@@ -28,7 +27,7 @@ extension DerivableProperty {
 
   /// Returns a property with the current values of this property and another.
   @inlinable
-  package func combineLatest<Other: DerivableProperty>(
+  public func combineLatest<Other: DerivableProperty>(
     with other: Other
   ) -> AnyProperty<(Element, Other.Element)> {
     combineLatest(with: other) { ($0, $1) }

@@ -1,7 +1,7 @@
 /// An object that emits before it changes.
 ///
 /// By default it emits before each change of its ``Published`` properties.
-package protocol ObservableObject: AnyObject {
+public protocol ObservableObject: AnyObject {
   associatedtype ObjectWillChangeSignal: SignalProtocol = SafeSignal<Void>
   where ObjectWillChangeSignal.Error == Never
 
@@ -10,7 +10,7 @@ package protocol ObservableObject: AnyObject {
 }
 
 extension ObservableObject where ObjectWillChangeSignal == SafeSignal<Void> {
-  package var objectWillChange: SafeSignal<Void> {
+  public var objectWillChange: SafeSignal<Void> {
     var changes: [SafeSignal<Void>] = []
     var mirror: Mirror? = Mirror(reflecting: self)
     while let present = mirror {

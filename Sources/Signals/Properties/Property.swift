@@ -3,18 +3,17 @@
 /// An observer receives the current value at once, then each new value. It receives the completion
 /// when the property is deallocated. A value set during a delivery is sent after that delivery, so
 /// every observer ends with the newest value. ``value`` changes at once.
-@usableFromInline
-package final class Property<Value>: ValueNode<Value>, PropertyProtocol, DerivableProperty,
+public final class Property<Value>: ValueNode<Value>, PropertyProtocol, DerivableProperty,
   DisposeBagProvider
 {
   @inlinable
-  package override init(_ value: Value) {
+  public override init(_ value: Value) {
     super.init(value)
   }
 
   /// The current value; during a delivery it is the newest one.
   @inlinable
-  package var value: Value {
+  public var value: Value {
     get { stored }
     set { if isTerminated { stored = newValue } else { on(.next(newValue)) } }
   }
@@ -23,23 +22,22 @@ package final class Property<Value>: ValueNode<Value>, PropertyProtocol, Derivab
   ///
   /// It avoids the copy of a large value that `value = …` makes.
   @inlinable
-  package func update<Result>(_ body: (inout Value) -> Result) -> Result {
+  public func update<Result>(_ body: (inout Value) -> Result) -> Result {
     let result = body(&stored)
     if isObserved { on(.next(stored)) } else { version &+= 1 }
     return result
   }
 
   /// Changes the value without notifying the observers.
-  package func silentUpdate(value: Value) {
+  public func silentUpdate(value: Value) {
     stored = value
     version &+= 1
   }
 
   /// A read-only view of this property.
-  package var readOnlyView: AnyProperty<Value> { AnyProperty(property: self) }
+  public var readOnlyView: AnyProperty<Value> { AnyProperty(property: self) }
 
-  package var bag: DisposeBag { disposeBag }
+  public var bag: DisposeBag { disposeBag }
 
-  @usableFromInline
-  package var node: ValueNode<Value> { self }
+  public var node: ValueNode<Value> { self }
 }

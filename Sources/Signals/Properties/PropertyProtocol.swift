@@ -1,7 +1,6 @@
 /// A type with a readable value.
 // The misspelled associated type is ReactiveKit's.
-@usableFromInline
-package protocol PropertyProtocol {
+public protocol PropertyProtocol {
   associatedtype ProperyElement
 
   /// The current value.

@@ -1,14 +1,14 @@
 /// A property of an object that emits before and after it changes.
 @propertyWrapper
-package struct Published<Value> {
+public struct Published<Value> {
   private let property: Property<Value>
   private let willChangeSubject = PassthroughSubject<Void, Never>()
 
-  package init(wrappedValue: Value) {
+  public init(wrappedValue: Value) {
     property = Property(wrappedValue)
   }
 
-  package var wrappedValue: Value {
+  public var wrappedValue: Value {
     get { property.value }
     nonmutating set {
       willChangeSubject.send()
@@ -17,16 +17,16 @@ package struct Published<Value> {
   }
 
   /// A signal of the current value, then of each new value.
-  package var projectedValue: Publisher { Publisher(property: property) }
+  public var projectedValue: Publisher { Publisher(property: property) }
 
   /// The signal of a ``Published`` property.
-  package struct Publisher: SignalProtocol {
-    package typealias Element = Value
-    package typealias Error = Never
+  public struct Publisher: SignalProtocol {
+    public typealias Element = Value
+    public typealias Error = Never
 
     fileprivate let property: Property<Value>
 
-    package func observe(with observer: @escaping Observer<Value, Never>) -> any Disposable {
+    public func observe(with observer: @escaping Observer<Value, Never>) -> any Disposable {
       property.observe(with: observer)
     }
   }

@@ -1,7 +1,7 @@
 /// Changes several properties at once; derived properties change after all of them.
 ///
 /// Each property sends all its new values to its observers after `change` returns.
-package func inOneTurn<each Property: DerivableProperty>(
+public func inOneTurn<each Property: DerivableProperty>(
   _ property: repeat each Property, change: () -> Void
 ) {
   var turns: [any TurnTaking] = []

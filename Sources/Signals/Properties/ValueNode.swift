@@ -1,6 +1,5 @@
 /// A value with its observers and its derived properties.
-@usableFromInline
-package class ValueNode<Value>: Subject<Value, Never> {
+public class ValueNode<Value>: Subject<Value, Never> {
   @usableFromInline
   final var stored: Value
 
@@ -10,7 +9,6 @@ package class ValueNode<Value>: Subject<Value, Never> {
     super.init()
   }
 
-  @usableFromInline
   deinit {
     endDerived()
     completeInDeinit()

@@ -9,7 +9,7 @@ infix operator ++ : DisposalPrecedence
 /// Binds the observable to the observer.
 @_disfavoredOverload
 @discardableResult
-package func <~ <Observer: BindableProtocol, Observable: SignalProtocol>(
+public func <~ <Observer: BindableProtocol, Observable: SignalProtocol>(
   observer: Observer, observable: Observable
 ) -> any Disposable where Observable.Error == Never, Observer.Element == Observable.Element {
   observable.bind(to: observer)
@@ -18,7 +18,7 @@ package func <~ <Observer: BindableProtocol, Observable: SignalProtocol>(
 /// Binds the observable to the observer, which takes optionals.
 @_disfavoredOverload
 @discardableResult
-package func <~ <Observer: BindableProtocol, Observable: SignalProtocol>(
+public func <~ <Observer: BindableProtocol, Observable: SignalProtocol>(
   observer: Observer, observable: Observable
 ) -> any Disposable where Observable.Error == Never, Observer.Element == Observable.Element? {
   observable.bind(to: observer)
@@ -26,7 +26,7 @@ package func <~ <Observer: BindableProtocol, Observable: SignalProtocol>(
 
 /// Calls the closure with each element, until the returned disposable is disposed.
 @discardableResult
-package func <~ <Observable: SignalProtocol>(
+public func <~ <Observable: SignalProtocol>(
   observer: @escaping (Observable.Element) -> Void, observable: Observable
 ) -> any Disposable where Observable.Error == Never {
   observable.observeNext(with: observer)
@@ -35,7 +35,7 @@ package func <~ <Observable: SignalProtocol>(
 /// Binds the observable to the observer.
 @_disfavoredOverload
 @discardableResult
-package func ~> <Observable: SignalProtocol, Observer: BindableProtocol>(
+public func ~> <Observable: SignalProtocol, Observer: BindableProtocol>(
   observable: Observable, observer: Observer
 ) -> any Disposable where Observable.Error == Never, Observer.Element == Observable.Element {
   observable.bind(to: observer)
@@ -44,7 +44,7 @@ package func ~> <Observable: SignalProtocol, Observer: BindableProtocol>(
 /// Binds the observable to the observer, which takes optionals.
 @_disfavoredOverload
 @discardableResult
-package func ~> <Observable: SignalProtocol, Observer: BindableProtocol>(
+public func ~> <Observable: SignalProtocol, Observer: BindableProtocol>(
   observable: Observable, observer: Observer
 ) -> any Disposable where Observable.Error == Never, Observer.Element == Observable.Element? {
   observable.bind(to: observer)
@@ -52,7 +52,7 @@ package func ~> <Observable: SignalProtocol, Observer: BindableProtocol>(
 
 /// Calls the closure with each element, until the returned disposable is disposed.
 @discardableResult
-package func ~> <Observable: SignalProtocol>(
+public func ~> <Observable: SignalProtocol>(
   observable: Observable, observer: @escaping (Observable.Element) -> Void
 ) -> any Disposable where Observable.Error == Never {
   observable.observeNext(with: observer)
@@ -60,14 +60,14 @@ package func ~> <Observable: SignalProtocol>(
 
 /// Adds a disposable to a bag, and returns the bag.
 @discardableResult
-package func ++ <Bag: DisposeBagProtocol>(bag: Bag, disposable: any Disposable) -> Bag {
+public func ++ <Bag: DisposeBagProtocol>(bag: Bag, disposable: any Disposable) -> Bag {
   bag.add(disposable: disposable)
   return bag
 }
 
 /// Adds a disposable to a composite, and returns the composite.
 @discardableResult
-package func ++ (
+public func ++ (
   composite: CompositeDisposable, disposable: any Disposable
 ) -> CompositeDisposable {
   composite.add(disposable: disposable)

@@ -1,56 +1,56 @@
-/// A signal that starts when it is told to.
-package protocol ConnectableSignalProtocol<Element, Error>: SignalProtocol {
+/// A signal that starts when ``connect()`` is called.
+public protocol ConnectableSignalProtocol<Element, Error>: SignalProtocol {
   /// Starts the signal.
   ///
-  /// - Returns: What ends it; disposed already if the signal has ended.
+  /// - Returns: A disposable that ends the run; already disposed if the signal has ended.
   func connect() -> any Disposable
 }
 
-/// One run of a signal for all observers, through a subject.
-package final class ConnectableSignal<Source: SignalProtocol>: ConnectableSignalProtocol {
-  package typealias Element = Source.Element
-  package typealias Error = Source.Error
+/// A signal whose observers share one run, through a subject.
+public final class ConnectableSignal<Source: SignalProtocol>: ConnectableSignalProtocol {
+  public typealias Element = Source.Element
+  public typealias Error = Source.Error
 
   private let source: Source
   private let subject: Subject<Element, Error>
   private let live = LiveNode("ConnectableSignal")
 
-  package init(source: Source, subject: Subject<Element, Error>) {
+  public init(source: Source, subject: Subject<Element, Error>) {
     self.source = source
     self.subject = subject
   }
 
-  package func connect() -> any Disposable {
+  public func connect() -> any Disposable {
     subject.isTerminated ? EndedDisposable() : source.observe(with: subject)
   }
 
-  package func observe(with observer: @escaping Observer<Element, Error>) -> any Disposable {
+  public func observe(with observer: @escaping Observer<Element, Error>) -> any Disposable {
     subject.observe(with: observer)
   }
 }
 
 extension SignalProtocol {
-  /// One run for all observers, through the subject that is made.
-  package func multicast(
+  /// Shares one run among all observers, through the subject that `createSubject` returns.
+  public func multicast(
     _ createSubject: () -> Subject<Element, Error>
   ) -> ConnectableSignal<Self> {
     ConnectableSignal(source: self, subject: createSubject())
   }
 
-  /// One run for all observers, through a subject.
-  package func multicast(subject: Subject<Element, Error>) -> ConnectableSignal<Self> {
+  /// Shares one run among all observers, through a subject.
+  public func multicast(subject: Subject<Element, Error>) -> ConnectableSignal<Self> {
     ConnectableSignal(source: self, subject: subject)
   }
 
-  /// One run for all observers; who comes later misses what was.
-  package func publish() -> ConnectableSignal<Self> {
+  /// Shares one run among all observers; a late observer misses earlier elements.
+  public func publish() -> ConnectableSignal<Self> {
     multicast(subject: PassthroughSubject())
   }
 
-  /// One run for all observers; who comes later is told the last elements first.
+  /// Shares one run among all observers; a late observer first receives the last elements.
   ///
-  /// - Parameter limit: How many at most; ``Swift/Int/unbounded`` for all.
-  package func replay(limit: Int = 1) -> ConnectableSignal<Self> {
+  /// - Parameter limit: The maximum number of replayed elements; ``Swift/Int/unbounded`` for all.
+  public func replay(limit: Int = 1) -> ConnectableSignal<Self> {
     switch limit {
     case ...0: multicast(subject: PassthroughSubject())
     case 1: multicast(subject: ReplayOneSubject())

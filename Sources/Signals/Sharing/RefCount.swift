@@ -1,8 +1,8 @@
 extension ConnectableSignalProtocol {
-  /// Starts with the first observer and ends when so few are left.
+  /// Connects at the first observer, and disconnects when the number of observers falls to a limit.
   ///
-  /// - Parameter disconnectCount: How few; a negative number for never.
-  package func refCount(disconnectCount: Int = 0) -> Signal<Element, Error> {
+  /// - Parameter disconnectCount: The limit; a negative number means never.
+  public func refCount(disconnectCount: Int = 0) -> Signal<Element, Error> {
     let connection = SharedConnection(connect: connect, disconnectCount: disconnectCount)
     return Signal { observer in
       connection.observe { self.observe(with: observer.on) }
@@ -10,7 +10,7 @@ extension ConnectableSignalProtocol {
   }
 }
 
-/// The connection that the observers of a shared signal have in common.
+/// The connection that all observers of a shared signal use.
 private final class SharedConnection {
   private let connect: () -> any Disposable
   private let disconnectCount: Int
@@ -27,7 +27,7 @@ private final class SharedConnection {
     count += 1
     let run = start()
     if connection == nil {
-      // Before the call, so that an observer that comes meanwhile does not connect again.
+      // Set before the call, so that an observer added by the call does not connect again.
       let serial = SerialDisposable(otherDisposable: nil)
       connection = serial
       serial.otherDisposable = connect()
@@ -44,19 +44,21 @@ private final class SharedConnection {
 }
 
 extension SignalProtocol {
-  /// One run for all observers, from the first until the last has left.
+  /// Shares one run among all observers, from the first until the last is disposed.
   ///
   /// - Parameters:
-  ///   - limit: How many of the last elements a newcomer is told; ``Swift/Int/unbounded`` for all.
-  ///   - keepAlive: Whether the run goes on when the last observer has left.
-  package func share(limit: Int = 1, keepAlive: Bool = false) -> Signal<Element, Error> {
+  ///   - limit: The maximum number of elements replayed to a late observer;
+  ///     ``Swift/Int/unbounded`` for all.
+  ///   - keepAlive: Whether the run continues after the last observer is disposed.
+  public func share(limit: Int = 1, keepAlive: Bool = false) -> Signal<Element, Error> {
     replay(limit: limit).refCount(disconnectCount: keepAlive ? .min : 0)
   }
 }
 
 extension SignalProtocol where Element: LoadingStateProtocol {
-  /// One run for all observers; who comes later is told the last values, or the failure, first.
-  package func replayValues(
+  /// Shares one run among all observers; a late observer first receives the last values or the
+  /// failure.
+  public func replayValues(
     limit: Int = 1
   ) -> ConnectableSignal<Signal<LoadingState<Element.LoadingValue, Element.LoadingError>, Error>> {
     let states = map(\.asLoadingState)
@@ -64,8 +66,10 @@ extension SignalProtocol where Element: LoadingStateProtocol {
     return states.multicast(subject: ReplayLoadingValueSubject(bufferSize: limit))
   }
 
-  /// One run for all observers, from the first until the last has left.
-  package func shareReplayValues(
+  /// Shares one run among all observers, from the first until the last is disposed.
+  ///
+  /// A late observer first receives the last values or the failure.
+  public func shareReplayValues(
     limit: Int = 1
   ) -> Signal<LoadingState<Element.LoadingValue, Element.LoadingError>, Error> {
     replayValues(limit: limit).refCount()

@@ -1,24 +1,24 @@
 /// A subject with a separate set of observers for each key.
 ///
 /// Sending an element costs only the observers of its key, however many keys are observed.
-package final class KeyedSubject<Key: Hashable, Element> {
+public final class KeyedSubject<Key: Hashable, Element> {
   private typealias Elements = PassthroughSubject<Element, Never>
 
   private var subjects: [Key: Elements] = [:]
 
-  package init() {}
+  public init() {}
 
   /// Whether no key has observers.
-  package var isEmpty: Bool { subjects.isEmpty }
+  public var isEmpty: Bool { subjects.isEmpty }
 
   /// The keys that have observers, in no particular order.
-  package var keys: some Collection<Key> { subjects.keys }
+  public var keys: some Collection<Key> { subjects.keys }
 
   /// Sends an element to the observers of `key`.
-  package func send(_ element: Element, to key: Key) { subjects[key]?.send(element) }
+  public func send(_ element: Element, to key: Key) { subjects[key]?.send(element) }
 
   /// Returns a signal of the elements sent to `key` after a run has started.
-  package func elements(of key: Key) -> SafeSignal<Element> {
+  public func elements(of key: Key) -> SafeSignal<Element> {
     SafeSignal { [self] observer in
       let subject = subjects[key] ?? Elements()
       subjects[key] = subject

@@ -7,8 +7,7 @@
 ///
 /// It is not generic, so that propagation runs no generic code except computing and delivering
 /// values.
-@usableFromInline
-package class ObservedSource {
+public class ObservedSource {
   /// A number that increases with each change, so that derived values can detect stale inputs.
   @usableFromInline
   final var version = 0

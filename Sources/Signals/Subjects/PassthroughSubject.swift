@@ -1,8 +1,7 @@
 /// A subject that replays nothing to later observers, except the terminal event.
-@usableFromInline
-package final class PassthroughSubject<Element, Error: Swift.Error>: Subject<Element, Error> {
+public final class PassthroughSubject<Element, Error: Swift.Error>: Subject<Element, Error> {
   @inlinable
-  package override init() {
+  public override init() {
     super.init()
   }
 }

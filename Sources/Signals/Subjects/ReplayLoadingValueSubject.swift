@@ -1,16 +1,16 @@
 /// A subject of loading states that replays the last values or the failure, and the terminal event.
 ///
 /// Before the first value or failure it replays `loading`, if that was sent.
-package final class ReplayLoadingValueSubject<Value, LoadingError: Error, Failure: Error>:
+public final class ReplayLoadingValueSubject<Value, LoadingError: Error, Failure: Error>:
   Subject<LoadingState<Value, LoadingError>, Failure>
 {
   /// The maximum number of values to replay.
-  package let bufferSize: Int
+  public let bufferSize: Int
   private var isLoading = false
   private var last: [Element] = []
 
   /// Creates a subject that replays up to `bufferSize` values; ``Swift/Int/unbounded`` replays all.
-  package init(bufferSize: Int = 1) {
+  public init(bufferSize: Int = 1) {
     self.bufferSize = bufferSize
     super.init()
   }

@@ -1,10 +1,8 @@
 /// A subject that replays the last element and the terminal event to each new observer.
-@usableFromInline
-package final class ReplayOneSubject<Element, Error: Swift.Error>: Subject<Element, Error> {
+public final class ReplayOneSubject<Element, Error: Swift.Error>: Subject<Element, Error> {
   private var last: Element?
 
-  @usableFromInline
-  package override init() {
+  public override init() {
     super.init()
   }
 

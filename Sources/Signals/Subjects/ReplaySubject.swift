@@ -1,14 +1,14 @@
 /// A subject that replays the last elements and the terminal event to each new observer.
-package final class ReplaySubject<Element, Error: Swift.Error>: Subject<Element, Error> {
+public final class ReplaySubject<Element, Error: Swift.Error>: Subject<Element, Error> {
   /// The maximum number of elements to replay.
-  package let bufferSize: Int
+  public let bufferSize: Int
   private var last: ContiguousArray<Element> = []
   /// The index of the oldest element once the ring buffer is full.
   private var head = 0
 
   /// Creates a subject that replays up to `bufferSize` elements; ``Swift/Int/unbounded`` replays
   /// all.
-  package init(bufferSize: Int = 1) {
+  public init(bufferSize: Int = 1) {
     self.bufferSize = max(0, bufferSize)
     super.init()
   }
@@ -33,5 +33,5 @@ package final class ReplaySubject<Element, Error: Swift.Error>: Subject<Element,
 
 extension Int {
   /// A buffer size without a limit.
-  package static var unbounded: Int { .max }
+  public static var unbounded: Int { .max }
 }

@@ -1,8 +1,8 @@
 /// A subject that never fails.
-package typealias SafePassthroughSubject<Element> = PassthroughSubject<Element, Never>
+public typealias SafePassthroughSubject<Element> = PassthroughSubject<Element, Never>
 
 /// A replaying subject that never fails.
-package typealias SafeReplaySubject<Element> = ReplaySubject<Element, Never>
+public typealias SafeReplaySubject<Element> = ReplaySubject<Element, Never>
 
 /// A subject that replays one element and never fails.
-package typealias SafeReplayOneSubject<Element> = ReplayOneSubject<Element, Never>
+public typealias SafeReplayOneSubject<Element> = ReplayOneSubject<Element, Never>

@@ -31,7 +31,7 @@ extension Subject {
   @usableFromInline
   func completeInDeinit() {
     guard !isTerminated else { return }
-    isTerminated = true
+    hasEnded = true
     for entry in entries { entry.observation.source = nil }
     for entry in entries where entry.observation.isLive { entry.observer?(.completed) }
   }

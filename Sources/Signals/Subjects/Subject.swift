@@ -4,10 +4,8 @@
 /// that delivery is done, so that all observers see the same order. An observer added during a
 /// delivery receives only events sent after it was added. A disposed observer receives nothing
 /// more. An observer added after the end receives the terminal event.
-@usableFromInline
-package class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProtocol {
-  @usableFromInline
-  package typealias Event = Signal<Element, Error>.Event
+public class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProtocol {
+  public typealias Event = Signal<Element, Error>.Event
 
   /// An observer, `nil` once it is disposed, with its observation.
   @usableFromInline
@@ -42,14 +40,14 @@ package class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProto
   final let live = LiveNode("Subject")
 
   /// A bag that is disposed when the subject is deallocated.
-  package private(set) final lazy var disposeBag = DisposeBag()
+  public private(set) final lazy var disposeBag = DisposeBag()
 
   /// Whether the terminal event was sent.
-  @usableFromInline
-  package internal(set) final var isTerminated = false
+  public final var isTerminated: Bool { hasEnded }
+  @usableFromInline final var hasEnded = false
 
   @inlinable
-  package override init() {
+  public override init() {
     super.init()
   }
 
@@ -60,18 +58,18 @@ package class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProto
 
   /// Whether the subject has observers.
   @inlinable
-  package final var hasObservers: Bool { entries.count > gaps }
+  public final var hasObservers: Bool { entries.count > gaps }
 
   @inlinable
-  package final func send(_ element: Element) {
+  public final func send(_ element: Element) {
     on(.next(element))
   }
 
   @inlinable
-  package final func on(_ event: Event) {
+  public final func on(_ event: Event) {
     guard !isTerminated else { return }
     if event.isTerminal {
-      isTerminated = true
+      hasEnded = true
       terminal = event
     }
     willSend(event)
@@ -83,7 +81,7 @@ package class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProto
   }
 
   @inlinable
-  package final func observe(with observer: @escaping Observer<Element, Error>) -> any Disposable {
+  public final func observe(with observer: @escaping Observer<Element, Error>) -> any Disposable {
     guard !isTerminated else { return observeEnded(with: observer) }
     let observation = Observation(of: self, at: entries.count) { source, index in
       (source as? Subject)?.remove(at: index)

@@ -2,7 +2,7 @@ extension SignalProtocol {
   /// Emits an element once no other follows it for `seconds`.
   ///
   /// At completion it emits the pending element.
-  package func debounce(for seconds: Double, queue scheduler: any Scheduler)
+  public func debounce(for seconds: Double, queue scheduler: any Scheduler)
     -> Signal<Element, Error>
   {
     Signal { observer in

@@ -1,6 +1,6 @@
 extension SignalProtocol {
   /// Emits each event, including the terminal one, `interval` seconds later.
-  package func delay(interval: Double, on scheduler: any Scheduler) -> Signal<Element, Error> {
+  public func delay(interval: Double, on scheduler: any Scheduler) -> Signal<Element, Error> {
     Signal { observer in
       let events = TimedEvents(observer, on: scheduler)
       let run = observe { events.add($0, after: interval) }
@@ -9,12 +9,12 @@ extension SignalProtocol {
   }
 
   /// Emits each event, including the terminal one, in a separate call from the scheduler.
-  package func receive(on scheduler: any Scheduler) -> Signal<Element, Error> {
+  public func receive(on scheduler: any Scheduler) -> Signal<Element, Error> {
     delay(interval: 0, on: scheduler)
   }
 
   /// Starts each run in a call from the scheduler.
-  package func subscribe(on scheduler: any Scheduler) -> Signal<Element, Error> {
+  public func subscribe(on scheduler: any Scheduler) -> Signal<Element, Error> {
     Signal { observer in
       let current = SerialDisposable(otherDisposable: nil)
       current.otherDisposable = scheduler.schedule {

@@ -1,6 +1,6 @@
 extension SignalProtocol {
   /// Drops the elements that arrive within `seconds` of the start of a run.
-  package func dropFirst(for seconds: Double, on scheduler: any Scheduler)
+  public func dropFirst(for seconds: Double, on scheduler: any Scheduler)
     -> Signal<Element, Error>
   {
     Signal { observer in

@@ -1,13 +1,13 @@
 extension Signal {
   /// Creates a signal that emits an element after `interval` seconds and completes.
-  package init(just element: Element, after interval: Double, queue scheduler: any Scheduler) {
+  public init(just element: Element, after interval: Double, queue scheduler: any Scheduler) {
     self = Signal(just: element).delay(interval: interval, on: scheduler)
   }
 
   /// Creates a signal that emits the next element of a sequence every `interval` seconds.
   ///
   /// It completes one interval after the last element.
-  package init<Elements: Sequence<Element>>(
+  public init<Elements: Sequence<Element>>(
     sequence: Elements, interval: Double, queue scheduler: any Scheduler
   ) {
     self.init { observer in
@@ -28,7 +28,7 @@ extension Signal {
 
 extension Signal where Element == Int {
   /// Returns a signal that emits 0, 1, 2 and so on, one every given number of seconds.
-  package static func interval(_ seconds: Double, queue scheduler: any Scheduler) -> Signal {
+  public static func interval(_ seconds: Double, queue scheduler: any Scheduler) -> Signal {
     Signal(sequence: 0..., interval: seconds, queue: scheduler)
   }
 }

@@ -1,6 +1,6 @@
 extension SignalProtocol {
   /// Emits the newest element every `interval` seconds, if one has arrived since the last time.
-  package func sample(interval: Double, on scheduler: any Scheduler) -> Signal<Element, Error> {
+  public func sample(interval: Double, on scheduler: any Scheduler) -> Signal<Element, Error> {
     Signal { observer in
       let timer = SerialDisposable(otherDisposable: nil)
       var newest: Element?

@@ -1,5 +1,5 @@
 /// A source of delayed calls, and the only clock of signals.
-package protocol Scheduler: AnyObject {
+public protocol Scheduler: AnyObject {
   /// Calls `action` once, on the thread of the signals.
   ///
   /// Actions that are due at the same moment run in the order in which they were scheduled.
@@ -12,13 +12,13 @@ package protocol Scheduler: AnyObject {
 extension Scheduler {
   /// Calls `action` after the code that is currently running.
   @discardableResult
-  package func schedule(_ action: @escaping () -> Void) -> any Disposable {
+  public func schedule(_ action: @escaping () -> Void) -> any Disposable {
     schedule(after: 0, action)
   }
 }
 
 /// A scheduler that its caller runs step by step.
-package protocol RunnableScheduler: Scheduler {
+public protocol RunnableScheduler: Scheduler {
   /// Waits for the next action and runs it; returns `false` if no action is scheduled.
   func runNext() -> Bool
 }

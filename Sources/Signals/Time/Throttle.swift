@@ -4,7 +4,7 @@ extension SignalProtocol {
   ///
   /// - Parameter latest: Whether the newest element of an interval is emitted at its end or at
   ///   completion. If `false`, elements within an interval are dropped.
-  package func throttle(
+  public func throttle(
     for seconds: Double, queue scheduler: any Scheduler, latest: Bool = true
   ) -> Signal<Element, Error> {
     Signal { observer in

@@ -1,6 +1,6 @@
 extension SignalProtocol {
   /// Fails with `error` if no event arrives for `interval` seconds.
-  package func timeout(
+  public func timeout(
     after interval: Double, with error: Error, on scheduler: any Scheduler
   ) -> Signal<Element, Error> {
     Signal { observer in

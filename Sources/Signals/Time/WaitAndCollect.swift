@@ -2,7 +2,7 @@ extension SignalProtocol {
   /// Runs the scheduler until the signal has ended, and returns all its events.
   ///
   /// Returns without a terminal event if the scheduler has nothing more to run.
-  package func waitAndCollectEvents(
+  public func waitAndCollectEvents(
     on scheduler: any RunnableScheduler
   ) -> [Signal<Element, Error>.Event] {
     var events: [Signal<Element, Error>.Event] = []
@@ -13,7 +13,7 @@ extension SignalProtocol {
   }
 
   /// Runs the scheduler until the signal has ended, and returns all its elements.
-  package func waitAndCollectElements(on scheduler: any RunnableScheduler) -> [Element] {
+  public func waitAndCollectElements(on scheduler: any RunnableScheduler) -> [Element] {
     waitAndCollectEvents(on: scheduler).compactMap(\.element)
   }
 }

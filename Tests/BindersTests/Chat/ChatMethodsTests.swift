@@ -17,7 +17,7 @@ struct ChatMethodsTests {
   init() throws { chat = try ChatBench() }
 
   @Test
-  func `a connection is nobody's until somebody logs in, and again after`() throws {
+  func `a connection has no user before a login and after a logout`() throws {
     let client = bench.connect()
     #expect(
       error(client, "chat.create", #"{"name":"lobby"}"#)?.data["reason"]
@@ -41,7 +41,7 @@ struct ChatMethodsTests {
   }
 
   @Test
-  func `a script that does not log in says who it is, of the names of its user`() throws {
+  func `a script without a login can act under the names of its own user`() throws {
     let kim = chat.client("kim")
     chat.makeRoom("lobby", by: kim)
     let script = bench.connect()
@@ -58,7 +58,7 @@ struct ChatMethodsTests {
   }
 
   @Test
-  func `a name of yours is for where nobody is logged in`() throws {
+  func `the parameter as is refused on a connection with a login`() throws {
     let kim = chat.client("kim")
     chat.makeRoom("lobby", by: kim)
     let lee = chat.client("lee")
@@ -84,7 +84,7 @@ struct ChatMethodsTests {
   }
 
   @Test
-  func `a token is answered once, kept nowhere, and lets its bearer in`() throws {
+  func `a token is returned once, not stored, and logs its bearer in`() throws {
     let kim = chat.client("kim")
     #expect(
       error(kim, "users.token", #"{"_meta":{"cmd":"c-1"}}"#)?.data["path"]
@@ -107,7 +107,7 @@ struct ChatMethodsTests {
   }
 
   @Test
-  func `what takes nothing takes an empty object, and nothing else`() throws {
+  func `a method without parameters accepts only an empty object`() throws {
     for method in ["users.whoami", "users.logout"] {
       #expect(call(bench.connect(), method, "{}").contains(#""result""#))
       #expect(error(bench.connect(), method, #"{"x":1}"#)?.name == .invalidParams)
@@ -115,7 +115,7 @@ struct ChatMethodsTests {
   }
 
   @Test
-  func `history before the first number, and before any, is empty`() throws {
+  func `history before the first number is empty`() throws {
     let kim = chat.client("kim")
     chat.makeRoom("lobby", by: kim)
     _ = call(kim, "chat.send", #"{"room":1,"text":"one"}"#)
@@ -127,7 +127,7 @@ struct ChatMethodsTests {
   }
 
   @Test
-  func `several are one, in the session of who calls, and secrets are no part of it`() throws {
+  func `atomic runs in the session of its caller, and refuses calls that return secrets`() throws {
     let kim = chat.client("kim")
     #expect(
       call(
@@ -168,7 +168,7 @@ struct ChatMethodsTests {
   }
 
   @Test
-  func `who may not read a room hears nothing of it, whatever method they call`() throws {
+  func `no method reveals an unreadable room`() throws {
     let kim = chat.client("kim")
     chat.makeRoom("lobby", by: kim)
     _ = call(kim, "chat.send", #"{"room":1,"text":"secret"}"#)
@@ -182,7 +182,7 @@ struct ChatMethodsTests {
   }
 
   @Test
-  func `a room of which one may know nothing is as one that is not there`() throws {
+  func `a hidden room looks like a missing one`() throws {
     let kim = chat.client("kim")
     chat.makeRoom("lobby", by: kim)
     func rules(_ patterns: String...) -> Rules {
@@ -235,7 +235,7 @@ struct ChatMethodsTests {
   }
 
   @Test(arguments: ["users", "chat", "presence"])
-  func `all that is offered is described`(service: String) throws {
+  func `every feature is described`(service: String) throws {
     let client = bench.connect()
     let answer = call(client, "describe", #"["\#(service)"]"#)
     #expect(!answer.contains(#""doc":"""#))
@@ -261,7 +261,7 @@ struct ChatMethodsTests {
   }
 
   @Test
-  func `a room of which one may know nothing cannot be asked for by removing it`() throws {
+  func `removing a hidden room does not reveal it`() throws {
     let kim = chat.client("kim")
     chat.makeRoom("lobby", by: kim)
     let deaf = bench.connect(
@@ -274,7 +274,7 @@ struct ChatMethodsTests {
   }
 
   @Test
-  func `a user of whom one may know nothing is as one who is not there`() throws {
+  func `a hidden user looks like a missing one`() throws {
     _ = chat.client("hida", uid: 1)
     _ = chat.client("kim", uid: 7)
     let role = Role(
@@ -299,7 +299,7 @@ struct ChatMethodsTests {
   // MARK: Slow secrets
 
   @Test
-  func `a token is compared away from the loop, and what is asked behind it waits`() throws {
+  func `a token is verified off the event loop, and later requests wait`() throws {
     let kim = chat.client("kim", uid: 1)
     let good = try token(of: kim)
     let (guest, other) = (bench.connect(uid: 2), bench.connect(uid: 3))
@@ -332,7 +332,7 @@ struct ChatMethodsTests {
   }
 
   @Test
-  func `a token is made away from the loop, by a call and in a view`() throws {
+  func `a token is created off the event loop, by a call and in a view`() throws {
     let kim = chat.client("kim")
     chat.secrets.isSlow = true
     let last = bench.host.last
@@ -351,7 +351,7 @@ struct ChatMethodsTests {
   }
 
   @Test
-  func `a client that leaves while its token is compared leaves nothing behind`() throws {
+  func `a client that leaves during the token check leaks nothing`() throws {
     let kim = chat.client("kim", uid: 1)
     let good = try token(of: kim)
     let guest = bench.connect(uid: 2)

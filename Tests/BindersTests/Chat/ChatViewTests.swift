@@ -15,7 +15,7 @@ struct ChatViewTests {
   init() throws { chat = try ChatBench() }
 
   @Test
-  func `logging in and out swaps what the window shows`() throws {
+  func `logging in and out switches the content of the window`() throws {
     let client = bench.connect()
     let opened = client.open("chat", "c")
     #expect(opened.count == 2)
@@ -41,7 +41,7 @@ struct ChatViewTests {
   }
 
   @Test
-  func `what a view of a batch opens is told behind the answer of the batch`() throws {
+  func `views opened in a batch are sent after the answer of the batch`() throws {
     let client = bench.connect()
     client.send(
       #"[{"id":1,"method":"open","params":{"binder":"chat","view":"c"}},"#
@@ -54,7 +54,7 @@ struct ChatViewTests {
   }
 
   @Test
-  func `a login swaps every window of the connection, and none of another`() throws {
+  func `a login switches all windows of its connection only`() throws {
     let (client, other) = (bench.connect(), bench.connect())
     _ = client.open("chat", "a")
     _ = client.open("chat", "b")
@@ -68,7 +68,7 @@ struct ChatViewTests {
   }
 
   @Test
-  func `what logs in, out, or makes a token is no command that can come again`() throws {
+  func `login, logout and token intents do not accept a cmd`() throws {
     let (client, other) = (bench.connect(), bench.connect())
     func login(_ client: TestClient, _ intent: String, _ args: String) -> WireError? {
       client.error(
@@ -101,8 +101,7 @@ struct ChatViewTests {
   }
 
   @Test
-  func `what one says others see in one frame, what is unread is counted until it is seen`() throws
-  {
+  func `a message reaches others in one frame, and counts as unread until they see it`() throws {
     let (kim, lee) = (chat.client("kim"), chat.client("lee", uid: 1001))
     chat.makeRoom("lobby", by: kim)
     _ = kim.open("room", "r", #"{"room":"lobby"}"#)
@@ -129,7 +128,7 @@ struct ChatViewTests {
   }
 
   @Test
-  func `who looks into a room joins it there, and goes on in the same view`() throws {
+  func `a viewer joins a room in its view, and continues in the same view`() throws {
     let (kim, lee) = (chat.client("kim"), chat.client("lee", uid: 1001))
     chat.makeRoom("lobby", by: kim)
     let opened = lee.open("room", "r", #"{"room":"lobby"}"#)
@@ -145,7 +144,7 @@ struct ChatViewTests {
   }
 
   @Test
-  func `a message is edited and deleted where it stands`() throws {
+  func `a message is edited and deleted in place`() throws {
     let kim = chat.client("kim")
     chat.makeRoom("lobby", by: kim)
     _ = kim.open("room", "r", #"{"room":1}"#)
@@ -158,7 +157,7 @@ struct ChatViewTests {
   }
 
   @Test
-  func `the service of a room dies with its last view`() throws {
+  func `the service of a room ends with its last view`() throws {
     let kim = chat.client("kim")
     chat.makeRoom("lobby", by: kim)
     _ = kim.open("room", "r", #"{"room":1}"#)
@@ -172,7 +171,7 @@ struct ChatViewTests {
   }
 
   @Test
-  func `a room is renamed in a view of its own`() throws {
+  func `a room is renamed in a separate view`() throws {
     let kim = chat.client("kim")
     chat.makeRoom("lobby", by: kim)
     _ = kim.open("room", "r", #"{"room":1}"#)
@@ -186,7 +185,7 @@ struct ChatViewTests {
   }
 
   @Test
-  func `what is saved is what was changed, and nothing that others have changed since`() throws {
+  func `saving writes only the changed fields, and keeps changes by others`() throws {
     let (kim, lee) = (chat.client("kim"), chat.client("lee", uid: 1001))
     chat.makeRoom("lobby", by: kim)
     _ = lee.open("room", "r", #"{"room":1}"#) + lee.ask("r", "join") + lee.ask("r", "describe")
@@ -201,7 +200,7 @@ struct ChatViewTests {
   }
 
   @Test
-  func `opening and closing leaves nothing behind`() throws {
+  func `opening and closing views leaks nothing`() throws {
     let nodes = LiveNodes()
     try LiveNodes.$counter.withValue(nodes) {
       let chat = try ChatBench()

@@ -36,7 +36,7 @@ struct FoundRoomTests {
   }
 
   @Test
-  func `selected, the room opens at the message, for who is logged in`() throws {
+  func `selecting a hit opens the room at the message`() throws {
     let lee = chat.client("lee", uid: 1001)
     find(lee)
     let opened = lee.ask("s", "select", #"{"id":"chat/1/2"}"#)
@@ -59,7 +59,7 @@ struct FoundRoomTests {
   }
 
   @Test
-  func `a room that a command opens at its end is read when the command is over`() throws {
+  func `a room is marked as read when a command moves its window to the end`() throws {
     let (lee, kim) = (chat.client("lee", uid: 1001), chat.client("kim"))
     _ = call(lee, "chat.join", #"{"room":1}"#)
     _ = call(kim, "chat.send", #"{"room":1,"text":"more"}"#)
@@ -77,7 +77,7 @@ struct FoundRoomTests {
   }
 
   @Test
-  func `who is not logged in is asked to first`() throws {
+  func `selecting a hit without a login opens the login first`() throws {
     let client = bench.connect(uid: 1001)
     find(client)
     let asked = client.ask("s", "select", #"{"id":"chat/1/2"}"#)
@@ -92,7 +92,7 @@ struct FoundRoomTests {
   }
 
   @Test
-  func `who may not open the room does not come in by a search`() throws {
+  func `a search does not open a room for a client without access`() throws {
     func rules(_ pattern: String, _ separator: Unicode.Scalar = "/") throws -> Rules {
       Rules(allow: [Rule(try #require(Pattern(pattern, separator: separator)))])
     }

@@ -31,7 +31,7 @@ struct NamedPostsTests {
   }
 
   @Test
-  func `a post is named after who is logged in, else it has a number`() throws {
+  func `a post has the name of the logged-in user, or else the user number`() throws {
     let script = chat.bench.connect(uid: 1000)
     _ = call(script, "threads.post", #"[1,"Black!"]"#)
     let opened = kim.open("thread", "t", #"{"id":1}"#).first
@@ -58,7 +58,7 @@ struct NamedPostsTests {
   }
 
   @Test
-  func `what is posted with a token is the owner's, and not the holder's`() throws {
+  func `a post made with a token belongs to the owner of the token`() throws {
     let holder = try guest(uid: 1001)
     _ = call(holder, "users.login", #"{"token":"\#(try token(of: kim))"}"#)
     _ = call(holder, "threads.post", #"[1,"Black!"]"#)
@@ -77,7 +77,7 @@ struct NamedPostsTests {
   }
 
   @Test
-  func `who has started a thread renames and removes it, and the owner of the daemon`() throws {
+  func `only its creator and the owner of the daemon can rename and remove a thread`() throws {
     let (lee, nobody) = (try guest(uid: 1001), try guest(uid: 1001))
     _ = call(lee, "users.login", #"{"name":"lee"}"#)
     for client in [lee, nobody] {

@@ -26,7 +26,7 @@ struct ProfileViewTests {
   }
 
   @Test
-  func `adding a friend is loading until the disk has it`() throws {
+  func `adding a friend is loading until the event is durable`() throws {
     _ = kim.open("profile", "p")
     kim.send(
       #"{"id":2,"method":"intent","params":{"view":"p","name":"addFriend","args":{"name":"lee"}}}"#)
@@ -64,7 +64,7 @@ struct ProfileViewTests {
   }
 
   @Test
-  func `friends are shown with who is here, removed and looked at`() throws {
+  func `friends are shown with their presence, removed and opened`() throws {
     _ = kim.open("friends", "f")
     _ = kim.ask("f", "add", #"{"name":"lee"}"#)
     #expect(
@@ -76,7 +76,7 @@ struct ProfileViewTests {
   }
 
   @Test
-  func `views close when another is logged in, and what they could do ends with that`() throws {
+  func `views close when another user logs in, and their intents end`() throws {
     chat.makeRoom("lobby", by: kim)
     let guest = chat.client("guest", uid: 1002)
     _ = call(guest, "users.login", #"{"token":"\#(try token(of: kim))"}"#)

@@ -35,7 +35,7 @@ struct ReadingTests {
   private func note(_ id: Int) -> String { #"{"room":1,"upTo":\#(id),"by":"lee"}"# }
 
   @Test
-  func `it is noted once a second, and nothing counts as unread meanwhile`() throws {
+  func `read marks are recorded once a second, and no message is unread meanwhile`() throws {
     let other = chat.client("lee", uid: 1001)
     for client in [lee, other] { _ = client.open("room", "r", #"{"room":1}"#) }
     _ = other.open("chat", "c")
@@ -64,7 +64,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `what is shown when a room opens is read, though nothing else happens`() throws {
+  func `opening a room marks its shown messages as read`() throws {
     say("1")
     let other = chat.client("lee", uid: 1001)
     _ = other.open("chat", "c")
@@ -74,7 +74,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `what was seen before a view closed is noted after it, of a client that left as well`()
+  func `pending read marks are recorded after a view closes or a client leaves`()
     throws
   {
     _ = lee.open("room", "r", #"{"room":1}"#)
@@ -90,7 +90,7 @@ struct ReadingTests {
   }
 
   @Test
-  func `a room that is left or removed is read no more`() throws {
+  func `a room that is left or removed is not marked as read any more`() throws {
     _ = lee.open("room", "r", #"{"room":1}"#)
     for i in 1...3 { say("\(i)") }
     _ = lee.ask("r", "leave")

@@ -14,7 +14,7 @@ struct RemovedRoomTests {
   init() throws { chat = try ChatBench() }
 
   @Test
-  func `who has made a room removes it: its views close, its sources are gone`() throws {
+  func `the creator removes a room, its views close, and its sources are gone`() throws {
     let kim = chat.client("kim", as: .user)
     let lee = chat.client("lee", uid: 1001, as: .user)
     for name in ["lobby", "attic"] { chat.makeRoom(name, by: kim) }
@@ -50,7 +50,7 @@ struct RemovedRoomTests {
   }
 
   @Test
-  func `who may do everything removes every room, logged in or not`() throws {
+  func `an administrator can remove every room, with or without a login`() throws {
     let kim = chat.client("kim", as: .user)
     for name in ["lobby", "attic"] { chat.makeRoom(name, by: kim) }
     #expect(call(chat.client("lee", uid: 7), "chat.remove", #"{"room":1}"#).contains(#""value":0"#))
@@ -61,7 +61,7 @@ struct RemovedRoomTests {
   }
 
   @Test
-  func `the view of a room lets who has made it remove it`() throws {
+  func `the creator can remove a room in its view`() throws {
     let (kim, lee) = (chat.client("kim"), chat.client("lee", uid: 1001))
     chat.makeRoom("lobby", by: kim)
     for client in [kim, lee] {
@@ -75,7 +75,7 @@ struct RemovedRoomTests {
   }
 
   @Test
-  func `one makes fifty rooms, and another one when one is removed`() throws {
+  func `a user can create fifty rooms, and another one after removing one`() throws {
     let (kim, lee) = (chat.client("kim"), chat.client("lee", uid: 1001))
     for i in 1...50 { chat.makeRoom("r\(i)", by: kim) }
     let refused = error(kim, "chat.create", #"{"name":"more"}"#)

@@ -10,8 +10,7 @@ struct RepeatTests {
   init() throws { chat = try ChatBench() }
 
   @Test
-  func `what did nothing and returned nothing is answered as JSON the second time as well`() throws
-  {
+  func `a repeated command without effect and result gets a valid JSON answer`() throws {
     let kim = chat.client("kim")
     chat.makeRoom("lobby", by: kim)
     let same =

@@ -30,7 +30,7 @@ struct SearchRightsTests {
   }
 
   @Test
-  func `a search opens for those who may call what does the same`() {
+  func `the search view requires access to search.find`() {
     let open = #"{"id":1,"method":"open","params":{"binder":"search","view":"s"}}"#
     let describe = #"{"id":2,"method":"describe"}"#
     for (methods, isAllowed) in [([String](), false), (["search.find"], true)] {
@@ -43,7 +43,7 @@ struct SearchRightsTests {
   }
 
   @Test
-  func `what is found is told to those who may read all that it tells of`() {
+  func `hits are shown only to clients that can read all their sources`() {
     for (read, found) in [
       (["chat/rooms/*/messages", "threads/*/posts"], [String]()),
       (["chat/rooms/*", "threads/*"], []),

@@ -43,7 +43,7 @@ struct ShuffledBindersTests {
   }
 
   @Test
-  func `the lines of every binder may be shuffled`() throws {
+  func `the lines of every chat binder can be shuffled`() throws {
     let written = try script(seed: 0)
     #expect(written.count > 60)
     #expect(!written.contains { $0.contains(#""error":{"code":-"#) }, "the script fits the views")
@@ -82,7 +82,7 @@ struct ShuffledBindersTests {
   }
 
   @Test
-  func `those of people, threads and feeds as well`() throws {
+  func `the lines of people, thread and feed binders can be shuffled`() throws {
     let written = try otherScript(seed: 0)
     #expect(!written.contains { $0.contains(#""error":{"code":-"#) }, "the script fits the views")
     for part in [

@@ -5,7 +5,7 @@ import Testing
 /// Rows 13 and 14 of the faults: very many clients.
 struct CrowdTests {
   @Test
-  func `13: more clients than there are descriptors are told so and turned away`() throws {
+  func `13: clients over the descriptor limit get an error and are disconnected`() throws {
     let small = try DaemonProcess(
       wrapper: ["sh", "-c", #"ulimit -n 100; exec "$0" "$@""#])
     var clients: [TestSocket] = []
@@ -49,7 +49,9 @@ struct CrowdTests {
   }
 
   @Test
-  func `13: ten thousand are turned away with a word, and who is in feels nothing`() throws {
+  func `13: ten thousand clients are refused with an error, and connected ones are not affected`()
+    throws
+  {
     let small = try DaemonProcess(
       wrapper: ["sh", "-c", #"ulimit -n 256; exec "$0" "$@""#])
     var clients: [TestSocket] = []
@@ -78,7 +80,8 @@ struct CrowdTests {
   }
 
   @Test
-  func `13: where accept itself finds no descriptor clients are told so, and nothing spins`() throws
+  func `13: clients get an error when accept finds no descriptor, and the daemon does not spin`()
+    throws
   {
     let small = try DaemonProcess()
     var inside: [TestSocket] = []
@@ -119,7 +122,7 @@ struct CrowdTests {
   }
 
   @Test
-  func `14: a storm of clients leaves nothing behind`() throws {
+  func `14: a storm of clients leaks nothing`() throws {
     let bench = try FaultBench()
     let subscribe = Array(
       (#"{"id":1,"method":"subscribe","params":["cells/a"]}"# + "\n"
@@ -147,7 +150,7 @@ struct CrowdTests {
   }
 
   @Test
-  func `14: clients that leave in the middle of a batch, a binding and a value for all`() throws {
+  func `14: clients that leave during a batch, a binding and a broadcast leak nothing`() throws {
     let bench = try FaultBench()
     let lines = Array(
       """

@@ -11,7 +11,7 @@ struct GreedTests {
   }
 
   @Test
-  func `11: a client that asks and never reads costs what it may, and others feel nothing`() throws
+  func `11: a client that never reads costs at most its limit, and others are not affected`() throws
   {
     let text = String(repeating: "x", count: 50_000)
     let old = bench.old
@@ -42,7 +42,7 @@ struct GreedTests {
   }
 
   @Test
-  func `11: a client that takes nothing for a time is hung up on`() throws {
+  func `11: a client that reads nothing for a time is disconnected`() throws {
     _ = try bench.old.call(
       #"{"id":1,"method":"cells.set","params":["big","\#(String(repeating: "x", count: 50_000))"]}"#
     )
@@ -60,7 +60,8 @@ struct GreedTests {
   }
 
   @Test
-  func `12: subscriptions by the hundred thousand, one answer each, and none is left`() throws {
+  func `12: hundreds of thousands of subscriptions get one answer each, and none is leaked`() throws
+  {
     let client = try TestSocket(bench.daemon.socket)
     let pair =
       #"{"id":1,"method":"subscribe","params":{"source":"cells/a","sub":"s"}}"# + "\n"
@@ -121,7 +122,7 @@ struct GreedTests {
   }
 
   @Test
-  func `12: bombs of subscriptions and of batches of them leave nothing behind`() throws {
+  func `12: floods of subscriptions and of batches leak nothing`() throws {
     let pair =
       #"{"id":1,"method":"subscribe","params":{"source":"cells/a","sub":"s"}}"# + "\n"
       + #"{"id":2,"method":"unsubscribe","params":{"sub":"s"}}"# + "\n"

@@ -11,8 +11,7 @@ struct HalfCloseTests {
   }
 
   @Test
-  func `10: a client that ends its side gets what it asked for, with and without a last LF`() throws
-  {
+  func `10: a client that half-closes gets its answers, with and without a last LF`() throws {
     let set = #"{"id":1,"method":"cells.set","params":["a",1]}"#
     for text in [set + "\n", set, set + "\n" + #"{"id":2,"method":"get","params":["cells/a"]}"#] {
       let client = try TestSocket(bench.daemon.socket)
@@ -31,7 +30,8 @@ struct HalfCloseTests {
   }
 
   @Test
-  func `10: a subscriber that ends its side goes on hearing, and its leaving is noticed`() throws {
+  func `10: a subscriber that half-closes still gets frames, and its disconnect is noticed`() throws
+  {
     let client = try TestSocket(bench.daemon.socket)
     try client.send(
       bytes: Array(#"{"id":1,"method":"subscribe","params":["cells/a"]}"#.utf8))
@@ -49,7 +49,7 @@ struct HalfCloseTests {
   }
 
   @Test
-  func `10: clients that vanish while they are answered, or with a reset`() throws {
+  func `10: clients that vanish during answers or with a reset leak nothing`() throws {
     let lines = Array(
       String(repeating: #"{"id":1,"method":"cells.list"}"# + "\n", count: 200).utf8)
     for i in 0..<200 {

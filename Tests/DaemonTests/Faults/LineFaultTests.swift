@@ -24,7 +24,7 @@ struct LineFaultTests {
   }
 
   @Test
-  func `1: an endless line costs no memory, and says so once`() throws {
+  func `1: an endless line costs no memory, and gets one error`() throws {
     let before = bench.daemon.residentBytes
     let chunk = [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 20)
     for _ in 0..<8 { try client.send(bytes: chunk) }
@@ -42,7 +42,7 @@ struct LineFaultTests {
   }
 
   @Test
-  func `3: bytes that are not UTF-8 are refused where they stand, and are not in the log`() throws {
+  func `3: bytes that are not UTF-8 are refused with their place, and not logged`() throws {
     let head = Array(#"{"id":1,"method":"cells.set","params":["a",""#.utf8)
     let bad: [[UInt8]] = [
       [0xFF], [0xC0, 0x80], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF8, 0x88, 0x80, 0x80, 0x80],
@@ -80,7 +80,7 @@ struct LineFaultTests {
   }
 
   @Test
-  func `5: NUL is refused raw, kept when it is escaped, and no part of a name`() throws {
+  func `5: NUL is refused raw, preserved when escaped, and refused in names`() throws {
     try client.send(
       bytes: Array(#"{"id":1,"method":"cells.set","params":["a",""#.utf8) + [0]
         + Array("\"]}\n".utf8))
@@ -105,7 +105,7 @@ struct LineFaultTests {
   }
 
   @Test
-  func `6: what is nested too deep is refused at its depth, wherever it stands`() throws {
+  func `6: excessive nesting is refused at its depth, anywhere in a line`() throws {
     for open in ["[", #"{"a":"#] {
       let deep = String(repeating: open, count: 100_000)
       for line in [
@@ -135,7 +135,7 @@ struct LineFaultTests {
   }
 
   @Test
-  func `7: members that stand twice, and very many of them`() throws {
+  func `7: duplicate and very many members are handled`() throws {
     for line in [
       #"{"id":1,"method":"ping","method":"stats"}"#, #"{"id":1,"id":2,"method":"ping"}"#,
       #"{"id":1,"method":"get","params":["cells/a"],"params":["cells/b"]}"#,
@@ -162,7 +162,7 @@ struct LineFaultTests {
   }
 
   @Test
-  func `8: numbers are kept to the digit, or refused`() throws {
+  func `8: numbers are preserved to the digit, or refused`() throws {
     let nines = String(repeating: "9", count: 64)
     for number in ["NaN", "Infinity", "01", "+1", ".5", "1.", "0x10", "--1", "1e"] {
       let answer = try set(number)
@@ -200,7 +200,7 @@ struct LineFaultTests {
   }
 
   @Test
-  func `9: JSON that is no request, other protocols and noise`() throws {
+  func `9: JSON that is not a request, other protocols and noise are refused`() throws {
     for line in [
       "1", "null", #""x""#, "true", "[]", "{}", #"{"jsonrpc":"2.0","result":1,"id":1}"#,
       #"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, #"{"id":[],"method":"ping"}"#,

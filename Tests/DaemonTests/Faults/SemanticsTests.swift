@@ -21,7 +21,7 @@ struct SemanticsTests {
   }
 
   @Test
-  func `25: a circle of bindings is refused, however long, and whoever makes it`() throws {
+  func `25: a cycle of bindings is refused at any length and for any creator`() throws {
     #expect(try errorName(bind("cells/a <> cells/a")) == "binding_cycle")
     #expect(try errorName(bind("cells/a <> cells/b")) == nil)
     #expect(try errorName(bind("cells/b <> cells/a")) == "binding_cycle")
@@ -41,7 +41,7 @@ struct SemanticsTests {
   }
 
   @Test
-  func `25: what a transformer cannot do is told to who has bound, and assigned to nobody`() throws
+  func `25: a failed transformer notifies the creator of its binding, and assigns nothing`() throws
   {
     for (i, expression) in [
       "cells/x ~> cells/y | uppercase", "cells/x ~> cells/z | parseJson",
@@ -66,7 +66,7 @@ struct SemanticsTests {
   }
 
   @Test
-  func `25: a transformer that makes much of little is held to what a value may be`() throws {
+  func `25: an expanding transformer is limited to the maximum length of a value`() throws {
     #expect(try errorName(bind(#"cells/big ~> cells/bigger | format("{} {} {} {} {} {}")"#)) == nil)
     _ = try bench.old.call(
       #"{"id":1,"method":"cells.set","params":["big","\#(String(repeating: "x", count: 200_000))"]}"#

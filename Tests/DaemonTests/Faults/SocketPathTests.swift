@@ -13,7 +13,7 @@ struct SocketPathTests {
   }
 
   @Test
-  func `22: a directory and a link at the path are left alone`() throws {
+  func `22: a directory or a link at the path of the socket is not touched`() throws {
     let home = try TemporaryDirectory()
     let directory = home.path + "/directory"
     mkdir(directory, 0o700)
@@ -33,7 +33,7 @@ struct SocketPathTests {
   }
 
   @Test
-  func `22: a link to a living socket is not followed and not replaced`() throws {
+  func `22: a link to a live socket is not followed and not replaced`() throws {
     let daemon = try DaemonProcess()
     let link = daemon.directory + "/link"
     symlink(daemon.socket, link)
@@ -42,7 +42,7 @@ struct SocketPathTests {
   }
 
   @Test
-  func `22: a directory in which everybody can put a socket is not used`() throws {
+  func `22: a world-writable directory is not used`() throws {
     let home = try TemporaryDirectory()
     let open = home.path + "/open"
     mkdir(open, 0o700)
@@ -57,7 +57,7 @@ struct SocketPathTests {
   }
 
   @Test
-  func `22: whatever the umask is, nobody else gets at socket and journal`() throws {
+  func `22: other users cannot access socket and journal under any umask`() throws {
     let daemon = try DaemonProcess(wrapper: ["sh", "-c", #"umask 000; exec "$0" "$@""#])
     let client = try TestSocket(daemon.socket)
     _ = try client.call(#"{"id":1,"method":"cells.set","params":["a",1]}"#)
@@ -69,7 +69,7 @@ struct SocketPathTests {
   }
 
   @Test
-  func `22: a directory that another group may write is not used`() throws {
+  func `22: a directory writable by another group is not used`() throws {
     guard getuid() == 0 else { return }  // only root can change owners
     let home = try TemporaryDirectory()
     let shared = home.path + "/shared"

@@ -5,14 +5,14 @@ import Signals
 import TestSupport
 import Testing
 
-/// An event is told to those whom it concerns: a viewer of something else costs it nothing.
+/// Each event notifies only the observers that it affects.
 @Suite(.leavesNothing)
 struct AffectedTests {
   private let bench: ChatBench
   private let bag = DisposeBag()
   private let heard = Heard()
 
-  /// What was told, since this was asked last.
+  /// The notifications received so far.
   private final class Heard {
     private var lines: [String] = []
 
@@ -37,7 +37,7 @@ struct AffectedTests {
   }
 
   @Test
-  func `what is said is told to the members of the room, and what becomes of it to all`() throws {
+  func `a new message notifies the members, and a change of a message notifies all`() throws {
     let (kim, lee, ann) = (try bench.user("kim"), try bench.user("lee"), try bench.user("ann"))
     try bench.run { _ = try kim.rooms.create("lobby", topic: "") }
     try bench.run { _ = try kim.rooms.create("hall", topic: "") }
@@ -66,7 +66,7 @@ struct AffectedTests {
   }
 
   @Test
-  func `a profile is told to who looks at it, and to the friends' viewers`() throws {
+  func `a profile change notifies viewers of the profile and of friend lists`() throws {
     let (kim, lee, ann) = (
       try bench.user("kim"), try bench.user("lee", uid: 2), try bench.user("ann")
     )
@@ -94,7 +94,7 @@ struct AffectedTests {
   }
 
   @Test
-  func `friends are shown in their order, and who of them is here`() throws {
+  func `friends are sorted, with their presence`() throws {
     let kim = try bench.user("kim")
     let others = try ["lee", "ann"].map { try bench.user($0) }
     for user in others { _ = try does { _ = try bench.users.befriend(user.name, of: "kim") } }
@@ -105,7 +105,7 @@ struct AffectedTests {
   }
 
   @Test
-  func `who is here is sorted, and told once for each who comes or goes`() {
+  func `present users are sorted, with one notification for each arrival and departure`() {
     var told: [[String]] = []
     let presence = bench.presence
     presence.online.toSignal().observeNext { told.append($0) }.dispose(in: bag)
@@ -127,7 +127,7 @@ struct AffectedTests {
   }
 
   @Test(arguments: 0..<20)
-  func `what is unread is what others have said since, and was not deleted`(seed: Int) throws {
+  func `unread messages are later ones by others that were not deleted`(seed: Int) throws {
     var random = SeededRandom(seed: UInt64(seed))
     let users = try ["kim", "lee", "ann"].map { try bench.user($0) }
     try bench.run { _ = try users[0].rooms.create("lobby", topic: "") }

@@ -22,7 +22,7 @@ final class ChatBench {
     try host.start()
   }
 
-  /// The same people after a start anew.
+  /// Returns a bench with the same users after a restart.
   func restarted() throws -> ChatBench {
     store.commit()
     return try ChatBench(store)
@@ -30,18 +30,18 @@ final class ChatBench {
 
   func session(uid: UInt32 = 1) -> Session { sessions.session(of: Caller(uid: uid, pid: 2)) }
 
-  /// Runs a method as a command; what it throws comes out.
+  /// Runs a method as a command, and rethrows its error.
   @discardableResult
   func run<Value>(_ body: () throws -> Value) throws -> Value { try host.run(body) }
 
-  /// All that is in the journal.
+  /// The data and metadata of all events in the journal, concatenated.
   var journal: String {
     var text = ""
     store.replay(after: 0) { text += $0.map { $0.data + ($0.meta ?? "") }.joined() }
     return text
   }
 
-  /// Somebody who is logged in, durably.
+  /// Returns a user whose login is durable.
   func user(_ name: String, uid: UInt32 = 1) throws -> UserSession {
     let session = session(uid: uid)
     try host.run { _ = try session.logIn(name: name) }
@@ -54,11 +54,11 @@ final class ChatBench {
   private var kept: [Session] = []
 }
 
-/// Secrets that one can guess: 1, 2, 3.
+/// Predictable secrets: 1, 2, 3.
 final class CountedSecrets: Secrets {
   private var count = 0
 
-  /// Whether the results wait for ``work()``.
+  /// Whether results are delayed until ``work()``.
   var isSlow = false
   private var waiting: [() -> Void] = []
 
@@ -75,7 +75,7 @@ final class CountedSecrets: Secrets {
     later { hash == "hash of " + secret }
   }
 
-  /// Emits what waits, in order.
+  /// Emits the delayed results, in order.
   func work() {
     let waiting = waiting
     self.waiting = []

@@ -5,7 +5,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// Rooms, and what is said in them.
+/// Rooms and their messages.
 @Suite(.leavesNothing)
 struct ChatServiceTests {
   private let bench: ChatBench
@@ -30,7 +30,7 @@ struct ChatServiceTests {
   }
 
   @Test
-  func `what others have said is unread until it is read`() throws {
+  func `messages of others are unread until the user reads them`() throws {
     #expect(try send("one", by: "kim") == 1)
     #expect(try send("two", by: "kim") == 2)
     #expect(unread("kim") == 0, "who speaks has read")
@@ -48,8 +48,7 @@ struct ChatServiceTests {
   }
 
   @Test
-  func `a message is changed by who has said it, and deleted by the maker of the room too`() throws
-  {
+  func `the author edits and deletes a message, and the room's creator deletes it`() throws {
     _ = try send("mine", by: "lee")
     #expect(throws: ChatError.notAuthor(id: 1)) {
       try bench.run { try chat.edit(1, in: lobby, to: "yours", by: "kim") }
@@ -72,7 +71,7 @@ struct ChatServiceTests {
   }
 
   @Test
-  func `only members speak, and rename`() throws {
+  func `only members send messages and rename a room`() throws {
     #expect(throws: ChatError.notMember(room: "lobby")) {
       try bench.run { _ = try chat.send("hi", to: lobby, by: "ann") }
     }
@@ -90,7 +89,7 @@ struct ChatServiceTests {
   }
 
   @Test
-  func `names, topics and texts keep rules`() throws {
+  func `invalid names, topics and texts are refused`() throws {
     func create(_ name: String, _ topic: String = "") throws {
       try bench.run { _ = try chat.create(name, topic: topic, by: "kim") }
     }
@@ -125,7 +124,7 @@ struct ChatServiceTests {
   }
 
   @Test(arguments: 0..<8)
-  func `a room is found by what its name looks like, whatever has happened`(seed: UInt64) throws {
+  func `a room is found by its folded name after random commands`(seed: UInt64) throws {
     let names = [
       ["tea room", "Tea  room", "TEA\u{A0}ROOM"], ["hall", "Hall", "HALL"],
       ["love \u{2764}\u{FE0F}", "Love \u{2764}"], ["attic"],
@@ -157,7 +156,7 @@ struct ChatServiceTests {
           #expect(throws: ChatError.self) { try rename() }
         }
       case (2, _):
-        // A command that is taken back.
+        // A command that is rolled back.
         #expect(throws: ChatError.empty(parameter: "name")) {
           try bench.run {
             if others.isEmpty { _ = try chat.create(name, topic: "", by: "kim") }
@@ -177,7 +176,7 @@ struct ChatServiceTests {
   }
 
   @Test
-  func `history is paged back to the first message`() throws {
+  func `history pages go back to the first message`() throws {
     for i in 1...120 { _ = try bench.run { try chat.send("\(i)", to: lobby, by: "kim") } }
     bench.store.commit()
     var seen: [Int] = []
@@ -201,7 +200,7 @@ struct ChatServiceTests {
   }
 
   @Test
-  func `what is said can be found, as long as it is said`() throws {
+  func `search finds messages until they are deleted`() throws {
     _ = try send("hello", by: "kim")
     let corpus = chat.corpus
     #expect(
@@ -228,7 +227,7 @@ struct ChatServiceTests {
   }
 
   @Test
-  func `after a start everything is as it was`() throws {
+  func `a restart restores the whole state`() throws {
     _ = try send("hello", by: "kim")
     _ = try send("hullo", by: "lee")
     try bench.run { try chat.edit(2, in: lobby, to: "hi", by: "lee") }
@@ -239,7 +238,7 @@ struct ChatServiceTests {
     }
   }
 
-  /// The bench that has started from a snapshot.
+  /// A bench started from a snapshot.
   private func snapshotted() throws -> ChatBench {
     bench.store.commit()
     bench.host.saveSnapshots()

@@ -5,7 +5,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// What a user sees of a room.
+/// The messages of a room as a user sees them.
 @Suite(.leavesNothing)
 struct MessagesServiceTests {
   private let bench: ChatBench
@@ -28,7 +28,7 @@ struct MessagesServiceTests {
   }
 
   @Test
-  func `it is shared while it is used, and gone with the last who uses it`() {
+  func `callers share a service, which is released with the last of them`() {
     var first: MessagesService? = kim.messages(in: 1)
     let second = kim.messages(in: 1)
     #expect(first === second)
@@ -44,7 +44,7 @@ struct MessagesServiceTests {
   }
 
   @Test
-  func `who observes it holds it, and nobody else`() {
+  func `only observers keep the service alive`() {
     weak var messages: MessagesService?
     let bag = DisposeBag()
     do {
@@ -58,7 +58,7 @@ struct MessagesServiceTests {
   }
 
   @Test
-  func `each change is told as it was made`() throws {
+  func `observers receive each change as its own patch`() throws {
     try say("one", by: kim)
     let messages = lee.messages(in: 1).window()
     var told: [String] = []
@@ -78,7 +78,7 @@ struct MessagesServiceTests {
   }
 
   @Test
-  func `as long as it is there its user reads, once for what comes together`() throws {
+  func `an open window marks messages as read, once for messages that arrive together`() throws {
     let entry = { [lee] in lee.rooms.now.first?.unread }
     try say("one", by: kim)
     #expect(entry() == 1)
@@ -98,7 +98,7 @@ struct MessagesServiceTests {
   }
 
   @Test
-  func `what was seen and not noted is noted at the end, and is read after a start anew`() throws {
+  func `shutdown records pending read marks, and a restart keeps them`() throws {
     let messages = lee.messages(in: 1).window()
     for i in 1...3 { try say("\(i)", by: kim) }
     #expect(bench.chat.unread(by: "lee", in: 1) == 0)
@@ -110,7 +110,7 @@ struct MessagesServiceTests {
     withExtendedLifetime(messages) {}
   }
 
-  /// A room in which so much was said.
+  /// Sends a number of messages to the room.
   private func say(_ count: Int) throws {
     for i in 1...count {
       try bench.run { _ = try bench.chat.send("\(i)", to: RoomKey(1), by: "kim") }
@@ -119,7 +119,7 @@ struct MessagesServiceTests {
   }
 
   @Test
-  func `the window moves through all of the past and back, and never holds more than it may`()
+  func `the window moves through the whole history and back within its limit`()
     throws
   {
     try say(1120)
@@ -164,7 +164,7 @@ struct MessagesServiceTests {
   }
 
   @Test(arguments: [1, 100, 880, 900, 901, .max, 0, -1])
-  func `a window opens at a message, and moves no other`(message: Int) throws {
+  func `a window opens at a message without moving other windows`(message: Int) throws {
     try say(900)
     let messages = lee.messages(in: 1)
     let (window, other) = (messages.window(at: message), messages.window())

@@ -5,7 +5,7 @@ import Signals
 import TestSupport
 import Testing
 
-/// Who is logged in, and who may be.
+/// Logins, names and tokens.
 @Suite(.leavesNothing)
 struct SessionTests {
   private let bench: ChatBench
@@ -13,7 +13,7 @@ struct SessionTests {
   init() throws { bench = try ChatBench() }
 
   @Test
-  func `who takes a free name is logged in as soon as the disk has it`() throws {
+  func `a user who takes a free name is logged in when the event is durable`() throws {
     let session = bench.session()
     var seen: [String?] = []
     let bag = DisposeBag()
@@ -33,7 +33,7 @@ struct SessionTests {
   }
 
   @Test
-  func `however often somebody logs in, one observer waits for what becomes of them`() throws {
+  func `repeated logins keep only one observer`() throws {
     let nodes = try #require(LiveNodes.counter)
     let session = bench.session()
     let before = nodes.counts
@@ -50,7 +50,7 @@ struct SessionTests {
   }
 
   @Test
-  func `a name belongs to the user of the machine who was first`() throws {
+  func `a name belongs to the first system user who took it`() throws {
     _ = try bench.user("kim", uid: 1)
     #expect(throws: UsersError.taken(name: "kim")) {
       try bench.run { _ = try bench.session(uid: 2).logIn(name: "kim") }
@@ -65,14 +65,14 @@ struct SessionTests {
   }
 
   @Test(arguments: ["", "Kim", "1kim", "k m", "kim/x", String(repeating: "k", count: 33)])
-  func `names keep a rule`(name: String) throws {
+  func `invalid names are refused`(name: String) throws {
     #expect(throws: UsersError.badName) {
       try bench.run { _ = try bench.session().logIn(name: name) }
     }
   }
 
   @Test
-  func `names are limited`() throws {
+  func `the number of names is limited`() throws {
     for i in 0..<UsersService.maxNames { _ = try bench.user("kim\(i)") }
     #expect(throws: UsersError.tooManyNames(max: 16)) {
       try bench.run { _ = try bench.session().logIn(name: "one-more") }
@@ -80,7 +80,7 @@ struct SessionTests {
   }
 
   @Test
-  func `a token logs in from elsewhere until it is revoked, and only its hash is kept`() throws {
+  func `a token logs in until it is revoked, and only its hash is stored`() throws {
     let kim = try bench.user("kim")
     let token = try bench.run { try bench.users.issueToken(to: "kim") }
     bench.store.commit()
@@ -105,7 +105,7 @@ struct SessionTests {
   }
 
   @Test
-  func `who is logged in no more acts no more, whoever is logged in instead`() throws {
+  func `a replaced session can no longer act`() throws {
     let kim = try bench.user("kim")
     _ = try bench.user("guest", uid: 2)
     try bench.run { _ = try kim.rooms.create("lobby", topic: "") }
@@ -120,7 +120,7 @@ struct SessionTests {
     #expect(try refusals(of: user, messages).count == 13)
     user.logOut()
     #expect(session.user.value?.name == "guest", "it is nobody's to log out any more")
-    // A token is good no more as soon as that is decided.
+    // A revoked token is invalid at once, before the event is durable.
     _ = try session.logIn(token: token)
     let again = try #require(session.user.value)
     try bench.run { _ = try kim.users.revokeTokens() }
@@ -130,7 +130,7 @@ struct SessionTests {
     }
   }
 
-  /// What somebody is told who tries everything.
+  /// Returns the errors of all actions of a user.
   private func refusals(of user: UserSession, _ messages: MessagesService) throws -> [String] {
     var told: [String] = []
     let bag = DisposeBag()
@@ -153,7 +153,7 @@ struct SessionTests {
   }
 
   @Test
-  func `tokens go on after a start, and their numbers with them`() throws {
+  func `tokens and their numbers survive a restart`() throws {
     _ = try bench.user("kim")
     let token = try bench.run { try bench.users.issueToken(to: "kim") }
     let after = try bench.restarted()
@@ -162,7 +162,7 @@ struct SessionTests {
   }
 
   @Test
-  func `what a command has recorded that fails logs nobody in`() throws {
+  func `a login in a failed command logs nobody in`() throws {
     struct Failed: Error {}
     let session = bench.session()
     _ = try? bench.run {
@@ -175,7 +175,7 @@ struct SessionTests {
   }
 
   @Test
-  func `who has left is not here any more`() throws {
+  func `a user who disconnects is no longer present`() throws {
     let session = bench.session()
     try bench.run { _ = try session.logIn(name: "kim") }
     bench.store.commit()
@@ -187,7 +187,7 @@ struct SessionTests {
   }
 
   @Test
-  func `the name of an account is claimed by its user and nobody else`() throws {
+  func `only the system user of an account can claim its name`() throws {
     let host = ServiceHost(store: MemoryStore())
     let users = UsersService(
       in: host, secrets: CountedSecrets(), account: { ["root": 0, "kim": 7][$0] })

@@ -18,7 +18,7 @@ struct UserServiceTests {
   }
 
   @Test
-  func `adding a friend is loading until the disk has it`() throws {
+  func `adding a friend is loading until the event is durable`() throws {
     var states: [LoadingState<String, UsersError>] = []
     var friends: [[String]] = []
     let bag = DisposeBag()
@@ -35,7 +35,7 @@ struct UserServiceTests {
   }
 
   @Test
-  func `a friend who cannot be is a state, and not an end`() throws {
+  func `an invalid friend is a failed state that does not end the signal`() throws {
     var states: [LoadingState<String, UsersError>] = []
     for name in ["nobody", "kim"] {
       try bench.run { _ = kim.users.addFriend(name).observeNext { states.append($0) } }
@@ -44,7 +44,9 @@ struct UserServiceTests {
   }
 
   @Test
-  func `what was taken back is told as lost, whatever has its place`() throws {
+  func `a rolled-back friend request fails as lost, even if another event takes its position`()
+    throws
+  {
     struct Failed: Error {}
     var states: [LoadingState<String, UsersError>] = []
     let bag = DisposeBag()
@@ -59,7 +61,7 @@ struct UserServiceTests {
   }
 
   @Test
-  func `a token that was taken back is told as lost, although another has its number`() throws {
+  func `a rolled-back token fails as lost, even if another token takes its number`() throws {
     struct Failed: Error {}
     var states: [LoadingState<String, UsersError>] = []
     let bag = DisposeBag()
@@ -74,7 +76,7 @@ struct UserServiceTests {
   }
 
   @Test
-  func `a profile is edited and kept, friends come and go`() throws {
+  func `profiles are edited and stored, friends are added and removed`() throws {
     try bench.run { try kim.users.edit(fullName: "Kim Example", about: "Hi.") }
     #expect(try bench.run { try bench.users.befriend("lee", of: "kim") })
     #expect(try bench.run { try !bench.users.befriend("lee", of: "kim") }, "nothing new")
@@ -90,7 +92,7 @@ struct UserServiceTests {
   }
 
   @Test
-  func `profiles keep rules`() throws {
+  func `invalid profiles are refused`() throws {
     func edit(_ fullName: String?, _ about: String?) throws {
       try bench.run { _ = try bench.users.edit("kim", fullName: fullName, about: about) }
     }
@@ -104,7 +106,7 @@ struct UserServiceTests {
   }
 
   @Test
-  func `tokens are limited`() throws {
+  func `the number of tokens is limited`() throws {
     for _ in 0..<UsersService.maxTokens {
       _ = try bench.run { try bench.users.issueToken(to: "kim") }
     }

@@ -9,7 +9,7 @@ struct AsyncTransformerTests {
   let speed = Property(0.0)
 
   @Test
-  func `the value at binding time and later ones are assigned when their answer is there`() throws {
+  func `the current value and later ones are assigned when their results arrive`() throws {
     try rpm.bind(.leftToRight, speed, through: answers.transformer)
     #expect(speed.value == 0)
     answers.answer(0)
@@ -22,7 +22,7 @@ struct AsyncTransformerTests {
   }
 
   @Test
-  func `the newest input wins, whichever answer comes first`() throws {
+  func `the newest input wins, whichever result arrives first`() throws {
     try rpm.bind(.leftToRight, speed, through: answers.transformer)
     rpm.value = 20000
     rpm.value = 30000
@@ -35,7 +35,7 @@ struct AsyncTransformerTests {
   }
 
   @Test
-  func `an answer counts no more when the newest input has failed`() throws {
+  func `a result is ignored if a newer input has failed`() throws {
     let check = Transformer<Double, Double> { if $0 < 0 { throw Broken() } else { $0 } }
     let binding = try rpm.bind(.leftToRight, speed, through: check.then(answers.transformer))
     var failures = 0
@@ -48,7 +48,7 @@ struct AsyncTransformerTests {
   }
 
   @Test
-  func `what goes left is answered later too`() throws {
+  func `an asynchronous transformer also works from right to left`() throws {
     try speed.bind(.rightToLeft, rpm, through: answers.transformer.swapped)
     answers.answer(0)
     #expect(speed.value == 100)
@@ -56,7 +56,7 @@ struct AsyncTransformerTests {
   }
 
   @Test
-  func `no answer is assigned after the end of the binding`() throws {
+  func `no result is assigned after the binding has ended`() throws {
     let binding = try rpm.bind(.leftToRight, speed, through: answers.transformer)
     binding.dispose()
     #expect(answers.cancelled == [10000])
@@ -66,7 +66,7 @@ struct AsyncTransformerTests {
   }
 
   @Test
-  func `25: one that fails assigns nothing, and the next one does`() throws {
+  func `25: a failed result assigns nothing, and the next result is assigned`() throws {
     let binding = try rpm.bind(.leftToRight, speed, through: answers.transformer)
     var failures: [any Error] = []
     binding.failures.observeNext { failures.append($0) }.dispose(in: speed.bag)
@@ -79,7 +79,7 @@ struct AsyncTransformerTests {
   }
 
   @Test
-  func `several that answer later are composed, and a new input ends them all`() throws {
+  func `asynchronous transformers compose, and a new input cancels all of them`() throws {
     let second = AsyncAnswers()
     try rpm.bind(.leftToRight, speed, through: answers.transformer.then(second.transformer))
     answers.answer(0)
@@ -96,7 +96,7 @@ struct AsyncTransformerTests {
   }
 
   @Test(arguments: [BindOperator.both, .bothLater])
-  func `it cannot go both ways`(sign: BindOperator) {
+  func `an asynchronous transformer cannot be used in both directions`(sign: BindOperator) {
     let both = Transformer<Double, Double>.later(
       { Signal(just: $0) }, reverse: { Signal(just: $0) })
     #expect(throws: NotBindable.answersLater) { try rpm.bind(sign, speed, through: both) }
@@ -110,7 +110,7 @@ struct AsyncTransformerTests {
   }
 
   @Test
-  func `a type that answers later is found by its name`() throws {
+  func `an asynchronous transformer type is found by its name`() throws {
     struct Half: AsyncValueTransformer {
       func transform(
         _ value: Double, answer: @escaping (Result<Double, any Error>) -> Void

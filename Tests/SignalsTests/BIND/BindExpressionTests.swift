@@ -5,7 +5,7 @@ import Testing
 @Suite(.leavesNothing)
 struct BindExpressionTests {
   @Test(arguments: BindOperator.allCases)
-  func `white space between the parts means nothing`(sign: BindOperator) throws {
+  func `white space between the parts is ignored`(sign: BindOperator) throws {
     for text in [
       "keyPath1\(sign.rawValue)keyPath2", "keyPath1 \(sign.rawValue) keyPath2",
       "  keyPath1     \(sign.rawValue)\t\r\n keyPath2 ",
@@ -19,7 +19,7 @@ struct BindExpressionTests {
   }
 
   @Test
-  func `the six operators say where values go and whether one goes at once`() {
+  func `the six operators state the direction and the assignment at the start`() {
     let table: [BindOperator: [Bool]] = [
       .leftToRight: [true, false, true], .leftToRightLater: [true, false, false],
       .rightToLeft: [false, true, true], .rightToLeftLater: [false, true, false],
@@ -32,7 +32,7 @@ struct BindExpressionTests {
   }
 
   @Test
-  func `a path is any text without signs`() throws {
+  func `a path is any text without operator characters`() throws {
     let expression = try BindExpression("lists/a/b-c:d ~> näme.first_2.@count")
     #expect(expression.left == "lists/a/b-c:d")
     #expect(expression.right == "näme.first_2.@count")
@@ -40,7 +40,7 @@ struct BindExpressionTests {
   }
 
   @Test
-  func `several transformers are kept in their order, each with its direction and arguments`()
+  func `transformers keep their order, their direction and their arguments`()
     throws
   {
     let expression = try BindExpression(
@@ -63,18 +63,18 @@ struct BindExpressionTests {
     "a ~> b", "cells/lamp <!> x.y | !t | u(1, \"two\", null)",
     #"a <~! b | format("\"\\\n\u0001")"#,
   ])
-  func `an expression is written as it is read`(text: String) throws {
+  func `the description of an expression parses to the same expression`(text: String) throws {
     let expression = try BindExpression(text)
     #expect(expression.description == text)
   }
 
   @Test(arguments: [
-    // The four that BIND refuses, and the first example of the protocol.
+    // The four expressions that BIND rejects, and the first example of the protocol.
     ("keyPath1~keyPath2", "unknown operator '~' at column 9"),
     ("keyPath1~>", "expected path, found the end at column 11"),
     ("~>keyPath2", "expected path, found '~>' at column 1"),
     ("a/x ~~> b/y", "unknown operator '~~>' at column 5"),
-    // What BIND took, to fail later or to do something else.
+    // Expressions that BIND accepts, but that fail later or do something else.
     ("a ~> b | T!", "expected '|' or end, found '!' at column 11"),
     ("a ~> b | !!T", "expected transformer, found '!!' at column 10"),
     ("a <~ !b", "expected path, found '!' at column 6"),
@@ -86,7 +86,7 @@ struct BindExpressionTests {
     ("x<-y~>z", "unknown operator '<' at column 2"),
     ("a!<>b", "unknown operator '!<>' at column 2"),
     ("a ~> b |", "expected transformer, found the end at column 9"),
-    // The others.
+    // All other faults.
     ("", "expected path, found the end at column 1"),
     ("a", "expected '~>' or '<~' or '<>' or '!~>' or '<~!' or '<!>', found the end at column 2"),
     ("a b ~> c", "expected '~>' or '<~' or '<>' or '!~>' or '<~!' or '<!>', found 'b' at column 3"),
@@ -119,13 +119,15 @@ struct BindExpressionTests {
     ("a ~> b\u{0}", "expected '|' or end, found '\u{0}' at column 7"),
     ("ä😀e\u{301} ~> ", "expected path, found the end at column 9"),
   ])
-  func `a fault says where it is, what is there and what could be`(text: String, message: String) {
+  func `a fault names its column, the text found there and the expected text`(
+    text: String, message: String
+  ) {
     let fault = #expect(throws: BindFault.self) { try BindExpression(text) }
     #expect(fault?.description == message)
   }
 
   @Test
-  func `a fault keeps its parts`() {
+  func `a fault stores its parts`() {
     let fault = #expect(throws: BindFault.self) { try BindExpression("a/x ~~> b/y") }
     #expect(fault?.kind == .unknownOperator)
     #expect(fault?.column == 5)
@@ -134,7 +136,7 @@ struct BindExpressionTests {
   }
 
   @Test
-  func `a text that is cut anywhere is an expression or has a fault within or after it`() {
+  func `a text cut at any point parses, or its fault is within it or at its end`() {
     let whole = #"cells/ä <!> x.y | !round(-1.5e3, "a\ud83d\ude00\n\"") | default(null) | 😀"#
     let bytes = Array(whole.utf8)
     for count in 0...bytes.count {
@@ -145,7 +147,7 @@ struct BindExpressionTests {
   }
 
   @Test
-  func `no text does harm`() {
+  func `no text crashes the parser`() {
     var random = Random(1)
     let parts = [
       "a", "b/c", "x.y", "~>", "<~", "<>", "!~>", "<~!", "<!>", "|", "!", "(", ")", ",", "\"",
@@ -162,7 +164,7 @@ struct BindExpressionTests {
   }
 
   @Test
-  func `an expression that is changed in one place is still read`() {
+  func `an expression with one changed character is still handled`() {
     var random = Random(2)
     let whole = Array(#"cells/a <> x.y | !round(2, "a\u00e4") | default(null)"#.utf8)
     for _ in 0..<5_000 {
@@ -181,7 +183,7 @@ struct BindExpressionTests {
   }
 
   @Test
-  func `a text of a million parts is read in a loop`() throws {
+  func `a text of a million parts is parsed without recursion`() throws {
     let text = "a ~> b" + String(repeating: " | !t(1)", count: 50_000)
     #expect(try BindExpression(text).transformers.count == 50_000)
     let arguments = "a ~> b | t(0" + String(repeating: ",1", count: 50_000) + ")"
@@ -194,7 +196,7 @@ struct BindExpressionTests {
     (try? BindExpression(text)) != nil
   }
 
-  /// Whether a text is an expression that is read again as the same, or has a fault in a place.
+  /// Whether a text parses and its description parses to the same, or its fault has a valid column.
   private func isSound(_ text: String) -> Bool {
     do {
       let expression = try BindExpression(text)

@@ -38,7 +38,7 @@ struct BindOperatorsTests {
   }
 
   @Test
-  func `nothing is assigned at once with an exclamation mark`() {
+  func `an operator with an exclamation mark assigns nothing at the start`() {
     let (a, b, c) = (Property("a"), Property("b"), Property("c"))
     name !~> a
     b <~! name
@@ -54,7 +54,7 @@ struct BindOperatorsTests {
   }
 
   @Test
-  func `what is derived can be bound`() {
+  func `a derived property can be bound`() {
     name.map { $0 + "!" } ~> text
     #expect(text.value == "Kim!")
     name.value = "Hobbit"
@@ -62,7 +62,7 @@ struct BindOperatorsTests {
   }
 
   @Test
-  func `a binding holds its source, not its target, and ends with the target`() {
+  func `a binding retains its source, not its target, and ends with the target`() {
     weak var source: Property<String>?
     weak var target: Property<String>?
     do {
@@ -81,7 +81,7 @@ struct BindOperatorsTests {
   }
 
   @Test
-  func `of two ends that follow each other the left one is held and the right one is not`() {
+  func `a two-way binding retains the left end and not the right one`() {
     weak var left: Property<String>?
     weak var right: Property<String>?
     do {
@@ -100,7 +100,7 @@ struct BindOperatorsTests {
   }
 
   @Test
-  func `what is sent is bound as it comes`() {
+  func `a subject can be bound, and equal values are passed on`() {
     let taps = PassthroughSubject<Int, Never>()
     let heard = PassthroughSubject<Int, Never>()
     var log: [Int] = []
@@ -122,17 +122,17 @@ struct BindOperatorsTests {
   }
 }
 
-/// What arrives through a binding does not go back through it, and nothing is lost.
+/// Tests that a binding does not send a value back, and that no value is lost.
 @Suite(.leavesNothing)
 struct BindEchoTests {
   let a = Property(0.0)
   let b = Property(0.0)
   let bag = DisposeBag()
-  /// Loses what is after the point.
+  /// Removes the fraction.
   let rounding = Transformer<Double, Double>({ $0.rounded() }, reverse: { $0 })
 
   @Test
-  func `what a transformer has changed does not come back`() throws {
+  func `a transformed value is not sent back`() throws {
     try a.bind(.both, b, through: rounding)
     a.value = 1.4
     #expect([a.value, b.value] == [1.4, 1])
@@ -141,7 +141,7 @@ struct BindEchoTests {
   }
 
   @Test
-  func `what was assigned at binding time has come back before the next value comes`() throws {
+  func `the echo of the first value does not hide the next value`() throws {
     let right = PassthroughSubject<Double, Never>()
     a.value = 1.4
     let binding = try a.bind(.both, right, through: rounding)
@@ -163,7 +163,7 @@ struct BindEchoTests {
   }
 
   @Test
-  func `what an observer makes of a value reaches the other end`() {
+  func `a value set by an observer reaches the other end`() {
     b.observeNext { [b] value in if value > 10 { b.value = 10 } }.dispose(in: bag)
     a <> b
     a.value = 50
@@ -172,7 +172,7 @@ struct BindEchoTests {
   }
 
   @Test
-  func `what is set while a value is on its way is not lost`() {
+  func `a value set during a delivery is not lost`() {
     a.observeNext { [b] value in if value == 1 { b.value = 2 } }.dispose(in: bag)
     a <> b
     a.value = 1
@@ -181,7 +181,7 @@ struct BindEchoTests {
   }
 
   @Test
-  func `both ends agree after any script`() {
+  func `both ends agree after any sequence of changes`() {
     var random = Random(3)
     for _ in 0..<300 {
       let (a, b, c) = (Property(0), Property(0), Property(0))
@@ -197,7 +197,7 @@ struct BindEchoTests {
   }
 
   @Test
-  func `25: three ends in a circle come to rest`() {
+  func `25: three ends bound in a circle settle`() {
     let c = Property(0.0)
     let bindings = [a <> b, b <> c, c <> a]
     b.value = 5
@@ -205,7 +205,7 @@ struct BindEchoTests {
     for binding in bindings { binding.dispose() }
   }
 
-  /// An end that tells later what was written, as one that waits for a disk does.
+  /// An end that emits written values later, as an end that waits for a disk does.
   private final class Durable {
     let told = PassthroughSubject<Int, Never>()
     private var newest = 0
@@ -226,7 +226,7 @@ struct BindEchoTests {
       pending.append(value)
     }
 
-    /// Tells what was written: all of it, or the newest only.
+    /// Emits the written values: all of them, or only the newest.
     func commit(conflating: Bool = false) {
       let values = conflating ? pending.suffix(1) : pending[...]
       pending = []
@@ -235,7 +235,7 @@ struct BindEchoTests {
   }
 
   @Test(arguments: [false, true])
-  func `an end that tells later does not undo what came meanwhile`(isConflating: Bool) throws {
+  func `an end that emits later does not undo newer values`(isConflating: Bool) throws {
     let (left, right) = (Durable(), Durable())
     let binding = try EndBinding(left.end, .bothLater, right.end, through: .identity).start()
     left.set(1)
@@ -255,7 +255,7 @@ struct BindEchoTests {
   }
 
   @Test
-  func `a value that an end refuses is not taken for one that comes back`() throws {
+  func `a refused value is not taken for an echo`() throws {
     let refused = PassthroughSubject<Int, Never>()
     let right = PassthroughSubject<Int, Never>()
     let end = BindEnd<Int>(

@@ -13,7 +13,7 @@ struct BindPathTests {
   private let car = Car()
 
   @Test
-  func `a path is followed when what is on it is replaced`() {
+  func `a path follows a replaced object on it`() {
     let first = car.engine.value
     car.engine.path(\.rpm) ~> dashboard.rpm
     first.rpm.value = 1
@@ -30,7 +30,7 @@ struct BindPathTests {
   }
 
   @Test
-  func `what is set goes to what is on the path now, and comes from there`() {
+  func `a two-way path reads and writes the current object`() {
     dashboard.rpm.value = 5
     dashboard.rpm <> car.engine.path(\.rpm)
     let first = car.engine.value
@@ -45,7 +45,7 @@ struct BindPathTests {
   }
 
   @Test
-  func `paths that the compiler knows are bound by the word too`() {
+  func `BIND also binds key paths`() {
     final class ViewModel { let name = Property("Kim") }
     let viewModel = ViewModel()
     let labels = (0..<6).map { _ in Label() }

@@ -1,6 +1,6 @@
 import Signals
 
-// The objects of BIND's own tests.
+// The objects of the original BIND tests.
 
 final class Car {
   let speed = Property(0.0)
@@ -21,7 +21,7 @@ struct RPMToSpeedTransformer: ReversibleValueTransformer {
   func reverse(_ speed: Double) -> Double { speed * 100 }
 }
 
-/// Answers when the test says so.
+/// A transformer whose results arrive when the test requests it.
 final class AsyncAnswers {
   private(set) var waiting: [(value: Double, answer: (Result<Double, any Error>) -> Void)] = []
   private(set) var cancelled: [Double] = []
@@ -44,12 +44,12 @@ final class AsyncAnswers {
     }
   }
 
-  /// Answers one of those that wait.
+  /// Delivers one pending result.
   func answer(_ i: Int) {
     waiting[i].answer(.success(waiting[i].value / 100))
   }
 
-  /// Lets go of those that wait.
+  /// Discards the pending results.
   func forget() {
     waiting = []
   }
@@ -87,7 +87,7 @@ private func numberOfText(_ text: String) throws -> Double {
   return number
 }
 
-// The views of the seed documents.
+// The views of the original examples.
 
 final class Label: BindShorthand {
   static let bindShorthand = "text"

@@ -82,7 +82,7 @@ struct BindViewTests {
   private let hobbit = Person("Hobbit", id: 2)
 
   @Test
-  func `a view model follows its model from its first moment on`() {
+  func `a view model follows its model from its creation`() {
     let viewModel = PersonViewModel(model: kim)
     #expect(viewModel.model === kim)
     #expect(viewModel.bindings.count == 3)
@@ -110,7 +110,7 @@ struct BindViewTests {
   }
 
   @Test
-  func `a view that is used again shows the new view model and not the old one`() {
+  func `a reused view shows only the new view model`() {
     let cell = NameCell()
     let viewModel = PersonViewModel(model: kim)
     cell.viewModel = viewModel
@@ -155,7 +155,7 @@ struct BindViewTests {
   }
 
   @Test
-  func `a view can be given its bindings, and their paths may start at the view`() throws {
+  func `a view accepts bindings, and their paths may start at the view`() throws {
     let cell = NameCell()
     cell.bindings = try [
       "viewModel.name ~> textLabel.text", "detailTextLabel.text <~ viewModel.id",
@@ -170,7 +170,7 @@ struct BindViewTests {
   }
 
   @Test
-  func `bindings that are given to a view that shows something bind at once`() throws {
+  func `bindings set on a view with a view model take effect at once`() throws {
     let cell = NameCell()
     let viewModel = PersonViewModel(model: kim)
     cell.viewModel = viewModel
@@ -198,7 +198,7 @@ struct BindViewTests {
   }
 
   @Test
-  func `a view that goes leaves nothing in its view model`() {
+  func `a deallocated view leaves no observer in its view model`() {
     let viewModel = PersonViewModel(model: kim)
     weak var cell: NameCell?
     do {
@@ -224,7 +224,7 @@ struct BindViewTests {
   }
 
   @Test
-  func `a data controller makes view models of what it has loaded, or says why it could not`() {
+  func `a data controller returns view models for loaded data, or an error`() {
     let controller = PersonDataController()
     var names: [[String]] = []
     var failures = 0
@@ -243,7 +243,7 @@ struct BindViewTests {
   }
 
   @Test
-  func `a declaration that the objects do not bear out is a fault of the program`() async {
+  func `a declaration with a missing key traps`() async {
     await #expect(processExitsWith: .failure) {
       final class WrongCell: BindView {
         override class var bindings: [DeclaredBinding] { [BINDViewModel("nmae", ~>, "viewModel")] }

@@ -2,14 +2,14 @@ import Signals
 import TestSupport
 import Testing
 
-/// The words of BIND, as its tests and its README use them.
+/// The BIND functions, used as in the tests and the README of the original.
 @Suite(.leavesNothing)
 struct BindWordsTests {
   let engine = Engine()
   let car = Car()
 
   @Test
-  func `the words make the expression and bind the objects`() throws {
+  func `the BIND functions create the expression and bind the objects`() throws {
     let plain = try BIND(engine, "rpm", ~>, car, "speed")
     #expect(plain.expression?.description == "rpm ~> speed")
     let through = try BINDT(
@@ -26,7 +26,7 @@ struct BindWordsTests {
   }
 
   @Test
-  func `there need not be objects`() throws {
+  func `BIND accepts missing objects`() throws {
     let binding = try BIND(nil, "rpm", <!>, nil, "speed")
     #expect(binding.expression?.description == "rpm <!> speed")
     #expect(binding.left == nil)
@@ -34,7 +34,7 @@ struct BindWordsTests {
   }
 
   @Test
-  func `a shorthand is the path that is meant when none is said`() throws {
+  func `a shorthand replaces a missing path with the default path`() throws {
     let (nameField, nameLabel) = (TextField(), Label())
     try BINDS(nameField, ~>, nameLabel)
     nameField.text.value = "Kim"
@@ -55,7 +55,7 @@ struct BindWordsTests {
   }
 
   @Test
-  func `an action is observed, by its path or by what is meant`() throws {
+  func `an action is observed by its path or by the default path`() throws {
     let button = Button()
     var log: [String] = []
     var senders: [ObjectIdentifier] = []
@@ -74,7 +74,7 @@ struct BindWordsTests {
   }
 
   @Test
-  func `the examples of the README`() throws {
+  func `the examples of the README work`() throws {
     final class ViewModel { let name = Property("") }
     let viewModel = ViewModel()
     let nameLabel = Label()
@@ -110,7 +110,7 @@ struct BindWordsTests {
   }
 
   @Test
-  func `a published value and a plain one are found by their names, inherited or not`() throws {
+  func `published and plain properties are found by name, inherited or not`() throws {
     class Base {
       @Published var title = "a"
       let id = 7

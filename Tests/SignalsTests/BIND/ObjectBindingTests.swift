@@ -22,7 +22,9 @@ struct ObjectBindingTests {
     ("make <> carMake", "Toyota", "Toyota"), ("make !~> carMake", "Toyota", "Seat"),
     ("make <~! carMake", "Toyota", "Seat"), ("make <!> carMake", "Toyota", "Seat"),
   ])
-  func `the operator says what is assigned at once`(text: String, make: String, carMake: String)
+  func `the operator decides which end is assigned at the start`(
+    text: String, make: String, carMake: String
+  )
     throws
   {
     car.make.value = "Toyota"
@@ -34,7 +36,7 @@ struct ObjectBindingTests {
   }
 
   @Test
-  func `no value is assigned as no value`() throws {
+  func `a missing value is assigned as nil`() throws {
     ticket.carMake.value = "Seat"
     try bind("make ~> carMake", car, ticket)
     #expect(ticket.carMake.value == nil)
@@ -51,7 +53,7 @@ struct ObjectBindingTests {
     ("rpm ~> speed", 200.0, 20000.0), ("rpm !~> speed", 200, 20000),
     ("rpm <> speed", 200, 30000), ("rpm <!> speed", 200, 30000),
   ])
-  func `later values go the ways of the operator, through the transformer`(
+  func `later values take the direction of the operator, through the transformer`(
     text: String, speed: Double, rpm: Double
   ) throws {
     car.speed.value = 100
@@ -67,7 +69,7 @@ struct ObjectBindingTests {
   @Test(arguments: [
     "speed <~ rpm | !RPMToSpeedTransformer", "speed <~! rpm | !RPMToSpeedTransformer",
   ])
-  func `what goes left goes through the reverse, and through the forward one when swapped`(
+  func `a value that goes left is transformed in reverse, or forward if swapped`(
     text: String
   ) throws {
     try bind(text, car, engine)
@@ -79,7 +81,7 @@ struct ObjectBindingTests {
   }
 
   @Test
-  func `one object can be both ends`() throws {
+  func `one object can be at both ends`() throws {
     car.speed.value = 100
     try bind("speed !~> engine.rpm | !RPMToSpeedTransformer", car, car)
     #expect(car.engine.value.rpm.value == 0)
@@ -89,7 +91,7 @@ struct ObjectBindingTests {
   }
 
   @Test
-  func `a path is followed when something on it is replaced`() throws {
+  func `a path follows a replaced object on it`() throws {
     var heard: [Double] = []
     let id = ObjectIdentifier(car)
     try BINDO(car, "engine.rpm").observe { sender, value in
@@ -107,7 +109,7 @@ struct ObjectBindingTests {
   }
 
   @Test
-  func `what is set goes to what is on the path now`() throws {
+  func `a value is written to the object that is now on the path`() throws {
     try bind("rpm ~> engine.rpm", engine, car)
     let first = car.engine.value
     car.engine.value = Engine()
@@ -118,8 +120,7 @@ struct ObjectBindingTests {
   }
 
   @Test
-  func `what is set while something on the path is missing is left out, without a failure`() throws
-  {
+  func `a value for an incomplete path is dropped without a failure`() throws {
     final class Garage { let car = Property<Car?>(nil) }
     let garage = Garage()
     try bind("speed <> car.speed", car, garage)
@@ -144,7 +145,7 @@ struct ObjectBindingTests {
   // MARK: Binding, unbinding, binding again.
 
   @Test
-  func `the objects may come before the expression`() throws {
+  func `the objects may be set before the expression`() throws {
     engine.rpm.value = 10000
     try binding.bind(left: engine, right: car)
     try binding.define("rpm ~> speed | RPMToSpeedTransformer", transformers: transformers)
@@ -153,7 +154,7 @@ struct ObjectBindingTests {
   }
 
   @Test
-  func `new objects take the place of the old ones, transformer and closures stay`() throws {
+  func `new objects replace the old ones; transformer and closures stay`() throws {
     engine.rpm.value = 10000
     try bind("rpm ~> speed | RPMToSpeedTransformer", engine, car)
     var senders: [ObjectIdentifier] = []
@@ -177,7 +178,7 @@ struct ObjectBindingTests {
   }
 
   @Test
-  func `unbinding lets go of both objects, twice as once, and with nothing bound`() throws {
+  func `unbinding releases both objects, and may be repeated`() throws {
     binding.unbind()
     try binding.bind(left: engine, right: car)
     binding.unbind()
@@ -197,7 +198,7 @@ struct ObjectBindingTests {
   }
 
   @Test(arguments: ["rpm ~> speed", "rpm <~ speed", "rpm <> speed"])
-  func `a binding ends with either object and holds neither`(text: String) throws {
+  func `a binding ends with either object and retains neither`(text: String) throws {
     weak var lost: Car?
     do {
       let held = Car()
@@ -221,7 +222,7 @@ struct ObjectBindingTests {
   }
 
   @Test
-  func `a binding that nobody keeps lives until an object goes`() throws {
+  func `a binding that is not retained lives until an object is deallocated`() throws {
     do {
       let held = Engine()
       try BIND(held, "rpm", ~>, car, "speed")
@@ -243,10 +244,10 @@ struct ObjectBindingTests {
     #expect(!engine.rpm.hasObservers)
   }
 
-  // MARK: What is done with the values.
+  // MARK: Closures.
 
   @Test
-  func `a closure makes something of each value, after the transformer`() throws {
+  func `a closure transforms each value after the transformer`() throws {
     try bind("rpm ~> speed | RPMToSpeedTransformer", engine, car)
     binding.transform { _, value in (value as? Double ?? 0) / 2 }
     engine.rpm.value = 10000
@@ -257,7 +258,7 @@ struct ObjectBindingTests {
   }
 
   @Test(arguments: [("speed ~> rpm", 10000.0), ("speed !~> rpm", 100)])
-  func `what is assigned at once is assigned again when the closure comes, and only that`(
+  func `adding a closure repeats the assignment at the start, and only that`(
     text: String, rpm: Double
   ) throws {
     try bind(text, car, engine)
@@ -269,7 +270,7 @@ struct ObjectBindingTests {
   }
 
   @Test
-  func `the closures are given the object from which the value comes`() throws {
+  func `the closures receive the object that sent the value`() throws {
     var transformed: [ObjectIdentifier] = []
     var observed: [ObjectIdentifier] = []
     var values: [Double] = []
@@ -293,7 +294,7 @@ struct ObjectBindingTests {
   }
 
   @Test(arguments: [("rpm ~> speed", [20.0]), ("rpm <~ speed", [30]), ("rpm <> speed", [20, 30])])
-  func `who observes is told of later values as they came, after they were assigned`(
+  func `an observer receives later values untransformed, after the assignment`(
     text: String, values: [Double]
   ) throws {
     engine.rpm.value = 10
@@ -324,7 +325,7 @@ struct ObjectBindingTests {
     ("rpm <> speed | uppercase", "'uppercase' cannot go from right to left at column 16"),
     ("rpm ~> speed | !uppercase", "'!uppercase' cannot go from left to right at column 17"),
   ])
-  func `a fault is told with its place, and nothing is bound`(text: String, message: String) {
+  func `a fault has its column, and nothing is bound`(text: String, message: String) {
     let fault = #expect(throws: BindFault.self) { try bind(text, engine, car) }
     #expect(fault?.description == message)
     #expect(binding.isDisposed)
@@ -332,7 +333,7 @@ struct ObjectBindingTests {
   }
 
   @Test
-  func `a value that cannot be made or assigned is left out, and the binding stays`() throws {
+  func `a value that cannot be transformed or assigned is dropped; the binding stays`() throws {
     let label = Label()
     try bind("text ~> rpm | !text", label, engine)
     var problems: [String] = []
@@ -389,7 +390,7 @@ struct ObjectBindingTests {
   }
 
   @Test
-  func `a truth value is negated`() throws {
+  func `a Boolean is negated`() throws {
     final class Toggle { let isOn = Property(false) }
     let (a, b) = (Toggle(), Toggle())
     try bind("isOn <> isOn | NegateBoolean", a, b)
@@ -400,7 +401,7 @@ struct ObjectBindingTests {
   }
 
   @Test
-  func `no value is replaced by one`() throws {
+  func `a missing value is replaced by the default`() throws {
     final class Reading { let value = Property<Double?>(nil) }
     let reading = Reading()
     try bind("value ~> speed | default(7)", reading, car)

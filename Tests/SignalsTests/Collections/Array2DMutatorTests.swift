@@ -7,8 +7,9 @@ struct Array2DMutatorTests {
   typealias Sections = Array2D<String, Int>
   let bag = DisposeBag()
 
-  /// What "a" with 1, 2 and "b" with 3 is after a change, and how many steps its observers are
-  /// told of each.
+  /// Changes the sections "a" with 1, 2 and "b" with 3.
+  ///
+  /// - Returns: The result, and the number of operations in each event.
   private func told(
     _ change: (MutableObservableArray2D<String, Int>) -> Void
   ) -> (sections: Sections, steps: [Int]) {

@@ -6,7 +6,9 @@ import Testing
 struct ArrayMutatorTests {
   let bag = DisposeBag()
 
-  /// What an array of 1, 2, 3 and its observers see of a change.
+  /// Changes an array of 1, 2, 3.
+  ///
+  /// - Returns: The result, and the patches that an observer receives.
   private func told(
     _ change: (MutableObservableArray<Int>) -> Void
   ) -> (array: [Int], patches: [[ListOperation]]) {
@@ -21,7 +23,7 @@ struct ArrayMutatorTests {
   }
 
   @Test
-  func `an observer is told the whole at once`() {
+  func `a new observer receives the whole array at once`() {
     let array = MutableObservableArray([1, 2])
     array.append(3)
     var events: [OrderedCollectionChangeset<[Int]>] = []
@@ -91,7 +93,7 @@ struct ArrayMutatorTests {
   }
 
   @Test
-  func `elements that follow each other are removed`() {
+  func `a range of elements is removed`() {
     let (array, patches) = told { $0.removeSubrange(0..<2) }
     #expect(array == [3])
     #expect(patches == [[.delete(at: 1), .delete(at: 0)]])
@@ -105,14 +107,14 @@ struct ArrayMutatorTests {
   }
 
   @Test
-  func `the whole is replaced`() {
+  func `the whole array is replaced`() {
     let (array, patches) = told { $0.replace(with: [7]) }
     #expect(array == [7])
     #expect(patches == [[]])
   }
 
   @Test
-  func `the whole is replaced by what is different`() {
+  func `replacing the array with a diff sends only the differences`() {
     let (array, patches) = told {
       $0.replace(with: [1, 3, 4], performDiff: true) { _, _ in
         ListDiff(inserts: [2], deletes: [1])
@@ -123,14 +125,14 @@ struct ArrayMutatorTests {
   }
 
   @Test
-  func `a step is taken`() {
+  func `an operation is applied`() {
     let (array, patches) = told { $0.apply(.move(from: 2, to: 0)) }
     #expect(array == [3, 1, 2])
     #expect(patches == [[.move(from: 2, to: 0)]])
   }
 
   @Test
-  func `a change is described by who makes it`() {
+  func `a caller describes its own change`() {
     let (array, patches) = told { array in
       array.descriptiveUpdate { (list: inout [Int]) -> [ListOperation] in
         list[0] = 5
@@ -150,7 +152,7 @@ struct ArrayMutatorTests {
   }
 
   @Test
-  func `what changes nothing is not told`() {
+  func `a change without effect is not sent`() {
     let (array, patches) = told {
       $0.insert(contentsOf: [], at: 0)
       $0.move(from: 1, to: 1)
@@ -167,7 +169,7 @@ struct ArrayMutatorTests {
   }
 
   @Test
-  func `a batch is one change, with those in it and below it`() {
+  func `a batch and its nested batches are sent as one change`() {
     let (array, patches) = told { array in
       array.batchUpdate {
         $0.append(4)
@@ -180,7 +182,7 @@ struct ArrayMutatorTests {
   }
 
   @Test
-  func `who comes in a batch and who was there end with the same`() {
+  func `an observer added during a batch ends with the same elements as the others`() {
     let array = MutableObservableArray([1, 2, 3])
     var (early, late) = ([Int](), [Int]())
     array.observeNext { follow($0, &early) }.dispose(in: bag)
@@ -195,7 +197,7 @@ struct ArrayMutatorTests {
   }
 
   @Test
-  func `who comes while a change is told is told the whole, not the change again`() {
+  func `an observer added during a delivery receives the whole array only`() {
     let array = MutableObservableArray([1])
     var late: [Int] = []
     array.dropFirst(1).first().observeNext { [bag] _ in
@@ -207,7 +209,7 @@ struct ArrayMutatorTests {
   }
 
   @Test
-  func `a change made while another is told comes after it for all`() {
+  func `a change made during a delivery is delivered after it to all observers`() {
     let array = MutableObservableArray([1])
     var (first, second) = ([[Int]](), [[Int]]())
     array.observeNext { [unowned array] in
@@ -221,7 +223,7 @@ struct ArrayMutatorTests {
   }
 
   @Test
-  func `the read-only form shows the same`() {
+  func `the read-only view has the same content`() {
     let array = MutableObservableArray([1])
     let view: ObservableArray<Int> = array.readOnlyView
     var patches: [[ListOperation]] = []
@@ -234,7 +236,7 @@ struct ArrayMutatorTests {
   }
 
   @Test
-  func `observers are told of the end when the array goes`() {
+  func `observers receive the completion when the array is deallocated`() {
     let recorder = Recorder<OrderedCollectionChangeset<[Int]>, Never>()
     do {
       let array = MutableObservableArray([1])
@@ -252,9 +254,9 @@ struct ArrayMutatorTests {
   }
 
   @Test
-  func `an event that was told does not have the next change copy the array`() {
+  func `a delivered event does not make the next change copy the array`() {
     let array = MutableObservableArray(Array(0..<1000))
-    for i in 0..<9 { array.append(i) }  // makes room
+    for i in 0..<9 { array.append(i) }  // reserves capacity
     var count = 0
     array.observeNext { count = $0.collection.count }.dispose(in: bag)
     let before = array.collection.withUnsafeBufferPointer { $0.baseAddress }
@@ -270,7 +272,7 @@ struct ArrayMutatorTests {
   }
 }
 
-/// Keeps a list as an observer does that takes steps where it can.
+/// Updates a list as an observer does: by the patch if there is one, otherwise as a whole.
 func follow(_ changeset: OrderedCollectionChangeset<[Int]>, _ list: inout [Int]) {
   if changeset.changes.isWhole {
     list = changeset.collection

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.leavesNothing)
 struct CollectionOperatorTests {
-  /// An observer that comes and goes, and what it made of the steps it was told.
+  /// An observer that can be disposed, with the collections that it has built from the changes.
   final class Follower {
     private(set) var byPatch: [Int] = []
     private(set) var byDiff: [Int] = []
@@ -25,7 +25,7 @@ struct CollectionOperatorTests {
     }
   }
 
-  /// Random steps, batches and replacements, with observers that come and go.
+  /// Makes random operations, batches and replacements while observers are added and disposed.
   private func check(
     seed: Int,
     _ signal: (MutableObservableArray<Int>) -> Signal<OrderedCollectionChangeset<[Int]>, Never>,
@@ -66,17 +66,17 @@ struct CollectionOperatorTests {
   }
 
   @Test
-  func `mapCollection is map, for any number of observers`() {
+  func `mapCollection gives the same as map for any number of observers`() {
     check(seed: 31, { $0.mapCollection { $0 * 7 } }, is: { $0.map { $0 * 7 } })
   }
 
   @Test
-  func `filterCollection is filter, for any number of observers`() {
+  func `filterCollection gives the same as filter for any number of observers`() {
     check(seed: 32, { $0.filterCollection { $0 % 2 == 0 } }, is: { $0.filter { $0 % 2 == 0 } })
   }
 
   @Test
-  func `sortedCollection is sorted, for any number of observers`() {
+  func `sortedCollection gives the same as sorted for any number of observers`() {
     check(seed: 33, { $0.sortedCollection() }, is: { $0.sorted() })
     check(seed: 34, { $0.sortedCollection { $0 % 10 < $1 % 10 }.mapCollection { $0 % 10 } }) {
       $0.map { $0 % 10 }.sorted()
@@ -84,7 +84,7 @@ struct CollectionOperatorTests {
   }
 
   @Test
-  func `operators on operators are right`() {
+  func `chained collection operators give the right result`() {
     check(
       seed: 35,
       { $0.filterCollection { $0 % 3 > 0 }.mapCollection { $0 / 2 }.sortedCollection(by: >) },
@@ -92,7 +92,7 @@ struct CollectionOperatorTests {
   }
 
   @Test
-  func `lazyMapCollection is map`() {
+  func `lazyMapCollection gives the same as map`() {
     check(
       seed: 36,
       { array in
@@ -104,7 +104,7 @@ struct CollectionOperatorTests {
   }
 
   @Test
-  func `a change of what is not wanted is not told`() {
+  func `a change of excluded elements is not sent`() {
     let array = MutableObservableArray([1, 2, 3])
     let follower = Follower(array.filterCollection { $0 > 1 })
     array.append(0)
@@ -139,7 +139,7 @@ struct CollectionOperatorTests {
   }
 
   @Test
-  func `a dictionary and a set are sorted, for any number of observers`() {
+  func `a dictionary and a set are sorted for any number of observers`() {
     var random = Random(37)
     for _ in 0..<100 {
       let dictionary = MutableObservableDictionary<Int, Int>()
@@ -172,7 +172,7 @@ struct CollectionOperatorTests {
   }
 
   @Test
-  func `a batch may insert an element whose key is there already`() {
+  func `a batch may insert an element whose key already exists`() {
     typealias Changeset = UnorderedCollectionChangeset<[Int: Int]>
     let source = PassthroughSubject<Changeset, Never>()
     let follower = Follower(
@@ -187,7 +187,7 @@ struct CollectionOperatorTests {
   }
 
   @Test
-  func `sections are flattened, for any number of observers`() {
+  func `sections are flattened for any number of observers`() {
     var random = Random(38)
     for _ in 0..<100 {
       let array = MutableObservableArray2D<Int, Int>()
@@ -231,7 +231,7 @@ struct CollectionOperatorTests {
   }
 
   @Test
-  func `the end of the source is the end of what is made of it`() {
+  func `a derived collection ends with its source`() {
     let recorder = Recorder<OrderedCollectionChangeset<[Int]>, Never>()
     let bag = DisposeBag()
     do {
@@ -243,7 +243,7 @@ struct CollectionOperatorTests {
   }
 
   @Test
-  func `both forms can be made before they are asked for`() {
+  func `the diff and the patch can be computed in advance`() {
     let array = MutableObservableArray([1])
     var changesets: [OrderedCollectionChangeset<[Int]>] = []
     let bag = DisposeBag()

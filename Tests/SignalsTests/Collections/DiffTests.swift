@@ -7,7 +7,7 @@ struct DiffTests {
   let bag = DisposeBag()
 
   @Test
-  func `the diff of any two lists leads from one to the other`() {
+  func `the diff of any two lists turns one into the other`() {
     var random = Random(21)
     for _ in 0..<5000 {
       let (size, kinds) = (random.below(12), 1 + random.below(6))
@@ -23,7 +23,7 @@ struct DiffTests {
   }
 
   @Test
-  func `a diff is not longer than the change`() {
+  func `a diff has at most twice as many entries as the patch`() {
     var random = Random(22)
     for _ in 0..<2000 {
       let script = ListScript(size: 30, length: 6, &random)
@@ -33,20 +33,20 @@ struct DiffTests {
   }
 
   @Test
-  func `what is at another place has moved`() {
+  func `an equal element at another index counts as moved`() {
     #expect([1, 2, 3, 4].diff([4, 1, 2, 3]) == ListDiff(moves: [(from: 3, to: 0)]))
     let diff = ["a", "b", "c"].diff(["c", "x", "a"])
     #expect(diff.inserts == [1] && diff.deletes == [1] && diff.moves.count == 1)
   }
 
   @Test
-  func `indices of a slice are its own`() {
+  func `the diff of a slice uses the indices of the slice`() {
     let list = Array(0..<9)
     #expect(list[3..<6].diff(list[3..<5]) == ListDiff(deletes: [5]))
   }
 
   @Test
-  func `long lists that have nothing in common, or all in disorder, are compared in time`() {
+  func `long lists that are disjoint or shuffled are compared in time`() {
     let (old, new) = (Array(0..<1500), Array(1500..<3000))
     #expect(old.diff(new) == ListDiff(inserts: Array(0..<1500), deletes: Array(0..<1500)))
     var random = Random(23)
@@ -59,7 +59,7 @@ struct DiffTests {
   }
 
   @Test
-  func `a signal of lists tells what is different, each observer for itself`() {
+  func `a signal of lists emits the differences separately for each observer`() {
     let lists = PassthroughSubject<[Int], Never>()
     let changes = lists.diff()
     var (first, second) = ([[ListOperation]](), [[ListOperation]]())
@@ -74,14 +74,14 @@ struct DiffTests {
   }
 
   @Test
-  func `a list is compared as the caller says`() {
+  func `a closure of the caller compares the elements`() {
     let lists = Signal<[Int], Never>(sequence: [[1, 2], [11, 3]])
     let patches = lists.diff { $0 % 10 == $1 % 10 }.map(\.patch).elementsAtOnce()
     #expect(patches == [[], [.delete(at: 1), .insert(3, at: 1)]])
   }
 
   @Test
-  func `an array is replaced by what is different, or not at all`() {
+  func `replacing an array sends the differences, or nothing`() {
     let array = MutableObservableArray([1, 2, 3])
     var patches: [[ListOperation]] = []
     array.dropFirst(1).observeNext { patches.append($0.patch) }.dispose(in: bag)
@@ -94,7 +94,7 @@ struct DiffTests {
   }
 
   @Test
-  func `the diff of any two trees leads from one to the other`() {
+  func `the diff of any two trees turns one into the other`() {
     var random = Random(24)
     for _ in 0..<3000 {
       let script = TreeScript(nodes: 12, length: 6, &random)
@@ -107,7 +107,7 @@ struct DiffTests {
   }
 
   @Test
-  func `a diff of trees is of the nodes that differ, not of what is above them`() {
+  func `a tree diff names the different nodes and not their ancestors`() {
     let trees = Signal<TreeArray<Int>, Never>(sequence: [
       TreeArray([TreeNode(1, [TreeNode(2), TreeNode(3)])]),
       TreeArray([TreeNode(1, [TreeNode(3), TreeNode(4)])]),
@@ -117,7 +117,7 @@ struct DiffTests {
   }
 
   @Test
-  func `items of sections are replaced by what is different`() {
+  func `replacing the items of a section sends the differences`() {
     let array = MutableObservableArray2D(
       Array2D<String, Int>(sectionsWithItems: [("a", [1, 2]), ("b", [3])]))
     var diffs: [TreeDiff] = []

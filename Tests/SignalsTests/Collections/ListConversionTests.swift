@@ -8,7 +8,7 @@ typealias ListOperation = OrderedCollectionOperation<Int, Int>
 @Suite(.leavesNothing)
 struct ListConversionTests {
   @Test
-  func `a patch made of the diff of a patch leads to the same list`() {
+  func `a patch converted to a diff and back gives the same list`() {
     var random = Random(1)
     for round in 0..<10_000 {
       let script = ListScript(size: 8, length: 12, &random)
@@ -21,7 +21,7 @@ struct ListConversionTests {
   }
 
   @Test
-  func `a diff made of the patch of a diff is the same`() {
+  func `a diff converted to a patch and back is the same diff`() {
     var random = Random(2)
     for round in 0..<10_000 {
       let script = ListScript(size: 12, length: 12, &random)
@@ -33,7 +33,7 @@ struct ListConversionTests {
   }
 
   @Test
-  func `a diff says of a list what its definition says`() {
+  func `a diff agrees with its definition`() {
     var random = Random(3)
     for round in 0..<10_000 {
       let script = ListScript(size: 8, length: 8, &random)
@@ -45,37 +45,37 @@ struct ListConversionTests {
   }
 
   @Test
-  func `an element that was inserted and deleted was never there`() {
+  func `an element that is inserted and deleted is not in the diff`() {
     #expect(ListDiff(from: [ListOperation.insert(7, at: 2), .delete(at: 2)]).isEmpty)
   }
 
   @Test
-  func `an update of what was inserted is part of the insertion`() {
+  func `an update of an inserted element is part of the insertion`() {
     let patch = [ListOperation.insert(7, at: 2), .update(at: 2, newElement: 8)]
     #expect(ListDiff(from: patch) == ListDiff(inserts: [2]))
   }
 
   @Test
-  func `an update of what was moved is a deletion and an insertion`() {
+  func `an update of a moved element is a deletion and an insertion`() {
     let patch = [ListOperation.move(from: 0, to: 2), .update(at: 2, newElement: 8)]
     #expect(ListDiff(from: patch) == ListDiff(inserts: [2], deletes: [0]))
   }
 
   @Test
-  func `a move of what was moved is one move`() {
+  func `two moves of an element are one move`() {
     let patch = [ListOperation.move(from: 0, to: 2), .move(from: 2, to: 1)]
     #expect(ListDiff(from: patch) == ListDiff(moves: [(from: 0, to: 1)]))
   }
 
   @Test
-  func `a move to where it was is none`() {
+  func `a move back to the original index is no change`() {
     let patch = [ListOperation.move(from: 0, to: 2), .move(from: 2, to: 0)]
     #expect(ListDiff(from: patch).isEmpty)
     #expect(ListDiff(from: [ListOperation.move(from: 1, to: 1)]).isEmpty)
   }
 
   @Test
-  func `indices are those of the space that the diff says`() {
+  func `indices refer to the source or to the final list, as documented`() {
     let patch = [
       ListOperation.delete(at: 0), .insert(9, at: 0), .update(at: 3, newElement: 8),
       .move(from: 1, to: 4),
@@ -85,7 +85,7 @@ struct ListConversionTests {
   }
 
   @Test
-  func `a patch of a diff has updates, deletes, moves, inserts in this order`() {
+  func `a patch made from a diff has updates, deletes, moves, inserts in this order`() {
     let diff = ListDiff(inserts: [0], deletes: [1], updates: [3], moves: [(from: 0, to: 3)])
     #expect(
       diff.generatePatch(to: [90, 2, 93, 0])
@@ -95,13 +95,13 @@ struct ListConversionTests {
   }
 
   @Test
-  func `what thousands of steps cost grows hardly more than their number`() {
+  func `the cost of a conversion grows almost linearly with the number of steps`() {
     // A quadratic conversion would cost sixty-four times as much for eight times the steps.
     let (few, many) = (Self.cost(of: 1000), Self.cost(of: 8000))
     #expect(many < few * 30, "\(few) for 1000 steps, \(many) for 8000")
   }
 
-  /// The least time of some that converting so many steps to and fro takes.
+  /// Returns the shortest of three times for converting so many operations in both directions.
   private static func cost(of steps: Int) -> Duration {
     var random = Random(4)
     let script = (0..<steps).map { i in
@@ -118,14 +118,14 @@ struct ListConversionTests {
 }
 
 extension OrderedCollectionDiff where Index == Int {
-  /// The same in an order that does not depend on how it was made.
+  /// The same diff with its indices in a canonical order.
   var sorted: OrderedCollectionDiff {
     OrderedCollectionDiff(
       inserts: inserts.sorted(), deletes: deletes.sorted(), updates: updates.sorted(),
       moves: moves.sorted { $0.from < $1.from })
   }
 
-  /// What the definition of a diff makes of a list, slowly.
+  /// Returns the list that the definition of a diff gives, computed slowly.
   func taken(by source: [Int], to final: [Int]) -> [Int] {
     var places: [Int?] = Array(repeating: nil, count: final.count)
     for index in inserts { places[index] = final[index] }

@@ -1,12 +1,12 @@
 import Signals
 
-/// Random steps for a list and what they make of it.
+/// Random operations on a list, with their result.
 struct ListScript {
   var source: [Int]
   var final: [Int]
   var patch: [OrderedCollectionOperation<Int, Int>] = []
 
-  /// A list of below `size` elements, and below `length` steps.
+  /// Creates a list of fewer than `size` elements, and fewer than `length` operations.
   init(size: Int, length: Int, _ random: inout Random) {
     source = Array(0..<random.below(size))
     final = source

@@ -5,7 +5,7 @@ import Testing
 @Suite(.leavesNothing)
 struct TreeConversionTests {
   @Test
-  func `a patch made of the diff of a patch leads to the same tree`() {
+  func `a patch converted to a diff and back gives the same tree`() {
     var random = Random(10)
     for round in 0..<10_000 {
       let script = TreeScript(nodes: 10, length: 3 + round % 9, &random)
@@ -20,7 +20,7 @@ struct TreeConversionTests {
   }
 
   @Test
-  func `a diff made of the patch of a diff is the same`() {
+  func `a diff converted to a patch and back is the same diff`() {
     var random = Random(11)
     for round in 0..<4000 {
       let script = TreeScript(nodes: 10, length: 8, &random)
@@ -32,7 +32,7 @@ struct TreeConversionTests {
   }
 
   @Test
-  func `what happens inside of what was inserted is part of the insertion`() {
+  func `changes inside an inserted subtree are part of the insertion`() {
     let patch: [TreeOperation] = [
       .insert(TreeNode(1, [TreeNode(2)]), at: [1]), .insert(TreeNode(3), at: [1, 0]),
       .update(at: [1, 1], newElement: TreeNode(4)), .delete(at: [1, 0]),
@@ -41,7 +41,7 @@ struct TreeConversionTests {
   }
 
   @Test
-  func `what happens inside of what was updated is part of the update`() {
+  func `changes inside an updated subtree are part of the update`() {
     let patch: [TreeOperation] = [
       .update(at: [1], newElement: TreeNode(1, [TreeNode(2)])), .insert(TreeNode(3), at: [1, 0]),
       .delete(at: [1, 1]), .update(at: [1, 0], newElement: TreeNode(4)),
@@ -50,7 +50,7 @@ struct TreeConversionTests {
   }
 
   @Test
-  func `a move into what was inserted or updated is a deletion`() {
+  func `a move into an inserted or updated subtree is a deletion`() {
     let inserted: [TreeOperation] = [.insert(TreeNode(1), at: [0]), .move(from: [2], to: [0, 0])]
     #expect(TreeDiff(from: inserted) == TreeDiff(inserts: [[0]], deletes: [[1]]))
     let updated: [TreeOperation] = [
@@ -60,7 +60,7 @@ struct TreeConversionTests {
   }
 
   @Test
-  func `a move of what was inserted or updated is an insertion where it is now`() {
+  func `a move of an inserted or updated node is an insertion at its final path`() {
     let inserted: [TreeOperation] = [.insert(TreeNode(1), at: [0]), .move(from: [0], to: [1, 2])]
     #expect(TreeDiff(from: inserted) == TreeDiff(inserts: [[1, 2]]))
     let updated: [TreeOperation] = [
@@ -70,7 +70,7 @@ struct TreeConversionTests {
   }
 
   @Test
-  func `what moved out of what is deleted is a move`() {
+  func `a node that leaves a deleted subtree is moved`() {
     let patch: [TreeOperation] = [.move(from: [0, 1], to: [2]), .delete(at: [0])]
     let diff = TreeDiff(from: patch)
     #expect(diff == TreeDiff(deletes: [[0]], moves: [(from: [0, 1], to: [1])]))
@@ -82,7 +82,7 @@ struct TreeConversionTests {
   }
 
   @Test
-  func `a plain move stays one step`() {
+  func `a single move stays one operation`() {
     let final = TreeArray(childrenValues: [1, 2, 0])
     let diff = TreeDiff(moves: [(from: [0], to: [2])])
     #expect(diff.generatePatch(to: final) == [.move(from: [0], to: [2])])
@@ -90,7 +90,7 @@ struct TreeConversionTests {
 }
 
 extension OrderedCollectionDiff where Index == IndexPath {
-  /// The same in an order that does not depend on how it was made.
+  /// The same diff with its paths in a canonical order.
   var sorted: OrderedCollectionDiff {
     OrderedCollectionDiff(
       inserts: inserts.sorted(), deletes: deletes.sorted(), updates: updates.sorted(),

@@ -6,7 +6,9 @@ import Testing
 struct TreeMutatorTests {
   let bag = DisposeBag()
 
-  /// What a tree of 1 (2, 3) and 4 is after a change, and what its observers are told.
+  /// Changes a tree of 1 (2, 3) and 4.
+  ///
+  /// - Returns: The result, and the patches that an observer receives.
   private func told(
     _ change: (MutableObservableTree<TreeArray<Int>>) -> Void
   ) -> (tree: TreeArray<Int>, patches: [[TreeOperation]]) {
@@ -56,7 +58,7 @@ struct TreeMutatorTests {
   }
 
   @Test
-  func `nodes are moved together`() {
+  func `several nodes are moved at once`() {
     let (tree, patches) = told { $0.move(from: [[1], [0, 1]], to: [0, 0]) }
     #expect(tree.debugDescription == "[(1: (3: -), (4: -), (2: -))]")
     #expect(patches.count == 1)
@@ -85,7 +87,7 @@ struct TreeMutatorTests {
   }
 
   @Test
-  func `a tree is shown in both orders, each node at its path`() {
+  func `a tree is traversed in both orders, each node with its path`() {
     let root = TreeNode(0, [TreeNode(1, [TreeNode(2)]), TreeNode(3)])
     #expect(root.depthFirst.map(\.value) == [0, 1, 2, 3])
     #expect(root.depthFirst.indexPaths == [[], [0], [0, 0], [1]])
@@ -98,7 +100,7 @@ struct TreeMutatorTests {
   }
 
   @Test
-  func `a tree of objects is changed where it is shared`() {
+  func `a change of a reference-typed tree is visible to all owners`() {
     let tree = TreeArray([TreeNode(1, [TreeNode(2)])]).asObject
     var child = tree[[0]]
     child.append(ObjectTreeNode(3))
@@ -106,7 +108,7 @@ struct TreeMutatorTests {
     #expect(tree.depthFirst.map(\.value) == [1, 2, 3])
   }
 
-  /// A tree that counts whose children are asked for.
+  /// A tree that counts the nodes whose children are read.
   private struct CountedTree: TreeProtocol {
     final class Count {
       var visits: Set<Int> = []
@@ -124,7 +126,7 @@ struct TreeMutatorTests {
   }
 
   @Test
-  func `a search that ends early has not visited the rest`() {
+  func `a search that ends early does not visit the rest`() {
     let count = CountedTree.Count()
     let root = CountedTree(value: 0, depth: 4, count: count)
     func visits(_ search: (CountedTree) -> Bool) -> Int {
@@ -132,7 +134,7 @@ struct TreeMutatorTests {
       #expect(search(root))
       return count.visits.count
     }
-    // Of 11,111 nodes: the first path down, and the row of each.
+    // Of 11,111 nodes: the first path down, with the siblings of each node on it.
     #expect(visits { $0.depthFirst.contains { $0.value == 1112 } } < 10)
     #expect(visits { $0.depthFirst.firstIndex { $0.value == 1112 } != nil } < 10)
     #expect(visits { $0.breadthFirst.first { $0.value == 12 } != nil } < 15)
@@ -142,7 +144,7 @@ struct TreeMutatorTests {
   }
 
   @Test
-  func `indices and iteration show the same nodes`() {
+  func `indices and iteration give the same nodes`() {
     let root = TreeNode(0, [TreeNode(1, [TreeNode(2), TreeNode(4)]), TreeNode(3, [TreeNode(5)])])
     for view in [root.depthFirst, root.breadthFirst] {
       #expect(view.indices.map { view[$0].value } == view.map(\.value))

@@ -3,7 +3,7 @@ import Signals
 typealias TreeOperation = OrderedCollectionOperation<TreeNode<Int>, IndexPath>
 typealias TreeDiff = OrderedCollectionDiff<IndexPath>
 
-/// Random steps for a tree and what they make of it.
+/// Random operations on a tree, with their result.
 struct TreeScript {
   let source: TreeArray<Int>
   private(set) var final: TreeArray<Int>
@@ -43,7 +43,7 @@ struct TreeScript {
     TreeNode(newValue, (0..<random.below(3)).map { TreeNode(newValue + 1 + $0) })
   }
 
-  /// Where a node can be inserted.
+  /// The paths at which a node can be inserted.
   static func gap(in tree: TreeArray<Int>, _ random: inout Random) -> IndexPath {
     let parents = [[]] + tree.depthFirst.indexPaths
     let parent = parents[random.below(parents.count)]

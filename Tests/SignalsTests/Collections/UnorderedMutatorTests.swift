@@ -7,7 +7,7 @@ struct UnorderedMutatorTests {
   let bag = DisposeBag()
 
   @Test
-  func `a set tells what came and went, and nothing of what did not`() {
+  func `a set sends insertions and deletions, and nothing without a change`() {
     let set = MutableObservableSet<Int>([1])
     var patches: [[UnorderedCollectionOperation<Int, Int>]] = []
     set.observeNext { patches.append($0.patch) }.dispose(in: bag)
@@ -22,7 +22,7 @@ struct UnorderedMutatorTests {
   }
 
   @Test
-  func `a dictionary tells what came, changed and went, and nothing of what did not`() {
+  func `a dictionary sends insertions, updates and deletions, and nothing without a change`() {
     let dictionary = MutableObservableDictionary(["a": 1])
     var diffs: [UnorderedCollectionDiff<String>] = []
     dictionary.observeNext { diffs.append($0.diff) }.dispose(in: bag)
@@ -43,7 +43,7 @@ struct UnorderedMutatorTests {
   }
 
   @Test
-  func `the read-only forms show the same`() {
+  func `the read-only views have the same content`() {
     let set = MutableObservableSet<Int>([1])
     let dictionary = MutableObservableDictionary(["a": 1])
     let (setView, dictionaryView) = (set.readOnlyView, dictionary.readOnlyView)
@@ -56,7 +56,7 @@ struct UnorderedMutatorTests {
   }
 
   @Test
-  func `a patch and its diff lead to the same dictionary`() {
+  func `a patch and its diff give the same dictionary`() {
     var random = Random(5)
     for _ in 0..<10_000 {
       var source: [Int: Int] = [:]

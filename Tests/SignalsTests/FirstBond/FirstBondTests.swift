@@ -2,7 +2,7 @@ import Signals
 import TestSupport
 import Testing
 
-// The view of the seed document.
+// The view of the original example.
 
 private final class UILabel: Bondable {
   var text = ""
@@ -37,7 +37,7 @@ struct FirstBondTests {
   private let nameLabel = UILabel()
 
   @Test
-  func `a bond is bound to a value`() {
+  func `a bond follows a value`() {
     let nameBond = Bond { [unowned nameLabel] (name: String) in
       nameLabel.text = name
     }
@@ -48,7 +48,7 @@ struct FirstBondTests {
   }
 
   @Test
-  func `a value is bound to a bond, or to what has one`() {
+  func `a value is bound to a bond, or to an object with a default bond`() {
     name ->> nameLabel.textBond
     let other = UILabel()
     name ->> other
@@ -58,7 +58,7 @@ struct FirstBondTests {
   }
 
   @Test
-  func `what is of another type is mapped`() {
+  func `a value of another type is mapped`() {
     let likeCount = Dynamic(1)
     let (likeCountLabel, again) = (UILabel(), UILabel())
     map(likeCount) { "\($0)" } ->> likeCountLabel
@@ -71,7 +71,7 @@ struct FirstBondTests {
   }
 
   @Test
-  func `any signal goes to a bond`() {
+  func `any signal can be bound to a bond`() {
     let numbers = PassthroughSubject<Int, Never>()
     numbers.filter { $0 > 1 }.map { "\($0)" } ->> nameLabel
     numbers.send(1)
@@ -81,7 +81,7 @@ struct FirstBondTests {
   }
 
   @Test
-  func `a bond can wait for the next value`() {
+  func `a bond can start with the next value`() {
     name ->| nameLabel
     #expect(nameLabel.text == "")
     name.value = "Steve"
@@ -89,7 +89,7 @@ struct FirstBondTests {
   }
 
   @Test
-  func `a field is bound to a label by what each of them means`() {
+  func `a field is bound to a label by their default values`() {
     let field = UITextField()
     field ->> nameLabel
     field.text.value = "Steve"
@@ -100,7 +100,7 @@ struct FirstBondTests {
   }
 
   @Test
-  func `two values follow each other, the left one goes first`() {
+  func `two values follow each other, starting with the left one`() {
     let (field, other) = (UITextField(), UITextField())
     name <->> field
     field <->> other
@@ -118,7 +118,7 @@ struct FirstBondTests {
   }
 
   @Test
-  func `the right one of two holds the left one, and not the other way round`() {
+  func `the right one of two bound values retains the left one, not vice versa`() {
     weak var left: Dynamic<String>?
     weak var right: Dynamic<String>?
     do {
@@ -137,7 +137,7 @@ struct FirstBondTests {
   }
 
   @Test
-  func `a bond lives as long as its owner wants, and holds what it follows`() {
+  func `a bond lives as long as its owner, and retains the value that it follows`() {
     weak var dynamic: Dynamic<String>?
     weak var weakly: Dynamic<String>?
     do {
@@ -156,7 +156,7 @@ struct FirstBondTests {
   }
 
   @Test
-  func `a bond that is gone is told nothing more, and neither is one that was unbound`() {
+  func `a deallocated or unbound bond receives nothing more`() {
     do { name ->> UILabel() }
     #expect(!name.hasObservers)
     name ->> nameLabel
@@ -168,7 +168,7 @@ struct FirstBondTests {
   }
 
   @Test
-  func `what a bond sets while it is told is told too`() {
+  func `a value set by a bond during a delivery is delivered too`() {
     var heard: [String] = []
     let first = Bond<String> { [unowned name] in if $0 == "a" { name.value = "b" } }
     let second = Bond<String> { heard.append($0) }
@@ -185,7 +185,7 @@ struct DynamicArrayTests {
   private let posts = DynamicArray<String>(["a", "b", "c", "d", "e"])
 
   @Test
-  func `a bond is told of each change by its places`() {
+  func `an array bond receives the indices of each change`() {
     var log: [String] = []
     let myBond = ArrayBond<String>()
     myBond.insertListener = { log.append("inserted \($0)") }
@@ -212,7 +212,7 @@ struct DynamicArrayTests {
   }
 
   @Test
-  func `a bond can wait for the next change, and is told nothing when it is gone`() {
+  func `an array bond can start with the next change, and ends when deallocated`() {
     var log: [[Int]] = []
     do {
       let bond = ArrayBond<String>()
@@ -226,7 +226,7 @@ struct DynamicArrayTests {
   }
 
   @Test
-  func `an array is a value too`() {
+  func `an array is also a value`() {
     var counts: [Int] = []
     let bond = Bond<[String]> { counts.append($0.count) }
     posts ->> bond
@@ -237,7 +237,7 @@ struct DynamicArrayTests {
   }
 
   @Test
-  func `cells are made of posts, each once`() {
+  func `a cell is created once for each post`() {
     var made = 0
     let posts = DynamicArray([Post("first"), Post("second")])
     let cells = posts.map { (post: Post) -> PostCell in
@@ -265,7 +265,7 @@ struct DynamicArrayTests {
   }
 
   @Test
-  func `what is made of an array is always the same as if it were made anew`() {
+  func `a mapped array always equals a fresh mapping`() {
     var random = Random(5)
     for _ in 0..<300 {
       let numbers = DynamicArray([1, 2, 3])

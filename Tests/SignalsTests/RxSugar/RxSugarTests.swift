@@ -2,7 +2,7 @@ import Signals
 import TestSupport
 import Testing
 
-// Searchy, as the seed document has it.
+// Searchy, the example of RxSugar.
 
 private struct SearchResult: Equatable {
   let title: String
@@ -56,7 +56,7 @@ private enum SearchyBinding {
 @Suite(.leavesNothing)
 struct RxSugarTests {
   @Test
-  func `a binding is one function`() {
+  func `one function makes all bindings of a view`() {
     let service = SearchService()
     let model = SearchyModel(service)
     var selected: [SearchResult] = []
@@ -71,12 +71,12 @@ struct RxSugarTests {
       #expect(selected == [SearchResult(title: "x")])
       #expect(service.searches == ["", "abba", "broken"])
     }
-    // With the view, all that the function has bound is gone.
+    // All bindings of the function end with the view.
     #expect(!model.searchTerm.hasObservers)
   }
 
   @Test
-  func `an observable is bound to an observer, to one of optionals, and to a closure`() {
+  func `an observable is bound to an observer, to one of optionals and to a closure`() {
     let numbers = PassthroughSubject<Int, Never>()
     let (observer, optional) = (Property(0), Property<Int?>(nil))
     var heard: [Int] = []
@@ -99,7 +99,7 @@ struct RxSugarTests {
   }
 
   @Test
-  func `a composite takes disposables too`() {
+  func `a composite also takes disposables`() {
     let numbers = PassthroughSubject<Int, Never>()
     var heard: [Int] = []
     let composite = CompositeDisposable()
@@ -111,7 +111,7 @@ struct RxSugarTests {
   }
 
   @Test
-  func `what sets something of an object does not hold it`() {
+  func `a value setter does not retain its object`() {
     final class Host: DisposeBagProvider {
       let bag = DisposeBag()
       var number = 0

@@ -8,7 +8,7 @@ import Signals
 struct Marbles {
   let time = VirtualTime()
 
-  /// A signal that runs a diagram for each observer.
+  /// Returns a signal that runs a diagram for each observer.
   func cold(_ diagram: String) -> Signal<String, Broken> {
     Signal { [time] observer in
       let timers = CompositeDisposable()
@@ -23,12 +23,12 @@ struct Marbles {
     }
   }
 
-  /// The same of a signal that cannot fail.
+  /// Returns a signal that runs a diagram for each observer and cannot fail.
   func safe(_ diagram: String) -> SafeSignal<String> {
     cold(diagram).suppressError()
   }
 
-  /// A subject that is sent a diagram from now on.
+  /// Returns a subject that receives the events of a diagram from now on.
   func hot(_ diagram: String) -> PassthroughSubject<String, Broken> {
     let subject = PassthroughSubject<String, Broken>()
     for (second, event) in parse(diagram) {
@@ -37,7 +37,7 @@ struct Marbles {
     return subject
   }
 
-  /// The diagram of a signal that is observed from now on, and disposed after so many seconds.
+  /// Returns the diagram of a signal, observed from now on and disposed after so many seconds.
   func draw<Source: SignalProtocol>(_ signal: Source, for seconds: Double = 100) -> String
   where Source.Element: CustomStringConvertible {
     let start = time.now
@@ -66,7 +66,7 @@ struct Marbles {
   }
 }
 
-/// The events of a diagram, each with its second.
+/// Returns the events of a diagram, each with its second.
 func parse(_ diagram: String) -> [(second: Double, event: Signal<String, Broken>.Event)] {
   var events: [(Double, Signal<String, Broken>.Event)] = []
   var second = 0.0
@@ -97,5 +97,5 @@ func parse(_ diagram: String) -> [(second: Double, event: Signal<String, Broken>
   return events
 }
 
-/// What fails in tests.
+/// The error of the tests.
 struct Broken: Error, Equatable {}

@@ -1,13 +1,13 @@
 import Signals
 import Testing
 
-/// An operator of a signal of numbers, as the tests that hold for all operators see it.
+/// An operator on a signal of numbers, for the tests of all operators.
 struct Operator {
   typealias Input = Signal<Int, Broken>
   typealias Output = Signal<String, Broken>
 
   let name: String
-  /// Whether it never ends, by its nature.
+  /// Whether it never ends.
   let isEndless: Bool
   let apply: (Input, VirtualTime) -> Output
 
@@ -41,7 +41,7 @@ struct Operator {
 }
 
 extension Operator {
-  /// The operator of that name.
+  /// Returns the operator with a name.
   static func named(_ name: String) throws -> Operator {
     try #require(operators.first { $0.name == name })
   }
@@ -53,7 +53,7 @@ extension SignalProtocol {
   }
 }
 
-/// Three numbers.
+/// Returns a signal of three numbers.
 private func others() -> Signal<Int, Broken> { Signal(sequence: [7, 8, 9]) }
 
 private func otherSafe() -> SafeSignal<Int> { others().suppressError() }
@@ -172,7 +172,7 @@ var operators: [Operator] {
     Operator("feedNext map", of: { $0.feedNext(into: Property("")) { "\($0)" } }),
     Operator("feedError", of: { $0.feedError(into: PassthroughSubject<Broken, Never>()) }),
     Operator("repeat", of: { $0.repeat { _ in SafeSignal<Int>.completed() } }),
-    // Sharing: the runs of several observers are one.
+    // Sharing: several observers share one run.
     Operator("share", of: { $0.share() }),
     Operator("replay", of: { $0.replay(limit: 3).refCount() }),
     Operator("publish", of: { $0.publish().refCount() }),

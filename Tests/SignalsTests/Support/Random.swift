@@ -14,7 +14,7 @@ struct Random: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 
-  /// A number from 0 to below `limit`.
+  /// Returns a number from 0 up to, but not including, `limit`.
   mutating func below(_ limit: Int) -> Int {
     Int(next() % UInt64(limit))
   }

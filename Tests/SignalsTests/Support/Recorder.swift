@@ -1,6 +1,6 @@
 import Signals
 
-/// Keeps what is told.
+/// An observer that stores all events.
 final class Recorder<Element, Error: Swift.Error> {
   private(set) var events: [Signal<Element, Error>.Event] = []
 
@@ -15,14 +15,14 @@ final class Recorder<Element, Error: Swift.Error> {
 }
 
 extension SignalProtocol {
-  /// All that is told at once.
+  /// Returns all events that arrive before `observe` returns.
   func recorded() -> [Signal<Element, Error>.Event] {
     let recorder = Recorder<Element, Error>()
     observe(with: recorder.tell).dispose()
     return recorder.events
   }
 
-  /// The elements that are told at once.
+  /// Returns the elements that arrive before `observe` returns.
   func elementsAtOnce() -> [Element] {
     recorded().compactMap(\.element)
   }

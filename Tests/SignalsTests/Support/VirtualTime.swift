@@ -1,12 +1,12 @@
 import Signals
 
-/// Time that passes when a test says so.
+/// A scheduler with a clock that a test advances.
 final class VirtualTime: RunnableScheduler {
   private(set) var now = 0.0
   private var actions: [(due: Double, number: Int, action: () -> Void)] = []
   private var scheduled = 0
 
-  /// How many calls are to come.
+  /// The number of pending calls.
   var waiting: Int { actions.count }
 
   func schedule(after seconds: Double, _ action: @escaping () -> Void) -> any Disposable {
@@ -26,14 +26,14 @@ final class VirtualTime: RunnableScheduler {
     return true
   }
 
-  /// Calls all that is due in so many seconds.
+  /// Runs all calls that are due within so many seconds.
   func advance(by seconds: Double) {
     let end = now + seconds
     while let next = actions.first, next.due <= end { _ = runNext() }
     now = end
   }
 
-  /// Calls all there is, and what comes of it, for at most so many seconds.
+  /// Runs pending calls, and those that they schedule, for at most so many seconds.
   func run(for seconds: Double = 1000) {
     let end = now + seconds
     while let next = actions.first, next.due <= end { _ = runNext() }

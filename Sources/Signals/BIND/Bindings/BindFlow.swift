@@ -11,7 +11,7 @@ final class BindFlow<Source, Target> {
   private var newest = 0
   private let live = LiveNode("BindFlow")
 
-  /// Whether there is another direction.
+  /// Whether the binding also has the other direction.
   var isTwoWay = false
   /// Values that the other direction wrote into the source.
   var echoes = Echoes<Source>()

@@ -8,7 +8,7 @@ infix operator <!> : DefaultPrecedence
 
 /// Binds the right end to the left one: it takes the current value, then each later one.
 @discardableResult
-package func ~> <Left: BindSource, Right: BindTarget>(
+public func ~> <Left: BindSource, Right: BindTarget>(
   left: Left, right: Right
 ) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
   bind(left, .leftToRight, to: right)
@@ -16,7 +16,7 @@ package func ~> <Left: BindSource, Right: BindTarget>(
 
 /// Binds the right end to the left one, from the next value on.
 @discardableResult
-package func !~> <Left: BindSource, Right: BindTarget>(
+public func !~> <Left: BindSource, Right: BindTarget>(
   left: Left, right: Right
 ) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
   bind(left, .leftToRightLater, to: right)
@@ -24,7 +24,7 @@ package func !~> <Left: BindSource, Right: BindTarget>(
 
 /// Binds the left end to the right one: it takes the current value, then each later one.
 @discardableResult
-package func <~ <Left: BindTarget, Right: BindSource>(
+public func <~ <Left: BindTarget, Right: BindSource>(
   left: Left, right: Right
 ) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
   bind(left, to: right, .rightToLeft)
@@ -32,7 +32,7 @@ package func <~ <Left: BindTarget, Right: BindSource>(
 
 /// Binds the left end to the right one, from the next value on.
 @discardableResult
-package func <~! <Left: BindTarget, Right: BindSource>(
+public func <~! <Left: BindTarget, Right: BindSource>(
   left: Left, right: Right
 ) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
   bind(left, to: right, .rightToLeftLater)
@@ -42,7 +42,7 @@ package func <~! <Left: BindTarget, Right: BindSource>(
 ///
 /// First the right one takes the value of the left one.
 @discardableResult
-package func <> <Left: BindTarget, Right: BindTarget>(
+public func <> <Left: BindTarget, Right: BindTarget>(
   left: Left, right: Right
 ) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
   bind(left, .both, to: right)
@@ -50,7 +50,7 @@ package func <> <Left: BindTarget, Right: BindTarget>(
 
 /// Binds both ends to each other, from the next value on.
 @discardableResult
-package func <!> <Left: BindTarget, Right: BindTarget>(
+public func <!> <Left: BindTarget, Right: BindTarget>(
   left: Left, right: Right
 ) -> EndBinding<Left.BindValue, Left.BindValue> where Left.BindValue == Right.BindValue {
   bind(left, .bothLater, to: right)
@@ -86,7 +86,7 @@ extension BindTarget {
   ///
   /// - Throws: ``NotBindable`` if values cannot go in that direction.
   @discardableResult
-  package func bind<Right: BindTarget>(
+  public func bind<Right: BindTarget>(
     _ sign: BindOperator, _ right: Right,
     through transformer: Transformer<BindValue, Right.BindValue>
   ) throws(NotBindable) -> EndBinding<BindValue, Right.BindValue> {

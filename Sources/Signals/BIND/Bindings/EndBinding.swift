@@ -1,5 +1,5 @@
 /// The reason why two ends cannot be bound.
-package enum NotBindable: Error, Equatable, CustomStringConvertible {
+public enum NotBindable: Error, Equatable, CustomStringConvertible {
   /// The left end cannot be observed.
   case leftIsNotRead
   /// The right end cannot be observed.
@@ -15,7 +15,7 @@ package enum NotBindable: Error, Equatable, CustomStringConvertible {
   /// The transformer is asynchronous, and the binding goes both ways.
   case answersLater
 
-  package var description: String {
+  public var description: String {
     switch self {
     case .leftIsNotRead: "the left end cannot be observed"
     case .rightIsNotRead: "the right end cannot be observed"
@@ -33,7 +33,7 @@ package enum NotBindable: Error, Equatable, CustomStringConvertible {
 /// A value that arrives through the binding is not sent back. A value equal to the current one is
 /// not written. Releasing the binding does not end it: it ends when it is disposed or an end goes
 /// away.
-package final class EndBinding<Left, Right>: Disposable {
+public final class EndBinding<Left, Right>: Disposable {
   private var toRight: BindFlow<Left, Right>?
   private var toLeft: BindFlow<Right, Left>?
   private let others = CompositeDisposable()
@@ -44,13 +44,13 @@ package final class EndBinding<Left, Right>: Disposable {
   private let live = LiveNode("EndBinding")
 
   /// The number of written values.
-  package private(set) var transferred = 0
-  package private(set) var isDisposed = false
+  public private(set) var transferred = 0
+  public private(set) var isDisposed = false
 
   /// Creates a binding; ``start()`` starts it.
   ///
   /// - Throws: ``NotBindable`` if values cannot go in that direction.
-  package convenience init(
+  public convenience init(
     _ left: BindEnd<Left>, _ sign: BindOperator, _ right: BindEnd<Right>,
     through transformer: Transformer<Left, Right>
   ) throws(NotBindable) {
@@ -86,17 +86,17 @@ package final class EndBinding<Left, Right>: Disposable {
   /// Emits each error that prevents a write.
   ///
   /// The value is dropped and the binding stays.
-  package var failures: SafeSignal<any Error> { problems.toSignal() }
+  public var failures: SafeSignal<any Error> { problems.toSignal() }
 
   /// Emits after each value that has arrived: the other end now has the transformed value.
-  package var passed: SafeSignal<Void> { successes.toSignal() }
+  public var passed: SafeSignal<Void> { successes.toSignal() }
 
   /// Starts the binding.
   ///
   /// - Parameter assigns: Whether the current value is assigned at once; `nil` for the default of
   ///   the operator.
   @discardableResult
-  package func start(assigning assigns: Bool? = nil) -> Self {
+  public func start(assigning assigns: Bool? = nil) -> Self {
     isStarted = true
     let assigns = assigns ?? assignsAtOnce
     // Observe the assigned end first, so that it does not take the assigned value for a new one.
@@ -111,12 +111,12 @@ package final class EndBinding<Left, Right>: Disposable {
   }
 
   /// Passes a value to the right, as if the left end had just emitted it.
-  package func pass(left: Left) { toRight?.pass(left) }
+  public func pass(left: Left) { toRight?.pass(left) }
 
   /// Passes a value to the left, as if the right end had just emitted it.
-  package func pass(right: Right) { toLeft?.pass(right) }
+  public func pass(right: Right) { toLeft?.pass(right) }
 
-  package func dispose() {
+  public func dispose() {
     guard !isDisposed else { return }
     isDisposed = true
     let (toRight, toLeft) = (toRight, toLeft)
@@ -152,7 +152,7 @@ extension EndBinding {
   /// If the operator assigns a value at the start, a started binding assigns the current value
   /// again.
   @discardableResult
-  package func transform(
+  public func transform(
     right: @escaping (Right) throws -> Right, left: @escaping (Left) throws -> Left
   ) -> Self {
     toRight?.transform = right
@@ -166,7 +166,7 @@ extension EndBinding {
   ///
   /// The current value at the start, and values written by the binding, are left out.
   @discardableResult
-  package func observe(
+  public func observe(
     left: @escaping (Left) -> Void, right: @escaping (Right) -> Void
   ) -> Self {
     toRight?.observer = left
@@ -183,13 +183,13 @@ extension EndBinding where Left == Right {
 
   /// Transforms each value after the transformer, in either direction.
   @discardableResult
-  package func transform(_ body: @escaping (Left) throws -> Left) -> Self {
+  public func transform(_ body: @escaping (Left) throws -> Left) -> Self {
     transform(right: body, left: body)
   }
 
   /// Calls `body` with each value that an end emits, before transformation.
   @discardableResult
-  package func observe(_ body: @escaping (Left) -> Void) -> Self {
+  public func observe(_ body: @escaping (Left) -> Void) -> Self {
     observe(left: body, right: body)
   }
 }

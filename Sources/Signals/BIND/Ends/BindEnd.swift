@@ -1,25 +1,25 @@
 /// One end of a binding: access to a value, however it is stored.
-package struct BindEnd<Value> {
+public struct BindEnd<Value> {
   /// Returns the value that was written last, even if observers have not received it yet; `nil` if
   /// there is none.
-  package let read: () -> Value?
+  public let read: () -> Value?
   /// Sets the value; `nil` for a read-only end.
   ///
   /// It throws if it refuses the value. ``BindEndIsMissing`` means that the value is dropped
   /// without a failure.
-  package let write: ((Value) throws -> Void)?
+  public let write: ((Value) throws -> Void)?
   /// Emits the current value at once, if there is one, then each later one.
   ///
   /// It completes when the end goes away; `nil` for a write-only end.
-  package let values: SafeSignal<Value>?
+  public let values: SafeSignal<Value>?
   /// Completes when the end goes away; `nil` if this cannot be observed.
-  package let gone: SafeSignal<Void>?
+  public let gone: SafeSignal<Void>?
   /// Returns whether the end is gone.
   ///
   /// This can be true before ``gone`` completes.
-  package let isGone: () -> Bool
+  public let isGone: () -> Bool
 
-  package init(
+  public init(
     read: @escaping () -> Value? = { nil }, write: ((Value) throws -> Void)? = nil,
     values: SafeSignal<Value>? = nil, gone: SafeSignal<Void>? = nil,
     isGone: @escaping () -> Bool = { false }
@@ -34,10 +34,10 @@ package struct BindEnd<Value> {
 
 extension BindEnd {
   /// An end that discards each value.
-  package static var nowhere: BindEnd { BindEnd(write: { _ in }) }
+  public static var nowhere: BindEnd { BindEnd(write: { _ in }) }
 
   /// The same end for values of dynamic type.
-  package var erased: BindEnd<Any> {
+  public var erased: BindEnd<Any> {
     BindEnd<Any>(
       read: { [read] in read() },
       write: write.map { write in { try write(cast($0, to: Value.self)) } },

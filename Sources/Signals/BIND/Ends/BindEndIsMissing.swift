@@ -1,4 +1,4 @@
 /// The error of an end that does not exist at the moment: the value is dropped without a failure.
-package struct BindEndIsMissing: Error {
-  package init() {}
+public struct BindEndIsMissing: Error {
+  public init() {}
 }

@@ -1,8 +1,8 @@
 /// A path to a value inside another value: `car.engine.path(\.rpm)`.
 ///
 /// It is resolved again each time the outer value is replaced.
-package struct BindPath<Root: BindSource, Next: BindSource>: BindSource {
-  package typealias BindValue = Next.BindValue
+public struct BindPath<Root: BindSource, Next: BindSource>: BindSource {
+  public typealias BindValue = Next.BindValue
 
   fileprivate let root: Root
   private let keyPath: KeyPath<Root.BindValue, Next>
@@ -12,7 +12,7 @@ package struct BindPath<Root: BindSource, Next: BindSource>: BindSource {
     self.keyPath = keyPath
   }
 
-  package func bindEnd(isHeld: Bool) -> BindEnd<Next.BindValue> {
+  public func bindEnd(isHeld: Bool) -> BindEnd<Next.BindValue> {
     let root = root.bindEnd(isHeld: isHeld)
     // Does not capture `self`, which retains the root.
     let next = { [keyPath] (value: Root.BindValue) in value[keyPath: keyPath].bindEnd(isHeld: false)
@@ -29,12 +29,12 @@ package struct BindPath<Root: BindSource, Next: BindSource>: BindSource {
 }
 
 extension BindPath: BindTarget where Root: BindTarget, Next: BindTarget {
-  package var disposeBag: DisposeBag { root.disposeBag }
+  public var disposeBag: DisposeBag { root.disposeBag }
 }
 
 extension BindSource {
   /// Returns the path to a value inside this one.
-  package func path<Next: BindSource>(
+  public func path<Next: BindSource>(
     _ keyPath: KeyPath<BindValue, Next>
   ) -> BindPath<Self, Next> {
     BindPath(self, keyPath)

@@ -1,5 +1,5 @@
 /// A source of values that can be the end of a binding.
-package protocol BindSource<BindValue> {
+public protocol BindSource<BindValue> {
   associatedtype BindValue
 
   /// Returns the end.
@@ -9,15 +9,15 @@ package protocol BindSource<BindValue> {
 }
 
 /// A source that can also receive values from a binding.
-package protocol BindTarget<BindValue>: BindSource {
+public protocol BindTarget<BindValue>: BindSource {
   /// Disposed when the target goes away; it owns the bindings of this target.
   var disposeBag: DisposeBag { get }
 }
 
 extension Subject: BindSource, BindTarget where Error == Never {
-  package typealias BindValue = Element
+  public typealias BindValue = Element
 
-  package func bindEnd(isHeld: Bool) -> BindEnd<Element> {
+  public func bindEnd(isHeld: Bool) -> BindEnd<Element> {
     let held = isHeld ? self : nil
     return BindEnd(
       read: { [weak self] in
@@ -38,9 +38,9 @@ extension Subject: BindSource, BindTarget where Error == Never {
 }
 
 extension AnyProperty: BindSource {
-  package typealias BindValue = Value
+  public typealias BindValue = Value
 
-  package func bindEnd(isHeld: Bool) -> BindEnd<Value> {
+  public func bindEnd(isHeld: Bool) -> BindEnd<Value> {
     let held = isHeld ? self : nil
     let node = node.bindEnd(isHeld: isHeld)
     return BindEnd(
@@ -49,12 +49,12 @@ extension AnyProperty: BindSource {
 }
 
 extension Published: BindSource {
-  package typealias BindValue = Value
+  public typealias BindValue = Value
 
   /// Returns the end.
   ///
   /// It always retains the property, but never the object that contains it.
-  package func bindEnd(isHeld: Bool) -> BindEnd<Value> {
+  public func bindEnd(isHeld: Bool) -> BindEnd<Value> {
     BindEnd(
       read: { wrappedValue }, write: { wrappedValue = $0 }, values: projectedValue.toSignal())
   }

@@ -1,7 +1,7 @@
 /// An argument of a transformer: `round(2)`.
-package struct BindArgument: Equatable, Sendable {
+public struct BindArgument: Equatable, Sendable {
   /// A JSON value that is neither an array nor an object.
-  package enum Value: Equatable, Sendable {
+  public enum Value: Equatable, Sendable {
     case string(String)
     /// The text of a number, so that the transformer chooses the precision.
     case number(String)
@@ -10,22 +10,22 @@ package struct BindArgument: Equatable, Sendable {
   }
 
   /// The value.
-  package let value: Value
+  public let value: Value
   /// The column at which it starts in the expression.
-  package let column: Int
+  public let column: Int
 
-  package init(_ value: Value, column: Int) {
+  public init(_ value: Value, column: Int) {
     self.value = value
     self.column = column
   }
 
   /// The string; `nil` for other values.
-  package var string: String? {
+  public var string: String? {
     if case .string(let string) = value { string } else { nil }
   }
 
   /// The number; `nil` for other values, and for numbers outside the range of `Double`.
-  package var number: Double? {
+  public var number: Double? {
     guard case .number(let text) = value, let number = Double(text), number.isFinite else {
       return nil
     }
@@ -33,13 +33,13 @@ package struct BindArgument: Equatable, Sendable {
   }
 
   /// The number as an integer; `nil` if it is not a whole number.
-  package var integer: Int? {
+  public var integer: Int? {
     number.flatMap(Int.init(exactly:))
   }
 }
 
 extension BindArgument: CustomStringConvertible {
-  package var description: String {
+  public var description: String {
     switch value {
     case .string(let string): quoted(string)
     case .number(let text): text

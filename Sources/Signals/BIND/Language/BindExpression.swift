@@ -11,19 +11,19 @@
 /// `<~!`.
 ///
 /// Columns count Unicode scalars from 1.
-package struct BindExpression: Equatable, Sendable {
+public struct BindExpression: Equatable, Sendable {
   /// The path of the left end.
-  package let left: String
+  public let left: String
   /// The column of the left path.
-  package let leftColumn: Int
+  public let leftColumn: Int
   /// The direction of the values.
-  package let `operator`: BindOperator
+  public let `operator`: BindOperator
   /// The path of the right end.
-  package let right: String
+  public let right: String
   /// The column of the right path.
-  package let rightColumn: Int
+  public let rightColumn: Int
   /// The transformers, from left to right.
-  package let transformers: [TransformerCall]
+  public let transformers: [TransformerCall]
 
   init(
     left: (text: String, column: Int), _ sign: BindOperator, right: (text: String, column: Int),
@@ -48,7 +48,7 @@ package struct BindExpression: Equatable, Sendable {
   /// Any text is safe: it is read once, from left to right, without recursion.
   ///
   /// - Throws: ``BindFault`` for the first fault.
-  package init(_ text: String) throws(BindFault) {
+  public init(_ text: String) throws(BindFault) {
     var parser = BindParser(text)
     self = try parser.parse()
   }
@@ -56,7 +56,7 @@ package struct BindExpression: Equatable, Sendable {
 
 extension BindExpression: CustomStringConvertible {
   /// The expression with one space between its parts.
-  package var description: String {
+  public var description: String {
     ([left + " " + self.operator.rawValue + " " + right] + transformers.map(\.description))
       .joined(separator: " | ")
   }

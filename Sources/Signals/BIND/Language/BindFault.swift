@@ -1,7 +1,7 @@
 /// An error in an expression, with its column, the text found there and the expected text.
-package struct BindFault: Error, Equatable, Sendable {
+public struct BindFault: Error, Equatable, Sendable {
   /// The kind of an error.
-  package enum Kind: Sendable {
+  public enum Kind: Sendable {
     /// A part is missing or misplaced.
     case syntax
     /// The expression exceeds a limit.
@@ -19,15 +19,15 @@ package struct BindFault: Error, Equatable, Sendable {
   }
 
   /// The kind of the error.
-  package let kind: Kind
+  public let kind: Kind
   /// The column, in Unicode scalars from 1.
-  package let column: Int
+  public let column: Int
   /// The text found there; empty at the end of the expression.
-  package let found: String
+  public let found: String
   /// The texts that would be valid there.
-  package let expected: [String]
+  public let expected: [String]
   /// A short message without the column.
-  package let message: String
+  public let message: String
 
   init(_ kind: Kind, _ sentence: String, at column: Int, found: String, expected: [String] = []) {
     self.kind = kind
@@ -39,7 +39,7 @@ package struct BindFault: Error, Equatable, Sendable {
 }
 
 extension BindFault: CustomStringConvertible {
-  package var description: String { "\(message) at column \(column)" }
+  public var description: String { "\(message) at column \(column)" }
 }
 
 extension BindFault {

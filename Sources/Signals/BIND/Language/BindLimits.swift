@@ -2,13 +2,13 @@
 ///
 /// The language has no limits. A limit protects a caller that stores expressions and runs them
 /// repeatedly.
-package struct BindLimits: Equatable, Sendable {
+public struct BindLimits: Equatable, Sendable {
   /// Maximum size in bytes, as given and with one space between the parts.
-  package let bytes: Int
+  public let bytes: Int
   /// Maximum number of transformers.
-  package let transformers: Int
+  public let transformers: Int
 
-  package init(bytes: Int, transformers: Int) {
+  public init(bytes: Int, transformers: Int) {
     self.bytes = bytes
     self.transformers = transformers
   }
@@ -18,7 +18,7 @@ extension BindExpression {
   /// Parses an expression within limits.
   ///
   /// - Throws: ``BindFault`` for the first fault. A text that is too long is not parsed.
-  package init(_ text: String, within limits: BindLimits) throws(BindFault) {
+  public init(_ text: String, within limits: BindLimits) throws(BindFault) {
     let bytes = text.utf8.count
     guard bytes <= limits.bytes else { throw .tooLong(text, limits) }
     try self.init(text)

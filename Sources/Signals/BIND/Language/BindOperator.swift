@@ -1,5 +1,5 @@
 /// The direction of a binding, and whether it assigns a value at its start.
-package enum BindOperator: String, CaseIterable, Sendable {
+public enum BindOperator: String, CaseIterable, Sendable {
   /// The right end follows the left one.
   case leftToRight = "~>"
   /// The left end follows the right one.
@@ -16,7 +16,7 @@ package enum BindOperator: String, CaseIterable, Sendable {
   case bothLater = "<!>"
 
   /// Whether values go from left to right.
-  package var goesRight: Bool {
+  public var goesRight: Bool {
     switch self {
     case .leftToRight, .leftToRightLater, .both, .bothLater: true
     case .rightToLeft, .rightToLeftLater: false
@@ -24,7 +24,7 @@ package enum BindOperator: String, CaseIterable, Sendable {
   }
 
   /// Whether values go from right to left.
-  package var goesLeft: Bool {
+  public var goesLeft: Bool {
     switch self {
     case .rightToLeft, .rightToLeftLater, .both, .bothLater: true
     case .leftToRight, .leftToRightLater: false
@@ -32,11 +32,11 @@ package enum BindOperator: String, CaseIterable, Sendable {
   }
 
   /// Whether values go both ways.
-  package var goesBothWays: Bool { goesRight && goesLeft }
+  public var goesBothWays: Bool { goesRight && goesLeft }
 
   /// Whether the current value is assigned at the start: the value of the left end if values go
   /// right, else the value of the right end.
-  package var assignsAtOnce: Bool {
+  public var assignsAtOnce: Bool {
     switch self {
     case .leftToRight, .rightToLeft, .both: true
     case .leftToRightLater, .rightToLeftLater, .bothLater: false

@@ -1,15 +1,15 @@
 /// A call of a transformer in an expression: `| round(2)`, `| !toString`.
-package struct TransformerCall: Equatable, Sendable {
+public struct TransformerCall: Equatable, Sendable {
   /// The name.
-  package let name: String
+  public let name: String
   /// The arguments; empty if there are none.
-  package let arguments: [BindArgument]
+  public let arguments: [BindArgument]
   /// Whether forward and reverse are swapped: `|!name`.
-  package let isSwapped: Bool
+  public let isSwapped: Bool
   /// The column at which the name starts in the expression.
-  package let column: Int
+  public let column: Int
 
-  package init(_ name: String, _ arguments: [BindArgument], isSwapped: Bool, column: Int) {
+  public init(_ name: String, _ arguments: [BindArgument], isSwapped: Bool, column: Int) {
     self.name = name
     self.arguments = arguments
     self.isSwapped = isSwapped
@@ -18,7 +18,7 @@ package struct TransformerCall: Equatable, Sendable {
 }
 
 extension TransformerCall: CustomStringConvertible {
-  package var description: String {
+  public var description: String {
     let list = arguments.map(\.description).joined(separator: ", ")
     return (isSwapped ? "!" : "") + name + (arguments.isEmpty ? "" : "(\(list))")
   }

@@ -5,7 +5,7 @@
 ///
 /// - Throws: ``BindFault`` for an invalid path or an unknown key.
 @discardableResult
-package func BIND(
+public func BIND(
   _ left: AnyObject?, _ leftPath: String, _ sign: BindSign, _ right: AnyObject?,
   _ rightPath: String
 ) throws(BindFault) -> ObjectBinding {
@@ -20,7 +20,7 @@ package func BIND(
 ///   `|`.
 /// - Throws: ``BindFault`` for an invalid path, an unknown key or an unknown transformer.
 @discardableResult
-package func BINDT(
+public func BINDT(
   _ left: AnyObject?, _ leftPath: String, _ sign: BindSign, _ right: AnyObject?,
   _ rightPath: String, _ transformer: String, in transformers: TransformerRegistry<Any>
 ) throws(BindFault) -> ObjectBinding {
@@ -35,7 +35,7 @@ package func BINDT(
 ///
 /// - Throws: ``BindFault`` for an invalid path, an unknown key or an unknown transformer.
 @discardableResult
-package func BINDRT(
+public func BINDRT(
   _ left: AnyObject?, _ leftPath: String, _ sign: BindSign, _ right: AnyObject?,
   _ rightPath: String, _ transformer: String, in transformers: TransformerRegistry<Any>
 ) throws(BindFault) -> ObjectBinding {
@@ -45,7 +45,7 @@ package func BINDRT(
 /// Observes a path of an object: `try BINDO(viewModel, "name").observe { … }`.
 ///
 /// - Throws: ``BindFault`` for an unknown key.
-package func BINDO(_ object: AnyObject?, _ path: String) throws(BindFault) -> ObjectBinding {
+public func BINDO(_ object: AnyObject?, _ path: String) throws(BindFault) -> ObjectBinding {
   let binding = ObjectBinding()
   try binding.define(BindExpression(observing: path), through: .identity)
   try binding.bind(left: object, right: object)
@@ -57,7 +57,7 @@ package func BINDO(_ object: AnyObject?, _ path: String) throws(BindFault) -> Ob
 /// The end that receives values is not retained, nor is the right one if both do. The other end is
 /// retained.
 @discardableResult
-package func BIND<Left, LeftValue: BindTarget, Right, RightValue: BindTarget>(
+public func BIND<Left, LeftValue: BindTarget, Right, RightValue: BindTarget>(
   _ left: Left, _ leftPath: KeyPath<Left, LeftValue>, _ sign: BindSign, _ right: Right,
   _ rightPath: KeyPath<Right, RightValue>
 ) -> EndBinding<LeftValue.BindValue, LeftValue.BindValue>

@@ -1,5 +1,5 @@
 /// A member of an object, found by its key.
-package enum BindMember {
+public enum BindMember {
   /// A value that can be bound.
   case end(BindEnd<Any>)
   /// A value that cannot be observed.
@@ -7,7 +7,7 @@ package enum BindMember {
 }
 
 /// An object that looks up its members itself.
-package protocol BindKeyed {
+public protocol BindKeyed {
   /// Returns the member for a key; `nil` to search the stored properties.
   func bindMember(_ key: String) -> BindMember?
 }

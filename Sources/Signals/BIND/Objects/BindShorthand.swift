@@ -1,5 +1,5 @@
 /// A type with a default path, for example the text of a label or the tap of a button.
-package protocol BindShorthand: AnyObject {
+public protocol BindShorthand: AnyObject {
   /// The default path.
   static var bindShorthand: String { get }
 }
@@ -8,7 +8,7 @@ package protocol BindShorthand: AnyObject {
 ///
 /// - Throws: ``BindFault`` for an invalid path or an unknown key.
 @discardableResult
-package func BINDS<Left: BindShorthand, Right: BindShorthand>(
+public func BINDS<Left: BindShorthand, Right: BindShorthand>(
   _ left: Left?, _ sign: BindSign, _ right: Right?
 ) throws(BindFault) -> ObjectBinding {
   try BIND(left, Left.bindShorthand, sign, right, Right.bindShorthand)
@@ -18,7 +18,7 @@ package func BINDS<Left: BindShorthand, Right: BindShorthand>(
 ///
 /// - Throws: ``BindFault`` for an invalid path or an unknown key.
 @discardableResult
-package func BINDSR<Right: BindShorthand>(
+public func BINDSR<Right: BindShorthand>(
   _ left: AnyObject?, _ leftPath: String, _ sign: BindSign, _ right: Right?
 ) throws(BindFault) -> ObjectBinding {
   try BIND(left, leftPath, sign, right, Right.bindShorthand)
@@ -28,7 +28,7 @@ package func BINDSR<Right: BindShorthand>(
 ///
 /// - Throws: ``BindFault`` for an invalid path or an unknown key.
 @discardableResult
-package func BINDSL<Left: BindShorthand>(
+public func BINDSL<Left: BindShorthand>(
   _ left: Left?, _ sign: BindSign, _ right: AnyObject?, _ rightPath: String
 ) throws(BindFault) -> ObjectBinding {
   try BIND(left, Left.bindShorthand, sign, right, rightPath)
@@ -37,6 +37,6 @@ package func BINDSL<Left: BindShorthand>(
 /// Observes the default path of an object.
 ///
 /// - Throws: ``BindFault`` for an unknown key.
-package func BINDOS<Object: BindShorthand>(_ object: Object?) throws(BindFault) -> ObjectBinding {
+public func BINDOS<Object: BindShorthand>(_ object: Object?) throws(BindFault) -> ObjectBinding {
   try BINDO(object, Object.bindShorthand)
 }

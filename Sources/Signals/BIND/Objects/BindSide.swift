@@ -1,24 +1,24 @@
 /// A placeholder operand, so that an operator can be an argument: `BIND(a, "x", ~>, b, "y")`.
-package enum BindSide {
+public enum BindSide {
   case left
   case right
 }
 
 /// One of the six operators, as an argument.
-package typealias BindSign = (BindSide, BindSide) -> BindOperator
+public typealias BindSign = (BindSide, BindSide) -> BindOperator
 
 /// Returns the operator `~>`.
-package func ~> (left: BindSide, right: BindSide) -> BindOperator { .leftToRight }
+public func ~> (left: BindSide, right: BindSide) -> BindOperator { .leftToRight }
 /// Returns the operator `<~`.
-package func <~ (left: BindSide, right: BindSide) -> BindOperator { .rightToLeft }
+public func <~ (left: BindSide, right: BindSide) -> BindOperator { .rightToLeft }
 /// Returns the operator `<>`.
-package func <> (left: BindSide, right: BindSide) -> BindOperator { .both }
+public func <> (left: BindSide, right: BindSide) -> BindOperator { .both }
 /// Returns the operator `!~>`.
-package func !~> (left: BindSide, right: BindSide) -> BindOperator { .leftToRightLater }
+public func !~> (left: BindSide, right: BindSide) -> BindOperator { .leftToRightLater }
 /// Returns the operator `<~!`.
-package func <~! (left: BindSide, right: BindSide) -> BindOperator { .rightToLeftLater }
+public func <~! (left: BindSide, right: BindSide) -> BindOperator { .rightToLeftLater }
 /// Returns the operator `<!>`.
-package func <!> (left: BindSide, right: BindSide) -> BindOperator { .bothLater }
+public func <!> (left: BindSide, right: BindSide) -> BindOperator { .bothLater }
 
 /// Returns the text of an expression.
 func expression(

@@ -3,13 +3,13 @@
 /// Objects and expression can be set in any order and repeatedly, as a reused view does. The
 /// binding starts when all are set. It retains neither object. Releasing it does not end it: it
 /// ends when it is unbound, or when one of the objects goes away.
-package final class ObjectBinding: Disposable {
+public final class ObjectBinding: Disposable {
   /// The object of the left path.
-  package private(set) weak var left: AnyObject?
+  public private(set) weak var left: AnyObject?
   /// The object of the right path.
-  package private(set) weak var right: AnyObject?
+  public private(set) weak var right: AnyObject?
   /// The bound expression.
-  package private(set) var expression: BindExpression?
+  public private(set) var expression: BindExpression?
 
   private var transformer = Transformer<Any, Any>.identity
   private var binding: EndBinding<Any, Any>?
@@ -19,10 +19,10 @@ package final class ObjectBinding: Disposable {
   private var observeBody: ((AnyObject, Any) -> Void)?
   private let live = LiveNode("ObjectBinding")
 
-  package init() {}
+  public init() {}
 
   /// Creates a binding by an expression; ``bind(left:right:)`` starts it.
-  package init(
+  public init(
     _ expression: String, transformers: TransformerRegistry<Any> = TransformerRegistry()
   ) throws(BindFault) {
     try define(expression, transformers: transformers)
@@ -32,7 +32,7 @@ package final class ObjectBinding: Disposable {
   ///
   /// - Throws: ``BindFault``. If the expression is invalid, nothing changes. If it does not fit the
   ///   objects, nothing is bound.
-  package func define(
+  public func define(
     _ expression: String, transformers: TransformerRegistry<Any> = TransformerRegistry()
   ) throws(BindFault) {
     let parsed = try BindExpression(expression)
@@ -52,7 +52,7 @@ package final class ObjectBinding: Disposable {
   ///
   /// - Throws: ``BindFault`` for an unknown key, or if values cannot go in that direction. Then
   ///   nothing is bound.
-  package func bind(left: AnyObject?, right: AnyObject?) throws(BindFault) {
+  public func bind(left: AnyObject?, right: AnyObject?) throws(BindFault) {
     unbind()
     self.left = left
     self.right = right
@@ -79,7 +79,7 @@ package final class ObjectBinding: Disposable {
   /// Releases both objects.
   ///
   /// The expression, transformer and closures stay for the next ones.
-  package func unbind() {
+  public func unbind() {
     let bound = binding
     binding = nil
     bound?.dispose()
@@ -95,7 +95,7 @@ package final class ObjectBinding: Disposable {
   ///
   /// - Parameter body: Called with the object that the value comes from, and the value.
   @discardableResult
-  package func transform(_ body: @escaping (AnyObject, Any) throws -> Any) -> Self {
+  public func transform(_ body: @escaping (AnyObject, Any) throws -> Any) -> Self {
     transformBody = body
     applyTransform()
     return self
@@ -107,7 +107,7 @@ package final class ObjectBinding: Disposable {
   ///
   /// - Parameter body: Called with the object that the value comes from, and the value.
   @discardableResult
-  package func observe(_ body: @escaping (AnyObject, Any) -> Void) -> Self {
+  public func observe(_ body: @escaping (AnyObject, Any) -> Void) -> Self {
     observeBody = body
     applyObserve()
     return self
@@ -117,16 +117,16 @@ package final class ObjectBinding: Disposable {
   ///
   /// The binding stays.
   @discardableResult
-  package func failed(_ body: @escaping (any Error) -> Void) -> Self {
+  public func failed(_ body: @escaping (any Error) -> Void) -> Self {
     failedBody = body
     applyFailed()
     return self
   }
 
   /// Whether nothing is bound.
-  package var isDisposed: Bool { binding?.isDisposed ?? true }
+  public var isDisposed: Bool { binding?.isDisposed ?? true }
 
-  package func dispose() {
+  public func dispose() {
     unbind()
   }
 

@@ -2,14 +2,14 @@
 ///
 /// Each key is a stored property of the value before it. If it is a ``Property`` or another
 /// observable source, the rest of the path is resolved again whenever that source emits.
-package struct ObjectPath {
+public struct ObjectPath {
   /// The keys, from the object on.
   let keys: [String]
   /// The column at which the path starts in an expression.
   private let column: Int
 
   /// - Parameter text: The keys, separated by dots.
-  package init(_ text: String, column: Int = 1) {
+  public init(_ text: String, column: Int = 1) {
     keys = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     self.column = column
   }
@@ -19,7 +19,7 @@ package struct ObjectPath {
   /// It does not retain the object.
   ///
   /// - Throws: ``BindFault`` for a key that an object on the path does not have.
-  package func end(in object: AnyObject) throws(BindFault) -> BindEnd<Any> {
+  public func end(in object: AnyObject) throws(BindFault) -> BindEnd<Any> {
     let last = try lastMember(in: object)
     let canBeWritten: Bool =
       switch last {

@@ -1,13 +1,13 @@
 /// A conversion of values between the left and the right end of a binding.
 ///
 /// Either direction can be missing.
-package struct Transformer<Input, Output> {
+public struct Transformer<Input, Output> {
   /// The conversion from left to right.
-  package let forward: TransformerStep<Input, Output>?
+  public let forward: TransformerStep<Input, Output>?
   /// The conversion from right to left.
-  package let reverse: TransformerStep<Output, Input>?
+  public let reverse: TransformerStep<Output, Input>?
 
-  package init(
+  public init(
     forward: TransformerStep<Input, Output>?, reverse: TransformerStep<Output, Input>?
   ) {
     self.forward = forward
@@ -15,12 +15,12 @@ package struct Transformer<Input, Output> {
   }
 
   /// Creates a transformer with one direction.
-  package init(_ forward: @escaping (Input) throws -> Output) {
+  public init(_ forward: @escaping (Input) throws -> Output) {
     self.init(forward: .now(forward), reverse: nil)
   }
 
   /// Creates a reversible transformer.
-  package init(
+  public init(
     _ forward: @escaping (Input) throws -> Output, reverse: @escaping (Output) throws -> Input
   ) {
     self.init(forward: .now(forward), reverse: .now(reverse))
@@ -29,7 +29,7 @@ package struct Transformer<Input, Output> {
   /// Creates an asynchronous transformer.
   ///
   /// - Parameter forward: Returns the signal for an input. A newer input disposes it.
-  package static func later(
+  public static func later(
     _ forward: @escaping (Input) -> Signal<Output, any Swift.Error>,
     reverse: ((Output) -> Signal<Input, any Swift.Error>)? = nil
   ) -> Transformer {
@@ -37,19 +37,19 @@ package struct Transformer<Input, Output> {
   }
 
   /// Whether both directions exist and are synchronous, as a two-way binding requires.
-  package var goesBothWays: Bool {
+  public var goesBothWays: Bool {
     forward?.isSynchronous == true && reverse?.isSynchronous == true
   }
 
   /// The transformer with its directions swapped.
-  package var swapped: Transformer<Output, Input> {
+  public var swapped: Transformer<Output, Input> {
     Transformer<Output, Input>(forward: reverse, reverse: forward)
   }
 
   /// Returns this transformer followed by another.
   ///
   /// A direction exists if both have it.
-  package func then<Next>(_ next: Transformer<Output, Next>) -> Transformer<Input, Next> {
+  public func then<Next>(_ next: Transformer<Output, Next>) -> Transformer<Input, Next> {
     Transformer<Input, Next>(
       forward: forward.flatMap { first in next.forward.map { first.then($0) } },
       reverse: next.reverse.flatMap { first in reverse.map { first.then($0) } })
@@ -58,7 +58,7 @@ package struct Transformer<Input, Output> {
 
 extension Transformer where Input == Output {
   /// The transformer that returns each value unchanged.
-  package static var identity: Transformer {
+  public static var identity: Transformer {
     Transformer({ $0 }, reverse: { $0 })
   }
 

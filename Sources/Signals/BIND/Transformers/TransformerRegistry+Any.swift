@@ -1,16 +1,16 @@
 /// The error for a value of the wrong type.
-package struct BindTypeError: Error, Equatable, CustomStringConvertible {
+public struct BindTypeError: Error, Equatable, CustomStringConvertible {
   /// The type of the value.
-  package let found: String
+  public let found: String
   /// The required type.
-  package let expected: String
+  public let expected: String
 
   init(_ value: Any, expected: Any.Type) {
     found = "\(type(of: value))"
     self.expected = "\(expected)"
   }
 
-  package var description: String { "a value of type \(found) is no \(expected)" }
+  public var description: String { "a value of type \(found) is no \(expected)" }
 }
 
 /// Returns the value cast to a type, which can be optional.
@@ -21,7 +21,7 @@ func cast<Value>(_ value: Any, to type: Value.Type) throws(BindTypeError) -> Val
 
 extension TransformerStep {
   /// The same step for values of dynamic type.
-  package var erased: TransformerStep<Any, Any> {
+  public var erased: TransformerStep<Any, Any> {
     switch self {
     case .now(let step): .now { try step(cast($0, to: Input.self)) }
     case .later(let step):
@@ -38,21 +38,21 @@ extension TransformerStep {
 
 extension Transformer {
   /// The same transformer for values of dynamic type.
-  package var erased: Transformer<Any, Any> {
+  public var erased: Transformer<Any, Any> {
     Transformer<Any, Any>(forward: forward?.erased, reverse: reverse?.erased)
   }
 }
 
 extension TransformerRegistry where Value == Any {
   /// Registers a closure.
-  package mutating func register<Input, Output>(
+  public mutating func register<Input, Output>(
     _ name: String, _ forward: @escaping (Input) throws -> Output
   ) {
     register(name, Transformer(forward).erased)
   }
 
   /// Registers a closure and its reverse.
-  package mutating func register<Input, Output>(
+  public mutating func register<Input, Output>(
     _ name: String, _ forward: @escaping (Input) throws -> Output,
     reverse: @escaping (Output) throws -> Input
   ) {
@@ -60,20 +60,20 @@ extension TransformerRegistry where Value == Any {
   }
 
   /// Registers a transformer type under a name, by default its own.
-  package mutating func register<Type: ValueTransformer>(_ type: Type.Type, as name: String? = nil)
+  public mutating func register<Type: ValueTransformer>(_ type: Type.Type, as name: String? = nil)
   {
     register(name ?? "\(type)", Transformer(Type()).erased)
   }
 
   /// Registers a transformer type under a name, by default its own.
-  package mutating func register<Type: ReversibleValueTransformer>(
+  public mutating func register<Type: ReversibleValueTransformer>(
     _ type: Type.Type, as name: String? = nil
   ) {
     register(name ?? "\(type)", Transformer(Type()).erased)
   }
 
   /// Registers a transformer type under a name, by default its own.
-  package mutating func register<Type: AsyncValueTransformer>(
+  public mutating func register<Type: AsyncValueTransformer>(
     _ type: Type.Type, as name: String? = nil
   ) {
     register(name ?? "\(type)", Transformer(Type()).erased)

@@ -1,9 +1,9 @@
 /// The transformers of an expression language, by name.
 ///
 /// - Note: All of them take and return `Value`: JSON values on the wire, `Any` between objects.
-package struct TransformerRegistry<Value> {
+public struct TransformerRegistry<Value> {
   /// The type of a transformer argument.
-  package enum Parameter: String, Sendable {
+  public enum Parameter: String, Sendable {
     case integer
     case number
     case string
@@ -21,13 +21,13 @@ package struct TransformerRegistry<Value> {
   }
 
   /// A registered transformer.
-  package struct Entry {
+  public struct Entry {
     /// The name.
-    package let name: String
+    public let name: String
     /// The required arguments, in order.
-    package let parameters: [Parameter]
+    public let parameters: [Parameter]
     /// Whether it has a reverse direction.
-    package let isReversible: Bool
+    public let isReversible: Bool
     fileprivate let make: ([BindArgument]) -> Transformer<Value, Value>
   }
 
@@ -35,17 +35,17 @@ package struct TransformerRegistry<Value> {
   private let check: (Value) throws -> Void
 
   /// - Parameter check: Throws to reject a value that a transformer returned.
-  package init(check: @escaping (Value) throws -> Void = { _ in }) {
+  public init(check: @escaping (Value) throws -> Void = { _ in }) {
     self.check = check
   }
 
   /// All entries, sorted by name.
-  package var all: [Entry] { entries.values.sorted { $0.name < $1.name } }
+  public var all: [Entry] { entries.values.sorted { $0.name < $1.name } }
 
   /// Registers a transformer.
   ///
   /// It replaces one with the same name.
-  package mutating func register(_ name: String, _ transformer: Transformer<Value, Value>) {
+  public mutating func register(_ name: String, _ transformer: Transformer<Value, Value>) {
     let isReversible = transformer.reverse != nil
     entries[name] = Entry(name: name, parameters: [], isReversible: isReversible) { _ in
       transformer
@@ -58,7 +58,7 @@ package struct TransformerRegistry<Value> {
   ///
   /// - Parameter isReversible: Whether transformers from `make` are reversible; shown in ``all``.
   /// - Parameter make: Called with one argument of the right type for each parameter.
-  package mutating func register(
+  public mutating func register(
     _ name: String, _ parameters: [Parameter], isReversible: Bool,
     make: @escaping ([BindArgument]) -> Transformer<Value, Value>
   ) {
@@ -69,7 +69,7 @@ package struct TransformerRegistry<Value> {
   /// Returns the chain of all transformers in an expression, from left to right.
   ///
   /// - Throws: ``BindFault`` for an unknown transformer, a wrong argument or a missing direction.
-  package func transformer(
+  public func transformer(
     for expression: BindExpression
   ) throws(BindFault) -> Transformer<Value, Value> {
     var all: [Transformer<Value, Value>] = []

@@ -1,5 +1,5 @@
 /// One direction of a transformer.
-package enum TransformerStep<Input, Output> {
+public enum TransformerStep<Input, Output> {
   /// A synchronous step.
   case now((Input) throws -> Output)
   /// An asynchronous step.
@@ -8,7 +8,7 @@ package enum TransformerStep<Input, Output> {
   case later((Input) -> Signal<Output, any Swift.Error>)
 
   /// Whether the step is synchronous.
-  package var isSynchronous: Bool {
+  public var isSynchronous: Bool {
     if case .now = self { true } else { false }
   }
 

@@ -1,5 +1,5 @@
 /// A transformer as a type.
-package protocol ValueTransformer<Input, Output> {
+public protocol ValueTransformer<Input, Output> {
   associatedtype Input
   associatedtype Output
 
@@ -10,13 +10,13 @@ package protocol ValueTransformer<Input, Output> {
 }
 
 /// A reversible transformer as a type.
-package protocol ReversibleValueTransformer<Input, Output>: ValueTransformer {
+public protocol ReversibleValueTransformer<Input, Output>: ValueTransformer {
   /// Returns the value for the left end.
   func reverse(_ value: Output) throws -> Input
 }
 
 /// An asynchronous transformer as a type.
-package protocol AsyncValueTransformer<Input, Output> {
+public protocol AsyncValueTransformer<Input, Output> {
   associatedtype Input
   associatedtype Output
 
@@ -33,17 +33,17 @@ package protocol AsyncValueTransformer<Input, Output> {
 
 extension Transformer {
   /// Creates a transformer from its type.
-  package init(_ transformer: some ValueTransformer<Input, Output>) {
+  public init(_ transformer: some ValueTransformer<Input, Output>) {
     self.init(transformer.transform)
   }
 
   /// Creates a reversible transformer from its type.
-  package init(_ transformer: some ReversibleValueTransformer<Input, Output>) {
+  public init(_ transformer: some ReversibleValueTransformer<Input, Output>) {
     self.init(transformer.transform, reverse: transformer.reverse)
   }
 
   /// Creates an asynchronous transformer from its type.
-  package init(_ transformer: some AsyncValueTransformer<Input, Output>) {
+  public init(_ transformer: some AsyncValueTransformer<Input, Output>) {
     self = .later { input in
       Signal { observer in
         transformer.transform(input) { result in

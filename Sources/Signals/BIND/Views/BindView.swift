@@ -10,15 +10,15 @@ open class BindView: DisposeBagProvider {
   open class var bindings: [DeclaredBinding] { [] }
 
   /// The bindings of this view; initially those of its type.
-  package lazy var bindings: [ObjectBinding] = Self.bindings.map { $0.binding() } {
+  public lazy var bindings: [ObjectBinding] = Self.bindings.map { $0.binding() } {
     willSet { for binding in bindings { binding.unbind() } }
     didSet { bindAll() }
   }
-  package let bag = DisposeBag()
+  public let bag = DisposeBag()
   /// Paths find this property as `viewModel`.
   private let _viewModel = Property<BindViewModel?>(nil)
 
-  package init() {
+  public init() {
     _viewModel.dropFirst(1).observeNext { [unowned self] viewModel in
       bindAll()
       viewDidUpdateViewModel(viewModel)
@@ -33,7 +33,7 @@ open class BindView: DisposeBagProvider {
   /// The shown view model.
   ///
   /// Setting it binds all bindings again.
-  package final var viewModel: BindViewModel? {
+  public final var viewModel: BindViewModel? {
     get { _viewModel.value }
     set { _viewModel.value = newValue }
   }

@@ -8,14 +8,14 @@ open class BindViewModel: DisposeBagProvider {
   open class var bindings: [DeclaredBinding] { [] }
 
   /// The source of the content.
-  package let model: AnyObject?
+  public let model: AnyObject?
   /// The bindings to the model.
-  package let bindings: [ObjectBinding]
+  public let bindings: [ObjectBinding]
   /// The nested view models.
-  package private(set) var children: [BindViewModel] = []
-  package let bag = DisposeBag()
+  public private(set) var children: [BindViewModel] = []
+  public let bag = DisposeBag()
 
-  package init(model: AnyObject?) {
+  public init(model: AnyObject?) {
     self.model = model
     bindings = Self.bindings.map { $0.binding() }
     for binding in bindings { binding.bindDeclared(left: model, right: self) }
@@ -29,17 +29,17 @@ open class BindViewModel: DisposeBagProvider {
   open var identifier: String { "\(type(of: self))" }
 
   /// Appends a child.
-  package func addChild(_ child: BindViewModel) {
+  public func addChild(_ child: BindViewModel) {
     children.append(child)
   }
 
   /// Removes a child.
-  package func removeChild(_ child: BindViewModel) {
+  public func removeChild(_ child: BindViewModel) {
     children.removeAll { $0 === child }
   }
 
   /// Removes all children.
-  package func removeAllChildren() {
+  public func removeAllChildren() {
     children.removeAll()
   }
 }

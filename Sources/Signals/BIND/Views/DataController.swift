@@ -1,7 +1,7 @@
 /// Creates view models from external data.
 ///
 /// No other type creates them.
-package protocol DataController<Context, ViewModel, Failure>: AnyObject {
+public protocol DataController<Context, ViewModel, Failure>: AnyObject {
   associatedtype Context
   associatedtype ViewModel: BindViewModel
   associatedtype Failure: Error
@@ -12,7 +12,7 @@ package protocol DataController<Context, ViewModel, Failure>: AnyObject {
 
 extension DataController {
   /// Loads the data for a context and calls the handler with the view models or an error.
-  package func update(
+  public func update(
     with context: Context, viewModelsHandler: @escaping (Result<[ViewModel], Failure>) -> Void
   ) -> any Disposable {
     update(with: context).observeNext { state in

@@ -6,7 +6,7 @@ public struct DeclaredBinding {
   private let make: () throws(BindFault) -> ObjectBinding
 
   /// Creates a binding by an expression.
-  package init(
+  public init(
     _ expression: String, transformers: TransformerRegistry<Any> = TransformerRegistry()
   ) {
     make = { () throws(BindFault) in try ObjectBinding(expression, transformers: transformers) }
@@ -17,12 +17,12 @@ public struct DeclaredBinding {
   }
 
   /// Returns the same binding with a transformation of each value after the transformer.
-  package func transform(_ body: @escaping (AnyObject, Any) throws -> Any) -> DeclaredBinding {
+  public func transform(_ body: @escaping (AnyObject, Any) throws -> Any) -> DeclaredBinding {
     DeclaredBinding { () throws(BindFault) in try make().transform(body) }
   }
 
   /// Returns the same binding with an observer of each value.
-  package func observe(_ body: @escaping (AnyObject, Any) -> Void) -> DeclaredBinding {
+  public func observe(_ body: @escaping (AnyObject, Any) -> Void) -> DeclaredBinding {
     DeclaredBinding { () throws(BindFault) in try make().observe(body) }
   }
 
@@ -39,7 +39,7 @@ public struct DeclaredBinding {
 }
 
 /// Declares a binding from a path of the view model to a path of the view.
-package func BINDViewModel(
+public func BINDViewModel(
   _ viewModelPath: String, _ sign: BindSign, _ viewPath: String, _ transformer: String? = nil,
   in transformers: TransformerRegistry<Any> = TransformerRegistry()
 ) -> DeclaredBinding {
@@ -48,7 +48,7 @@ package func BINDViewModel(
 }
 
 /// Declares a binding from a path of the model to a path of the view model.
-package func BINDModel(
+public func BINDModel(
   _ modelPath: String, _ sign: BindSign, _ viewModelPath: String, _ transformer: String? = nil,
   in transformers: TransformerRegistry<Any> = TransformerRegistry()
 ) -> DeclaredBinding {
@@ -57,7 +57,7 @@ package func BINDModel(
 }
 
 /// Declares that each action of the view executes a command of the view model.
-package func BINDViewModelCommand(
+public func BINDViewModelCommand(
   _ commandPath: String, _ actionPath: String
 ) -> DeclaredBinding {
   DeclaredBinding(expression(commandPath, <~!, actionPath))

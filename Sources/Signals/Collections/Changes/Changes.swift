@@ -1,7 +1,6 @@
 /// The changes to a collection, without the collection itself: a second reference would force the
 /// next mutation to copy it.
-@usableFromInline
-package enum Changes<Operation, Diff: CollectionDiffProtocol> {
+public enum Changes<Operation, Diff: CollectionDiffProtocol> {
   /// Unknown changes: read the whole collection.
   case whole
   /// One operation.
@@ -13,7 +12,7 @@ package enum Changes<Operation, Diff: CollectionDiffProtocol> {
   ///
   /// An empty patch means that the changes are unknown.
   @inlinable
-  package static func patch(_ patch: [Operation]) -> Changes {
+  public static func patch(_ patch: [Operation]) -> Changes {
     switch patch.count {
     case 0: .whole
     case 1: .one(patch[0])
@@ -25,20 +24,19 @@ package enum Changes<Operation, Diff: CollectionDiffProtocol> {
   ///
   /// An empty diff means that the changes are unknown.
   @inlinable
-  package static func diff(_ diff: Diff) -> Changes {
+  public static func diff(_ diff: Diff) -> Changes {
     diff.isEmpty ? .whole : .several(SeveralChanges(patch: nil, diff: diff))
   }
 
   /// Whether the changes are unknown.
   @inlinable
-  package var isWhole: Bool {
+  public var isWhole: Bool {
     if case .whole = self { true } else { false }
   }
 }
 
 /// Changes in one form; the other form is computed and stored on first use.
-@usableFromInline
-package final class SeveralChanges<Operation, Diff: CollectionDiffProtocol> {
+public final class SeveralChanges<Operation, Diff: CollectionDiffProtocol> {
   @usableFromInline
   var patch: [Operation]?
   @usableFromInline

@@ -3,8 +3,7 @@
 /// An empty patch, like an empty diff, means that the changes are unknown: read the whole
 /// collection. The first event of an observable collection is of this kind, and so is the event of
 /// `replace(with:)`.
-@usableFromInline
-package protocol ChangesetProtocol {
+public protocol ChangesetProtocol {
   associatedtype Collection
   associatedtype Operation
   associatedtype Diff: CollectionDiffProtocol
@@ -26,18 +25,18 @@ package protocol ChangesetProtocol {
 extension ChangesetProtocol {
   /// Creates a changeset from the operations that led to the collection.
   @inlinable
-  package init(collection: Collection, patch: [Operation]) {
+  public init(collection: Collection, patch: [Operation]) {
     self.init(collection: collection, changes: .patch(patch))
   }
 
   /// Creates a changeset from the diff that led to the collection.
   @inlinable
-  package init(collection: Collection, diff: Diff) {
+  public init(collection: Collection, diff: Diff) {
     self.init(collection: collection, changes: .diff(diff))
   }
 
   /// Creates a changeset from both forms of the same changes.
-  package init(collection: Collection, patch: [Operation], diff: Diff) {
+  public init(collection: Collection, patch: [Operation], diff: Diff) {
     self.init(
       collection: collection,
       changes: patch.isEmpty ? .diff(diff) : .several(SeveralChanges(patch: patch, diff: diff)))
@@ -46,7 +45,7 @@ extension ChangesetProtocol {
   /// The operations that lead to the collection, in order; empty if unknown.
   ///
   /// If the changes were made as a diff, the first access takes O(n log n) in their number.
-  package var patch: [Operation] {
+  public var patch: [Operation] {
     switch changes {
     case .whole: return []
     case .one(let operation): return [operation]
@@ -62,7 +61,7 @@ extension ChangesetProtocol {
   ///
   /// If the changes were made as several operations, the first access takes O(n log n) in their
   /// number.
-  package var diff: Diff {
+  public var diff: Diff {
     switch changes {
     case .whole: return Diff()
     case .one(let operation): return Self.diff(of: [operation])

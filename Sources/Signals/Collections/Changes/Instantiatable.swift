@@ -1,6 +1,5 @@
 /// A type that can be created empty.
-@usableFromInline
-package protocol Instantiatable {
+public protocol Instantiatable {
   init()
 }
 
@@ -11,8 +10,7 @@ extension Set: Instantiatable {}
 extension Dictionary: Instantiatable {}
 
 /// The net change of a collection.
-@usableFromInline
-package protocol CollectionDiffProtocol: Instantiatable {
+public protocol CollectionDiffProtocol: Instantiatable {
   /// Whether it describes no change.
   var isEmpty: Bool { get }
 }

@@ -1,5 +1,5 @@
 /// A collection without an order, whose elements have keys.
-package protocol KeyedCollection: Collection {
+public protocol KeyedCollection: Collection {
   associatedtype ElementKey: Hashable
 
   /// Returns the key of an element.
@@ -20,7 +20,7 @@ package protocol KeyedCollection: Collection {
 
 extension KeyedCollection {
   /// Applies an operation.
-  package mutating func apply(_ operation: UnorderedCollectionOperation<Element, ElementKey>) {
+  public mutating func apply(_ operation: UnorderedCollectionOperation<Element, ElementKey>) {
     switch operation {
     case .insert(let element, _), .update(_, let element): put(element)
     case .delete(let key): _ = take(key)
@@ -28,31 +28,31 @@ extension KeyedCollection {
   }
 
   /// Applies operations in order.
-  package mutating func apply(_ patch: [UnorderedCollectionOperation<Element, ElementKey>]) {
+  public mutating func apply(_ patch: [UnorderedCollectionOperation<Element, ElementKey>]) {
     for operation in patch { apply(operation) }
   }
 }
 
 extension Set: KeyedCollection {
-  package static func key(of element: Element) -> Element { element }
+  public static func key(of element: Element) -> Element { element }
 
-  package func element(at key: Element) -> Element? { contains(key) ? key : nil }
+  public func element(at key: Element) -> Element? { contains(key) ? key : nil }
 
-  package mutating func put(_ element: Element) { update(with: element) }
+  public mutating func put(_ element: Element) { update(with: element) }
 
-  package mutating func take(_ key: Element) -> Element? { remove(key) }
+  public mutating func take(_ key: Element) -> Element? { remove(key) }
 
-  package mutating func takeAll() { removeAll() }
+  public mutating func takeAll() { removeAll() }
 }
 
 extension Dictionary: KeyedCollection {
-  package static func key(of element: Element) -> Key { element.key }
+  public static func key(of element: Element) -> Key { element.key }
 
-  package func element(at key: Key) -> Element? { self[key].map { (key, $0) } }
+  public func element(at key: Key) -> Element? { self[key].map { (key, $0) } }
 
-  package mutating func put(_ element: Element) { self[element.key] = element.value }
+  public mutating func put(_ element: Element) { self[element.key] = element.value }
 
-  package mutating func take(_ key: Key) -> Element? { removeValue(forKey: key).map { (key, $0) } }
+  public mutating func take(_ key: Key) -> Element? { removeValue(forKey: key).map { (key, $0) } }
 
-  package mutating func takeAll() { removeAll() }
+  public mutating func takeAll() { removeAll() }
 }

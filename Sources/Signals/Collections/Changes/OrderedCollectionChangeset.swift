@@ -1,6 +1,5 @@
 /// A list with its changes.
-@usableFromInline
-package protocol OrderedCollectionChangesetProtocol: ChangesetProtocol
+public protocol OrderedCollectionChangesetProtocol: ChangesetProtocol
 where
   Collection: Swift.Collection, Collection.Index == Int,
   Operation == OrderedCollectionOperation<Collection.Element, Int>,
@@ -11,36 +10,28 @@ where
 }
 
 /// A list with its changes.
-@usableFromInline
-package struct OrderedCollectionChangeset<Collection: Swift.Collection>:
+public struct OrderedCollectionChangeset<Collection: Swift.Collection>:
   OrderedCollectionChangesetProtocol
 where Collection.Index == Int {
-  @usableFromInline
-  package typealias Operation = OrderedCollectionOperation<Collection.Element, Int>
-  @usableFromInline
-  package typealias Diff = OrderedCollectionDiff<Int>
+  public typealias Operation = OrderedCollectionOperation<Collection.Element, Int>
+  public typealias Diff = OrderedCollectionDiff<Int>
 
-  @usableFromInline
-  package let collection: Collection
-  @usableFromInline
-  package let changes: Changes<Operation, Diff>
+  public let collection: Collection
+  public let changes: Changes<Operation, Diff>
 
   @inlinable
-  package init(collection: Collection, changes: Changes<Operation, Diff>) {
+  public init(collection: Collection, changes: Changes<Operation, Diff>) {
     self.collection = collection
     self.changes = changes
   }
 
-  @usableFromInline
-  package static func diff(of patch: [Operation]) -> Diff {
+  public static func diff(of patch: [Operation]) -> Diff {
     Diff(from: patch)
   }
 
-  @usableFromInline
-  package static func patch(of diff: Diff, to collection: Collection) -> [Operation] {
+  public static func patch(of diff: Diff, to collection: Collection) -> [Operation] {
     diff.generatePatch(to: collection)
   }
 
-  @usableFromInline
-  package var asOrderedCollectionChangeset: OrderedCollectionChangeset { self }
+  public var asOrderedCollectionChangeset: OrderedCollectionChangeset { self }
 }

@@ -3,24 +3,22 @@
 /// Elements that are neither deleted nor moved keep their order. Each index occurs at most once,
 /// except that an updated element can also move. In a tree, no index lies inside an inserted,
 /// deleted or updated subtree. The one exception: a node can move out of a deleted subtree.
-@usableFromInline
-package struct OrderedCollectionDiff<Index>: CollectionDiffProtocol {
+public struct OrderedCollectionDiff<Index>: CollectionDiffProtocol {
   /// Indices of inserted elements, in the final collection.
-  package var inserts: [Index]
+  public var inserts: [Index]
   /// Indices of deleted elements, in the source collection.
-  package var deletes: [Index]
+  public var deletes: [Index]
   /// Indices of updated elements, in the source collection.
-  package var updates: [Index]
+  public var updates: [Index]
   /// Indices of moved elements: `from` in the source collection, `to` in the final one.
-  package var moves: [(from: Index, to: Index)]
+  public var moves: [(from: Index, to: Index)]
 
   /// Creates an empty diff.
-  @usableFromInline
-  package init() {
+  public init() {
     self.init(inserts: [])
   }
 
-  package init(
+  public init(
     inserts: [Index] = [], deletes: [Index] = [], updates: [Index] = [],
     moves: [(from: Index, to: Index)] = []
   ) {
@@ -31,14 +29,13 @@ package struct OrderedCollectionDiff<Index>: CollectionDiffProtocol {
   }
 
   /// Whether it describes no change.
-  @usableFromInline
-  package var isEmpty: Bool { count == 0 }
+  public var isEmpty: Bool { count == 0 }
 
   /// The number of changes.
-  package var count: Int { inserts.count + deletes.count + updates.count + moves.count }
+  public var count: Int { inserts.count + deletes.count + updates.count + moves.count }
 
   /// Returns a diff with each index transformed.
-  package func map<Output>(_ transform: (Index) -> Output) -> OrderedCollectionDiff<Output> {
+  public func map<Output>(_ transform: (Index) -> Output) -> OrderedCollectionDiff<Output> {
     OrderedCollectionDiff<Output>(
       inserts: inserts.map(transform), deletes: deletes.map(transform),
       updates: updates.map(transform),
@@ -46,7 +43,7 @@ package struct OrderedCollectionDiff<Index>: CollectionDiffProtocol {
   }
 
   /// Adds the changes of another diff.
-  package mutating func merge(_ other: OrderedCollectionDiff) {
+  public mutating func merge(_ other: OrderedCollectionDiff) {
     inserts += other.inserts
     deletes += other.deletes
     updates += other.updates
@@ -55,16 +52,14 @@ package struct OrderedCollectionDiff<Index>: CollectionDiffProtocol {
 }
 
 extension OrderedCollectionDiff: Equatable where Index: Equatable {
-  @usableFromInline
-  package static func == (a: OrderedCollectionDiff, b: OrderedCollectionDiff) -> Bool {
+  public static func == (a: OrderedCollectionDiff, b: OrderedCollectionDiff) -> Bool {
     a.inserts == b.inserts && a.deletes == b.deletes && a.updates == b.updates
       && a.moves.elementsEqual(b.moves, by: ==)
   }
 }
 
 extension OrderedCollectionDiff: CustomDebugStringConvertible {
-  @usableFromInline
-  package var debugDescription: String {
+  public var debugDescription: String {
     "Inserts: \(inserts), Deletes: \(deletes), Updates: \(updates), Moves: \(moves)"
   }
 }

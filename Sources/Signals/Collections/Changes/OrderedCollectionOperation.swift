@@ -1,6 +1,5 @@
 /// An operation on a list or a tree; the operations of a patch are applied in order.
-@usableFromInline
-package enum OrderedCollectionOperation<Element, Index> {
+public enum OrderedCollectionOperation<Element, Index> {
   case insert(Element, at: Index)
   case delete(at: Index)
   case update(at: Index, newElement: Element)
@@ -9,8 +8,7 @@ package enum OrderedCollectionOperation<Element, Index> {
 }
 
 /// An operation without its element.
-@usableFromInline
-package enum AnyOrderedCollectionOperation<Index> {
+public enum AnyOrderedCollectionOperation<Index> {
   case insert(at: Index)
   case delete(at: Index)
   case update(at: Index)
@@ -21,7 +19,7 @@ package enum AnyOrderedCollectionOperation<Index> {
 extension OrderedCollectionOperation {
   /// Returns the operation with its element transformed.
   @inlinable
-  package func mapElement<Output>(
+  public func mapElement<Output>(
     _ transform: (Element) -> Output
   ) -> OrderedCollectionOperation<Output, Index> {
     switch self {
@@ -33,7 +31,7 @@ extension OrderedCollectionOperation {
   }
 
   /// Returns the operation with its indices transformed.
-  package func mapIndex<Output>(
+  public func mapIndex<Output>(
     _ transform: (Index) -> Output
   ) -> OrderedCollectionOperation<Element, Output> {
     switch self {
@@ -45,7 +43,7 @@ extension OrderedCollectionOperation {
   }
 
   /// The operation without its element.
-  package var asAnyOrderedCollectionOperation: AnyOrderedCollectionOperation<Index> {
+  public var asAnyOrderedCollectionOperation: AnyOrderedCollectionOperation<Index> {
     switch self {
     case .insert(_, let index): .insert(at: index)
     case .delete(let index): .delete(at: index)
@@ -60,8 +58,7 @@ extension OrderedCollectionOperation: Equatable where Element: Equatable, Index:
 extension AnyOrderedCollectionOperation: Equatable where Index: Equatable {}
 
 extension OrderedCollectionOperation: CustomDebugStringConvertible {
-  @usableFromInline
-  package var debugDescription: String {
+  public var debugDescription: String {
     switch self {
     case .insert(let element, let index): "I(\(element), at: \(index))"
     case .delete(let index): "D(at: \(index))"
@@ -74,7 +71,7 @@ extension OrderedCollectionOperation: CustomDebugStringConvertible {
 extension RangeReplaceableCollection where Index == Int {
   /// Applies an operation.
   @inlinable
-  package mutating func apply(_ operation: OrderedCollectionOperation<Element, Int>) {
+  public mutating func apply(_ operation: OrderedCollectionOperation<Element, Int>) {
     switch operation {
     case .insert(let element, let index): insert(element, at: index)
     case .delete(let index): remove(at: index)
@@ -85,19 +82,19 @@ extension RangeReplaceableCollection where Index == Int {
   }
 
   /// Applies operations in order.
-  package mutating func apply(_ patch: [OrderedCollectionOperation<Element, Int>]) {
+  public mutating func apply(_ patch: [OrderedCollectionOperation<Element, Int>]) {
     for operation in patch { apply(operation) }
   }
 
   /// Removes the element at `from`, then inserts it at `to` in the rest.
   @inlinable
-  package mutating func move(from: Int, to: Int) {
+  public mutating func move(from: Int, to: Int) {
     insert(remove(at: from), at: to)
   }
 
   /// Removes the elements at `indices`, then inserts them at `to` in the rest, in the order of
   /// `indices`.
-  package mutating func move(from indices: [Int], to: Int) {
+  public mutating func move(from indices: [Int], to: Int) {
     let elements = indices.map { self[$0] }
     for index in indices.sorted(by: >) { remove(at: index) }
     insert(contentsOf: elements, at: to)

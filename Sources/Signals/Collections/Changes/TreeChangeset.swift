@@ -1,5 +1,5 @@
 /// A tree with its changes.
-package protocol TreeChangesetProtocol: ChangesetProtocol
+public protocol TreeChangesetProtocol: ChangesetProtocol
 where
   Collection: TreeProtocol,
   Operation == OrderedCollectionOperation<Collection.Children.Element, IndexPath>,
@@ -10,25 +10,25 @@ where
 }
 
 /// A tree with its changes.
-package struct TreeChangeset<Collection: TreeProtocol>: TreeChangesetProtocol {
-  package typealias Operation = OrderedCollectionOperation<Collection.Children.Element, IndexPath>
-  package typealias Diff = OrderedCollectionDiff<IndexPath>
+public struct TreeChangeset<Collection: TreeProtocol>: TreeChangesetProtocol {
+  public typealias Operation = OrderedCollectionOperation<Collection.Children.Element, IndexPath>
+  public typealias Diff = OrderedCollectionDiff<IndexPath>
 
-  package let collection: Collection
-  package let changes: Changes<Operation, Diff>
+  public let collection: Collection
+  public let changes: Changes<Operation, Diff>
 
-  package init(collection: Collection, changes: Changes<Operation, Diff>) {
+  public init(collection: Collection, changes: Changes<Operation, Diff>) {
     self.collection = collection
     self.changes = changes
   }
 
-  package static func diff(of patch: [Operation]) -> Diff {
+  public static func diff(of patch: [Operation]) -> Diff {
     Diff(from: patch)
   }
 
-  package static func patch(of diff: Diff, to collection: Collection) -> [Operation] {
+  public static func patch(of diff: Diff, to collection: Collection) -> [Operation] {
     diff.generatePatch(to: collection)
   }
 
-  package var asTreeChangeset: TreeChangeset { self }
+  public var asTreeChangeset: TreeChangeset { self }
 }

@@ -1,5 +1,5 @@
 /// A set or a dictionary with its changes.
-package protocol UnorderedCollectionChangesetProtocol: ChangesetProtocol
+public protocol UnorderedCollectionChangesetProtocol: ChangesetProtocol
 where
   Collection: KeyedCollection,
   Operation == UnorderedCollectionOperation<Collection.Element, Collection.ElementKey>,
@@ -10,29 +10,29 @@ where
 }
 
 /// A set or a dictionary with its changes.
-package struct UnorderedCollectionChangeset<Collection: KeyedCollection>:
+public struct UnorderedCollectionChangeset<Collection: KeyedCollection>:
   UnorderedCollectionChangesetProtocol
 {
-  package typealias Operation = UnorderedCollectionOperation<
+  public typealias Operation = UnorderedCollectionOperation<
     Collection.Element, Collection.ElementKey
   >
-  package typealias Diff = UnorderedCollectionDiff<Collection.ElementKey>
+  public typealias Diff = UnorderedCollectionDiff<Collection.ElementKey>
 
-  package let collection: Collection
-  package let changes: Changes<Operation, Diff>
+  public let collection: Collection
+  public let changes: Changes<Operation, Diff>
 
-  package init(collection: Collection, changes: Changes<Operation, Diff>) {
+  public init(collection: Collection, changes: Changes<Operation, Diff>) {
     self.collection = collection
     self.changes = changes
   }
 
-  package static func diff(of patch: [Operation]) -> Diff {
+  public static func diff(of patch: [Operation]) -> Diff {
     Diff(from: patch)
   }
 
-  package static func patch(of diff: Diff, to collection: Collection) -> [Operation] {
+  public static func patch(of diff: Diff, to collection: Collection) -> [Operation] {
     diff.generatePatch(to: collection)
   }
 
-  package var asUnorderedCollectionChangeset: UnorderedCollectionChangeset { self }
+  public var asUnorderedCollectionChangeset: UnorderedCollectionChangeset { self }
 }

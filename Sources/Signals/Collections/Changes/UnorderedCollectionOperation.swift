@@ -1,7 +1,7 @@
 /// An operation on a set or a dictionary; the operations of a patch are applied in order.
 ///
 /// Elements have no stable index, so an operation names the key. In a set, the key is the member.
-package enum UnorderedCollectionOperation<Element, Key> {
+public enum UnorderedCollectionOperation<Element, Key> {
   case insert(Element, at: Key)
   case delete(at: Key)
   case update(at: Key, newElement: Element)
@@ -9,7 +9,7 @@ package enum UnorderedCollectionOperation<Element, Key> {
 
 extension UnorderedCollectionOperation {
   /// Returns the operation with its element transformed.
-  package func mapElement<Output>(
+  public func mapElement<Output>(
     _ transform: (Element) -> Output
   ) -> UnorderedCollectionOperation<Output, Key> {
     switch self {

@@ -1,80 +1,80 @@
 extension MutableChangesetContainerProtocol
 where Changeset: TreeChangesetProtocol, Changeset.Collection: Array2DProtocol {
-  package typealias SectionMetadata = Collection.SectionMetadata
-  package typealias Item = Collection.Item
-  package typealias Section = Array2D<SectionMetadata, Item>.Section
+  public typealias SectionMetadata = Collection.SectionMetadata
+  public typealias Item = Collection.Item
+  public typealias Section = Array2D<SectionMetadata, Item>.Section
 
   /// The item at a path of section and item.
-  package subscript(itemAt indexPath: IndexPath) -> Item {
+  public subscript(itemAt indexPath: IndexPath) -> Item {
     get { collection.asArray2D[itemAt: indexPath] }
     set { apply(.update(at: indexPath, newElement: .item(newValue))) }
   }
 
   /// The section at an index.
-  package subscript(sectionAt index: Int) -> Section {
+  public subscript(sectionAt index: Int) -> Section {
     get { collection.asArray2D[sectionAt: index] }
     set { apply(.update(at: [index], newElement: .section(newValue))) }
   }
 
   /// Appends a section.
-  package func appendSection(_ section: Section) {
+  public func appendSection(_ section: Section) {
     insert(section: section, at: collection.asArray2D.sections.count)
   }
 
   /// Appends a section without items.
-  package func appendSection(_ metadata: SectionMetadata) {
+  public func appendSection(_ metadata: SectionMetadata) {
     appendSection(Section(metadata: metadata, items: []))
   }
 
   /// Appends an item to a section.
-  package func appendItem(_ item: Item, toSectionAt sectionIndex: Int) {
+  public func appendItem(_ item: Item, toSectionAt sectionIndex: Int) {
     insert(item: item, at: [sectionIndex, self[sectionAt: sectionIndex].items.count])
   }
 
   /// Inserts a section.
-  package func insert(section: Section, at index: Int) {
+  public func insert(section: Section, at index: Int) {
     insert(.section(section), at: [index])
   }
 
   /// Inserts a section without items.
-  package func insert(section metadata: SectionMetadata, at index: Int) {
+  public func insert(section metadata: SectionMetadata, at index: Int) {
     insert(section: Section(metadata: metadata, items: []), at: index)
   }
 
   /// Inserts an item.
-  package func insert(item: Item, at indexPath: IndexPath) {
+  public func insert(item: Item, at indexPath: IndexPath) {
     insert(.item(item), at: indexPath)
   }
 
   /// Inserts items into one section.
-  package func insert(contentsOf items: [Item], at indexPath: IndexPath) {
+  public func insert(contentsOf items: [Item], at indexPath: IndexPath) {
     insert(contentsOf: items.map { .item($0) }, at: indexPath)
   }
 
   /// Removes a section, then inserts it at `toIndex` in the rest.
-  package func moveSection(from fromIndex: Int, to toIndex: Int) {
+  public func moveSection(from fromIndex: Int, to toIndex: Int) {
     move(from: [fromIndex], to: [toIndex])
   }
 
   /// Removes an item, then inserts it at `toIndexPath` in the rest.
-  package func moveItem(from fromIndexPath: IndexPath, to toIndexPath: IndexPath) {
+  public func moveItem(from fromIndexPath: IndexPath, to toIndexPath: IndexPath) {
     move(from: fromIndexPath, to: toIndexPath)
   }
 
   /// Removes and returns a section.
   @discardableResult
-  package func removeSection(at index: Int) -> Section {
+  public func removeSection(at index: Int) -> Section {
     change { (.one(.delete(at: [index])), $0.asArray2D.removeSection(at: index)) }
   }
 
   /// Removes and returns an item.
   @discardableResult
-  package func removeItem(at indexPath: IndexPath) -> Item {
+  public func removeItem(at indexPath: IndexPath) -> Item {
     change { (.one(.delete(at: indexPath)), $0.asArray2D.removeItem(at: indexPath)) }
   }
 
   /// Removes all items and keeps the sections.
-  package func removeAllItems() {
+  public func removeAllItems() {
     change {
       let patch = $0.asArray2D.sections.enumerated().flatMap { i, section in
         section.items.indices.reversed().map { Operation.delete(at: [i, $0]) }
@@ -85,18 +85,18 @@ where Changeset: TreeChangesetProtocol, Changeset.Collection: Array2DProtocol {
   }
 
   /// Removes all items and sections.
-  package func removeAllItemsAndSections() {
+  public func removeAllItemsAndSections() {
     removeAll()
   }
 
   /// Replaces the items of a section without computing the differences.
-  package func replaceItems(ofSectionAt sectionIndex: Int, with newItems: [Item]) {
+  public func replaceItems(ofSectionAt sectionIndex: Int, with newItems: [Item]) {
     self[sectionAt: sectionIndex] = Section(
       metadata: self[sectionAt: sectionIndex].metadata, items: newItems)
   }
 
   /// Sorts the items of a section; equal items keep their order.
-  package func sortItems(
+  public func sortItems(
     ofSectionAt sectionIndex: Int, by areInIncreasingOrder: (Item, Item) -> Bool
   ) {
     change {
@@ -123,7 +123,7 @@ where
   Changeset.Collection.Item: Comparable
 {
   /// Sorts the items of a section; equal items keep their order.
-  package func sortItems(ofSectionAt sectionIndex: Int) {
+  public func sortItems(ofSectionAt sectionIndex: Int) {
     sortItems(ofSectionAt: sectionIndex, by: <)
   }
 }

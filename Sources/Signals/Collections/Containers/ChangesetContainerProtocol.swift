@@ -1,6 +1,5 @@
 /// A container of an observable collection.
-@usableFromInline
-package protocol ChangesetContainerProtocol<Changeset>: AnyObject {
+public protocol ChangesetContainerProtocol<Changeset>: AnyObject {
   associatedtype Changeset: ChangesetProtocol
 
   /// The collection as a changeset with unknown changes.
@@ -10,31 +9,27 @@ package protocol ChangesetContainerProtocol<Changeset>: AnyObject {
 }
 
 extension ChangesetContainerProtocol {
-  @usableFromInline
-  package typealias Collection = Changeset.Collection
-  @usableFromInline
-  package typealias Operation = Changeset.Operation
-  @usableFromInline
-  package typealias Diff = Changeset.Diff
+  public typealias Collection = Changeset.Collection
+  public typealias Operation = Changeset.Operation
+  public typealias Diff = Changeset.Diff
 }
 
 extension ChangesetContainerProtocol where Changeset.Collection: Swift.Collection {
   /// Whether the collection is empty.
   @inlinable
-  package var isEmpty: Bool { collection.isEmpty }
+  public var isEmpty: Bool { collection.isEmpty }
 
   /// The number of elements.
   @inlinable
-  package var count: Int { collection.count }
+  public var count: Int { collection.count }
 
   /// The element at an index.
   @inlinable
-  package subscript(index: Collection.Index) -> Collection.Element { collection[index] }
+  public subscript(index: Collection.Index) -> Collection.Element { collection[index] }
 }
 
 /// A container of an observable collection that can be changed.
-@usableFromInline
-package protocol MutableChangesetContainerProtocol<Changeset>: ChangesetContainerProtocol {
+public protocol MutableChangesetContainerProtocol<Changeset>: ChangesetContainerProtocol {
   var changeset: Changeset { get set }
 
   /// Changes the collection in place and sends the changes to the observers.
@@ -50,20 +45,20 @@ extension MutableChangesetContainerProtocol {
   /// Changes the collection in place and sends the operations that `update` returns.
   ///
   /// An empty patch means that the changes are unknown.
-  package func descriptiveUpdate(_ update: (inout Collection) -> [Operation]) {
+  public func descriptiveUpdate(_ update: (inout Collection) -> [Operation]) {
     change { (.patch(update(&$0)), ()) }
   }
 
   /// Changes the collection in place and sends the diff that `update` returns.
   ///
   /// An empty diff means that the changes are unknown.
-  package func descriptiveUpdate(_ update: (inout Collection) -> Diff) {
+  public func descriptiveUpdate(_ update: (inout Collection) -> Diff) {
     change { (.diff(update(&$0)), ()) }
   }
 
   /// Changes the collection in place, sends the operations that `update` returns, and returns the
   /// result.
-  package func descriptiveUpdate<Result>(
+  public func descriptiveUpdate<Result>(
     _ update: (inout Collection) -> ([Operation], Result)
   ) -> Result {
     change {
@@ -73,7 +68,7 @@ extension MutableChangesetContainerProtocol {
   }
 
   /// Replaces the collection without computing the differences.
-  package func replace(with newCollection: Collection) {
+  public func replace(with newCollection: Collection) {
     change {
       $0 = newCollection
       return (.whole, ())
@@ -83,7 +78,7 @@ extension MutableChangesetContainerProtocol {
   /// Replaces the collection.
   ///
   /// With `performDiff`, sends the diff from `generateDiff`, or nothing if the diff is empty.
-  package func replace(
+  public func replace(
     with newCollection: Collection, performDiff: Bool,
     generateDiff: (Collection, Collection) -> Diff
   ) {

@@ -3,8 +3,7 @@
 /// Changes happen in place. An event contains the collection, but is released after its delivery
 /// unless an observer keeps it. A new observer receives the whole collection at once, then each
 /// change. Changes without effect are not sent.
-@usableFromInline
-package final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
+public final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
   Subject<Changeset, Never>, MutableChangesetContainerProtocol, PropertyProtocol,
   DisposeBagProvider
 {
@@ -22,13 +21,13 @@ package final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
   var batch: Batch?
 
   @inlinable
-  package init(_ collection: Changeset.Collection) {
+  public init(_ collection: Changeset.Collection) {
     stored = collection
     super.init()
   }
 
   /// Creates a container with the collection of a changeset.
-  package convenience init(_ changeset: Changeset) {
+  public convenience init(_ changeset: Changeset) {
     self.init(changeset.collection)
   }
 
@@ -37,32 +36,30 @@ package final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
   }
 
   @inlinable
-  package var collection: Changeset.Collection { stored }
+  public var collection: Changeset.Collection { stored }
 
-  @usableFromInline
-  package var changeset: Changeset {
+  public var changeset: Changeset {
     get { Changeset(collection: stored, changes: .whole) }
     set { if isTerminated { stored = newValue.collection } else { on(.next(newValue)) } }
   }
 
-  @usableFromInline
-  package var value: Changeset {
+  public var value: Changeset {
     get { changeset }
     set { changeset = newValue }
   }
 
-  package var bag: DisposeBag { disposeBag }
+  public var bag: DisposeBag { disposeBag }
 
   /// A read-only view of this container.
-  package var readOnlyView: ChangesetContainer<Changeset> { ChangesetContainer(property: self) }
+  public var readOnlyView: ChangesetContainer<Changeset> { ChangesetContainer(property: self) }
 
   /// Changes the collection without sending an event.
-  package func silentUpdate(value: Changeset) {
+  public func silentUpdate(value: Changeset) {
     stored = value.collection
   }
 
   @inlinable
-  package func change<Result>(
+  public func change<Result>(
     _ change: (inout Changeset.Collection) -> (
       Changes<Changeset.Operation, Changeset.Diff>?, Result
     )
@@ -76,7 +73,7 @@ package final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
   ///
   /// A nested batch is part of the outer one. The event has unknown changes if, during the batch,
   /// an observer is added or a collection is sent to the container.
-  package func batchUpdate(_ update: (MutableChangesetContainer) -> Void) {
+  public func batchUpdate(_ update: (MutableChangesetContainer) -> Void) {
     guard batch == nil else { return update(self) }
     batch = Batch()
     update(self)
@@ -129,7 +126,7 @@ package final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
 
 extension MutableChangesetContainer where Changeset.Collection: Instantiatable {
   /// Creates an empty container.
-  package convenience init() {
+  public convenience init() {
     self.init(Changeset.Collection())
   }
 }

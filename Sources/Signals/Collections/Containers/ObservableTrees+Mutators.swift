@@ -1,25 +1,25 @@
 extension MutableChangesetContainerProtocol
 where Changeset: TreeChangesetProtocol, Changeset.Collection: RangeReplaceableTreeProtocol {
-  package typealias ChildNode = Collection.Children.Element
+  public typealias ChildNode = Collection.Children.Element
 
   /// The tree at a path that is not empty.
-  package subscript(childAt indexPath: IndexPath) -> ChildNode {
+  public subscript(childAt indexPath: IndexPath) -> ChildNode {
     get { collection[childAt: indexPath] }
     set { apply(.update(at: indexPath, newElement: newValue)) }
   }
 
   /// Appends a tree to the children of the root.
-  package func append(_ newNode: ChildNode) {
+  public func append(_ newNode: ChildNode) {
     insert(newNode, at: [collection.children.count])
   }
 
   /// Inserts a tree at a path.
-  package func insert(_ newNode: ChildNode, at index: IndexPath) {
+  public func insert(_ newNode: ChildNode, at index: IndexPath) {
     apply(.insert(newNode, at: index))
   }
 
   /// Inserts trees as siblings, the first one at `indexPath`.
-  package func insert(contentsOf newNodes: [ChildNode], at indexPath: IndexPath) {
+  public func insert(contentsOf newNodes: [ChildNode], at indexPath: IndexPath) {
     guard !newNodes.isEmpty else { return }
     change {
       $0.insert(contentsOf: newNodes, at: indexPath)
@@ -31,7 +31,7 @@ where Changeset: TreeChangesetProtocol, Changeset.Collection: RangeReplaceableTr
   }
 
   /// Removes the tree at `fromIndex`, then inserts it at `toIndex` in the rest.
-  package func move(from fromIndex: IndexPath, to toIndex: IndexPath) {
+  public func move(from fromIndex: IndexPath, to toIndex: IndexPath) {
     guard fromIndex != toIndex else { return }
     apply(.move(from: fromIndex, to: toIndex))
   }
@@ -39,7 +39,7 @@ where Changeset: TreeChangesetProtocol, Changeset.Collection: RangeReplaceableTr
   /// Removes the trees at `fromIndices`, then inserts them at `toIndex` in the rest, in tree order.
   ///
   /// No tree may contain another one.
-  package func move(from fromIndices: [IndexPath], to toIndex: IndexPath) {
+  public func move(from fromIndices: [IndexPath], to toIndex: IndexPath) {
     change {
       $0.move(from: fromIndices, to: toIndex)
       let moves = fromIndices.sorted().enumerated().map {
@@ -52,12 +52,12 @@ where Changeset: TreeChangesetProtocol, Changeset.Collection: RangeReplaceableTr
 
   /// Removes and returns the tree at a path.
   @discardableResult
-  package func remove(at index: IndexPath) -> ChildNode {
+  public func remove(at index: IndexPath) -> ChildNode {
     change { (.one(.delete(at: index)), $0.remove(at: index)) }
   }
 
   /// Removes all nodes except the root.
-  package func removeAll() {
+  public func removeAll() {
     guard !collection.children.isEmpty else { return }
     change { tree in
       let patch = tree.children.indices.reversed().map { Operation.delete(at: [$0]) }
@@ -67,7 +67,7 @@ where Changeset: TreeChangesetProtocol, Changeset.Collection: RangeReplaceableTr
   }
 
   /// Applies an operation.
-  package func apply(_ operation: Operation) {
+  public func apply(_ operation: Operation) {
     change {
       $0.apply(operation)
       return (.one(operation), ())

@@ -1,32 +1,32 @@
 /// A read-only observable tree.
-package typealias ObservableTree<Tree: TreeProtocol> = ChangesetContainer<TreeChangeset<Tree>>
+public typealias ObservableTree<Tree: TreeProtocol> = ChangesetContainer<TreeChangeset<Tree>>
 
 /// An observable tree that can be changed.
-package typealias MutableObservableTree<Tree: TreeProtocol> = MutableChangesetContainer<
+public typealias MutableObservableTree<Tree: TreeProtocol> = MutableChangesetContainer<
   TreeChangeset<Tree>
 >
 
 /// Read-only observable items in sections.
-package typealias ObservableArray2D<SectionMetadata, Item> = ChangesetContainer<
+public typealias ObservableArray2D<SectionMetadata, Item> = ChangesetContainer<
   TreeChangeset<Array2D<SectionMetadata, Item>>
 >
 
 /// Observable items in sections that can be changed.
-package typealias MutableObservableArray2D<SectionMetadata, Item> = MutableChangesetContainer<
+public typealias MutableObservableArray2D<SectionMetadata, Item> = MutableChangesetContainer<
   TreeChangeset<Array2D<SectionMetadata, Item>>
 >
 
 extension ChangesetContainerProtocol where Changeset.Collection: TreeProtocol {
   /// The tree.
-  package var tree: Collection { collection }
+  public var tree: Collection { collection }
 
   /// The tree at a path that is not empty.
-  package subscript(childAt indexPath: IndexPath) -> Collection.Children.Element {
+  public subscript(childAt indexPath: IndexPath) -> Collection.Children.Element {
     collection[childAt: indexPath]
   }
 }
 
 extension ChangesetContainerProtocol where Changeset.Collection: Array2DProtocol {
   /// The number of items in all sections.
-  package var numberOfItemsInAllSections: Int { collection.asArray2D.numberOfItemsInAllSections }
+  public var numberOfItemsInAllSections: Int { collection.asArray2D.numberOfItemsInAllSections }
 }

@@ -1,18 +1,18 @@
 /// A read-only observable list.
-package typealias ObservableCollection<Collection: Swift.Collection> = ChangesetContainer<
+public typealias ObservableCollection<Collection: Swift.Collection> = ChangesetContainer<
   OrderedCollectionChangeset<Collection>
 > where Collection.Index == Int
 
 /// An observable list that can be changed.
-package typealias MutableObservableCollection<Collection: Swift.Collection> =
+public typealias MutableObservableCollection<Collection: Swift.Collection> =
   MutableChangesetContainer<OrderedCollectionChangeset<Collection>> where Collection.Index == Int
 
 /// A read-only observable array.
-package typealias ObservableArray<Element> = ChangesetContainer<
+public typealias ObservableArray<Element> = ChangesetContainer<
   OrderedCollectionChangeset<[Element]>
 >
 
 /// An observable array that can be changed.
-package typealias MutableObservableArray<Element> = MutableChangesetContainer<
+public typealias MutableObservableArray<Element> = MutableChangesetContainer<
   OrderedCollectionChangeset<[Element]>
 >

@@ -2,7 +2,7 @@ extension MutableChangesetContainerProtocol
 where Changeset: OrderedCollectionChangesetProtocol, Changeset.Collection: MutableCollection {
   /// The element at an index.
   @inlinable
-  package subscript(index: Int) -> Collection.Element {
+  public subscript(index: Int) -> Collection.Element {
     get { collection[index] }
     set {
       change {
@@ -19,7 +19,7 @@ where
 {
   /// Appends an element; amortized O(1).
   @inlinable
-  package func append(_ newElement: Collection.Element) {
+  public func append(_ newElement: Collection.Element) {
     change {
       let index = $0.endIndex
       $0.append(newElement)
@@ -29,7 +29,7 @@ where
 
   /// Inserts an element at an index.
   @inlinable
-  package func insert(_ newElement: Collection.Element, at index: Int) {
+  public func insert(_ newElement: Collection.Element, at index: Int) {
     change {
       $0.insert(newElement, at: index)
       return (.one(.insert(newElement, at: index)), ())
@@ -37,7 +37,7 @@ where
   }
 
   /// Inserts elements at an index.
-  package func insert(contentsOf newElements: [Collection.Element], at index: Int) {
+  public func insert(contentsOf newElements: [Collection.Element], at index: Int) {
     guard !newElements.isEmpty else { return }
     change {
       $0.insert(contentsOf: newElements, at: index)
@@ -47,7 +47,7 @@ where
 
   /// Removes the element at `fromIndex`, then inserts it at `toIndex` in the rest.
   @inlinable
-  package func move(from fromIndex: Int, to toIndex: Int) {
+  public func move(from fromIndex: Int, to toIndex: Int) {
     guard fromIndex != toIndex else { return }
     change {
       $0.move(from: fromIndex, to: toIndex)
@@ -57,7 +57,7 @@ where
 
   /// Removes the elements at `fromIndices`, then inserts them at `toIndex` in the rest, in the
   /// order of `fromIndices`.
-  package func move(from fromIndices: [Int], to toIndex: Int) {
+  public func move(from fromIndices: [Int], to toIndex: Int) {
     precondition(Set(fromIndices).count == fromIndices.count, "an element is moved twice")
     change {
       $0.move(from: fromIndices, to: toIndex)
@@ -70,19 +70,19 @@ where
   /// Removes and returns the element at an index.
   @inlinable
   @discardableResult
-  package func remove(at index: Int) -> Collection.Element {
+  public func remove(at index: Int) -> Collection.Element {
     change { (.one(.delete(at: index)), $0.remove(at: index)) }
   }
 
   /// Removes and returns the last element.
   @inlinable
   @discardableResult
-  package func removeLast() -> Collection.Element {
+  public func removeLast() -> Collection.Element {
     remove(at: collection.endIndex - 1)
   }
 
   /// Removes the elements in a range of indices.
-  package func removeSubrange(_ range: Range<Int>) {
+  public func removeSubrange(_ range: Range<Int>) {
     guard !range.isEmpty else { return }
     change {
       $0.removeSubrange(range)
@@ -91,12 +91,12 @@ where
   }
 
   /// Removes all elements.
-  package func removeAll() {
+  public func removeAll() {
     removeSubrange(collection.startIndex..<collection.endIndex)
   }
 
   /// Applies an operation.
-  package func apply(_ operation: Operation) {
+  public func apply(_ operation: Operation) {
     change {
       $0.apply(operation)
       return (.one(operation), ())

@@ -1,6 +1,6 @@
 extension MutableChangesetContainerProtocol where Changeset: UnorderedCollectionChangesetProtocol {
   /// Removes all elements.
-  package func removeAll() {
+  public func removeAll() {
     guard !collection.isEmpty else { return }
     change {
       let patch = $0.map { Operation.delete(at: Collection.key(of: $0)) }
@@ -10,7 +10,7 @@ extension MutableChangesetContainerProtocol where Changeset: UnorderedCollection
   }
 
   /// Applies an operation.
-  package func apply(_ operation: Operation) {
+  public func apply(_ operation: Operation) {
     change {
       $0.apply(operation)
       return (.one(operation), ())
@@ -19,7 +19,7 @@ extension MutableChangesetContainerProtocol where Changeset: UnorderedCollection
 }
 
 /// A set, as a constraint for extensions of its containers.
-package protocol SetProtocol<Element>: KeyedCollection where ElementKey == Element {}
+public protocol SetProtocol<Element>: KeyedCollection where ElementKey == Element {}
 
 extension Set: SetProtocol {}
 
@@ -28,7 +28,7 @@ where Changeset: UnorderedCollectionChangesetProtocol, Changeset.Collection: Set
   /// Inserts a member.
   ///
   /// Sends nothing if it is already in the set.
-  package func insert(_ member: Collection.Element) {
+  public func insert(_ member: Collection.Element) {
     change {
       guard $0.element(at: member) == nil else { return (nil, ()) }
       $0.put(member)
@@ -40,7 +40,7 @@ where Changeset: UnorderedCollectionChangesetProtocol, Changeset.Collection: Set
   ///
   /// Returns `nil` and sends nothing if it is not in the set.
   @discardableResult
-  package func remove(_ member: Collection.Element) -> Collection.Element? {
+  public func remove(_ member: Collection.Element) -> Collection.Element? {
     change {
       let removed = $0.take(member)
       return (removed.map { .one(.delete(at: $0)) }, removed)
@@ -49,7 +49,7 @@ where Changeset: UnorderedCollectionChangesetProtocol, Changeset.Collection: Set
 }
 
 /// A dictionary, as a constraint for extensions of its containers.
-package protocol DictionaryProtocol<Key, Value>: KeyedCollection
+public protocol DictionaryProtocol<Key, Value>: KeyedCollection
 where ElementKey == Key, Element == (key: Key, value: Value) {
   associatedtype Key
   associatedtype Value
@@ -61,7 +61,7 @@ extension Dictionary: DictionaryProtocol {}
 
 extension ChangesetContainerProtocol where Changeset.Collection: DictionaryProtocol {
   /// The value for a key; `nil` if there is none.
-  package subscript(key: Collection.Key) -> Collection.Value? { collection[key] }
+  public subscript(key: Collection.Key) -> Collection.Value? { collection[key] }
 }
 
 extension MutableChangesetContainerProtocol
@@ -69,7 +69,7 @@ where Changeset: UnorderedCollectionChangesetProtocol, Changeset.Collection: Dic
   /// The value for a key.
   ///
   /// Setting `nil` removes the key, and sends nothing if the key does not exist.
-  package subscript(key: Collection.Key) -> Collection.Value? {
+  public subscript(key: Collection.Key) -> Collection.Value? {
     get { collection[key] }
     set {
       if let newValue {
@@ -82,7 +82,7 @@ where Changeset: UnorderedCollectionChangesetProtocol, Changeset.Collection: Dic
 
   /// Sets the value for a key and returns the previous one; `nil` if there was none.
   @discardableResult
-  package func updateValue(
+  public func updateValue(
     _ value: Collection.Value, forKey key: Collection.Key
   ) -> Collection.Value? {
     change {
@@ -99,7 +99,7 @@ where Changeset: UnorderedCollectionChangesetProtocol, Changeset.Collection: Dic
   ///
   /// Returns `nil` and sends nothing if the key does not exist.
   @discardableResult
-  package func removeValue(forKey key: Collection.Key) -> Collection.Value? {
+  public func removeValue(forKey key: Collection.Key) -> Collection.Value? {
     change {
       let old = $0.take(key)?.value
       return (old.map { _ in .one(.delete(at: key)) }, old)

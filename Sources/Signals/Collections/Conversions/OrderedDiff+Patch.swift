@@ -1,11 +1,11 @@
 extension OrderedCollectionDiff where Index == Int {
   /// Creates the net change of `patch`; O(n log n) in the number of operations.
-  package init<Element>(from patch: [OrderedCollectionOperation<Element, Int>]) {
+  public init<Element>(from patch: [OrderedCollectionOperation<Element, Int>]) {
     self.init(from: patch.lazy.map(\.asAnyOrderedCollectionOperation))
   }
 
   /// Creates the net change of `patch`; O(n log n) in the number of operations.
-  package init(from patch: [AnyOrderedCollectionOperation<Int>]) {
+  public init(from patch: [AnyOrderedCollectionOperation<Int>]) {
     self.init(from: patch.lazy.map { $0 })
   }
 

@@ -1,7 +1,7 @@
 extension OrderedCollectionDiff where Index == Int {
   /// Returns operations that lead to `collection`: updates, deletes, moves, inserts; O(n log n) in
   /// the size of the diff.
-  package func generatePatch<Collection: Swift.Collection>(
+  public func generatePatch<Collection: Swift.Collection>(
     to collection: Collection
   ) -> [OrderedCollectionOperation<Collection.Element, Int>] where Collection.Index == Int {
     var plan = SiblingPlan(

@@ -1,11 +1,11 @@
 extension OrderedCollectionDiff where Index == IndexPath {
   /// Creates the net change of `patch`; O(n log n) in the number of indices in its paths.
-  package init<Element>(from patch: [OrderedCollectionOperation<Element, IndexPath>]) {
+  public init<Element>(from patch: [OrderedCollectionOperation<Element, IndexPath>]) {
     self.init(from: patch.lazy.map(\.asAnyOrderedCollectionOperation))
   }
 
   /// Creates the net change of `patch`; O(n log n) in the number of indices in its paths.
-  package init(from patch: [AnyOrderedCollectionOperation<IndexPath>]) {
+  public init(from patch: [AnyOrderedCollectionOperation<IndexPath>]) {
     self.init(from: patch.lazy.map { $0 })
   }
 

@@ -3,7 +3,7 @@ extension OrderedCollectionDiff where Index == IndexPath {
   /// number of indices in the paths.
   ///
   /// Moves come before deletes, because a node can move out of a deleted one.
-  package func generatePatch<Tree: TreeProtocol>(
+  public func generatePatch<Tree: TreeProtocol>(
     to tree: Tree
   ) -> [OrderedCollectionOperation<Tree.Children.Element, IndexPath>] {
     let root = TreePlan()

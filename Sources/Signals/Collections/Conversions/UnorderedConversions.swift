@@ -1,6 +1,6 @@
 extension UnorderedCollectionDiff where Key: Hashable {
   /// Creates the net change of `patch`; O(n) in the number of operations.
-  package init<Element>(from patch: [UnorderedCollectionOperation<Element, Key>]) {
+  public init<Element>(from patch: [UnorderedCollectionOperation<Element, Key>]) {
     self.init()
     /// Whether each key existed before the first operation, and after the last.
     var known: [Key: (was: Bool, isThere: Bool)] = [:]
@@ -22,7 +22,7 @@ extension UnorderedCollectionDiff where Key: Hashable {
 
   /// Returns operations that lead to `collection`: updates, deletes, inserts; O(n) in the size of
   /// the diff.
-  package func generatePatch<Collection: KeyedCollection>(
+  public func generatePatch<Collection: KeyedCollection>(
     to collection: Collection
   ) -> [UnorderedCollectionOperation<Collection.Element, Key>] where Collection.ElementKey == Key {
     updates.compactMap { key in

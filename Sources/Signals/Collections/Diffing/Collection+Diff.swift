@@ -4,7 +4,7 @@ extension Collection where Index == Int {
   /// Equal elements at different positions count as moved.
   ///
   /// Finding the moves takes O(n²) in the number of differences. Hashable elements take O(n).
-  package func diff(
+  public func diff(
     _ other: Self, areEqual: (Element, Element) -> Bool
   ) -> OrderedCollectionDiff<Int> {
     withoutActuallyEscaping(areEqual) { areEqual in
@@ -29,7 +29,7 @@ extension Collection where Index == Int, Element: Equatable {
   /// Returns the difference to another collection.
   ///
   /// Equal elements at different positions count as moved.
-  package func diff(_ other: Self) -> OrderedCollectionDiff<Int> {
+  public func diff(_ other: Self) -> OrderedCollectionDiff<Int> {
     diff(other, areEqual: ==)
   }
 }
@@ -38,7 +38,7 @@ extension Collection where Index == Int, Element: Hashable {
   /// Returns the difference to another collection.
   ///
   /// Equal elements at different positions count as moved.
-  package func diff(_ other: Self) -> OrderedCollectionDiff<Int> {
+  public func diff(_ other: Self) -> OrderedCollectionDiff<Int> {
     var numbers: [Element: Int] = [:]
     func number(_ element: Element) -> Int {
       let number = numbers[element] ?? numbers.count

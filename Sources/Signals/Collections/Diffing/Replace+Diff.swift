@@ -2,7 +2,7 @@ extension MutableChangesetContainerProtocol where Changeset: OrderedCollectionCh
   /// Replaces the collection.
   ///
   /// With `performDiff`, sends the differences, or nothing if there are none.
-  package func replace(
+  public func replace(
     with newCollection: Collection, performDiff: Bool,
     areEqual: (Collection.Element, Collection.Element) -> Bool
   ) {
@@ -17,7 +17,7 @@ where Changeset: OrderedCollectionChangesetProtocol, Changeset.Collection.Elemen
   /// Replaces the collection.
   ///
   /// With `performDiff`, sends the differences, or nothing if there are none.
-  package func replace(with newCollection: Collection, performDiff: Bool) {
+  public func replace(with newCollection: Collection, performDiff: Bool) {
     replace(with: newCollection, performDiff: performDiff, generateDiff: { $0.diff($1) })
   }
 }
@@ -27,7 +27,7 @@ where Changeset: OrderedCollectionChangesetProtocol, Changeset.Collection.Elemen
   /// Replaces the collection.
   ///
   /// With `performDiff`, sends the differences, or nothing if there are none.
-  package func replace(with newCollection: Collection, performDiff: Bool) {
+  public func replace(with newCollection: Collection, performDiff: Bool) {
     replace(with: newCollection, performDiff: performDiff, generateDiff: { $0.diff($1) })
   }
 }
@@ -36,7 +36,7 @@ extension MutableChangesetContainerProtocol where Changeset: TreeChangesetProtoc
   /// Replaces the tree.
   ///
   /// With `performDiff`, sends the differences, or nothing if there are none.
-  package func replace(
+  public func replace(
     with newCollection: Collection, performDiff: Bool,
     areEqual: (Collection.Children.Element, Collection.Children.Element) -> Bool
   ) {
@@ -51,7 +51,7 @@ where Changeset: TreeChangesetProtocol, Changeset.Collection.Children.Element: R
   /// Replaces the tree.
   ///
   /// With `performDiff`, sends the differences, or nothing if there are none.
-  package func replace(with newCollection: Collection, performDiff: Bool) {
+  public func replace(with newCollection: Collection, performDiff: Bool) {
     replace(with: newCollection, performDiff: performDiff, areEqual: { $0.hasEqualRoot(to: $1) })
   }
 }
@@ -64,7 +64,7 @@ where
   /// Replaces the items of a section.
   ///
   /// With `performDiff`, sends the differences, or nothing if there are none.
-  package func replaceItems(
+  public func replaceItems(
     ofSectionAt sectionIndex: Int, with newItems: [Item], performDiff: Bool
   ) {
     guard performDiff else { return replaceItems(ofSectionAt: sectionIndex, with: newItems) }

@@ -28,7 +28,7 @@ extension SignalProtocol where Element: Collection, Element.Index == Int {
   /// Emits each collection with its difference to the previous one, as `generateDiff` returns it.
   ///
   /// A collection without differences is not emitted.
-  package func diff(
+  public func diff(
     generateDiff: @escaping (Element, Element) -> OrderedCollectionDiff<Int>
   ) -> Signal<OrderedCollectionChangeset<Element>, Error> {
     changesets(generateDiff: generateDiff)
@@ -37,7 +37,7 @@ extension SignalProtocol where Element: Collection, Element.Index == Int {
   /// Emits each collection with its difference to the previous one.
   ///
   /// A collection without differences is not emitted.
-  package func diff(
+  public func diff(
     _ areEqual: @escaping (Element.Element, Element.Element) -> Bool
   ) -> Signal<OrderedCollectionChangeset<Element>, Error> {
     diff(generateDiff: { $0.diff($1, areEqual: areEqual) })
@@ -49,7 +49,7 @@ where Element: Collection, Element.Index == Int, Element.Element: Equatable {
   /// Emits each collection with its difference to the previous one.
   ///
   /// A collection without differences is not emitted.
-  package func diff() -> Signal<OrderedCollectionChangeset<Element>, Error> {
+  public func diff() -> Signal<OrderedCollectionChangeset<Element>, Error> {
     diff(generateDiff: { $0.diff($1) })
   }
 }
@@ -59,7 +59,7 @@ where Element: Collection, Element.Index == Int, Element.Element: Hashable {
   /// Emits each collection with its difference to the previous one.
   ///
   /// A collection without differences is not emitted.
-  package func diff() -> Signal<OrderedCollectionChangeset<Element>, Error> {
+  public func diff() -> Signal<OrderedCollectionChangeset<Element>, Error> {
     diff(generateDiff: { $0.diff($1) })
   }
 }
@@ -68,7 +68,7 @@ extension SignalProtocol where Element: TreeProtocol {
   /// Emits each tree with its difference to the previous one, as `generateDiff` returns it.
   ///
   /// A tree without differences is not emitted.
-  package func diff(
+  public func diff(
     generateDiff: @escaping (Element, Element) -> OrderedCollectionDiff<IndexPath>
   ) -> Signal<TreeChangeset<Element>, Error> {
     changesets(generateDiff: generateDiff)
@@ -77,7 +77,7 @@ extension SignalProtocol where Element: TreeProtocol {
   /// Emits each tree with its difference to the previous one.
   ///
   /// A tree without differences is not emitted.
-  package func diff(
+  public func diff(
     _ areEqual: @escaping (Element.Children.Element, Element.Children.Element) -> Bool
   ) -> Signal<TreeChangeset<Element>, Error> {
     diff(generateDiff: { $0.diff($1, areEqual: areEqual) })
@@ -88,7 +88,7 @@ extension SignalProtocol where Element: TreeProtocol, Element.Children.Element: 
   /// Emits each tree with its difference to the previous one.
   ///
   /// A tree without differences is not emitted.
-  package func diff() -> Signal<TreeChangeset<Element>, Error> {
+  public func diff() -> Signal<TreeChangeset<Element>, Error> {
     diff({ $0.hasEqualRoot(to: $1) })
   }
 }

@@ -1,19 +1,19 @@
 /// A tree whose root can be compared without the nodes below it.
-package protocol RootEquatable {
+public protocol RootEquatable {
   /// Returns whether the root is equal to the root of another tree.
   func hasEqualRoot(to other: Self) -> Bool
 }
 
 extension TreeNode: RootEquatable where Value: Equatable {
-  package func hasEqualRoot(to other: TreeNode) -> Bool { value == other.value }
+  public func hasEqualRoot(to other: TreeNode) -> Bool { value == other.value }
 }
 
 extension ObjectTreeNode: RootEquatable where Value: Equatable {
-  package func hasEqualRoot(to other: ObjectTreeNode) -> Bool { value == other.value }
+  public func hasEqualRoot(to other: ObjectTreeNode) -> Bool { value == other.value }
 }
 
 extension Array2D.Node: RootEquatable where SectionMetadata: Equatable, Item: Equatable {
-  package func hasEqualRoot(to other: Array2D.Node) -> Bool {
+  public func hasEqualRoot(to other: Array2D.Node) -> Bool {
     switch (self, other) {
     case (.section(let a), .section(let b)): a.metadata == b.metadata
     case (.item(let a), .item(let b)): a == b
@@ -27,7 +27,7 @@ extension TreeProtocol {
   ///
   /// The comparison continues below equal nodes, so `areEqual` need not compare their children.
   /// Equal nodes at different positions below the same parent count as moved.
-  package func diff(
+  public func diff(
     _ other: Self, areEqual: (Children.Element, Children.Element) -> Bool
   ) -> OrderedCollectionDiff<IndexPath> {
     var diff = OrderedCollectionDiff<IndexPath>()

@@ -45,7 +45,7 @@ extension SignalProtocol where Element: ChangesetProtocol {
   }
 
   /// Emits each changeset after computing its diff, so that all observers share the work.
-  package func precalculateDiff() -> Signal<Element, Error> {
+  public func precalculateDiff() -> Signal<Element, Error> {
     map { changeset in
       _ = changeset.diff
       return changeset
@@ -53,7 +53,7 @@ extension SignalProtocol where Element: ChangesetProtocol {
   }
 
   /// Emits each changeset after computing its patch, so that all observers share the work.
-  package func precalculatePatch() -> Signal<Element, Error> {
+  public func precalculatePatch() -> Signal<Element, Error> {
     map { changeset in
       _ = changeset.patch
       return changeset

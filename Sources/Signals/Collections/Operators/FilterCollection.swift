@@ -5,7 +5,7 @@ extension SignalProtocol where Element: OrderedCollectionChangesetProtocol {
   ///
   /// `isIncluded` runs once for each element, and again when the element is updated. A single
   /// operation costs as much as on an array, several at once O(n).
-  package func filterCollection(
+  public func filterCollection(
     _ isIncluded: @escaping (Element.Collection.Element) -> Bool
   ) -> Signal<OrderedCollectionChangeset<[Element.Collection.Element]>, Error> {
     followed { FilteredCollection<Element>(isIncluded: isIncluded) }

@@ -4,7 +4,7 @@ where Element: TreeChangesetProtocol, Element.Collection: Array2DProtocol {
   ///
   /// An operation on an item costs O(n), as on an array. An operation on a section becomes one
   /// operation for each of its items.
-  package func flatten() -> Signal<OrderedCollectionChangeset<[Element.Collection.Item]>, Error> {
+  public func flatten() -> Signal<OrderedCollectionChangeset<[Element.Collection.Item]>, Error> {
     followed { FlattenedSections<Element>() }
   }
 }

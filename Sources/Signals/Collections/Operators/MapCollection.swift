@@ -4,7 +4,7 @@ extension SignalProtocol where Element: OrderedCollectionChangesetProtocol {
   /// `transform` runs once for each new or updated element.
   ///
   /// A single operation costs as much as on an array, several at once O(n).
-  package func mapCollection<Output>(
+  public func mapCollection<Output>(
     _ transform: @escaping (Element.Collection.Element) -> Output
   ) -> Signal<OrderedCollectionChangeset<[Output]>, Error> {
     followed { MappedCollection<Element, Output>(transform: transform) }
@@ -13,7 +13,7 @@ extension SignalProtocol where Element: OrderedCollectionChangesetProtocol {
   /// Emits the collection of transformed elements.
   ///
   /// `transform` runs each time an element is read; O(1).
-  package func lazyMapCollection<Output>(
+  public func lazyMapCollection<Output>(
     _ transform: @escaping (Element.Collection.Element) -> Output
   ) -> Signal<OrderedCollectionChangeset<LazyMapCollection<Element.Collection, Output>>, Error> {
     map { changeset in

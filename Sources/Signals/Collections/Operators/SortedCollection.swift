@@ -4,7 +4,7 @@ extension SignalProtocol where Element: OrderedCollectionChangesetProtocol {
   /// Equal elements keep their order of arrival. Moves in the source are not emitted.
   ///
   /// A single operation costs as much as on an array, several at once O(n).
-  package func sortedCollection(
+  public func sortedCollection(
     by areInIncreasingOrder:
       @escaping (Element.Collection.Element, Element.Collection.Element) ->
       Bool
@@ -20,7 +20,7 @@ where
   /// Emits the elements in ascending order.
   ///
   /// Equal elements keep their order of arrival.
-  package func sortedCollection()
+  public func sortedCollection()
     -> Signal<OrderedCollectionChangeset<[Element.Collection.Element]>, Error>
   {
     sortedCollection(by: <)

@@ -4,7 +4,7 @@ extension SignalProtocol where Element: UnorderedCollectionChangesetProtocol {
   /// Equal elements keep their order of arrival.
   ///
   /// A single operation costs as much as on an array, several at once O(n).
-  package func sortedCollection(
+  public func sortedCollection(
     by areInIncreasingOrder:
       @escaping (Element.Collection.Element, Element.Collection.Element) ->
       Bool
@@ -18,7 +18,7 @@ where
   Element: UnorderedCollectionChangesetProtocol, Element.Collection.Element: Comparable
 {
   /// Emits the elements in ascending order.
-  package func sortedCollection()
+  public func sortedCollection()
     -> Signal<OrderedCollectionChangeset<[Element.Collection.Element]>, Error>
   {
     sortedCollection(by: <)

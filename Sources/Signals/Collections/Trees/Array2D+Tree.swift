@@ -1,5 +1,5 @@
 /// Items in sections, as a constraint for extensions of their containers.
-package protocol Array2DProtocol: RangeReplaceableTreeProtocol
+public protocol Array2DProtocol: RangeReplaceableTreeProtocol
 where Children == [Array2D<SectionMetadata, Item>.Node] {
   associatedtype SectionMetadata
   associatedtype Item
@@ -10,32 +10,32 @@ where Children == [Array2D<SectionMetadata, Item>.Node] {
 
 extension Array2D: Array2DProtocol {
   /// A section or an item.
-  package enum Node {
+  public enum Node {
     case section(Section)
     case item(Item)
 
     /// The section; `nil` for an item.
-    package var section: Section? {
+    public var section: Section? {
       if case .section(let section) = self { section } else { nil }
     }
 
     /// The item; `nil` for a section.
-    package var item: Item? {
+    public var item: Item? {
       if case .item(let item) = self { item } else { nil }
     }
   }
 
-  package var asArray2D: Array2D {
+  public var asArray2D: Array2D {
     get { self }
     _modify { yield &self }
   }
 
-  package var children: [Node] {
+  public var children: [Node] {
     get { sections.map(Node.section) }
     set { sections = newValue.compactMap(\.section) }
   }
 
-  package subscript(childAt indexPath: IndexPath) -> Node {
+  public subscript(childAt indexPath: IndexPath) -> Node {
     get {
       indexPath.count == 1 ? .section(sections[indexPath[0]]) : .item(self[itemAt: indexPath])
     }
@@ -47,7 +47,7 @@ extension Array2D: Array2DProtocol {
     }
   }
 
-  package mutating func replaceSubrange(
+  public mutating func replaceSubrange(
     _ subrange: Range<IndexPath>, with newChildren: some Collection<Node>
   ) {
     let (from, to) = (subrange.lowerBound, subrange.upperBound)
@@ -63,7 +63,7 @@ extension Array2D: Array2DProtocol {
 }
 
 extension Array2D.Node: RangeReplaceableTreeProtocol {
-  package var children: [Array2D.Node] {
+  public var children: [Array2D.Node] {
     get { section?.items.map(Array2D.Node.item) ?? [] }
     set {
       if case .section(var section) = self {

@@ -1,114 +1,114 @@
 /// Items in sections.
 ///
 /// As a tree, the root's children are the sections, and theirs are the items.
-package struct Array2D<SectionMetadata, Item>: Instantiatable {
+public struct Array2D<SectionMetadata, Item>: Instantiatable {
   /// A group of items with metadata.
-  package struct Section {
+  public struct Section {
     /// Data about the section as a whole, for example the title.
-    package var metadata: SectionMetadata
-    package var items: [Item]
+    public var metadata: SectionMetadata
+    public var items: [Item]
 
-    package init(metadata: SectionMetadata, items: [Item]) {
+    public init(metadata: SectionMetadata, items: [Item]) {
       self.metadata = metadata
       self.items = items
     }
   }
 
-  package var sections: [Section]
+  public var sections: [Section]
 
-  package init() {
+  public init() {
     sections = []
   }
 
-  package init(sections: [Section]) {
+  public init(sections: [Section]) {
     self.sections = sections
   }
 
-  package init(sectionsWithItems: [(SectionMetadata, [Item])]) {
+  public init(sectionsWithItems: [(SectionMetadata, [Item])]) {
     sections = sectionsWithItems.map { Section(metadata: $0.0, items: $0.1) }
   }
 
   /// The item at a path of section and item.
-  package subscript(itemAt indexPath: IndexPath) -> Item {
+  public subscript(itemAt indexPath: IndexPath) -> Item {
     get { sections[indexPath.section].items[indexPath.item] }
     set { sections[indexPath.section].items[indexPath.item] = newValue }
   }
 
   /// The section at an index.
-  package subscript(sectionAt index: Int) -> Section {
+  public subscript(sectionAt index: Int) -> Section {
     get { sections[index] }
     set { sections[index] = newValue }
   }
 
   /// The number of items in all sections.
-  package var numberOfItemsInAllSections: Int { sections.reduce(0) { $0 + $1.items.count } }
+  public var numberOfItemsInAllSections: Int { sections.reduce(0) { $0 + $1.items.count } }
 }
 
 extension Array2D {
   /// Appends a section.
-  package mutating func appendSection(_ section: Section) {
+  public mutating func appendSection(_ section: Section) {
     sections.append(section)
   }
 
   /// Appends a section without items.
-  package mutating func appendSection(_ metadata: SectionMetadata) {
+  public mutating func appendSection(_ metadata: SectionMetadata) {
     appendSection(Section(metadata: metadata, items: []))
   }
 
   /// Appends an item to a section.
-  package mutating func appendItem(_ item: Item, toSectionAt sectionIndex: Int) {
+  public mutating func appendItem(_ item: Item, toSectionAt sectionIndex: Int) {
     sections[sectionIndex].items.append(item)
   }
 
   /// Inserts a section.
-  package mutating func insert(section: Section, at index: Int) {
+  public mutating func insert(section: Section, at index: Int) {
     sections.insert(section, at: index)
   }
 
   /// Inserts a section without items.
-  package mutating func insert(section metadata: SectionMetadata, at index: Int) {
+  public mutating func insert(section metadata: SectionMetadata, at index: Int) {
     insert(section: Section(metadata: metadata, items: []), at: index)
   }
 
   /// Inserts an item.
-  package mutating func insert(item: Item, at indexPath: IndexPath) {
+  public mutating func insert(item: Item, at indexPath: IndexPath) {
     sections[indexPath.section].items.insert(item, at: indexPath.item)
   }
 
   /// Inserts items into one section.
-  package mutating func insert(contentsOf items: [Item], at indexPath: IndexPath) {
+  public mutating func insert(contentsOf items: [Item], at indexPath: IndexPath) {
     sections[indexPath.section].items.insert(contentsOf: items, at: indexPath.item)
   }
 
   /// Removes a section, then inserts it at `toIndex` in the rest.
-  package mutating func moveSection(from fromIndex: Int, to toIndex: Int) {
+  public mutating func moveSection(from fromIndex: Int, to toIndex: Int) {
     sections.move(from: fromIndex, to: toIndex)
   }
 
   /// Removes an item, then inserts it at `toIndexPath` in the rest.
-  package mutating func moveItem(from fromIndexPath: IndexPath, to toIndexPath: IndexPath) {
+  public mutating func moveItem(from fromIndexPath: IndexPath, to toIndexPath: IndexPath) {
     insert(item: removeItem(at: fromIndexPath), at: toIndexPath)
   }
 
   /// Removes and returns a section.
   @discardableResult
-  package mutating func removeSection(at index: Int) -> Section {
+  public mutating func removeSection(at index: Int) -> Section {
     sections.remove(at: index)
   }
 
   /// Removes and returns an item.
   @discardableResult
-  package mutating func removeItem(at indexPath: IndexPath) -> Item {
+  public mutating func removeItem(at indexPath: IndexPath) -> Item {
     sections[indexPath.section].items.remove(at: indexPath.item)
   }
 
   /// Removes all items and keeps the sections.
-  package mutating func removeAllItems() {
+  public mutating func removeAllItems() {
     for i in sections.indices { sections[i].items.removeAll() }
   }
 
   /// Removes all items and sections.
-  package mutating func removeAllItemsAndSections() {
+  public mutating func removeAllItemsAndSections() {
     sections.removeAll()
   }
 }

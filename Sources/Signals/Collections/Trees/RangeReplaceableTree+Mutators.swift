@@ -1,22 +1,22 @@
 extension RangeReplaceableTreeProtocol {
   /// Appends a tree to the children of the root.
-  package mutating func append(_ newNode: Children.Element) {
+  public mutating func append(_ newNode: Children.Element) {
     insert(newNode, at: [children.count])
   }
 
   /// Inserts a tree at a path.
-  package mutating func insert(_ newNode: Children.Element, at index: IndexPath) {
+  public mutating func insert(_ newNode: Children.Element, at index: IndexPath) {
     replaceSubrange(index..<index, with: CollectionOfOne(newNode))
   }
 
   /// Inserts trees as siblings, the first one at `index`.
-  package mutating func insert(contentsOf newNodes: [Children.Element], at index: IndexPath) {
+  public mutating func insert(contentsOf newNodes: [Children.Element], at index: IndexPath) {
     replaceSubrange(index..<index, with: newNodes)
   }
 
   /// Replaces the tree at a path and returns the old one.
   @discardableResult
-  package mutating func update(at index: IndexPath, newNode: Children.Element) -> Children.Element {
+  public mutating func update(at index: IndexPath, newNode: Children.Element) -> Children.Element {
     let old = self[childAt: index]
     replaceSubrange(index..<index.advanced(by: 1), with: CollectionOfOne(newNode))
     return old
@@ -24,7 +24,7 @@ extension RangeReplaceableTreeProtocol {
 
   /// Removes and returns the tree at a path.
   @discardableResult
-  package mutating func remove(at index: IndexPath) -> Children.Element {
+  public mutating func remove(at index: IndexPath) -> Children.Element {
     let old = self[childAt: index]
     replaceSubrange(index..<index.advanced(by: 1), with: [])
     return old
@@ -32,27 +32,27 @@ extension RangeReplaceableTreeProtocol {
 
   /// Removes the trees at several paths and returns them in tree order.
   @discardableResult
-  package mutating func remove(at indexes: [IndexPath]) -> [Children.Element] {
+  public mutating func remove(at indexes: [IndexPath]) -> [Children.Element] {
     indexes.sorted(by: >).map { remove(at: $0) }.reversed()
   }
 
   /// Removes all nodes except the root.
-  package mutating func removeAll() {
+  public mutating func removeAll() {
     replaceSubrange([0]..<[children.count], with: [])
   }
 
   /// Removes the tree at `fromIndex`, then inserts it at `toIndex` in the rest.
-  package mutating func move(from fromIndex: IndexPath, to toIndex: IndexPath) {
+  public mutating func move(from fromIndex: IndexPath, to toIndex: IndexPath) {
     insert(remove(at: fromIndex), at: toIndex)
   }
 
   /// Removes the trees at `fromIndices`, then inserts them at `toIndex` in the rest, in tree order.
-  package mutating func move(from fromIndices: [IndexPath], to toIndex: IndexPath) {
+  public mutating func move(from fromIndices: [IndexPath], to toIndex: IndexPath) {
     insert(contentsOf: remove(at: fromIndices), at: toIndex)
   }
 
   /// Applies an operation.
-  package mutating func apply(
+  public mutating func apply(
     _ operation: OrderedCollectionOperation<Children.Element, IndexPath>
   ) {
     switch operation {
@@ -64,7 +64,7 @@ extension RangeReplaceableTreeProtocol {
   }
 
   /// Applies operations in order.
-  package mutating func apply(
+  public mutating func apply(
     _ patch: [OrderedCollectionOperation<Children.Element, IndexPath>]
   ) {
     for operation in patch { apply(operation) }

@@ -1,5 +1,5 @@
 /// A tree with a value at its root.
-package protocol TreeNodeWithValueProtocol<Value>: TreeProtocol {
+public protocol TreeNodeWithValueProtocol<Value>: TreeProtocol {
   associatedtype Value
 
   /// The value of the root.
@@ -10,27 +10,27 @@ package protocol TreeNodeWithValueProtocol<Value>: TreeProtocol {
 }
 
 /// A value-typed tree of values.
-package struct TreeNode<Value>: TreeNodeWithValueProtocol, RangeReplaceableTreeProtocol {
-  package var value: Value
-  package var children: [TreeNode]
+public struct TreeNode<Value>: TreeNodeWithValueProtocol, RangeReplaceableTreeProtocol {
+  public var value: Value
+  public var children: [TreeNode]
 
-  package init(_ value: Value) {
+  public init(_ value: Value) {
     self.init(value, [])
   }
 
-  package init(_ value: Value, _ children: [TreeNode]) {
+  public init(_ value: Value, _ children: [TreeNode]) {
     self.value = value
     self.children = children
   }
 
   /// The tree at a path; the empty path is this tree.
-  package subscript(indexPath: IndexPath) -> TreeNode {
+  public subscript(indexPath: IndexPath) -> TreeNode {
     get { indexPath.isEmpty ? self : self[childAt: indexPath] }
     set { if indexPath.isEmpty { self = newValue } else { self[childAt: indexPath] = newValue } }
   }
 
   /// A reference-typed copy of this tree.
-  package var asObject: ObjectTreeNode<Value> {
+  public var asObject: ObjectTreeNode<Value> {
     ObjectTreeNode(value, children.map(\.asObject))
   }
 }
@@ -39,37 +39,37 @@ extension TreeNode: Equatable where Value: Equatable {}
 extension TreeNode: Hashable where Value: Hashable {}
 
 extension TreeNode: CustomDebugStringConvertible {
-  package var debugDescription: String {
+  public var debugDescription: String {
     "(\(value): \(children.isEmpty ? "-" : children.map(\.debugDescription).joined(separator: ", ")))"
   }
 }
 
 /// A reference-typed tree of values; all owners see its changes.
-package final class ObjectTreeNode<Value>: TreeNodeWithValueProtocol, RangeReplaceableTreeProtocol {
-  package var value: Value
-  package var children: [ObjectTreeNode]
+public final class ObjectTreeNode<Value>: TreeNodeWithValueProtocol, RangeReplaceableTreeProtocol {
+  public var value: Value
+  public var children: [ObjectTreeNode]
 
-  package init(_ value: Value) {
+  public init(_ value: Value) {
     self.value = value
     children = []
   }
 
-  package init(_ value: Value, _ children: [ObjectTreeNode]) {
+  public init(_ value: Value, _ children: [ObjectTreeNode]) {
     self.value = value
     self.children = children
   }
 
   /// The tree at a path; the empty path is this tree.
-  package subscript(indexPath: IndexPath) -> ObjectTreeNode {
+  public subscript(indexPath: IndexPath) -> ObjectTreeNode {
     indexPath.isEmpty ? self : self[childAt: indexPath]
   }
 
   /// A value-typed copy of this tree.
-  package var asTreeNode: TreeNode<Value> {
+  public var asTreeNode: TreeNode<Value> {
     TreeNode(value, children.map(\.asTreeNode))
   }
 }
 
 extension ObjectTreeNode: CustomDebugStringConvertible {
-  package var debugDescription: String { asTreeNode.debugDescription }
+  public var debugDescription: String { asTreeNode.debugDescription }
 }

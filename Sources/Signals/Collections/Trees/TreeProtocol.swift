@@ -1,5 +1,5 @@
 /// A tree: a collection of subtrees.
-package protocol TreeProtocol {
+public protocol TreeProtocol {
   associatedtype Children: Collection
   where
     Children.Element: TreeProtocol, Children.Element.Children == Children, Children.Index == Int
@@ -12,7 +12,7 @@ package protocol TreeProtocol {
 }
 
 /// A tree whose nodes can be replaced.
-package protocol MutableTreeProtocol: TreeProtocol
+public protocol MutableTreeProtocol: TreeProtocol
 where Children: MutableCollection, Children.Element: MutableTreeProtocol {
   var children: Children { get set }
 
@@ -20,7 +20,7 @@ where Children: MutableCollection, Children.Element: MutableTreeProtocol {
 }
 
 /// A tree in which a range of siblings can be replaced by any number of nodes.
-package protocol RangeReplaceableTreeProtocol: MutableTreeProtocol {
+public protocol RangeReplaceableTreeProtocol: MutableTreeProtocol {
   /// Replaces a range of siblings.
   ///
   /// - Parameter subrange: From the path of the first sibling up to, but not including, the upper
@@ -30,7 +30,7 @@ package protocol RangeReplaceableTreeProtocol: MutableTreeProtocol {
 }
 
 extension TreeProtocol {
-  package subscript(childAt indexPath: IndexPath) -> Children.Element {
+  public subscript(childAt indexPath: IndexPath) -> Children.Element {
     precondition(!indexPath.isEmpty, "the path of the root is no path of a child")
     let child = children[indexPath[0]]
     return indexPath.count == 1 ? child : child[childAt: indexPath.dropFirst()]
@@ -38,7 +38,7 @@ extension TreeProtocol {
 }
 
 extension MutableTreeProtocol {
-  package subscript(childAt indexPath: IndexPath) -> Children.Element {
+  public subscript(childAt indexPath: IndexPath) -> Children.Element {
     get {
       precondition(!indexPath.isEmpty, "the path of the root is no path of a child")
       let child = children[indexPath[0]]
@@ -57,7 +57,7 @@ extension MutableTreeProtocol {
 
 extension RangeReplaceableTreeProtocol
 where Children: RangeReplaceableCollection, Children.Element: RangeReplaceableTreeProtocol {
-  package mutating func replaceSubrange(
+  public mutating func replaceSubrange(
     _ subrange: Range<IndexPath>, with newChildren: some Collection<Children.Element>
   ) {
     let (from, to) = (subrange.lowerBound, subrange.upperBound)

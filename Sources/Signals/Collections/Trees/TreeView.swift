@@ -1,26 +1,26 @@
 /// The nodes of a tree in traversal order, with their paths.
 ///
 /// Nodes are visited on demand: a search that ends early does not read the rest.
-package struct TreeView<Tree: TreeProtocol>: BidirectionalCollection {
-  package typealias Element = Tree.Children.Element
+public struct TreeView<Tree: TreeProtocol>: BidirectionalCollection {
+  public typealias Element = Tree.Children.Element
 
   /// The position of a node in the order.
-  package struct Index: Comparable {
+  public struct Index: Comparable {
     /// The number of nodes before it; `Int.max` for the end.
     fileprivate let position: Int
     /// The path of the node; the end index has the path behind the last child of the root.
-    package let indexPath: IndexPath
+    public let indexPath: IndexPath
 
-    package static func == (a: Index, b: Index) -> Bool { a.position == b.position }
+    public static func == (a: Index, b: Index) -> Bool { a.position == b.position }
 
-    package static func < (a: Index, b: Index) -> Bool { a.position < b.position }
+    public static func < (a: Index, b: Index) -> Bool { a.position < b.position }
   }
 
   /// An iterator over the nodes.
-  package struct Iterator: IteratorProtocol {
+  public struct Iterator: IteratorProtocol {
     fileprivate var walk: TreeWalk<Element>
 
-    package mutating func next() -> Element? { walk.next()?.node }
+    public mutating func next() -> Element? { walk.next()?.node }
   }
 
   private let visited: VisitedNodes<Element>
@@ -31,22 +31,22 @@ package struct TreeView<Tree: TreeProtocol>: BidirectionalCollection {
     self.end = end
   }
 
-  package func makeIterator() -> Iterator { Iterator(walk: visited.start) }
+  public func makeIterator() -> Iterator { Iterator(walk: visited.start) }
 
-  package var startIndex: Index { index(0) }
-  package var endIndex: Index { Index(position: .max, indexPath: end) }
-  package func index(after index: Index) -> Index { self.index(index.position + 1) }
-  package subscript(index: Index) -> Element {
+  public var startIndex: Index { index(0) }
+  public var endIndex: Index { Index(position: .max, indexPath: end) }
+  public func index(after index: Index) -> Index { self.index(index.position + 1) }
+  public subscript(index: Index) -> Element {
     guard let found = visited[index.position] else { preconditionFailure("no node is at the end") }
     return found.node
   }
 
-  package func index(before index: Index) -> Index {
+  public func index(before index: Index) -> Index {
     self.index(Swift.min(index.position, visited.count) - 1)
   }
 
   /// The paths of the nodes, in traversal order.
-  package var indexPaths: [IndexPath] {
+  public var indexPaths: [IndexPath] {
     var (walk, paths) = (visited.start, [IndexPath]())
     while let next = walk.next() { paths.append(next.path) }
     return paths
@@ -59,24 +59,24 @@ package struct TreeView<Tree: TreeProtocol>: BidirectionalCollection {
 
 extension TreeProtocol {
   /// All nodes except the root, each before its children.
-  package var depthFirst: TreeView<Self> {
+  public var depthFirst: TreeView<Self> {
     TreeView(TreeWalk(below: IndexPath(), children, isDeep: true), end: [children.count])
   }
 
   /// All nodes except the root, level by level.
-  package var breadthFirst: TreeView<Self> {
+  public var breadthFirst: TreeView<Self> {
     TreeView(TreeWalk(below: IndexPath(), children, isDeep: false), end: [children.count])
   }
 }
 
 extension TreeProtocol where Children.Element == Self {
   /// All nodes, each before its children; the root has the empty path.
-  package var depthFirst: TreeView<Self> {
+  public var depthFirst: TreeView<Self> {
     TreeView(TreeWalk(from: self, isDeep: true), end: [children.count])
   }
 
   /// All nodes, level by level; the root has the empty path.
-  package var breadthFirst: TreeView<Self> {
+  public var breadthFirst: TreeView<Self> {
     TreeView(TreeWalk(from: self, isDeep: false), end: [children.count])
   }
 }

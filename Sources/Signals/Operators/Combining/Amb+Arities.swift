@@ -1,5 +1,5 @@
 /// Emits the elements of whichever of two signals sends an event first.
-package func amb<A: SignalProtocol, B: SignalProtocol>(
+public func amb<A: SignalProtocol, B: SignalProtocol>(
   _ a: A, _ b: B
 ) -> Signal<A.Element, A.Error>
 where
@@ -9,7 +9,7 @@ where
 }
 
 /// Emits the elements of whichever of three signals sends an event first.
-package func amb<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol>(
+public func amb<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol>(
   _ a: A, _ b: B, _ c: C
 ) -> Signal<A.Element, A.Error>
 where
@@ -20,7 +20,7 @@ where
 }
 
 /// Emits the elements of whichever of four signals sends an event first.
-package func amb<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol>(
+public func amb<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol>(
   _ a: A, _ b: B, _ c: C, _ d: D
 ) -> Signal<A.Element, A.Error>
 where
@@ -32,7 +32,7 @@ where
 }
 
 /// Emits the elements of whichever of five signals sends an event first.
-package func amb<
+public func amb<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol
 >(
   _ a: A, _ b: B, _ c: C, _ d: D, _ e: E
@@ -47,7 +47,7 @@ where
 }
 
 /// Emits the elements of whichever of six signals sends an event first.
-package func amb<
+public func amb<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
   F: SignalProtocol
 >(

@@ -1,6 +1,6 @@
 extension SignalProtocol {
   /// Emits the elements of whichever signal sends an event first; disposes the other.
-  package func amb<Other: SignalProtocol>(
+  public func amb<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<Element, Error> where Other.Element == Element, Other.Error == Error {
     Signal { observer in
@@ -22,7 +22,7 @@ extension SignalProtocol {
 
   /// Emits the elements of whichever signal sends an event first; disposes the other.
   @_disfavoredOverload
-  package func amb<Other: SignalProtocol>(
+  public func amb<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<Element, Error> where Other.Element == Element, Other.Error == Never {
     amb(with: other.castError() as Signal<Element, Error>)
@@ -32,7 +32,7 @@ extension SignalProtocol {
 extension SignalProtocol where Error == Never {
   /// Emits the elements of whichever signal sends an event first; disposes the other.
   @_disfavoredOverload
-  package func amb<Other: SignalProtocol>(
+  public func amb<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<Element, Other.Error> where Other.Element == Element {
     (castError() as Signal<Element, Other.Error>).amb(with: other)

@@ -1,13 +1,13 @@
 extension SignalProtocol {
   /// Emits `element` after the elements of this signal.
   @inlinable
-  package func append(_ element: Element) -> Signal<Element, Error> {
+  public func append(_ element: Element) -> Signal<Element, Error> {
     append(Signal(just: element))
   }
 
   /// Emits the elements of this signal, then those of the other.
   @inlinable
-  package func append<Other: SignalProtocol>(
+  public func append<Other: SignalProtocol>(
     _ other: Other
   ) -> Signal<Element, Error> where Other.Element == Element, Other.Error == Error {
     Signal { observer in
@@ -27,7 +27,7 @@ extension SignalProtocol {
   /// Emits the elements of this signal, then those of the other, which cannot fail.
   @inlinable
   @_disfavoredOverload
-  package func append<Other: SignalProtocol>(
+  public func append<Other: SignalProtocol>(
     _ other: Other
   ) -> Signal<Element, Error> where Other.Element == Element, Other.Error == Never {
     append(other.castError() as Signal<Element, Error>)
@@ -38,7 +38,7 @@ extension SignalProtocol where Error == Never {
   /// Emits the elements of this signal, which cannot fail, then those of the other.
   @inlinable
   @_disfavoredOverload
-  package func append<Other: SignalProtocol>(
+  public func append<Other: SignalProtocol>(
     _ other: Other
   ) -> Signal<Element, Other.Error> where Other.Element == Element {
     (castError() as Signal<Element, Other.Error>).append(other)

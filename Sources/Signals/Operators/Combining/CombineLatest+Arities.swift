@@ -1,6 +1,6 @@
 /// Emits the combination of the newest elements of two signals whenever one of them emits.
 @inlinable
-package func combineLatest<
+public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, Output
 >(
   _ a: A, _ b: B,
@@ -11,7 +11,7 @@ package func combineLatest<
 
 /// Emits the newest elements of two signals whenever one of them emits.
 @inlinable
-package func combineLatest<A: SignalProtocol, B: SignalProtocol>(
+public func combineLatest<A: SignalProtocol, B: SignalProtocol>(
   _ a: A, _ b: B
 ) -> Signal<(A.Element, B.Element), A.Error> where A.Error == B.Error {
   a.combineLatest(with: b)
@@ -19,7 +19,7 @@ package func combineLatest<A: SignalProtocol, B: SignalProtocol>(
 
 /// Emits the combination of the newest elements of three signals whenever one of them emits.
 @inlinable
-package func combineLatest<
+public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, Output
 >(
   _ a: A, _ b: B, _ c: C,
@@ -30,7 +30,7 @@ package func combineLatest<
 
 /// Emits the newest elements of three signals whenever one of them emits.
 @inlinable
-package func combineLatest<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol>(
+public func combineLatest<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol>(
   _ a: A, _ b: B, _ c: C
 ) -> Signal<(A.Element, B.Element, C.Element), A.Error>
 where A.Error == B.Error, A.Error == C.Error {
@@ -39,7 +39,7 @@ where A.Error == B.Error, A.Error == C.Error {
 
 /// Emits the combination of the newest elements of four signals whenever one of them emits.
 @inlinable
-package func combineLatest<
+public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, Output
 >(
   _ a: A, _ b: B, _ c: C, _ d: D,
@@ -50,7 +50,7 @@ package func combineLatest<
 
 /// Emits the newest elements of four signals whenever one of them emits.
 @inlinable
-package func combineLatest<
+public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol
 >(
   _ a: A, _ b: B, _ c: C, _ d: D
@@ -61,7 +61,7 @@ where A.Error == B.Error, A.Error == C.Error, A.Error == D.Error {
 
 /// Emits the combination of the newest elements of five signals whenever one of them emits.
 @inlinable
-package func combineLatest<
+public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
   Output
 >(
@@ -74,7 +74,7 @@ where A.Error == B.Error, A.Error == C.Error, A.Error == D.Error, A.Error == E.E
 
 /// Emits the newest elements of five signals whenever one of them emits.
 @inlinable
-package func combineLatest<
+public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol
 >(
   _ a: A, _ b: B, _ c: C, _ d: D, _ e: E
@@ -85,7 +85,7 @@ where A.Error == B.Error, A.Error == C.Error, A.Error == D.Error, A.Error == E.E
 
 /// Emits the combination of the newest elements of six signals whenever one of them emits.
 @inlinable
-package func combineLatest<
+public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
   F: SignalProtocol, Output
 >(
@@ -100,7 +100,7 @@ where
 
 /// Emits the newest elements of six signals whenever one of them emits.
 @inlinable
-package func combineLatest<
+public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
   F: SignalProtocol
 >(

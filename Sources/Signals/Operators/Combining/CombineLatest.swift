@@ -3,7 +3,7 @@ extension SignalProtocol {
   ///
   /// It completes when both signals have, or when one completes without an element.
   @inlinable
-  package func combineLatest<Other: SignalProtocol, Output>(
+  public func combineLatest<Other: SignalProtocol, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
   ) -> Signal<Output, Error> where Other.Error == Error {
     Signal { observer in
@@ -42,7 +42,7 @@ extension SignalProtocol {
 
   /// Emits both newest elements whenever one signal emits, once both have.
   @inlinable
-  package func combineLatest<Other: SignalProtocol>(
+  public func combineLatest<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<(Element, Other.Element), Error> where Other.Error == Error {
     combineLatest(with: other) { ($0, $1) }
@@ -51,7 +51,7 @@ extension SignalProtocol {
   /// Emits the combination of both newest elements whenever one signal emits, once both have.
   @inlinable
   @_disfavoredOverload
-  package func combineLatest<Other: SignalProtocol, Output>(
+  public func combineLatest<Other: SignalProtocol, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
   ) -> Signal<Output, Error> where Other.Error == Never {
     combineLatest(with: other.castError() as Signal<Other.Element, Error>, combine: combine)
@@ -60,7 +60,7 @@ extension SignalProtocol {
   /// Emits both newest elements whenever one signal emits, once both have.
   @inlinable
   @_disfavoredOverload
-  package func combineLatest<Other: SignalProtocol>(
+  public func combineLatest<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<(Element, Other.Element), Error> where Other.Error == Never {
     combineLatest(with: other.castError() as Signal<Other.Element, Error>) { ($0, $1) }
@@ -71,7 +71,7 @@ extension SignalProtocol where Error == Never {
   /// Emits the combination of both newest elements whenever one signal emits, once both have.
   @inlinable
   @_disfavoredOverload
-  package func combineLatest<Other: SignalProtocol, Output>(
+  public func combineLatest<Other: SignalProtocol, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
   ) -> Signal<Output, Other.Error> {
     (castError() as Signal<Element, Other.Error>).combineLatest(with: other, combine: combine)
@@ -80,7 +80,7 @@ extension SignalProtocol where Error == Never {
   /// Emits both newest elements whenever one signal emits, once both have.
   @inlinable
   @_disfavoredOverload
-  package func combineLatest<Other: SignalProtocol>(
+  public func combineLatest<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<(Element, Other.Element), Other.Error> {
     (castError() as Signal<Element, Other.Error>).combineLatest(with: other) { ($0, $1) }

@@ -1,5 +1,5 @@
 /// Emits the elements of two signals in the order of arrival.
-package func merge<A: SignalProtocol, B: SignalProtocol>(
+public func merge<A: SignalProtocol, B: SignalProtocol>(
   _ a: A, _ b: B
 ) -> Signal<A.Element, A.Error>
 where
@@ -9,7 +9,7 @@ where
 }
 
 /// Emits the elements of three signals in the order of arrival.
-package func merge<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol>(
+public func merge<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol>(
   _ a: A, _ b: B, _ c: C
 ) -> Signal<A.Element, A.Error>
 where
@@ -20,7 +20,7 @@ where
 }
 
 /// Emits the elements of four signals in the order of arrival.
-package func merge<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol>(
+public func merge<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol>(
   _ a: A, _ b: B, _ c: C, _ d: D
 ) -> Signal<A.Element, A.Error>
 where
@@ -32,7 +32,7 @@ where
 }
 
 /// Emits the elements of five signals in the order of arrival.
-package func merge<
+public func merge<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol
 >(
   _ a: A, _ b: B, _ c: C, _ d: D, _ e: E
@@ -47,7 +47,7 @@ where
 }
 
 /// Emits the elements of six signals in the order of arrival.
-package func merge<
+public func merge<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
   F: SignalProtocol
 >(

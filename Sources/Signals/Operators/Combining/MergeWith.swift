@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Emits the elements of both signals in the order of arrival; fails with the first failure.
   @inlinable
-  package func merge<Other: SignalProtocol>(
+  public func merge<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<Element, Error> where Other.Element == Element, Other.Error == Error {
     Signal { observer in
@@ -22,7 +22,7 @@ extension SignalProtocol {
   /// Emits the elements of both signals in the order of arrival; fails with the first failure.
   @inlinable
   @_disfavoredOverload
-  package func merge<Other: SignalProtocol>(
+  public func merge<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<Element, Error> where Other.Element == Element, Other.Error == Never {
     merge(with: other.castError() as Signal<Element, Error>)
@@ -33,7 +33,7 @@ extension SignalProtocol where Error == Never {
   /// Emits the elements of both signals in the order of arrival; fails with the first failure.
   @inlinable
   @_disfavoredOverload
-  package func merge<Other: SignalProtocol>(
+  public func merge<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<Element, Other.Error> where Other.Element == Element {
     (castError() as Signal<Element, Other.Error>).merge(with: other)

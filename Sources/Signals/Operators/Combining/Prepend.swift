@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Emits `element` before the elements of this signal.
   @inlinable
-  package func prepend(_ element: Element) -> Signal<Element, Error> {
+  public func prepend(_ element: Element) -> Signal<Element, Error> {
     Signal { observer in
       observer.receive(element)
       return observe(with: observer.on)
@@ -10,7 +10,7 @@ extension SignalProtocol {
 
   /// Emits the elements of the other signal, then those of this one.
   @inlinable
-  package func prepend<Other: SignalProtocol>(
+  public func prepend<Other: SignalProtocol>(
     _ other: Other
   ) -> Signal<Element, Error> where Other.Element == Element, Other.Error == Error {
     other.append(self)
@@ -19,7 +19,7 @@ extension SignalProtocol {
   /// Emits the elements of the other signal, which cannot fail, then those of this one.
   @inlinable
   @_disfavoredOverload
-  package func prepend<Other: SignalProtocol>(
+  public func prepend<Other: SignalProtocol>(
     _ other: Other
   ) -> Signal<Element, Error> where Other.Element == Element, Other.Error == Never {
     (other.castError() as Signal<Element, Error>).append(self)
@@ -30,7 +30,7 @@ extension SignalProtocol where Error == Never {
   /// Emits the elements of the other signal, then those of this one, which cannot fail.
   @inlinable
   @_disfavoredOverload
-  package func prepend<Other: SignalProtocol>(
+  public func prepend<Other: SignalProtocol>(
     _ other: Other
   ) -> Signal<Element, Other.Error> where Other.Element == Element {
     other.append(castError() as Signal<Element, Other.Error>)

@@ -3,7 +3,7 @@ extension SignalProtocol {
   ///
   /// It drops elements until the other signal has emitted, and completes only with this signal.
   @inlinable
-  package func with<Other: SignalProtocol, Output>(
+  public func with<Other: SignalProtocol, Output>(
     latestFrom other: Other, combine: @escaping (Element, Other.Element) -> Output
   ) -> Signal<Output, Error> where Other.Error == Error {
     Signal { observer in
@@ -33,7 +33,7 @@ extension SignalProtocol {
 
   /// Emits each element with the newest element of the other signal.
   @inlinable
-  package func with<Other: SignalProtocol>(
+  public func with<Other: SignalProtocol>(
     latestFrom other: Other
   ) -> Signal<(Element, Other.Element), Error> where Other.Error == Error {
     with(latestFrom: other) { ($0, $1) }
@@ -42,7 +42,7 @@ extension SignalProtocol {
   /// Emits each element combined with the newest element of the other signal.
   @inlinable
   @_disfavoredOverload
-  package func with<Other: SignalProtocol, Output>(
+  public func with<Other: SignalProtocol, Output>(
     latestFrom other: Other, combine: @escaping (Element, Other.Element) -> Output
   ) -> Signal<Output, Error> where Other.Error == Never {
     with(latestFrom: other.castError() as Signal<Other.Element, Error>, combine: combine)
@@ -51,7 +51,7 @@ extension SignalProtocol {
   /// Emits each element with the newest element of the other signal.
   @inlinable
   @_disfavoredOverload
-  package func with<Other: SignalProtocol>(
+  public func with<Other: SignalProtocol>(
     latestFrom other: Other
   ) -> Signal<(Element, Other.Element), Error> where Other.Error == Never {
     with(latestFrom: other.castError() as Signal<Other.Element, Error>) { ($0, $1) }
@@ -62,7 +62,7 @@ extension SignalProtocol where Error == Never {
   /// Emits each element combined with the newest element of the other signal.
   @inlinable
   @_disfavoredOverload
-  package func with<Other: SignalProtocol, Output>(
+  public func with<Other: SignalProtocol, Output>(
     latestFrom other: Other, combine: @escaping (Element, Other.Element) -> Output
   ) -> Signal<Output, Other.Error> {
     (castError() as Signal<Element, Other.Error>).with(latestFrom: other, combine: combine)
@@ -71,7 +71,7 @@ extension SignalProtocol where Error == Never {
   /// Emits each element with the newest element of the other signal.
   @inlinable
   @_disfavoredOverload
-  package func with<Other: SignalProtocol>(
+  public func with<Other: SignalProtocol>(
     latestFrom other: Other
   ) -> Signal<(Element, Other.Element), Other.Error> {
     (castError() as Signal<Element, Other.Error>).with(latestFrom: other) { ($0, $1) }

@@ -1,5 +1,5 @@
 /// Emits the combination of the elements at the same position of two signals.
-package func zip<
+public func zip<
   A: SignalProtocol, B: SignalProtocol, Output
 >(
   _ a: A, _ b: B,
@@ -9,14 +9,14 @@ package func zip<
 }
 
 /// Emits the elements at the same position of two signals.
-package func zip<A: SignalProtocol, B: SignalProtocol>(
+public func zip<A: SignalProtocol, B: SignalProtocol>(
   _ a: A, _ b: B
 ) -> Signal<(A.Element, B.Element), A.Error> where A.Error == B.Error {
   a.zip(with: b)
 }
 
 /// Emits the combination of the elements at the same position of three signals.
-package func zip<
+public func zip<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, Output
 >(
   _ a: A, _ b: B, _ c: C,
@@ -26,7 +26,7 @@ package func zip<
 }
 
 /// Emits the elements at the same position of three signals.
-package func zip<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol>(
+public func zip<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol>(
   _ a: A, _ b: B, _ c: C
 ) -> Signal<(A.Element, B.Element, C.Element), A.Error>
 where A.Error == B.Error, A.Error == C.Error {
@@ -34,7 +34,7 @@ where A.Error == B.Error, A.Error == C.Error {
 }
 
 /// Emits the combination of the elements at the same position of four signals.
-package func zip<
+public func zip<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, Output
 >(
   _ a: A, _ b: B, _ c: C, _ d: D,
@@ -44,7 +44,7 @@ package func zip<
 }
 
 /// Emits the elements at the same position of four signals.
-package func zip<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol>(
+public func zip<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol>(
   _ a: A, _ b: B, _ c: C, _ d: D
 ) -> Signal<(A.Element, B.Element, C.Element, D.Element), A.Error>
 where A.Error == B.Error, A.Error == C.Error, A.Error == D.Error {
@@ -52,7 +52,7 @@ where A.Error == B.Error, A.Error == C.Error, A.Error == D.Error {
 }
 
 /// Emits the combination of the elements at the same position of five signals.
-package func zip<
+public func zip<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
   Output
 >(
@@ -64,7 +64,7 @@ where A.Error == B.Error, A.Error == C.Error, A.Error == D.Error, A.Error == E.E
 }
 
 /// Emits the elements at the same position of five signals.
-package func zip<
+public func zip<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol
 >(
   _ a: A, _ b: B, _ c: C, _ d: D, _ e: E
@@ -74,7 +74,7 @@ where A.Error == B.Error, A.Error == C.Error, A.Error == D.Error, A.Error == E.E
 }
 
 /// Emits the combination of the elements at the same position of six signals.
-package func zip<
+public func zip<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
   F: SignalProtocol, Output
 >(
@@ -88,7 +88,7 @@ where
 }
 
 /// Emits the elements at the same position of six signals.
-package func zip<
+public func zip<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
   F: SignalProtocol
 >(

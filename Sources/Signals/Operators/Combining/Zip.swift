@@ -2,7 +2,7 @@ extension SignalProtocol {
   /// Emits the combination of the elements at the same position of both signals.
   ///
   /// It completes when one signal has completed and all its elements are used.
-  package func zip<Other: SignalProtocol, Output>(
+  public func zip<Other: SignalProtocol, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
   ) -> Signal<Output, Error> where Other.Error == Error {
     Signal { observer in
@@ -15,7 +15,7 @@ extension SignalProtocol {
   }
 
   /// Emits the elements at the same position of both signals.
-  package func zip<Other: SignalProtocol>(
+  public func zip<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<(Element, Other.Element), Error> where Other.Error == Error {
     zip(with: other) { ($0, $1) }
@@ -23,7 +23,7 @@ extension SignalProtocol {
 
   /// Emits the combination of the elements at the same position of both signals.
   @_disfavoredOverload
-  package func zip<Other: SignalProtocol, Output>(
+  public func zip<Other: SignalProtocol, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
   ) -> Signal<Output, Error> where Other.Error == Never {
     zip(with: other.castError() as Signal<Other.Element, Error>, combine: combine)
@@ -31,7 +31,7 @@ extension SignalProtocol {
 
   /// Emits the elements at the same position of both signals.
   @_disfavoredOverload
-  package func zip<Other: SignalProtocol>(
+  public func zip<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<(Element, Other.Element), Error> where Other.Error == Never {
     zip(with: other.castError() as Signal<Other.Element, Error>) { ($0, $1) }
@@ -41,7 +41,7 @@ extension SignalProtocol {
 extension SignalProtocol where Error == Never {
   /// Emits the combination of the elements at the same position of both signals.
   @_disfavoredOverload
-  package func zip<Other: SignalProtocol, Output>(
+  public func zip<Other: SignalProtocol, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
   ) -> Signal<Output, Other.Error> {
     (castError() as Signal<Element, Other.Error>).zip(with: other, combine: combine)
@@ -49,7 +49,7 @@ extension SignalProtocol where Error == Never {
 
   /// Emits the elements at the same position of both signals.
   @_disfavoredOverload
-  package func zip<Other: SignalProtocol>(
+  public func zip<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<(Element, Other.Element), Other.Error> {
     (castError() as Signal<Element, Other.Error>).zip(with: other) { ($0, $1) }

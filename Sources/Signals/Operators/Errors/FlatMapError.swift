@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Continues after a failure with the signal that `recover` returns for the error.
   @inlinable
-  package func flatMapError<Other: SignalProtocol>(
+  public func flatMapError<Other: SignalProtocol>(
     _ recover: @escaping (Error) -> Other
   ) -> Signal<Element, Other.Error> where Other.Element == Element {
     Signal<Element, Other.Error> { observer in
@@ -24,7 +24,7 @@ extension SignalProtocol {
 
   /// Emits `element` instead of a failure and completes.
   @inlinable
-  package func replaceError(with element: Element) -> Signal<Element, Never> {
+  public func replaceError(with element: Element) -> Signal<Element, Never> {
     Signal<Element, Never> { observer in
       observe { event in
         switch event {

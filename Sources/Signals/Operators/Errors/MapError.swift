@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Replaces the error of a failure with the result of `transform`.
   @inlinable
-  package func mapError<Other: Swift.Error>(
+  public func mapError<Other: Swift.Error>(
     _ transform: @escaping (Error) -> Other
   ) -> Signal<Element, Other> {
     Signal<Element, Other>.passing { observer in
@@ -21,7 +21,7 @@ extension SignalProtocol where Error == Never {
   ///
   /// Operators on two signals require equal error types. This one adapts a signal that cannot fail.
   @inlinable
-  package func castError<Failure: Swift.Error>() -> Signal<Element, Failure> {
+  public func castError<Failure: Swift.Error>() -> Signal<Element, Failure> {
     Signal<Element, Failure>.passing { observer in
       observe { event in
         switch event {

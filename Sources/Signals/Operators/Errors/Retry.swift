@@ -1,6 +1,6 @@
 extension SignalProtocol {
   /// Restarts the signal after a failure, at most `times` times, if `shouldRetry` returns `true`.
-  package func retry(
+  public func retry(
     _ times: Int, if shouldRetry: @escaping (Error) -> Bool = { _ in true }
   ) -> Signal<Element, Error> {
     Signal { observer in
@@ -31,7 +31,7 @@ extension SignalProtocol {
   /// Restarts the signal after a failure when the other signal emits.
   ///
   /// It fails if the other signal completes first, or if `shouldRetry` returns `false`.
-  package func retry<Other: SignalProtocol>(
+  public func retry<Other: SignalProtocol>(
     when other: Other, if shouldRetry: @escaping (Error) -> Bool = { _ in true }
   ) -> Signal<Element, Error> where Other.Error == Never {
     Signal { observer in

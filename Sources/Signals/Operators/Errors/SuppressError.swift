@@ -3,7 +3,7 @@ extension SignalProtocol {
   ///
   /// - Parameter logging: Whether to print a failure with the location of this call.
   @inlinable
-  package func suppressError(
+  public func suppressError(
     logging: Bool = false, file: String = #fileID, line: Int = #line
   ) -> Signal<Element, Never> {
     Signal<Element, Never>.passing { observer in
@@ -20,7 +20,7 @@ extension SignalProtocol {
   }
 
   /// Completes instead of failing, and sends the error to `listener`.
-  package func suppressAndFeedError<Listener: SubjectProtocol>(
+  public func suppressAndFeedError<Listener: SubjectProtocol>(
     into listener: Listener, logging: Bool = true, file: String = #fileID, line: Int = #line
   ) -> Signal<Element, Never> where Listener.Element == Error {
     feedError(into: listener).suppressError(logging: logging, file: file, line: line)
@@ -28,7 +28,7 @@ extension SignalProtocol {
 
   /// Emits the error of a failure as an element and completes; drops all elements.
   @inlinable
-  package func toErrorSignal() -> Signal<Error, Never> {
+  public func toErrorSignal() -> Signal<Error, Never> {
     Signal<Error, Never> { observer in
       observe { event in
         switch event {
@@ -41,13 +41,13 @@ extension SignalProtocol {
   }
 
   /// Returns the elements and the error as two signals that share one run.
-  package func branchOutError() -> (Signal<Element, Never>, Signal<Error, Never>) {
+  public func branchOutError() -> (Signal<Element, Never>, Signal<Error, Never>) {
     let shared = share()
     return (shared.suppressError(), shared.toErrorSignal())
   }
 
   /// Returns the elements and the mapped error as two signals that share one run.
-  package func branchOutError<Failure>(
+  public func branchOutError<Failure>(
     _ mapError: @escaping (Error) -> Failure
   ) -> (Signal<Element, Never>, Signal<Failure, Never>) {
     let shared = share()

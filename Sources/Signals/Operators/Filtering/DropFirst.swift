@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Drops the first `count` elements.
   @inlinable
-  package func dropFirst(_ count: Int) -> Signal<Element, Error> {
+  public func dropFirst(_ count: Int) -> Signal<Element, Error> {
     Signal.passing { observer in
       var missing = count
       return observe { event in

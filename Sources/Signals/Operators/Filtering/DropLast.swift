@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Drops the last `count` elements; each element is delayed until `count` others have followed.
   @inlinable
-  package func dropLast(_ count: Int) -> Signal<Element, Error> {
+  public func dropLast(_ count: Int) -> Signal<Element, Error> {
     Signal.passing { observer in
       var held = Queue<Element>()
       return observe { event in

@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Emits the elements for which `isIncluded` returns `true`.
   @inlinable
-  package func filter(_ isIncluded: @escaping (Element) -> Bool) -> Signal<Element, Error> {
+  public func filter(_ isIncluded: @escaping (Element) -> Bool) -> Signal<Element, Error> {
     Signal.passing { observer in
       observe { event in
         if case .next(let element) = event, !isIncluded(element) { return }
@@ -12,7 +12,7 @@ extension SignalProtocol {
 
   /// Emits each element if the first element of its `isIncluded` signal is `true`.
   @inlinable
-  package func flatMapFilter(
+  public func flatMapFilter(
     _ strategy: FlattenStrategy = .concat,
     _ isIncluded: @escaping (Element) -> SafeSignal<Bool>
   ) -> Signal<Element, Error> {
@@ -23,7 +23,7 @@ extension SignalProtocol {
 
   /// Drops all elements.
   @inlinable
-  package func ignoreOutput() -> Signal<Element, Error> {
+  public func ignoreOutput() -> Signal<Element, Error> {
     filter { _ in false }
   }
 }

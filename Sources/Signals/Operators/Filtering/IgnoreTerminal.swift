@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Emits the elements and never ends.
   @inlinable
-  package func ignoreTerminal() -> Signal<Element, Error> {
+  public func ignoreTerminal() -> Signal<Element, Error> {
     Signal.passing { observer in
       observe { event in
         if event.isNext { observer(event) }

@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Drops elements while the last element of the other signal is `false`; starts unpaused.
   @inlinable
-  package func pausable<Other: SignalProtocol>(
+  public func pausable<Other: SignalProtocol>(
     by other: Other
   ) -> Signal<Element, Error> where Other.Element == Bool {
     Signal { observer in

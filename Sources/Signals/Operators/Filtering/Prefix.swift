@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Emits the first `maxLength` elements and completes with the last of them.
   @inlinable
-  package func prefix(maxLength: Int) -> Signal<Element, Error> {
+  public func prefix(maxLength: Int) -> Signal<Element, Error> {
     guard maxLength > 0 else { return .completed() }
     return Signal { observer in
       var taken = 0
@@ -19,13 +19,13 @@ extension SignalProtocol {
 
   /// Emits the first element and completes.
   @inlinable
-  package func first() -> Signal<Element, Error> {
+  public func first() -> Signal<Element, Error> {
     prefix(maxLength: 1)
   }
 
   /// Emits the element at `index`, if there is one, and completes.
   @inlinable
-  package func output(at index: Int) -> Signal<Element, Error> {
+  public func output(at index: Int) -> Signal<Element, Error> {
     prefix(maxLength: index + 1).dropFirst(index)
   }
 
@@ -33,7 +33,7 @@ extension SignalProtocol {
   ///
   /// - Parameter inclusive: Whether to emit the element that stops the signal.
   @inlinable
-  package func prefix(
+  public func prefix(
     while shouldContinue: @escaping (Element) -> Bool, inclusive: Bool = false
   ) -> Signal<Element, Error> {
     Signal { observer in
@@ -48,7 +48,7 @@ extension SignalProtocol {
 
   /// Emits elements until the other signal sends any event, and completes.
   @inlinable
-  package func prefix(untilOutputFrom other: some SignalProtocol) -> Signal<Element, Error> {
+  public func prefix(untilOutputFrom other: some SignalProtocol) -> Signal<Element, Error> {
     Signal { observer in
       let runs = CompositeDisposable()
       runs.add(disposable: other.observe { _ in observer.complete() })

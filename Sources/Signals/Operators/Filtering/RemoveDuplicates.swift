@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Drops an element that equals the previous one by `areEqual`; always emits the first element.
   @inlinable
-  package func removeDuplicates(
+  public func removeDuplicates(
     by areEqual: @escaping (Element, Element) -> Bool
   ) -> Signal<Element, Error> {
     Signal.passing { observer in
@@ -20,7 +20,7 @@ extension SignalProtocol {
 extension SignalProtocol where Element: Equatable {
   /// Drops an element that equals the previous one; always emits the first element.
   @inlinable
-  package func removeDuplicates() -> Signal<Element, Error> {
+  public func removeDuplicates() -> Signal<Element, Error> {
     removeDuplicates(by: ==)
   }
 }

@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Emits the last `maxLength` elements at completion.
   @inlinable
-  package func suffix(maxLength: Int) -> Signal<Element, Error> {
+  public func suffix(maxLength: Int) -> Signal<Element, Error> {
     Signal { observer in
       var last = Queue<Element>()
       return observe { event in
@@ -20,7 +20,7 @@ extension SignalProtocol {
 
   /// Emits the last element at completion.
   @inlinable
-  package func last() -> Signal<Element, Error> {
+  public func last() -> Signal<Element, Error> {
     suffix(maxLength: 1)
   }
 }

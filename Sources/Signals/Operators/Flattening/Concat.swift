@@ -1,7 +1,6 @@
 extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
   /// Emits the elements of the inner signals, one signal after another, in the order of arrival.
-  @usableFromInline
-  package func concat() -> Signal<Element.Element, Error> {
+  public func concat() -> Signal<Element.Element, Error> {
     Signal { observer in
       let run = ConcatRun<Element>(observer)
       run.disposables.add(
@@ -21,7 +20,7 @@ extension SignalProtocol where Element: SignalProtocol, Error == Never {
   /// Emits the elements of the inner signals, one signal after another, in the order of arrival.
   @inlinable
   @_disfavoredOverload
-  package func concat() -> Signal<Element.Element, Element.Error> {
+  public func concat() -> Signal<Element.Element, Element.Error> {
     flatten(.concat)
   }
 }

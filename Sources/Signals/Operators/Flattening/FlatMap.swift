@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Flattens the signals that `transform` returns for each element.
   @inlinable
-  package func flatMap<Inner: SignalProtocol>(
+  public func flatMap<Inner: SignalProtocol>(
     _ strategy: FlattenStrategy, _ transform: @escaping (Element) -> Inner
   ) -> Signal<Inner.Element, Error> where Inner.Error == Error {
     map(transform).flatten(strategy)
@@ -9,7 +9,7 @@ extension SignalProtocol {
 
   /// Flattens the signals that `transform` returns for each element, one after another.
   @inlinable
-  package func flatMapConcat<Inner: SignalProtocol>(
+  public func flatMapConcat<Inner: SignalProtocol>(
     _ transform: @escaping (Element) -> Inner
   ) -> Signal<Inner.Element, Error> where Inner.Error == Error {
     flatMap(.concat, transform)
@@ -17,7 +17,7 @@ extension SignalProtocol {
 
   /// Flattens the signals that `transform` returns for each element, always following the newest.
   @inlinable
-  package func flatMapLatest<Inner: SignalProtocol>(
+  public func flatMapLatest<Inner: SignalProtocol>(
     _ transform: @escaping (Element) -> Inner
   ) -> Signal<Inner.Element, Error> where Inner.Error == Error {
     flatMap(.latest, transform)
@@ -25,7 +25,7 @@ extension SignalProtocol {
 
   /// Flattens the signals that `transform` returns for each element, all at once.
   @inlinable
-  package func flatMapMerge<Inner: SignalProtocol>(
+  public func flatMapMerge<Inner: SignalProtocol>(
     _ transform: @escaping (Element) -> Inner
   ) -> Signal<Inner.Element, Error> where Inner.Error == Error {
     flatMap(.merge, transform)
@@ -36,7 +36,7 @@ extension SignalProtocol where Error == Never {
   /// Flattens the signals that `transform` returns for each element.
   @inlinable
   @_disfavoredOverload
-  package func flatMap<Inner: SignalProtocol>(
+  public func flatMap<Inner: SignalProtocol>(
     _ strategy: FlattenStrategy, _ transform: @escaping (Element) -> Inner
   ) -> Signal<Inner.Element, Inner.Error> {
     map(transform).flatten(strategy)
@@ -45,7 +45,7 @@ extension SignalProtocol where Error == Never {
   /// Flattens the signals that `transform` returns for each element, one after another.
   @inlinable
   @_disfavoredOverload
-  package func flatMapConcat<Inner: SignalProtocol>(
+  public func flatMapConcat<Inner: SignalProtocol>(
     _ transform: @escaping (Element) -> Inner
   ) -> Signal<Inner.Element, Inner.Error> {
     flatMap(.concat, transform)
@@ -54,7 +54,7 @@ extension SignalProtocol where Error == Never {
   /// Flattens the signals that `transform` returns for each element, always following the newest.
   @inlinable
   @_disfavoredOverload
-  package func flatMapLatest<Inner: SignalProtocol>(
+  public func flatMapLatest<Inner: SignalProtocol>(
     _ transform: @escaping (Element) -> Inner
   ) -> Signal<Inner.Element, Inner.Error> {
     flatMap(.latest, transform)
@@ -63,7 +63,7 @@ extension SignalProtocol where Error == Never {
   /// Flattens the signals that `transform` returns for each element, all at once.
   @inlinable
   @_disfavoredOverload
-  package func flatMapMerge<Inner: SignalProtocol>(
+  public func flatMapMerge<Inner: SignalProtocol>(
     _ transform: @escaping (Element) -> Inner
   ) -> Signal<Inner.Element, Inner.Error> {
     flatMap(.merge, transform)

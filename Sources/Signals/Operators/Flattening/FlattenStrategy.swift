@@ -1,6 +1,5 @@
 /// A way to turn a signal of signals into one signal.
-@usableFromInline
-package enum FlattenStrategy: Sendable {
+public enum FlattenStrategy: Sendable {
   /// Runs one inner signal after another, in the order of arrival.
   case concat
 
@@ -12,12 +11,11 @@ package enum FlattenStrategy: Sendable {
 }
 
 extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
-  @usableFromInline
-  package typealias InnerElement = Element.Element
+  public typealias InnerElement = Element.Element
 
   /// Emits the elements of the inner signals; fails with the first failure.
   @inlinable
-  package func flatten(_ strategy: FlattenStrategy) -> Signal<InnerElement, Error> {
+  public func flatten(_ strategy: FlattenStrategy) -> Signal<InnerElement, Error> {
     switch strategy {
     case .concat: concat()
     case .latest: switchToLatest()
@@ -30,7 +28,7 @@ extension SignalProtocol where Element: SignalProtocol, Error == Never {
   /// Emits the elements of the inner signals; fails with the first failure.
   @inlinable
   @_disfavoredOverload
-  package func flatten(_ strategy: FlattenStrategy) -> Signal<Element.Element, Element.Error> {
+  public func flatten(_ strategy: FlattenStrategy) -> Signal<Element.Element, Element.Error> {
     (castError() as Signal<Element, Element.Error>).flatten(strategy)
   }
 }
@@ -39,7 +37,7 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Never {
   /// Emits the elements of the inner signals, which cannot fail.
   @inlinable
   @_disfavoredOverload
-  package func flatten(_ strategy: FlattenStrategy) -> Signal<Element.Element, Error> {
+  public func flatten(_ strategy: FlattenStrategy) -> Signal<Element.Element, Error> {
     map { $0.castError() as Signal<Element.Element, Error> }.flatten(strategy)
   }
 }

@@ -3,7 +3,7 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
   ///
   /// The cost of an inner signal does not depend on their number.
   @inlinable
-  package func merge() -> Signal<Element.Element, Error> {
+  public func merge() -> Signal<Element.Element, Error> {
     Signal { observer in
       let runs = CompositeDisposable()
       var open = 1  // counts the outer signal too
@@ -37,7 +37,7 @@ extension SignalProtocol where Element: SignalProtocol, Error == Never {
   /// Emits the elements of all inner signals in the order of arrival.
   @inlinable
   @_disfavoredOverload
-  package func merge() -> Signal<Element.Element, Element.Error> {
+  public func merge() -> Signal<Element.Element, Element.Error> {
     flatten(.merge)
   }
 }

@@ -3,7 +3,7 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
   ///
   /// It completes when the outer signal and the newest inner signal have.
   @inlinable
-  package func switchToLatest() -> Signal<Element.Element, Error> {
+  public func switchToLatest() -> Signal<Element.Element, Error> {
     Signal { observer in
       let current = SerialDisposable(otherDisposable: nil)
       var newest = 0
@@ -46,7 +46,7 @@ extension SignalProtocol where Element: SignalProtocol, Error == Never {
   /// Emits the elements of the newest inner signal, and disposes the previous one.
   @inlinable
   @_disfavoredOverload
-  package func switchToLatest() -> Signal<Element.Element, Element.Error> {
+  public func switchToLatest() -> Signal<Element.Element, Element.Error> {
     flatten(.latest)
   }
 }

@@ -1,6 +1,6 @@
 extension SignalProtocol {
   /// Prints the events of each run, prefixed with the title or the location of this call.
-  package func debug(
+  public func debug(
     _ title: String? = nil, file: String = #fileID, function: String = #function, line: Int = #line
   ) -> Signal<Element, Error> {
     let name = "[\(title ?? "\(file):\(function):\(line)")]"
@@ -17,7 +17,7 @@ extension SignalProtocol {
   }
 
   /// Traps, so that a debugger stops, when one of the closures returns `true`.
-  package func breakpoint(
+  public func breakpoint(
     receiveSubscription: (() -> Bool)? = nil,
     receiveOutput: ((Element) -> Bool)? = nil,
     receiveCompletion: ((Subscribers.Completion<Error>) -> Bool)? = nil
@@ -29,7 +29,7 @@ extension SignalProtocol {
   }
 
   /// Traps, so that a debugger stops, when the signal fails.
-  package func breakpointOnError() -> Signal<Element, Error> {
+  public func breakpointOnError() -> Signal<Element, Error> {
     breakpoint(receiveCompletion: { if case .failure = $0 { true } else { false } })
   }
 }

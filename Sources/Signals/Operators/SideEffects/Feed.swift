@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Sends `true` to `listener` when a run starts, and `false` when it ends.
   @inlinable
-  package func feedActivity<Listener: SubjectProtocol>(
+  public func feedActivity<Listener: SubjectProtocol>(
     into listener: Listener
   ) -> Signal<Element, Error> where Listener.Element == Bool {
     handleEvents(
@@ -10,7 +10,7 @@ extension SignalProtocol {
 
   /// Also sends each element to `listener`.
   @inlinable
-  package func feedNext<Listener: SubjectProtocol>(
+  public func feedNext<Listener: SubjectProtocol>(
     into listener: Listener
   ) -> Signal<Element, Error> where Listener.Element == Element {
     handleEvents(receiveOutput: { listener.send($0) })
@@ -18,7 +18,7 @@ extension SignalProtocol {
 
   /// Also sends `map` of each element to `listener`, if `when` returns `true` for the element.
   @inlinable
-  package func feedNext<Listener: SubjectProtocol>(
+  public func feedNext<Listener: SubjectProtocol>(
     into listener: Listener, when: @escaping (Element) -> Bool = { _ in true },
     map: @escaping (Element) -> Listener.Element
   ) -> Signal<Element, Error> {
@@ -27,7 +27,7 @@ extension SignalProtocol {
 
   /// Also sends the error of a failure to `listener`, as an element.
   @inlinable
-  package func feedError<Listener: SubjectProtocol>(
+  public func feedError<Listener: SubjectProtocol>(
     into listener: Listener
   ) -> Signal<Element, Error> where Listener.Element == Error {
     handleEvents(receiveCompletion: {

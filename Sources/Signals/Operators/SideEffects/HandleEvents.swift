@@ -3,7 +3,7 @@ extension SignalProtocol {
   ///
   /// - Parameter receiveCancel: Called once, when the run has ended or was disposed.
   @inlinable
-  package func handleEvents(
+  public func handleEvents(
     receiveSubscription: (() -> Void)? = nil,
     receiveOutput: ((Element) -> Void)? = nil,
     receiveCompletion: ((Subscribers.Completion<Error>) -> Void)? = nil,

@@ -2,7 +2,7 @@ extension SignalProtocol {
   /// Restarts the signal when the signal `other(element)` emits, for the newest element.
   ///
   /// It completes when the signal and the newest of the other signals have.
-  package func `repeat`<Other: SignalProtocol>(
+  public func `repeat`<Other: SignalProtocol>(
     when other: @escaping (Element) -> Other
   ) -> Signal<Element, Error> where Other.Error == Never {
     Signal { observer in

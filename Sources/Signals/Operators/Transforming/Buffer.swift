@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Emits the elements in arrays of `size`; drops an incomplete array at the end.
   @inlinable
-  package func buffer(size: Int) -> Signal<[Element], Error> {
+  public func buffer(size: Int) -> Signal<[Element], Error> {
     precondition(size > 0, "a buffer of no elements")
     return Signal.passing { observer in
       var elements: [Element] = []
@@ -22,13 +22,13 @@ extension SignalProtocol {
 
   /// Emits the elements in arrays of `size`; drops an incomplete array at the end.
   @inlinable
-  package func buffer(ofSize size: Int) -> Signal<[Element], Error> {
+  public func buffer(ofSize size: Int) -> Signal<[Element], Error> {
     buffer(size: size)
   }
 
   /// Emits the elements in signals of `size`; drops an incomplete group at the end.
   @inlinable
-  package func window(ofSize size: Int) -> Signal<Signal<Element, Error>, Error> {
+  public func window(ofSize size: Int) -> Signal<Signal<Element, Error>, Error> {
     buffer(size: size).map { Signal(sequence: $0) }
   }
 }

@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Emits `transform` of each element, and drops `nil` results.
   @inlinable
-  package func compactMap<Output>(
+  public func compactMap<Output>(
     _ transform: @escaping (Element) -> Output?
   ) -> Signal<Output, Error> {
     Signal.passing { observer in

@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Emits `transform` of each element.
   @inlinable
-  package func map<Output>(
+  public func map<Output>(
     _ transform: @escaping (Element) -> Output
   ) -> Signal<Output, Error> {
     Signal.passing { observer in
@@ -17,7 +17,7 @@ extension SignalProtocol {
 
   /// Emits `replacement` for each element.
   @inlinable
-  package func replaceElements<Replacement>(
+  public func replaceElements<Replacement>(
     with replacement: Replacement
   ) -> Signal<Replacement, Error> {
     map { _ in replacement }
@@ -25,7 +25,7 @@ extension SignalProtocol {
 
   /// Emits an empty value for each element.
   @inlinable
-  package func eraseType() -> Signal<Void, Error> {
+  public func eraseType() -> Signal<Void, Error> {
     map { _ in }
   }
 }
@@ -34,7 +34,7 @@ extension SignalProtocol where Error == any Swift.Error {
   /// Emits `transform` of each element; fails with the error that it throws.
   @inlinable
   @_disfavoredOverload
-  package func map<Output>(
+  public func map<Output>(
     _ transform: @escaping (Element) throws -> Output
   ) -> Signal<Output, Error> {
     tryMap { element in Result { try transform(element) } }

@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Emits each event as an element, including the terminal one, and completes.
   @inlinable
-  package func materialize() -> Signal<Signal<Element, Error>.Event, Never> {
+  public func materialize() -> Signal<Signal<Element, Error>.Event, Never> {
     Signal<Signal<Element, Error>.Event, Never> { observer in
       observe { event in
         observer.receive(event)
@@ -12,7 +12,7 @@ extension SignalProtocol {
 
   /// Turns elements that are events back into events; the inverse of ``materialize()``.
   @inlinable
-  package func dematerialize<Inner>() -> Signal<Inner, Error>
+  public func dematerialize<Inner>() -> Signal<Inner, Error>
   where Element == Signal<Inner, Error>.Event {
     Signal { observer in
       observe { event in
@@ -30,7 +30,7 @@ extension SignalProtocol where Error == Never {
   /// Turns elements that are events back into events; the inverse of ``materialize()``.
   @inlinable
   @_disfavoredOverload
-  package func dematerialize<Inner, Failure>() -> Signal<Inner, Failure>
+  public func dematerialize<Inner, Failure>() -> Signal<Inner, Failure>
   where Element == Signal<Inner, Failure>.Event {
     (castError() as Signal<Element, Failure>).dematerialize()
   }

@@ -1,6 +1,5 @@
 /// A protocol that only `Optional` adopts, for constraints in extensions.
-@usableFromInline
-package protocol OptionalProtocol<Wrapped> {
+public protocol OptionalProtocol<Wrapped> {
   associatedtype Wrapped
 
   /// This value as an optional.
@@ -9,13 +8,13 @@ package protocol OptionalProtocol<Wrapped> {
 
 extension Optional: OptionalProtocol {
   @inlinable
-  package var _unbox: Wrapped? { self }
+  public var _unbox: Wrapped? { self }
 }
 
 extension SignalProtocol where Element: OptionalProtocol {
   /// Emits `transform` of each wrapped value; `nil` stays `nil`.
   @inlinable
-  package func mapWrapped<Output>(
+  public func mapWrapped<Output>(
     _ transform: @escaping (Element.Wrapped) -> Output
   ) -> Signal<Output?, Error> {
     map { $0._unbox.map(transform) }
@@ -23,13 +22,13 @@ extension SignalProtocol where Element: OptionalProtocol {
 
   /// Emits `replacement` instead of `nil`.
   @inlinable
-  package func replaceNils(with replacement: Element.Wrapped) -> Signal<Element.Wrapped, Error> {
+  public func replaceNils(with replacement: Element.Wrapped) -> Signal<Element.Wrapped, Error> {
     map { $0._unbox ?? replacement }
   }
 
   /// Drops `nil` elements.
   @inlinable
-  package func ignoreNils() -> Signal<Element.Wrapped, Error> {
+  public func ignoreNils() -> Signal<Element.Wrapped, Error> {
     compactMap(\._unbox)
   }
 }

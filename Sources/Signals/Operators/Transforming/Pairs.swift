@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Emits each element with the previous one, which is `nil` for the first.
   @inlinable
-  package func zipPrevious() -> Signal<(Element?, Element), Error> {
+  public func zipPrevious() -> Signal<(Element?, Element), Error> {
     Signal.passing { observer in
       var previous: Element?
       return observe { event in
@@ -19,7 +19,7 @@ extension SignalProtocol {
 
   /// Emits each element with the previous one, starting with the second element.
   @inlinable
-  package func pairwise() -> Signal<(Element, Element), Error> {
+  public func pairwise() -> Signal<(Element, Element), Error> {
     zipPrevious().compactMap { previous, element in previous.map { ($0, element) } }
   }
 }

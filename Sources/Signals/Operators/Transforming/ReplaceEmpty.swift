@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Emits `element` at completion if there was no other element.
   @inlinable
-  package func replaceEmpty(with element: Element) -> Signal<Element, Error> {
+  public func replaceEmpty(with element: Element) -> Signal<Element, Error> {
     Signal { observer in
       var isEmpty = true
       return observe { event in

@@ -1,6 +1,5 @@
 /// A protocol that only `Result` adopts, for constraints in extensions.
-@usableFromInline
-package protocol _ResultProtocol<Value, Error> {
+public protocol _ResultProtocol<Value, Error> {
   associatedtype Value
   associatedtype Error: Swift.Error
 
@@ -9,19 +8,17 @@ package protocol _ResultProtocol<Value, Error> {
 }
 
 extension Result: _ResultProtocol {
-  @usableFromInline
-  package typealias Value = Success
-  @usableFromInline
-  package typealias Error = Failure
+  public typealias Value = Success
+  public typealias Error = Failure
 
   @inlinable
-  package var _unbox: Result { self }
+  public var _unbox: Result { self }
 }
 
 extension SignalProtocol {
   /// Emits each element as a success, and a failure as the last element.
   @inlinable
-  package func mapToResult() -> Signal<Result<Element, Error>, Never> {
+  public func mapToResult() -> Signal<Result<Element, Error>, Never> {
     Signal { observer in
       observe { event in
         switch event {
@@ -37,7 +34,7 @@ extension SignalProtocol {
 extension SignalProtocol where Element: _ResultProtocol {
   /// Emits the results with `transform` applied to each success.
   @inlinable
-  package func mapValue<Output>(
+  public func mapValue<Output>(
     _ transform: @escaping (Element.Value) -> Output
   ) -> Signal<Result<Output, Element.Error>, Error> {
     map { $0._unbox.map(transform) }
@@ -47,7 +44,7 @@ extension SignalProtocol where Element: _ResultProtocol {
 extension SignalProtocol where Element: _ResultProtocol, Error == Element.Error {
   /// Emits the successes; fails with the first failure.
   @inlinable
-  package func getValues() -> Signal<Element.Value, Error> {
+  public func getValues() -> Signal<Element.Value, Error> {
     Signal { observer in
       observe { event in
         switch event {
@@ -68,7 +65,7 @@ extension SignalProtocol where Element: _ResultProtocol, Error == Never {
   /// Emits the successes; fails with the first failure.
   @inlinable
   @_disfavoredOverload
-  package func getValues() -> Signal<Element.Value, Element.Error> {
+  public func getValues() -> Signal<Element.Value, Element.Error> {
     (castError() as Signal<Element, Element.Error>).getValues()
   }
 }

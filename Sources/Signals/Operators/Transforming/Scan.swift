@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Emits `initial`, then the combination of the last emitted value with each element.
   @inlinable
-  package func scan<Output>(
+  public func scan<Output>(
     _ initial: Output, _ combine: @escaping (Output, Element) -> Output
   ) -> Signal<Output, Error> {
     Signal { observer in
@@ -21,7 +21,7 @@ extension SignalProtocol {
 
   /// Emits the combination of all elements at completion.
   @inlinable
-  package func reduce<Output>(
+  public func reduce<Output>(
     _ initial: Output, _ combine: @escaping (Output, Element) -> Output
   ) -> Signal<Output, Error> {
     Signal { observer in
@@ -38,7 +38,7 @@ extension SignalProtocol {
 
   /// Emits an array of all elements at completion.
   @inlinable
-  package func collect() -> Signal<[Element], Error> {
+  public func collect() -> Signal<[Element], Error> {
     Signal { observer in
       var elements: [Element] = []
       return observe { event in

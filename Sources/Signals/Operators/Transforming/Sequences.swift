@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Emits each element of the arrays that `transform` returns.
   @inlinable
-  package func flatMap<Output>(
+  public func flatMap<Output>(
     _ transform: @escaping (Element) -> [Output]
   ) -> Signal<Output, Error> {
     map(transform).flattenElements()
@@ -11,7 +11,7 @@ extension SignalProtocol {
 extension SignalProtocol where Element: Sequence {
   /// Emits each sequence with `transform` applied to its elements.
   @inlinable
-  package func mapElement<Output>(
+  public func mapElement<Output>(
     _ transform: @escaping (Element.Element) -> Output
   ) -> Signal<[Output], Error> {
     map { $0.map(transform) }
@@ -19,7 +19,7 @@ extension SignalProtocol where Element: Sequence {
 
   /// Emits each element of each sequence.
   @inlinable
-  package func flattenElements() -> Signal<Element.Element, Error> {
+  public func flattenElements() -> Signal<Element.Element, Error> {
     Signal { observer in
       observe { event in
         switch event {

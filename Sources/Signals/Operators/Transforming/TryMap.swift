@@ -1,7 +1,7 @@
 extension SignalProtocol {
   /// Emits the success that `transform` returns for each element; fails with the first failure.
   @inlinable
-  package func tryMap<Output>(
+  public func tryMap<Output>(
     _ transform: @escaping (Element) -> Result<Output, Error>
   ) -> Signal<Output, Error> {
     map(transform).getValues()
@@ -12,7 +12,7 @@ extension SignalProtocol where Error == Never {
   /// Emits the success that `transform` returns for each element; fails with the first failure.
   @inlinable
   @_disfavoredOverload
-  package func tryMap<Output, Failure>(
+  public func tryMap<Output, Failure>(
     _ transform: @escaping (Element) -> Result<Output, Failure>
   ) -> Signal<Output, Failure> {
     map(transform).getValues()
