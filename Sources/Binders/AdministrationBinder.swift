@@ -27,7 +27,7 @@ package struct Administration {
 /// Offers the administration of the daemon to clients.
 package func bindAdministration(_ interface: Interface, to administration: Administration) {
   interface.query(
-    "reload", "Reads the configuration again; limits, retention and roles hold from then on.",
+    "reload", "Reloads the configuration; new limits, retention and roles apply at once.",
     NoParameters.self,
     .members(
       .optional("file", .string), .init("changed", .array(.string)),
@@ -41,7 +41,7 @@ package func bindAdministration(_ interface: Interface, to administration: Admin
     }
   }
   interface.query(
-    "acl", "Whether a client of a user and groups may do something, and which rule says so.",
+    "acl", "Tells whether a user with groups may do something, and by which rule.",
     AccessQuestion.self,
     .members(
       .init("allowed", .bool), .optional("role", .string), .init("rule", .string),
@@ -67,7 +67,7 @@ private struct AccessQuestion: DocumentedParameters {
 
   static let docs = [
     "uid": "The user, as a number.", "groups": "All groups of the client, as numbers.",
-    "method": "A method to call; one of method, read and write is given.",
+    "method": "A method to call; give one of method, read and write.",
     "read": "A source to read.", "write": "A source to write.",
   ]
 

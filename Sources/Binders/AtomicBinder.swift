@@ -10,7 +10,7 @@ func bindAtomic(_ interface: Interface) {
   let name = "atomic"
   let names = Shape(of: Atomic.self).members.map(\.name)
   interface.offer(
-    name, "Runs commands in order as one: all of them, or none.", .command, Atomic.self,
+    name, "Runs commands in order: all of them, or none.", .command, Atomic.self,
     .members(
       .optional("values", .array(.any)), .optional("seq", .natural), .init("events", .natural),
       .optional("replayed", .bool)), nil, []
@@ -48,7 +48,7 @@ private struct Atomic: DocumentedParameters {
   let calls: [Part]
 
   static let docs = [
-    "calls": #"The commands, each {"method":…,"params":…}; what is not a command is refused."#
+    "calls": #"The commands, each {"method":…,"params":…}; other methods are refused."#
   ]
 }
 
@@ -82,7 +82,7 @@ extension Interface {
     }
     guard let step = method.step else {
       throw WireError(
-        .invalidParams, "'\(part.method)' is no command: only what records can be all or nothing",
+        .invalidParams, "'\(part.method)' is not a command; an atomic takes only commands",
         [
           "path": .string("/method"), "expected": .string("a method that records, or set"),
           "got": .string("'\(part.method)'"),

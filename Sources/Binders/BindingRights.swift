@@ -27,14 +27,14 @@ package func warnings(
         ]
       }
       guard let need = needs.compactMap(\.self).first else { return nil }
-      lost = "may not \(need)"
+      lost = "may no longer \(need)"
     } else {
-      lost = "has no role"
+      lost = "no longer has a role"
     }
     let name = source.dropFirst("bindings/".count)
     return ConfigurationFault(
       file: source,
-      message: "user \(uid) has made this binding and \(lost) any more; it goes on until"
+      message: "user \(uid), who made this binding, \(lost); the binding stays active until"
         + " 'bindctl unbind \(name)'")
   }
 }

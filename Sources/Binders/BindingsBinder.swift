@@ -17,7 +17,7 @@ package func bindBindings(_ interface: Interface, to service: BindingsService) {
   interface.bindings.follow(service, interface.host)
 
   offer(
-    "bind", "Binds two sources: what the one becomes, the other becomes.", interface,
+    "bind", "Binds two sources, so that one follows the other.", interface,
     .members(
       .init("binding", .handle), .init("left", .string),
       .init("op", .words(["~>", "<~", "<>", "!~>", "<~!", "<!>"])),
@@ -112,9 +112,9 @@ private struct Bind: DocumentedParameters {
   let scope: String?
 
   static let docs = [
-    "expr": "What to bind: path op path [| transformer]…, op one of ~> <~ <> !~> <~! <!>.",
+    "expr": "The binding: path op path [| transformer]…, op one of ~> <~ <> !~> <~! <!>.",
     "binding": "The handle: 1 to 64 of [A-Za-z0-9_.:-]; left out, the daemon gives a number.",
-    "scope": #""connection" (left out): ends with the client; "daemon": kept over a restart."#,
+    "scope": #""connection" (left out): ends with the client; "daemon": survives a restart."#,
   ]
 }
 

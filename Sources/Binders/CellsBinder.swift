@@ -6,7 +6,7 @@ package import Services
 /// Offers the cells to clients.
 package func bindCells(_ interface: Interface, to cells: CellsService) {
   interface.offer(
-    "cells", "Named JSON values for scripts: what one program sets, every other one can watch.",
+    "cells", "Named JSON values for scripts: one program sets them, others watch them.",
     events: ["cells.set", "cells.unset"])
   interface.offerSources(
     of: cells.ledger,
@@ -15,12 +15,12 @@ package func bindCells(_ interface: Interface, to cells: CellsService) {
     write: { source, value throws(CellsError) in try cells.set(cellName(source), to: value) })
 
   interface.offerView(
-    "cell", "One cell, to be looked at and changed.", CellArguments.self,
+    "cell", "One cell, to view and change.", CellArguments.self,
     reads: { ["cells/" + $0.name] }
   ) { view, _, arguments in try bindCell(view, to: cells, arguments) }
 
   interface.command(
-    "cells.set", "Sets a cell, new or not; returns the value.", SetCell.self,
+    "cells.set", "Sets a cell; returns the value.", SetCell.self,
     writes: ["cells.set"], direct: SetCell.read
   ) { (cell: SetCell) throws(CellsError) in
     try cells.set(cell.name, to: cell.value)
@@ -44,7 +44,7 @@ package func bindCells(_ interface: Interface, to cells: CellsService) {
     try cells.toggle(cell.name)
   }
   interface.command(
-    "cells.compareAndSet", "Sets a cell if it holds a value; returns the new one.",
+    "cells.compareAndSet", "Sets a cell if it has the expected value; returns the new one.",
     CompareAndSetCell.self, writes: ["cells.set"], errors: ["value_differs"]
   ) { (cell: CompareAndSetCell) throws(CellsError) in
     try cells.compareAndSet(cell.name, expected: cell.expected, to: cell.value)
@@ -108,7 +108,7 @@ private struct AddToCell: DocumentedParameters, CellParameters {
   let name: String
   let by: JSONNumber?
 
-  static let docs = ["name": nameDoc, "by": "What is added; 1 when left out."]
+  static let docs = ["name": nameDoc, "by": "The number to add; 1 when left out."]
 }
 
 private struct CompareAndSetCell: DocumentedParameters, CellParameters {
@@ -117,7 +117,7 @@ private struct CompareAndSetCell: DocumentedParameters, CellParameters {
   let expected: JSONText?
 
   static let docs = [
-    "name": nameDoc, "expected": "What the cell must hold; left out or null: no cell.",
+    "name": nameDoc, "expected": "The value the cell must have; left out or null: no cell.",
     "value": "Any JSON, 256 KiB at most.",
   ]
 }
@@ -125,5 +125,5 @@ private struct CompareAndSetCell: DocumentedParameters, CellParameters {
 private struct ListCells: DocumentedParameters {
   let prefix: String?
 
-  static let docs = ["prefix": "How the names begin; left out: all cells."]
+  static let docs = ["prefix": "The prefix of the names; left out: all cells."]
 }

@@ -13,7 +13,7 @@ package let chatSummaries = ["chat/rooms": "chat/rooms/*"]
 package func bindChat(_ interface: Interface, to chat: ChatService) {
   interface.offer(
     "chat",
-    "Rooms, and what is said in them. Log in with users.login, or say 'as' with a name of yours.",
+    "Rooms and their messages. Log in with users.login, or give one of your names in 'as'.",
     events: [
       "chat.created", "chat.renamed", "chat.topicSet", "chat.joined", "chat.left", "chat.said",
       "chat.edited", "chat.deleted", "chat.read", "chat.removed",
@@ -21,20 +21,20 @@ package func bindChat(_ interface: Interface, to chat: ChatService) {
   interface.offerSources(
     of: chat.ledger,
     [
-      .init("chat/rooms", "All rooms, with how many members and messages each has.", .array(.any)),
+      .init("chat/rooms", "All rooms, with their numbers of members and messages.", .array(.any)),
       .init("chat/rooms/*", "A room and its members.", .any),
       .init(
-        "chat/rooms/*/messages", "The last messages of a room, oldest first, 50 at the most.",
+        "chat/rooms/*/messages", "The last messages of a room, oldest first, 50 at most.",
         .array(.any)),
     ],
     exists: ChatService.isSource)
   bindRooms(interface, to: chat)
   bindMessages(interface, to: chat)
   bindReading(interface, to: chat)
-  interface.offerView("chat", "Rooms and people: log in, look around, talk.") { view, session in
+  interface.offerView("chat", "Rooms and people: log in, browse and chat.") { view, session in
     bindChat(view, session)
   }
-  interface.offerView("room", "One room: look in, and join to talk.", EnterRoom.self) {
+  interface.offerView("room", "One room: read it, and join to write.", EnterRoom.self) {
     view, session, enter in
     let user = try session.userSession(as: enter.as)
     bindRoom(view, user, try chat.shownRoom(enter.room).id)
@@ -46,8 +46,8 @@ private func bindRooms(_ interface: Interface, to chat: ChatService) {
   let errors = asErrors
   interface.command(
     "chat.create",
-    "Makes a room and joins it; returns its number. One has made \(ChatService.maxOwnRooms) at the "
-      + "most, and there are \(ChatService.maxRooms) at the most.", CreateRoom.self,
+    "Creates a room and joins it; returns its number. There are at most \(ChatService.maxRooms), "
+      + "\(ChatService.maxOwnRooms) of one user.", CreateRoom.self,
     writes: ["chat.created"], errors: errors + ["too_many"]
   ) { session, room throws(ChatError) in
     try chat.create(room.name, topic: room.topic ?? "", by: session.chatter(room.as))
@@ -55,8 +55,8 @@ private func bindRooms(_ interface: Interface, to chat: ChatService) {
   let isAnyAllowed = interface.role == .owner
   interface.command(
     "chat.remove",
-    "Removes a room that you have made, with all that was said in it; the owner of the daemon "
-      + "removes any. Returns how many messages it had.",
+    "Removes a room of yours and its messages; the owner of the daemon can remove any. Returns "
+      + "how many messages it had.",
     InRoom.self, writes: ["chat.removed"], errors: errors + ["not_creator"]
   ) { [unowned interface] session, room throws(ChatError) in
     let user =
@@ -65,13 +65,13 @@ private func bindRooms(_ interface: Interface, to chat: ChatService) {
     return try chat.remove(room.room, by: user, isAnyAllowed: isAnyAllowed)
   }
   interface.command(
-    "chat.join", "Joins a room; returns whether you had not.", InRoom.self,
+    "chat.join", "Joins a room; returns whether you were not a member.", InRoom.self,
     writes: ["chat.joined"], errors: errors
   ) { [unowned interface] session, room throws(ChatError) in
     try chat.join(room.room, by: interface.chatter(in: room, session, chat))
   }
   interface.command(
-    "chat.leave", "Leaves a room; returns whether you had joined it.", InRoom.self,
+    "chat.leave", "Leaves a room; returns whether you were a member.", InRoom.self,
     writes: ["chat.left"], errors: errors
   ) { [unowned interface] session, room throws(ChatError) in
     try chat.leave(room.room, by: interface.chatter(in: room, session, chat))
@@ -84,7 +84,7 @@ private func bindRooms(_ interface: Interface, to chat: ChatService) {
     return Nothing()
   }
   interface.command(
-    "chat.topic", "Says what a room is about that you have joined.", SetTopic.self,
+    "chat.topic", "Sets the topic of a room that you have joined.", SetTopic.self,
     writes: ["chat.topicSet"], errors: errors + ["not_member"]
   ) { [unowned interface] session, room throws(ChatError) in
     try chat.setTopic(of: room.room, to: room.topic, by: interface.chatter(in: room, session, chat))
@@ -95,13 +95,13 @@ private func bindRooms(_ interface: Interface, to chat: ChatService) {
 private func bindMessages(_ interface: Interface, to chat: ChatService) {
   let errors = asErrors
   interface.command(
-    "chat.send", "Says something in a room that you have joined; returns the message's number.",
+    "chat.send", "Sends a message to a room that you have joined; returns its number.",
     SendMessage.self, writes: ["chat.said"], errors: errors + ["not_member"]
   ) { [unowned interface] session, message throws(ChatError) in
     try chat.send(message.text, to: message.room, by: interface.chatter(in: message, session, chat))
   }
   interface.command(
-    "chat.edit", "Changes what you have said.", EditMessage.self, writes: ["chat.edited"],
+    "chat.edit", "Changes a message of yours.", EditMessage.self, writes: ["chat.edited"],
     errors: errors + ["not_author", "deleted"]
   ) { [unowned interface] session, message throws(ChatError) in
     try chat.edit(
@@ -110,7 +110,7 @@ private func bindMessages(_ interface: Interface, to chat: ChatService) {
     return Nothing()
   }
   interface.command(
-    "chat.delete", "Takes back what you have said, or anybody in a room that you have made.",
+    "chat.delete", "Deletes a message of yours, or any in a room that you created.",
     NamedMessage.self, writes: ["chat.deleted"], errors: errors + ["not_author", "deleted"]
   ) { [unowned interface] session, message throws(ChatError) in
     try chat.delete(message.id, in: message.room, by: interface.chatter(in: message, session, chat))
@@ -120,14 +120,14 @@ private func bindMessages(_ interface: Interface, to chat: ChatService) {
 
 private func bindReading(_ interface: Interface, to chat: ChatService) {
   interface.command(
-    "chat.read", "Notes that you have read a room; returns how many messages are unread now.",
+    "chat.read", "Marks a room as read; returns how many messages are unread.",
     ReadRoom.self, writes: ["chat.read"], errors: asErrors + ["not_member"]
   ) { [unowned interface] session, room throws(ChatError) in
     try chat.read(room.room, upTo: room.upTo, by: interface.chatter(in: room, session, chat))
   }
   interface.query(
     "chat.history",
-    "What was said in a room, a page of it, oldest first: the last messages, or those before one.",
+    "A page of a room's messages, oldest first: the last ones, or those before one.",
     ReadHistory.self, .value([Message].self)
   ) { interface, call, page in
     do {
@@ -141,7 +141,7 @@ private func bindReading(_ interface: Interface, to chat: ChatService) {
     }
   }
   interface.query(
-    "chat.unread", "How many messages you have not read, of each room that you have joined.",
+    "chat.unread", "The number of unread messages in each room that you have joined.",
     OfUser.self, .value([UnreadRoom].self)
   ) { interface, call, who in
     do throws(ChatError) {
@@ -289,7 +289,7 @@ private struct ReadHistory: DocumentedParameters {
 
   static let docs = [
     "room": roomDoc, "before": "The number of a message; left out: the end of the room.",
-    "limit": "1 to 200, 50 when left out; fewer come when they are long.",
+    "limit": "1 to 200, 50 when left out; fewer if they are long.",
   ]
 }
 

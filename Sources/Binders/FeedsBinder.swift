@@ -36,13 +36,13 @@ package func bindFeeds(_ interface: Interface, to feeds: FeedsService) {
   }
 
   interface.command(
-    "feeds.subscribe", "Subscribes to a feed and fetches it; returns how it is called.",
+    "feeds.subscribe", "Subscribes to a feed and fetches it; returns its id.",
     SubscribeToFeed.self, writes: ["feeds.subscribed"], errors: ["too_many"]
   ) { [unowned interface] (feed: SubscribeToFeed) throws(FeedsError) in
     try interface.subscribe(to: feed, of: feeds)
   }
   interface.command(
-    "feeds.unsubscribe", "Ends a subscription, with its episodes; returns the address.",
+    "feeds.unsubscribe", "Removes a feed and its episodes; returns its address.",
     NamedFeed.self, writes: ["feeds.unsubscribed"]
   ) { (feed: NamedFeed) throws(FeedsError) in try feeds.unsubscribe(feed.id) }
   interface.command(
@@ -80,7 +80,7 @@ private func loadingFeeds(_ interface: Interface, _ feeds: FeedsService) -> Load
   }
   return LoadingSources(
     description: .init(
-      "feeds/*", "What is known of a feed, fetched while somebody watches.",
+      "feeds/*", "A feed, fetched while somebody watches.",
       Shape(of: Feed.self), kind: .loading),
     exists: { FeedsService.id(of: $0).flatMap(feeds.state) != nil },
     value: { source in
@@ -133,7 +133,7 @@ extension Interface {
   }
 }
 
-private let idDoc = "How the feed is called."
+private let idDoc = "The id of the feed."
 
 private struct SubscribeToFeed: DocumentedParameters, SourceParameters {
   let url: String
@@ -141,8 +141,8 @@ private struct SubscribeToFeed: DocumentedParameters, SourceParameters {
   var source: String { "feeds/\(id ?? "*")" }
 
   static let docs = [
-    "url": "http or https, of RSS, Atom or JSON; without user and password, as all see it.",
-    "id": "How it is called: 1 to 64 of [A-Za-z0-9_.:-]; left out, the next number.",
+    "url": "http or https, of RSS, Atom or JSON; no user or password: everybody sees it.",
+    "id": "The id: 1 to 64 of [A-Za-z0-9_.:-]; left out, the next number.",
   ]
 }
 
@@ -156,7 +156,7 @@ private struct NamedFeed: DocumentedParameters, SourceParameters {
 private struct RefreshFeed: DocumentedParameters {
   let id: String?
 
-  static let docs = ["id": "How the feed is called; left out, all of them."]
+  static let docs = ["id": "The id of the feed; left out, all feeds."]
 }
 
 private struct MarkPlayed: DocumentedParameters, SourceParameters {

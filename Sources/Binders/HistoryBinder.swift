@@ -9,7 +9,7 @@ internal import Wire
 package func bindHistory(_ interface: Interface) {
   interface.query(
     "history",
-    "The value of a source, or of many, as of a position or a time, or a page of events.",
+    "Returns the values of sources at a position or time, or a page of events.",
     History.self, .either(Shape.pasts), kind: .long
   ) { interface, call, history in
     guard let call = call.later(isLong: true) else { return }
@@ -47,8 +47,8 @@ private struct History: DocumentedParameters {
     "after": "For events: those after this position, oldest first.",
     "before": "For events: the last ones before this position; without both, the last of all.",
     "limit": "For events: how many at most, 100 when left out.",
-    "behind": "For a pattern: those after this name, when not all have fitted into a line.",
-    "filter": "For events: types and streams, as patterns, and conditions, that are wanted.",
+    "behind": "For a pattern: those after this name, if not all fitted into a line.",
+    "filter": "For events: patterns of types and streams, and conditions.",
   ]
 }
 
@@ -59,9 +59,9 @@ extension Interface {
       throw notFound(source)
     }
     guard sources.isJournaled(source) else {
-      throw .unusable("source", "'\(source)' is not journaled: it has no past")
+      throw .unusable("source", "'\(source)' is not journaled: it has no history")
     }
-    guard history.behind == nil else { throw .unusable("behind", "it is for patterns") }
+    guard history.behind == nil else { throw .unusable("behind", "behind is for patterns") }
     let kind = sources.kind(of: source)
     try position(history, call) { [self] seq in readValue(of: source, kind, at: seq, call) }
   }
@@ -102,7 +102,7 @@ extension Interface {
         throw notFound(history.source)
       }
       guard sources.isJournaled else {
-        throw .unusable("source", "'\(service)' is not journaled: it has no past")
+        throw .unusable("source", "'\(service)' is not journaled: it has no history")
       }
     }
     let limit = call.room

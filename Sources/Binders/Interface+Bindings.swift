@@ -50,7 +50,7 @@ extension Interface {
     if let circle = bindings.circle(with: expression, isRecorded: isRecorded) {
       let path = readable(circle, for: expression)
       throw WireError(
-        .bindingCycle, "a value would go in a circle: \(path.joined(separator: " → "))",
+        .bindingCycle, "the binding would close a cycle: \(path.joined(separator: " → "))",
         ["path": .array(path.map { .string($0) })])
     }
     do throws(NotBindable) {

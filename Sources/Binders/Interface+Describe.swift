@@ -26,7 +26,7 @@ extension Interface {
   /// The description of `events`, which every client may read as far as its role allows.
   private static let eventsDescription: JSONObject = [
     "source": .string("events"),
-    "doc": .string("The whole journal: of its events those whose streams you may read."),
+    "doc": .string("The events of all streams that you may read."),
     "kind": .string("events"), "type": .string("object"), "writable": .bool(false),
     "journaled": .bool(true),
   ]

@@ -32,7 +32,7 @@ extension Interface {
     var data = JSONObject()
     data.add(limit, max: max)
     return WireError(
-      .limitReached, "\(limit.row.meaning): \(max) at the most; what is removed makes room", data,
+      .limitReached, "\(limit.row.meaning): \(max) at most; remove something to make room", data,
       retry: false)
   }
 
@@ -67,7 +67,7 @@ extension Interface {
     case .damaged(let seq, _):
       internalError("event \(seq) of the journal is damaged", "\(fault)")
     case .notUnderstood(let seq, _):
-      internalError("event \(seq) of the journal is not understood", "\(fault)")
+      internalError("event \(seq) of the journal is unknown to this program", "\(fault)")
     case .unavailable: internalError("the journal cannot be read", "\(fault)")
     }
   }

@@ -86,7 +86,7 @@ extension Interface {
     do {
       text = try encoder.text(value)
     } catch {
-      return call.refuse(internalError("the result does not encode", "\(error)"))
+      return call.refuse(internalError("the result cannot be encoded", "\(error)"))
     }
     call.answer { buffer in
       buffer.append(#"{"value":"#)

@@ -57,8 +57,8 @@ extension Interface {
     return .object([
       "name": .string("_meta"),
       "description": .string(
-        "Options of the call: cmd makes a command run once, expect says where streams must be, wait"
-          + " for what the answer waits, timeout_ms how long. By name only, never by position."),
+        "Options of the call: cmd is an idempotency key, expect the versions that streams must have,"
+          + " wait what the answer waits for, timeout_ms how long. By name only."),
       "required": .bool(false), "schema": shape.schema(isOpen: true),
     ])
   }()

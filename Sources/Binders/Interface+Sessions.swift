@@ -73,7 +73,7 @@ extension Interface {
       do throws(WireError) {
         let parameters: Parameters = try interface.decode(request, line, names, .refused)
         if try interface.options(of: request, &call)?.cmd != nil {
-          throw .unusable("_meta/cmd", "nothing: the answer of this method is not kept", "a cmd")
+          throw .unusable("_meta/cmd", "no cmd: the answer of this method is not stored", "a cmd")
         }
         let session = interface.session(of: call.connection)
         let accepted = try interface.perform(name, call) {

@@ -7,10 +7,10 @@ internal import Wire
 /// Offers journal maintenance to clients: figures and compaction.
 package func bindJournal(_ interface: Interface, to journal: JournalService) {
   interface.offer(
-    "journal", "The care of the journal: what it holds, and what of it goes.",
+    "journal", "The journal's contents and compaction.",
     events: ["daemon.compacted"])
   interface.query(
-    "journal.info", "What the journal holds: positions, streams, types, snapshots, bytes.",
+    "journal.info", "Returns the journal's positions, streams, types, snapshots and bytes.",
     NoParameters.self, .value(JournalFigures.self), kind: .late
   ) { interface, call, _ in
     guard let call = call.later() else { return }
@@ -18,7 +18,7 @@ package func bindJournal(_ interface: Interface, to journal: JournalService) {
   }
   interface.query(
     "journal.compact",
-    "Removes the events that the retention does not keep, or those before a position or a time.",
+    "Removes events that retention does not keep, or those before a position or time.",
     Compact.self, .value(JournalService.Compacted.self), kind: .late
   ) { interface, call, compact in
     do throws(WireError) {
@@ -39,8 +39,8 @@ private struct Compact: DocumentedParameters {
   let force: Bool?
 
   static let docs = [
-    "before": #"{"seq":n} or {"time":"…"}: all events before it go, whatever the retention keeps."#,
-    "force": "The clock is right, however far it has leapt forward.",
+    "before": #"{"seq":n} or {"time":"…"}: removes all events before it, retained or not."#,
+    "force": "Whether to trust the clock although it jumped forward.",
   ]
 
   func start(

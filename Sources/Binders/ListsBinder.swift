@@ -4,7 +4,7 @@ package import Services
 /// Offers the lists to clients.
 package func bindLists(_ interface: Interface, to lists: ListsService) {
   interface.offer(
-    "lists", "Observable arrays for scripts: who watches one hears of each change.",
+    "lists", "Observable arrays for scripts; watchers get each change.",
     events: ["inserted", "updated", "removed", "moved", "replaced", "cleared"].map { "lists.\($0)" }
   )
   interface.offerSources(
@@ -35,25 +35,25 @@ package func bindLists(_ interface: Interface, to lists: ListsService) {
     try lists.update(list.value, at: list.at, in: list.name)
   }
   interface.command(
-    "lists.remove", "Takes an element out; returns it.", RemoveFromList.self,
+    "lists.remove", "Removes an element; returns it.", RemoveFromList.self,
     writes: ["lists.removed"]
   ) { (list: RemoveFromList) throws(CollectionError) in
     try lists.remove(at: list.at, from: list.name)
   }
   interface.command(
-    "lists.move", "Takes an element out and inserts it elsewhere; returns it.", MoveInList.self,
+    "lists.move", "Moves an element to another index; returns it.", MoveInList.self,
     writes: ["lists.moved"]
   ) { (list: MoveInList) throws(CollectionError) in
     try lists.move(from: list.from, to: list.to, in: list.name)
   }
   interface.command(
-    "lists.replace", "Makes the elements these; returns how many.", ReplaceList.self,
+    "lists.replace", "Replaces all elements; returns how many there are.", ReplaceList.self,
     writes: ["lists.replaced"]
   ) { (list: ReplaceList) throws(CollectionError) in
     try lists.replace(with: list.value, in: list.name)
   }
   interface.command(
-    "lists.clear", "Takes all elements out; returns how many there were.", NamedList.self,
+    "lists.clear", "Removes all elements; returns how many there were.", NamedList.self,
     writes: ["lists.cleared"]
   ) { (list: NamedList) throws(CollectionError) in
     try lists.clear(list.name)

@@ -109,7 +109,7 @@ final class LiveBinding: Disposable {
   }
 
   private static func text(_ fault: JournalFault) -> String {
-    "\(fault); it is passed on when the journal takes writes again"
+    "\(fault); the value is passed on when the journal takes writes again"
   }
 
   private static func text(_ scope: StateQuota.Scope, _ max: Int) -> String {
@@ -118,7 +118,7 @@ final class LiveBinding: Disposable {
       case .total: "the state"
       case .ofUser: "the state of the user"
       }
-    return "\(state) is full: \(max) bytes at the most; it is passed on when there is room"
+    return "\(state) is full: \(max) bytes at most; the value is passed on when there is room"
   }
 
   /// Notes that the other end has accepted a value, which may not be durable yet.

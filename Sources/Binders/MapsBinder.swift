@@ -4,7 +4,7 @@ package import Services
 /// Offers the maps to clients.
 package func bindMaps(_ interface: Interface, to maps: MapsService) {
   interface.offer(
-    "maps", "Observable dictionaries for scripts: who watches one hears of each key.",
+    "maps", "Observable dictionaries for scripts; watchers get each changed key.",
     events: ["put", "deleted", "replaced", "cleared"].map { "maps.\($0)" })
   interface.offerSources(
     of: maps.ledger,
@@ -17,18 +17,18 @@ package func bindMaps(_ interface: Interface, to maps: MapsService) {
     })
 
   interface.command(
-    "maps.put", "Sets a key, new or not; returns the value.", PutIntoMap.self, writes: ["maps.put"]
+    "maps.put", "Sets a key; returns the value.", PutIntoMap.self, writes: ["maps.put"]
   ) { (map: PutIntoMap) throws(CollectionError) in
     try maps.put(map.value, for: map.key, in: map.name)
   }
   interface.command(
-    "maps.del", "Takes a key out; returns whether it was there.", DeleteFromMap.self,
+    "maps.del", "Removes a key; returns whether it existed.", DeleteFromMap.self,
     writes: ["maps.deleted"]
   ) { (map: DeleteFromMap) throws(CollectionError) in
     try maps.delete(map.key, from: map.name)
   }
   interface.command(
-    "maps.clear", "Takes all keys out; returns how many there were.", NamedMap.self,
+    "maps.clear", "Removes all keys; returns how many there were.", NamedMap.self,
     writes: ["maps.cleared"]
   ) { (map: NamedMap) throws(CollectionError) in
     try maps.clear(map.name)

@@ -77,6 +77,6 @@ extension WireError {
   /// not journaled.
   static func notPicked(_ source: String) -> WireError {
     .unusable(
-      "pick", "a part is picked of sources of kind state, in a pattern of journaled ones", source)
+      "pick", "pick needs a source of kind state; in a pattern, journaled sources", source)
   }
 }

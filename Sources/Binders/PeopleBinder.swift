@@ -22,38 +22,38 @@ package func bindPeople(_ interface: Interface, to people: PeopleService) {
     bindPeople(view, session, to: people)
   }
   interface.offerView(
-    "person", "One person, to be looked at and changed.", PersonArguments.self,
+    "person", "One person, to view and change.", PersonArguments.self,
     reads: { ["people/\($0.id)"] }
   ) { [role = interface.role] view, session, person in
     try bindPerson(view, session, to: people, person) { role.mayRead("people/\($0)") }
   }
 
   interface.command(
-    "people.create", "Takes a person in; returns the person.", CreatePerson.self,
+    "people.create", "Adds a person; returns the person.", CreatePerson.self,
     writes: ["people.created"], errors: ["too_many"]
   ) { (person: CreatePerson) throws(PeopleError) in
     try people.create(name: person.name, color: person.color)
   }
   interface.command(
-    "people.rename", "Gives a person another name; returns the person.", RenamePerson.self,
+    "people.rename", "Renames a person; returns the person.", RenamePerson.self,
     writes: ["people.renamed"]
   ) { (person: RenamePerson) throws(PeopleError) in
     try people.rename(person.id, to: person.name)
   }
   interface.command(
-    "people.color", "Gives a person another colour; returns the person.", ColorPerson.self,
+    "people.color", "Sets a person's colour; returns the person.", ColorPerson.self,
     writes: ["people.colored"]
   ) { (person: ColorPerson) throws(PeopleError) in
     try people.color(person.id, try PeopleService.color(person.color))
   }
   interface.command(
-    "people.reverseName", "Turns a name round; returns the new one.", NumberedPerson.self,
+    "people.reverseName", "Reverses a name; returns the new one.", NumberedPerson.self,
     writes: ["people.renamed"]
   ) { (person: NumberedPerson) throws(PeopleError) in
     try people.reverseName(person.id)
   }
   interface.command(
-    "people.remove", "Lets a person go; returns who it was.", NumberedPerson.self,
+    "people.remove", "Removes a person; returns the person.", NumberedPerson.self,
     writes: ["people.removed"]
   ) { (person: NumberedPerson) throws(PeopleError) in
     try people.remove(person.id)

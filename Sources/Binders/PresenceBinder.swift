@@ -2,7 +2,7 @@ package import Services
 
 /// Offers the names of the online users to clients.
 package func bindPresence(_ interface: Interface, to presence: PresenceService) {
-  interface.offer("presence", "Who is here: logged in on some connection. Known while it is so.")
+  interface.offer("presence", "Who is online: users logged in on a connection.")
   interface.offerSource(
-    "presence/online", "The names of those who are here, sorted.", presence.online)
+    "presence/online", "The names of the users online, sorted.", presence.online)
 }

@@ -35,7 +35,7 @@ package func bindProtocol(
   let host = interface.host
 
   interface.query(
-    "hello", "Says who speaks and agrees on the protocol; optional, at most once.", Hello.self,
+    "hello", "Names the client and agrees on the protocol; optional, at most once.", Hello.self,
     .members(
       .init("protocol", .natural),
       .init("server", .object([.init("name", .string), .init("version", .string)])),
@@ -85,7 +85,7 @@ package func bindProtocol(
   }
 
   interface.query(
-    "stats", "What the daemon has and does, its limits, and how much of them is used.",
+    "stats", "Returns the daemon's counters, its limits and their use.",
     NoParameters.self,
     .members(
       .init("stats", Shape(of: DaemonStats.self)), .init("limits", .map(.natural)),
@@ -108,7 +108,7 @@ package func bindProtocol(
   }
 
   interface.query(
-    "describe", "What there is: all services, one, a method, or a source.", Describe.self,
+    "describe", "Describes all services, one, a method, or a source.", Describe.self,
     .either(Shape.descriptions)
   ) { interface, call, describe in
     do throws(WireError) {
@@ -136,7 +136,7 @@ private let maxClientNameBytes = 64
 
 private func greet(_ connection: Connection, _ hello: Hello) throws(WireError) {
   guard connection.clientName == nil else {
-    throw .invalidRequest("hello is said once")
+    throw .invalidRequest("hello was already sent")
   }
   guard hello.protocol?.contains(1) ?? true else {
     throw WireError(
@@ -223,5 +223,5 @@ extension Connection {
 private struct Sync: DocumentedParameters {
   let seq: UInt64?
 
-  static let docs = ["seq": "The position; left out, the last one that was given."]
+  static let docs = ["seq": "The position; left out, the last one assigned."]
 }

@@ -7,10 +7,10 @@ internal import Wire
 /// Offers durable readers, whose positions the journal keeps.
 package func bindReaders(_ interface: Interface, to service: ReadersService) {
   interface.offer(
-    ReadersService.name, "Durable readers of the events, and how far each has come.",
+    ReadersService.name, "Durable readers of events, and the position of each.",
     events: ["readers.opened", "readers.acked", "readers.forgotten"])
   interface.offerSources(
-    of: service.ledger, [.init("readers/*", "Up to where the reader has done.", .any)],
+    of: service.ledger, [.init("readers/*", "The last acknowledged position.", .any)],
     exists: { SourceName.isSource($0, of: ReadersService.name) })
   let readers = interface.commons.readers ?? LiveReaders(service)
   interface.commons.readers = readers
@@ -23,7 +23,7 @@ package func bindReaders(_ interface: Interface, to service: ReadersService) {
   }
 
   interface.query(
-    "ack", "Says that all events up to a position are done with; for a durable reader.", Ack.self,
+    "ack", "Acknowledges all events up to a position, for a durable reader.", Ack.self,
     .members(.init("sub", .handle), .init("seq", .natural), .init("unacked", .natural)),
     kind: .command
   ) { interface, call, ack in
@@ -40,7 +40,7 @@ private struct NamedReader: DocumentedParameters, SourceParameters {
 
   var source: String { "\(ReadersService.name)/\(name)" }
 
-  static let docs = ["name": "The reader, as in durable of its subscription."]
+  static let docs = ["name": "The name of the reader."]
 }
 
 private struct Ack: DocumentedParameters {

@@ -76,7 +76,7 @@ extension Interface {
     do throws(JournalFault) {
       changes = try host.lastChanges(of: Set(sources.filter(isJournaled)))
     } catch {
-      onFault("what bindings have not passed on is not known: \(error)")
+      onFault("the values that bindings have not passed on are unknown: \(error)")
     }
     // Starts all bindings first, so that a value can pass through a chain of them.
     for restored in restored { restored.binding.start(assigning: false) }

@@ -18,10 +18,10 @@ package func bindSearch(
   let rights = SearchRights(
     mayRead: role.mayRead, mayOpen: { [unowned interface] in interface.views[$0] != nil })
   func mayShow(_ hit: SearchHit) -> Bool { hit.sources.allSatisfy(role.mayRead) }
-  interface.offer("search", "Search, once or as one types, here or on the web.")
+  interface.offer("search", "Search, once or while typing, here or on the web.")
   if role.mayCall("search.find") {  // a search may query the web
     interface.offerView(
-      "search", "A search as one types; a result can be selected.", SearchArguments.self,
+      "search", "A search while typing; a result can be selected.", SearchArguments.self,
       reads: { _ in [] }
     ) { view, session, arguments in
       let model = try search.model(in: arguments.backend, where: mayShow)
@@ -32,8 +32,8 @@ package func bindSearch(
   }
   interface.query(
     "search.find",
-    "Finds what fits a term, the best first; of the best \(SearchService.maxLookedThrough) what you "
-      + "may read.", Find.self,
+    "Finds a term, best results first: those of the best \(SearchService.maxLookedThrough) that "
+      + "you may read.", Find.self,
     .value([SearchHit].self), kind: .long
   ) { interface, call, find in
     guard let call = call.later(isLong: true) else { return }
@@ -53,7 +53,7 @@ package func bindSearch(
     }
   }
   interface.query(
-    "search.backends", "What can be searched, by name; the first when none is named.",
+    "search.backends", "Lists the search backends; the first is the default.",
     NoParameters.self, .value([Backend].self)
   ) { interface, call, _ in
     interface.answer(
@@ -74,7 +74,7 @@ private struct Find: DocumentedParameters {
   static let docs = [
     "term":
       "The words, \(SearchService.maxTermBytes) bytes at most; the last one may be unfinished.",
-    "backend": "Which of search.backends; the first when left out.",
+    "backend": "One of search.backends; the first when left out.",
     "limit":
       "How many at most, 1 to \(SearchService.maxHits); \(SearchService.defaultHits) left out.",
   ]

@@ -8,7 +8,7 @@ internal import Wire
 /// Offers `get`, `set`, `wait`, `subscribe` and `unsubscribe`.
 package func bindSources(_ interface: Interface) {
   interface.query(
-    "get", "The present value of a source, or the values of all sources of a pattern.", Get.self,
+    "get", "Returns the value of a source, or of all sources of a pattern.", Get.self,
     .either(Shape.present + [.presentPattern]), direct: Get.read
   ) { interface, call, get in
     do throws(WireError) {
@@ -26,7 +26,7 @@ package func bindSources(_ interface: Interface) {
   }
 
   interface.query(
-    "subscribe", "Shows a source as it is, then every change of it; or the events of the journal.",
+    "subscribe", "Sends a source's value, then its changes; or the events of the journal.",
     Subscribe.self, .either(Shape.subscriptions)
   ) { interface, call, subscribe in
     do throws(WireError) {

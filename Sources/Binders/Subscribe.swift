@@ -25,16 +25,16 @@ struct Subscribe: DocumentedParameters {
     "source": "A source, a pattern of sources, or events.",
     "sub": "The handle: 1 to 64 of [A-Za-z0-9_.:-]; left out, the daemon gives a number.",
     "from": #"For events and mode every: "now", "start", {"after":n}, {"last":n} or {"time":"…"}."#,
-    "epoch": "The journal that `from` is a position of.",
-    "filter": "For events: types and streams, as patterns, and conditions, that are wanted.",
-    "on_gap": #"What becomes of a position that is gone: "fail", or "continue" behind the gap."#,
-    "durable": "For events: the name of a reader whose position is kept; see ack.",
+    "epoch": "The epoch of the journal that `from` refers to.",
+    "filter": "For events: patterns of types and streams, and conditions.",
+    "on_gap": #"If the position was removed: "fail", or "continue" after the gap."#,
+    "durable": "For events: the name of a durable reader; see ack.",
     "max_unacked": "For a durable reader: events sent and not acknowledged, 1000 when left out.",
-    "steal": "Whether a durable reader is taken from who holds it.",
-    "mode": #""every" shows each change, none is left out for a slow reader."#,
-    "min_interval_ms": "Milliseconds between what is shown, at least; a day at the most.",
-    "pick": "A JSON Pointer: shows that part of the value instead of all of it.",
-    "distinct": "Whether a value equal to the last one shown is not shown; true when left out.",
+    "steal": "Whether to take the reader over from its holder.",
+    "mode": #""every" sends each change; none is skipped for a slow reader."#,
+    "min_interval_ms": "Milliseconds between changes, at least; a day at most.",
+    "pick": "A JSON Pointer: sends that part of the value instead of all of it.",
+    "distinct": "Whether to skip a value equal to the last one sent; true when left out.",
   ]
 }
 
@@ -42,7 +42,7 @@ extension Interface {
   func subscribe(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
     if let epoch = subscribe.epoch, epoch != host.epoch {
       throw WireError(
-        .epochMismatch, "the position is of another journal", ["epoch": .string(host.epoch)])
+        .epochMismatch, "the position belongs to another journal", ["epoch": .string(host.epoch)])
     }
     guard let pattern = Pattern(subscribe.source) else { throw .badPattern(subscribe.source) }
     if subscribe.source == "events" {

@@ -44,7 +44,7 @@ extension Interface {
   ) throws(WireError) {
     guard subscribe.steal != true, readers.isHeld(name) else { return }
     throw WireError(
-      .alreadyExists, "somebody holds the reader '\(name)'",
+      .alreadyExists, "reader '\(name)' is in use",
       ["what": .string("reader"), "id": .string(name)])
   }
 

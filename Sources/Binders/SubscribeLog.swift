@@ -54,7 +54,7 @@ extension Interface {
   func refuseValues(_ subscribe: Subscribe) throws(WireError) {
     if let mode = subscribe.mode { throw .unusable("mode", "events have no mode", mode) }
     if subscribe.min_interval_ms != nil {
-      throw .unusable("min_interval_ms", "events are not thinned out")
+      throw .unusable("min_interval_ms", "events have no min_interval_ms")
     }
     if subscribe.distinct != nil { throw .unusable("distinct", "distinct is for state") }
     if subscribe.pick != nil { throw .unusable("pick", "pick is for values") }
@@ -106,13 +106,13 @@ extension Interface {
       throw notFound(subscribe.source)
     }
     guard sources.isJournaled(pattern) else {
-      throw .unusable("mode", "what is not journaled has no past to read each change from")
+      throw .unusable("mode", #"mode "every" needs a journaled source"#)
     }
     if subscribe.min_interval_ms != nil {
-      throw .unusable("min_interval_ms", #"mode "every" thins nothing out"#)
+      throw .unusable("min_interval_ms", #"mode "every" has no min_interval_ms"#)
     }
     if subscribe.distinct == true {
-      throw .unusable("distinct", #"mode "every" shows each change, equal or not"#)
+      throw .unusable("distinct", #"mode "every" sends each change, equal or not"#)
     }
     let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
     let part = subscribe.pick?.pointer

@@ -4,7 +4,7 @@ package import Services
 package func bindSystem(_ interface: Interface, to system: SystemService) {
   interface.offer("system", "This machine, measured every second while somebody watches.")
   interface.offerView(
-    "system", "How this machine is.",
+    "system", "The state of this machine.",
     reads: ["load", "memory", "cpu", "uptime", "disk"].map { "system/" + $0 }
   ) { view, _ in
     bindSystem(view, to: system)

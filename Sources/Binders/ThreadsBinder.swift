@@ -6,7 +6,7 @@ package import Services
 /// Offers the discussion threads to clients.
 package func bindThreads(_ interface: Interface, to threads: ThreadsService) {
   interface.offer(
-    "threads", "Discussions: threads with posts, which can be liked; each change is told alone.",
+    "threads", "Discussions: threads with posts, which can be liked; each change is sent alone.",
     events: [
       "started", "renamed", "posted", "edited", "deleted", "liked", "unliked", "removed",
     ].map { "threads.\($0)" })
@@ -24,7 +24,7 @@ package func bindThreads(_ interface: Interface, to threads: ThreadsService) {
     bindThreads(view, session, to: threads, isAnyAllowed: isAnyAllowed)
   }
   interface.offerView(
-    "thread", "A discussion, to be read and taken part in.", ThreadArguments.self,
+    "thread", "A discussion, to read and take part in.", ThreadArguments.self,
     reads: { ["threads/\($0.id)", "threads/\($0.id)/posts"] }
   ) { view, session, thread in
     try bindThread(view, session, to: threads, thread, isAnyAllowed: isAnyAllowed)
@@ -35,7 +35,7 @@ package func bindThreads(_ interface: Interface, to threads: ThreadsService) {
 
 private func offerThreadMethods(_ interface: Interface, _ threads: ThreadsService) {
   interface.command(
-    "threads.start", "Starts a thread, in the name of who is logged in; returns its number.",
+    "threads.start", "Starts a thread as the logged-in user; returns its number.",
     StartThread.self, writes: ["threads.started"], errors: asErrors + ["too_many"]
   ) { session, thread throws(ThreadsError) in
     try threads.start(
@@ -44,7 +44,7 @@ private func offerThreadMethods(_ interface: Interface, _ threads: ThreadsServic
   let isAnyAllowed = interface.role == .owner
   interface.command(
     "threads.rename",
-    "Gives a thread another name that you have started; the owner of the daemon renames any. "
+    "Renames a thread that you have started; the owner of the daemon can rename any. "
       + "Returns the name.",
     RenameThread.self, writes: ["threads.renamed"], errors: asErrors + ["not_creator"]
   ) { session, thread throws(ThreadsError) in
@@ -54,8 +54,8 @@ private func offerThreadMethods(_ interface: Interface, _ threads: ThreadsServic
   }
   interface.command(
     "threads.remove",
-    "Removes a thread that you have started; the owner of the daemon removes any. Returns how many "
-      + "posts it had.",
+    "Removes a thread that you have started; the owner of the daemon can remove any. Returns how "
+      + "many posts it had.",
     NumberedThread.self, writes: ["threads.removed"], errors: asErrors + ["not_creator"]
   ) { session, thread throws(ThreadsError) in
     try threads.remove(
@@ -73,14 +73,14 @@ private func offerThreadMethods(_ interface: Interface, _ threads: ThreadsServic
 
 private func offerPostMethods(_ interface: Interface, _ threads: ThreadsService) {
   interface.command(
-    "threads.post", "Posts something, in the name of who is logged in; returns its number.",
+    "threads.post", "Adds a post as the logged-in user; returns its number.",
     NewPost.self, writes: ["threads.posted"], errors: asErrors + ["too_many"]
   ) { session, post throws(ThreadsError) in
     try threads.post(
       post.body, to: post.thread, by: session.caller.uid, as: session.author(post.as))
   }
   interface.command(
-    "threads.edit", "Says something else in a post of one's own; returns it.", EditPost.self,
+    "threads.edit", "Changes a post of yours; returns it.", EditPost.self,
     writes: ["threads.edited"], errors: asErrors + ["not_the_author"]
   ) { session, post throws(ThreadsError) in
     try threads.edit(
@@ -88,20 +88,20 @@ private func offerPostMethods(_ interface: Interface, _ threads: ThreadsService)
       as: session.author(post.as))
   }
   interface.command(
-    "threads.delete", "Deletes a post of one's own; returns what it said.", OwnPost.self,
+    "threads.delete", "Deletes a post of yours; returns its text.", OwnPost.self,
     writes: ["threads.deleted"], errors: asErrors + ["not_the_author"]
   ) { session, post throws(ThreadsError) in
     try threads.delete(
       post.post, of: post.thread, by: session.caller.uid, as: session.author(post.as))
   }
   interface.command(
-    "threads.like", "Likes a post, once; returns how many do.", NamedPost.self,
+    "threads.like", "Likes a post, once; returns how many likes it has.", NamedPost.self,
     writes: ["threads.liked"]
   ) { [unowned interface] (post: NamedPost) throws(ThreadsError) in
     try threads.like(post.post, of: post.thread, by: interface.caller.uid)
   }
   interface.command(
-    "threads.unlike", "Likes a post no more; returns how many do.", NamedPost.self,
+    "threads.unlike", "Removes your like of a post; returns how many it has.", NamedPost.self,
     writes: ["threads.unliked"]
   ) { [unowned interface] (post: NamedPost) throws(ThreadsError) in
     try threads.unlike(post.post, of: post.thread, by: interface.caller.uid)

@@ -7,9 +7,8 @@ internal import Signals
 package func bindUsers(_ interface: Interface, to users: UsersService) {
   interface.offer(
     "users",
-    "The people who use the services: who they are, their profiles and friends. A name belongs to "
-      + "the user of this machine who claims it first, that of an account to its user; from elsewhere one "
-      + "logs in with a token.",
+    "The users of the services, their profiles and friends. A name belongs to the machine user who "
+      + "claims it first, an account name to its account. From elsewhere, log in with a token.",
     events: [
       "users.registered", "users.edited", "users.befriended", "users.unfriended",
       "users.tokenIssued", "users.tokensRevoked",
@@ -21,13 +20,13 @@ package func bindUsers(_ interface: Interface, to users: UsersService) {
   bindLogin(interface, to: users)
   bindProfiles(interface, to: users)
   interface.offerView(
-    "profile", "Your profile: what it says, your friends, and the way out.", As.self
+    "profile", "Your profile and friends; also logs you out.", As.self
   ) { view, session, who in
     let user = try session.userSession(as: who.as)
     bindProfile(view, user)
     view.isFor(user, in: session)
   }
-  interface.offerView("friends", "Your friends, and who of them is here.", As.self) {
+  interface.offerView("friends", "Your friends, and which of them are online.", As.self) {
     view, session, who in
     let user = try session.userSession(as: who.as)
     bindFriends(view, user)
@@ -38,8 +37,8 @@ package func bindUsers(_ interface: Interface, to users: UsersService) {
 private func bindLogin(_ interface: Interface, to users: UsersService) {
   interface.unkeptCommand(
     "users.login",
-    "Logs this connection in: under a name, yours from now on if it is free, or with "
-      + "a token; returns the name.",
+    "Logs this connection in, with a token or a name; a free name becomes yours. "
+      + "Returns the name.",
     Login.self, writes: ["users.registered"], errors: ["name_taken", "bad_token", "too_many"]
   ) { session, login throws(UsersError) in
     switch (login.name, login.token) {
@@ -49,17 +48,17 @@ private func bindLogin(_ interface: Interface, to users: UsersService) {
     }
   }
   interface.unkeptCommand(
-    "users.logout", "Logs this connection out; returns whether somebody was logged in.",
+    "users.logout", "Logs this connection out; returns whether it was logged in.",
     NoParameters.self, writes: []
   ) { session, _ throws(UsersError) in session.logOut() }
   interface.unkeptCommand(
-    "users.token", "Makes a token to log in with from elsewhere; it is shown now and never again.",
+    "users.token", "Creates a token to log in with from elsewhere; it is shown only once.",
     As.self, writes: ["users.tokenIssued"], errors: asErrors + ["too_many"]
   ) { session, who throws(UsersError) in
     try session.issueToken(as: who.as)
   }
   interface.command(
-    "users.revoke", "Takes all your tokens away, and logs out who has used them; returns how many.",
+    "users.revoke", "Revokes all your tokens and ends their logins; returns how many.",
     As.self, writes: ["users.tokensRevoked"], errors: asErrors
   ) { session, who throws(UsersError) in
     try users.revokeTokens(of: session.actor(as: who.as))
@@ -68,14 +67,14 @@ private func bindLogin(_ interface: Interface, to users: UsersService) {
 
 private func bindProfiles(_ interface: Interface, to users: UsersService) {
   interface.command(
-    "users.edit", "Changes your profile; what is left out stays. Returns the profile.",
+    "users.edit", "Changes your profile; omitted members stay. Returns the profile.",
     EditUser.self, writes: ["users.edited"], errors: asErrors
   ) { session, edit throws(UsersError) in
     let name = try session.actor(as: edit.as)
     return Profile(try users.edit(name, fullName: edit.fullName, about: edit.about))
   }
   interface.command(
-    "users.addFriend", "Makes somebody your friend; returns whether they were not before.",
+    "users.addFriend", "Adds a friend; returns whether they were not one before.",
     Friend.self, writes: ["users.befriended"], errors: asErrors + ["oneself"]
   ) { [unowned interface] session, friend throws(UsersError) in
     let name = try session.actor(as: friend.as)
@@ -83,13 +82,13 @@ private func bindProfiles(_ interface: Interface, to users: UsersService) {
     return try users.befriend(friend.name, of: name)
   }
   interface.command(
-    "users.removeFriend", "Ends that somebody is your friend; returns whether they were.",
+    "users.removeFriend", "Removes a friend; returns whether they were one.",
     Friend.self, writes: ["users.unfriended"], errors: asErrors
   ) { session, friend throws(UsersError) in
     try users.unfriend(friend.name, of: session.actor(as: friend.as))
   }
   interface.query(
-    "users.whoami", "As whom this connection is logged in, and the names that are yours.",
+    "users.whoami", "Returns the name this connection is logged in as, and your names.",
     NoParameters.self, .value(Who.self)
   ) { interface, call, _ in
     let session = interface.session(of: call.connection)
@@ -101,7 +100,7 @@ private func bindProfiles(_ interface: Interface, to users: UsersService) {
 }
 
 /// The documentation of the parameter `as`.
-package let asDoc = "A name of yours, where nobody is logged in; left out: who is logged in."
+package let asDoc = "One of your names; left out: the one you are logged in as."
 
 /// The reasons for which a call with the parameter `as` may be rejected.
 package let asErrors = ["not_logged_in", "logged_in", "name_taken"]
@@ -118,7 +117,7 @@ private struct Login: DocumentedParameters {
 
   static let docs = [
     "name": "1 to 32 of a-z 0-9 _ - with a letter first.",
-    "token": "What users.token has answered.",
+    "token": "The result of users.token.",
   ]
 }
 
@@ -128,7 +127,7 @@ private struct EditUser: DocumentedParameters {
   let `as`: String?
 
   static let docs = [
-    "fullName": "As others are to call you, 64 bytes at most.", "about": "400 bytes at most.",
+    "fullName": "Your full name, 64 bytes at most.", "about": "400 bytes at most.",
     "as": asDoc,
   ]
 }

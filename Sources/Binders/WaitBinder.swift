@@ -8,7 +8,7 @@ internal import Wire
 /// Offers `wait`, which waits for a value without polling.
 func bindWait(_ interface: Interface) {
   interface.query(
-    "wait", "Answers with the value of a source as soon as a condition holds for it.", Wait.self,
+    "wait", "Answers with the value of a source as soon as it meets a condition.", Wait.self,
     .either(Shape.present), kind: .late
   ) { interface, call, wait in
     do throws(WireError) {
@@ -29,9 +29,9 @@ private struct Wait: DocumentedParameters {
 
   static let docs = [
     "source": "The source, for example cells/lamp.",
-    "path": "A JSON Pointer: what stands there is looked at instead of all of the value.",
+    "path": "A JSON Pointer to the part of the value to compare.",
     "op": "== != < <= > >= in exists prefix; left out, == with a value and exists without.",
-    "value": "What is compared with.",
+    "value": "The value to compare with.",
   ]
 
   private enum CodingKeys: CodingKey {

@@ -7,7 +7,7 @@ internal import Wire
 /// Offers `whoami`: the client's identity and its rights.
 func bindWhoAmI(_ interface: Interface, _ server: ServerInfo) {
   interface.query(
-    "whoami", "Who the client is, as the kernel knows it, and what it may call, read and set.",
+    "whoami", "Returns the client's identity and what it may call, read and set.",
     NoParameters.self,
     .object(
       PeerIdentity.shape + [

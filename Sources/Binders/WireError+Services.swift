@@ -55,7 +55,7 @@ extension WireError {
   static func reused(_ seq: UInt64?) -> WireError {
     var data = JSONObject()
     if let seq { data["seq"] = .number(JSONNumber(seq)) }
-    return WireError(.cmdReused, "this cmd belonged to another call", data)
+    return WireError(.cmdReused, "this cmd was used for another call", data)
   }
 
   /// Returns the error for a position after the end of the journal.

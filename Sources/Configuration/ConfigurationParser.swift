@@ -32,7 +32,7 @@ struct ConfigurationParser {
     // file may have been truncated by mistake, or is still being written.
     guard !text.json.isEmpty else {
       throw ConfigurationFaults([
-        reader.fault(at: 0, "there is no setting; write {} if the defaults are meant")
+        reader.fault(at: 0, "the file has no settings; write {} for the defaults")
       ])
     }
     do throws(JSONFault) {

@@ -56,7 +56,7 @@ final class ConfigurationReader {
           guess.map { "did you mean '\($0)'?" } ?? "it has \(known.joined(separator: ", "))"
         note(at: member.offset, "\(name) has no member '\(member.name.prefix(40))'; \(rest)")
       } else if byName[member.name] != nil {
-        note(at: member.offset, "'\(member.name)' stands twice in \(name)")
+        note(at: member.offset, "'\(member.name)' occurs twice in \(name)")
       } else {
         byName[member.name] = member.value
       }
@@ -80,7 +80,7 @@ final class ConfigurationReader {
       return nil
     }
     guard !string.isEmpty, !string.utf8.contains(0) else {
-      note(at: node.offset, "\(name) is not empty and holds no NUL")
+      note(at: node.offset, "\(name) must not be empty or contain NUL")
       return nil
     }
     return string

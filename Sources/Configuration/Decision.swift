@@ -35,7 +35,7 @@ extension Roles {
   /// Checks whether a client may perform an operation.
   package func decision(on request: AccessRequest, by peer: Peer, owner: UInt32) -> Decision {
     guard let entry = entry(for: peer, owner: owner) else {
-      return Decision(false, nil, "it has none of the roles, and may not connect")
+      return Decision(false, nil, "it has no role and may not connect")
     }
     let role = entry.role
     if role == .owner {
@@ -52,7 +52,7 @@ extension Roles {
         return Decision(true, role.name, "every client may call it")
       }
       if role.methods.verdict(on: method) == .unnamed, Role.boundBySources.contains(method) {
-        return Decision(true, role.name, "it does what 'read' and 'write' allow")
+        return Decision(true, role.name, "'read' and 'write' decide what it may do")
       }
       return entry.decision(on: method, role.methods, "methods")
     }

@@ -25,7 +25,7 @@ struct RoleParser {
       let name = entries[i]?.role.name
     else { return }
     for node in nodes[(i + 1)...] {
-      reader.warn(at: node.offset, "nobody gets this role: '\(name)' before it is for everybody")
+      reader.warn(at: node.offset, "this role is never used: '\(name)' before it is for everybody")
     }
   }
 
@@ -123,7 +123,7 @@ struct RoleParser {
     }
     guard let name = reader.string(node, "a \(what)") else { return nil }
     if let number = lookUp(name) { return number }
-    reader.warn(at: node.offset, "there is no \(what) '\(name.prefix(64))': nobody is meant")
+    reader.warn(at: node.offset, "there is no \(what) '\(name.prefix(64))'; it matches nobody")
     return nil
   }
 }

@@ -20,7 +20,7 @@ extension Configuration {
             ConfigurationFault(
               file: file, line: line, column: 1,
               message: "role '\(role.name)' may not read all of \(pattern), and so not \(source),"
-                + " which tells of all of them"))
+                + " which summarizes them"))
           var read = role.read
           read.deny.append(Rule(summary, line: line))
           let narrowed = Role(

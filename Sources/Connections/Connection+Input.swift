@@ -144,7 +144,7 @@ extension Connection {
     hub.requests += 1
     let call = Call(connection: self, id: request.id, batch: batch, index: index)
     guard let onRequest else {
-      call.refuse(WireError(.internalError, "nobody answers here"))
+      call.refuse(WireError(.internalError, "requests are not handled here"))
       return .done
     }
     runningBatch = batch

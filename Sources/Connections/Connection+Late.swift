@@ -106,7 +106,7 @@ extension Connection {
 extension WireError {
   fileprivate static func shuttingDown(reconnectMilliseconds: Int) -> WireError {
     WireError(
-      .shuttingDown, "the daemon is about to end",
+      .shuttingDown, "the daemon is shutting down",
       ["reconnect_ms": .number(JSONNumber(reconnectMilliseconds))])
   }
 }

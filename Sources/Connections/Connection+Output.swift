@@ -245,6 +245,6 @@ extension WireError {
     var data: JSONObject = ["size": .number(JSONNumber(size))]
     data.add(.lineOut, max: max)
     return WireError(
-      .resultTooLarge, "\(what) has \(size) bytes or more, this client takes \(max) a line", data)
+      .resultTooLarge, "\(what) has \(size) bytes or more; this client takes \(max) per line", data)
   }
 }

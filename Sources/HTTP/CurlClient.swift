@@ -93,11 +93,11 @@ package final class CurlClient: WebClient {
   // MARK: Transfers
 
   private func open() throws(WebError) {
-    guard !isClosed else { throw .unavailable(reason: "nothing is fetched any more") }
+    guard !isClosed else { throw .unavailable(reason: "the HTTP client is closed") }
     guard mayConnect() else {
       throw .unavailable(
-        reason: "the daemon may not use the network; an administrator lets it with network.conf of"
-          + " its documentation (share/doc/binderd), as a drop-in of binderd.service")
+        reason: "the daemon may not use the network; to allow it, install network.conf from its"
+          + " documentation (share/doc/binderd) as a drop-in of binderd.service")
     }
     guard multi == nil else { return }
     if let fault = ccurl_load() { throw .unavailable(reason: String(cString: fault)) }
@@ -118,7 +118,7 @@ package final class CurlClient: WebClient {
     while let multi, !isClosed, running.count < limits.transfers, !waiting.isEmpty {
       let transfer = waiting.removeFirst()
       guard ccurl_multi_add(multi, transfer.easy) == CURLM_OK else {
-        transfer.end(.failure(.unavailable(reason: "the transfer cannot be begun")))
+        transfer.end(.failure(.unavailable(reason: "the transfer cannot be started")))
         continue
       }
       running[transfer.easy] = transfer

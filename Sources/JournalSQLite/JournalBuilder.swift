@@ -51,7 +51,7 @@ package final class JournalBuilder {
       )
     }
     guard isForced || access(path, F_OK) != 0 else {
-      throw .unavailable(detail: "\(path): there is a file already; --force replaces it")
+      throw .unavailable(detail: "\(path) exists; use --force to replace it")
     }
     Self.removeFiles(of: partial)
     // Only the owner may read the content.

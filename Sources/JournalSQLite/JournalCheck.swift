@@ -35,7 +35,7 @@ package struct JournalCheck {
   package func run(onPage: (UInt64) -> Void = { _ in }) throws(JournalError) -> Report {
     var report = Report(epoch: files.epoch, first: files.first, last: files.last)
     if files.lostEvents > 0 {
-      report.damages.append("\(files.lostEvents) acknowledged events after \(files.last) are gone")
+      report.damages.append("\(files.lostEvents) acknowledged events after \(files.last) are lost")
     }
     var position = files.first - 1
     while position < files.last, report.damages.count < Self.maxDamages {

@@ -142,7 +142,7 @@ final class JournalFiles {
   /// Throws ``JournalError/locked(owner:)`` if a process began to write the journal meanwhile.
   func checkIsStill() throws(JournalError) {
     guard let still, FileStamp(ofStill: path) != still else { return }
-    throw .locked(owner: "a daemon that has begun meanwhile; try it again")
+    throw .locked(owner: "a daemon that has just started; try again")
   }
 
   private static func failure(_ error: SQLiteError, _ path: String) -> JournalError {
@@ -165,7 +165,7 @@ final class JournalFiles {
     if lock.mark > 0 {
       reasons.append("\(path).lock says that \(lock.mark) events were acknowledged")
     } else if lock.isDamaged {
-      reasons.append("\(path).lock is damaged, so that there may have been events")
+      reasons.append("\(path).lock is damaged, so there may have been events")
     }
     let log = JournalLog(of: path)
     // During creation the first page is in the file before there is a log.
@@ -176,7 +176,7 @@ final class JournalFiles {
     let restore = "binderd --restore FILE" + (access(path, F_OK) == 0 ? " --force" : "")
     throw .unavailable(
       detail: "\(path) is missing or empty, but \(reasons.joined(separator: ", and ")): "
-        + "bring the file back, or restore a backup with '\(restore)'; to begin with an "
+        + "bring the file back, or restore a backup with '\(restore)'; to start with an "
         + "empty journal, move \(path).lock and \(path)-wal away")
   }
 

@@ -121,7 +121,7 @@ final class JournalLock {
       return
     }
     guard errno == EWOULDBLOCK else { return }
-    throw .locked(owner: "another process, by another name of the file")
+    throw .locked(owner: "another process, under another file name")
   }
 
   // MARK: Writing
@@ -185,7 +185,7 @@ final class JournalLock {
     var content = Content(isEmpty: false, session: session(in: text))
     let mark = number(at: textSize)
     if count == size, number(at: textSize + 8) != ~mark {
-      content.fault = "its lock file does not say how far it was acknowledged"
+      content.fault = "its lock file has no acknowledged position"
       content.isDamaged = !isUnused
     } else {
       content.mark = mark

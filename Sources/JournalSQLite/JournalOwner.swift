@@ -39,7 +39,7 @@ package enum JournalOwner {
       // A wrong group alone is no failure, because the owner can open the file.
       guard status.st_uid != geteuid() else { continue }
       throw .unavailable(
-        detail: "\(path) is to belong to \(user(status.st_uid)): do this as root, or as that user")
+        detail: "\(path) must belong to \(user(status.st_uid)): do this as root or as that user")
     }
     guard chmod(file, mode) == 0 else { throw failure(file) }
   }

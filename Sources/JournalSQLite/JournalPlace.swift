@@ -27,7 +27,7 @@ package final class JournalPlace {
           "\(path): there is no directory \(directory == "/" ? "/" : String(directory.dropLast()))")
     }
     if let source, Self.isPart(path, of: source) {
-      throw .unavailable(detail: "\(path) belongs to the journal that is read, \(source)")
+      throw .unavailable(detail: "\(path) is part of the source journal, \(source)")
     }
     for name in Set([path, JournalPath.resolved(path)]).sorted() {
       do throws(JournalError) {

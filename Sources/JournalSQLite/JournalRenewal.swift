@@ -33,13 +33,13 @@ extension JournalRenewal: CustomStringConvertible {
     switch self {
     case .lostEvents(let count, let log):
       "the journal has lost \(count) acknowledged events"
-        + (log.map { "; what is left of them is kept in \($0)" } ?? "")
-    case .copy: "the journal is a copy, or was moved to here"
+        + (log.map { "; the remains are kept in \($0)" } ?? "")
+    case .copy: "the journal was copied or moved here"
     case .unknownEnd(let reason):
-      "\(reason), so that acknowledged events of the journal may be gone"
+      "\(reason), so acknowledged events of the journal may be lost"
     case .otherBoot(let durability):
       "the machine went down while the journal was written with durability \(durability), "
-        + "so that acknowledged events may be gone"
+        + "so acknowledged events may be lost"
     }
   }
 }

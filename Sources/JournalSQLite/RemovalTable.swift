@@ -50,7 +50,7 @@ final class RemovalTable {
     stretch.kept = try rows(stretch.first, stretch.last) - Int64(removal.count)
     for run in removal.runs { try events.remove(run) }
     guard try rows(stretch.first, stretch.last) == stretch.kept else {
-      throw SQLiteError(damage: "events \(removal.first) to \(removal.last) are not all there")
+      throw SQLiteError(damage: "events of \(removal.first) to \(removal.last) are missing")
     }
     for (service, last) in removal.services {
       stretch.services.insert(service[...])
@@ -82,7 +82,7 @@ final class RemovalTable {
     for old in found where isJoined(old, removal) {
       guard try rows(old.first, old.last) == old.kept else {
         throw SQLiteError(
-          damage: "of events \(old.first) to \(old.last) \(old.kept) should be there")
+          damage: "events \(old.first) to \(old.last): \(old.kept) should exist")
       }
       whole.first = min(whole.first, old.first)
       whole.last = max(whole.last, old.last)
@@ -203,13 +203,13 @@ final class RemovalIndex {
       let (from, to) = (max(first, stretches.int64(0)), stretches.int64(1))
       let (wanted, found) = (stretches.int64(2), stretches.int64(3))
       guard stretches.int64(0) > end, from <= to, to <= last, 0...to - from + 1 ~= wanted else {
-        damages.append("what is said of events \(stretches.int64(0)) to \(to) cannot be")
+        damages.append("the removal of events \(stretches.int64(0)) to \(to) is invalid")
         continue
       }
       end = to
       count += to - from + 1 - wanted
       guard wanted != found else { continue }
-      damages.append("of events \(from) to \(to) \(wanted) are kept, \(found) are there")
+      damages.append("events \(from) to \(to): \(wanted) should exist, \(found) do")
     }
     return (UInt64(max(0, count)), damages)
   }

@@ -32,7 +32,7 @@ struct SQLiteError: Error, Equatable {
   ///
   /// - Throws: Damage if it is negative.
   static func position(_ value: Int64) throws(SQLiteError) -> UInt64 {
-    guard value >= 0 else { throw SQLiteError(damage: "\(value) is no position") }
+    guard value >= 0 else { throw SQLiteError(damage: "\(value) is not a position") }
     return UInt64(value)
   }
 

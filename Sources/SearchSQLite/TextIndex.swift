@@ -7,7 +7,7 @@ package import Signals
 /// The first search creates it. From then on it follows the durable changes of the services.
 package final class TextIndex: SearchBackend {
   package let name = "local"
-  package let doc = "What was said here."
+  package let doc = "Messages, posts and names on this daemon."
 
   private let corpora: [SearchCorpus]
   private let loop: Loop
@@ -32,7 +32,7 @@ package final class TextIndex: SearchBackend {
   package func find(_ term: String, limit: Int) -> Signal<[SearchHit], SearchError> {
     Signal { [self] observer in
       guard let thread = runningThread() else {
-        observer.fail(.failed("there is no thread for it"))
+        observer.fail(.failed("no thread can be started"))
         return NonDisposable.instance
       }
       return thread.find(term, limit: limit) { [corpora] found in

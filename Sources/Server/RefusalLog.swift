@@ -95,7 +95,7 @@ package final class RefusalLog {
     }
     for (uid, rest) in rest {
       let who = uid == UInt32.max ? "other users" : "uid \(uid) pid \(rest.pid) and before"
-      log("refused \(who): \(rest.count) more were not written")
+      log("refused \(who): \(rest.count) more were not logged")
     }
     rest = [:]
   }

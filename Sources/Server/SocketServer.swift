@@ -95,7 +95,7 @@ package final class SocketServer {
 
   /// Returns the closing line for a client that finds no free file descriptor.
   private func farewell() -> [UInt8] {
-    logRefusal("no descriptor is left, a client was refused")
+    logRefusal("no file descriptor is left; a client was refused")
     return hub.closingLine(.tooManyConnections)
   }
 

@@ -125,7 +125,7 @@ final class StateFold<State: ServiceState>: Fold {
         detail: "it is \(record.type), and this program knows \(name) up to version \(known)")
     case .event(let kind, _) where State.Event.kinds.contains(kind):
       return .corrupt(
-        seq: record.seq, detail: "\(record.type) in \(record.stream): its data lacks what it says")
+        seq: record.seq, detail: "\(record.type) in \(record.stream): its data is invalid")
     case .event where State.unknownEvents == .refused:
       return .notUnderstood(
         seq: record.seq, detail: "this program does not know \(record.type), which \(service) needs"

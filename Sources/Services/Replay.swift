@@ -61,7 +61,7 @@ final class Replay {
       throw .notUnderstood(seq: removed, detail: "it was removed, and \(reason)")
     }
     throw .corrupt(
-      seq: removed, detail: "it was removed, and no snapshot of \(service) after it reads back")
+      seq: removed, detail: "it was removed, and no snapshot of \(service) after it can be read")
   }
 
   /// Replays the records after the snapshots.

@@ -187,9 +187,9 @@ package final class ServiceHost {
     ledgers.flatMap { ledger in
       let unknown = ledger.unknown()
       return unknown.counts.sorted { $0.key < $1.key }.map { type, count in
-        "\(ledger.service) goes on without \(count) events of the type \(type), which this program "
-          + "does not know: from event \(unknown.first ?? 0) on no snapshots are kept of it, and "
-          + "none of its events is removed"
+        "\(ledger.service) ignores \(count) events of the type \(type), which this program does "
+          + "not know: from event \(unknown.first ?? 0) on, it keeps no snapshots and removes no "
+          + "events"
       }
     }
   }
@@ -204,8 +204,8 @@ package final class ServiceHost {
       if !known.contains(service) { counts[service, default: 0] &+= head.version }
     }
     return counts.sorted { $0.key < $1.key }.map { service, count in
-      "the daemon goes on without \(count) events of the service '\(service)', which this program "
-        + "does not have: they are kept"
+      "the daemon ignores \(count) events of the service '\(service)', which this program does not "
+        + "have, and keeps them"
     }
   }
 

@@ -51,7 +51,7 @@ struct Beginning {
         unread = (
           snapshot,
           isKnown
-            ? "the snapshot of \(snapshot.service) at \(snapshot.seq) does not read back"
+            ? "the snapshot of \(snapshot.service) at \(snapshot.seq) cannot be read"
             : "\(snapshot.service) has a snapshot of form \(snapshot.schema), "
               + "this program reads \(form)"
         )

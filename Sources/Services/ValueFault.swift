@@ -31,7 +31,7 @@ package enum ValueFault: Equatable, Sendable {
   package var expected: String {
     switch self {
     case .tooLong: "at most \(Self.maxBytes) bytes"
-    case .tooDeep: "at most \(Self.maxDepth) arrays and objects in each other"
+    case .tooDeep: "at most \(Self.maxDepth) nested arrays and objects"
     }
   }
 }

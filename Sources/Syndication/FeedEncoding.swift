@@ -79,13 +79,13 @@ enum FeedEncoding {
     guard !isUTF8(name) else { return text }
     let shown = String((name.asLine ?? "").prefix(40))
     guard let known = systemName(name), let converter = Converter(from: known) else {
-      throw FeedTextFault(line: 1, "the encoding '\(shown)' is not known here")
+      throw FeedTextFault(line: 1, "unknown encoding '\(shown)'")
     }
     var decoded: [UInt8] = []
     let count = converter.convert(text, to: &decoded)
     guard count == text.count else {
       let line = 1 + text.prefix(count).count { $0 == UInt8(ascii: "\n") }
-      throw FeedTextFault(line: line, "this is not \(shown)")
+      throw FeedTextFault(line: line, "the text is not \(shown)")
     }
     return decoded[...]
   }

@@ -21,14 +21,14 @@ package enum FeedText {
   package static func parse(
     _ page: FeedPage, while isWanted: () -> Bool = { true }
   ) throws(FeedTextFault) -> FeedDocument {
-    guard isWanted() else { throw FeedTextFault(line: 1, "it was given up") }
+    guard isWanted() else { throw FeedTextFault(line: 1, "parsing was cancelled") }
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let text = page.text.starts(with: mark) ? page.text.dropFirst(mark.count) : page.text[...]
     switch text.first(where: { $0 > 0x20 }) {
     case UInt8(ascii: "{"): return try JSONFeed.parse(Array(text), at: page.url)
     // Includes texts that are not UTF-8, such as UTF-16; the parser detects them.
     case _?: return try XMLFeed.parse(page, while: isWanted)
-    case nil: throw FeedTextFault(line: 1, "there is nothing")
+    case nil: throw FeedTextFault(line: 1, "the document is empty")
     }
   }
 }

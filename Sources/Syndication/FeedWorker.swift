@@ -51,7 +51,7 @@ package final class FeedWorker: FeedReader {
           waiting[id] = nil
         }
       } catch {
-        observer.fail(FeedTextFault(line: 1, "it cannot be read here: \(error)"))
+        observer.fail(FeedTextFault(line: 1, "the document cannot be read: \(error)"))
         return NonDisposable.instance
       }
     }

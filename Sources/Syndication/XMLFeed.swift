@@ -102,8 +102,8 @@ enum XMLFeed {
 
     func begin(_ name: String, _ attributes: [String: String]) {
       depth += 1
-      guard isWanted() else { return stop("it was given up") }
-      guard depth <= maxDepth else { return stop("more than \(maxDepth) elements in each other") }
+      guard isWanted() else { return stop("parsing was cancelled") }
+      guard depth <= maxDepth else { return stop("elements nested more than \(maxDepth) deep") }
       guard depth > 1 || FeedGrammar.roots.contains(name) else {
         return stop("neither RSS nor Atom")
       }

@@ -50,7 +50,7 @@ public enum ErrorName: String, CaseIterable, Sendable {
     case .parseError:
       Row(-32700, false, ["offset", "why"], ["limit", "max"], "the line is not JSON")
     case .invalidRequest:
-      Row(-32600, false, ["why"], ["limit", "max"], "the line is JSON, but no request")
+      Row(-32600, false, ["why"], ["limit", "max"], "the line is JSON, but not a request")
     case .methodNotFound:
       Row(-32601, false, ["method"], ["did_you_mean"], "there is no such method")
     case .invalidParams:
@@ -60,19 +60,19 @@ public enum ErrorName: String, CaseIterable, Sendable {
     case .internalError:
       Row(-32603, false, ["ref"], "binderd has a fault; the log has the detail under `ref`")
     case .overloaded:
-      Row(-32000, true, ["limit", "max"], "the daemon has too much to do")
+      Row(-32000, true, ["limit", "max"], "the daemon is overloaded")
     case .lineTooLong:
       Row(-32001, false, ["limit", "max"], "the line is longer than allowed")
     case .batchTooLarge:
       Row(-32002, false, ["limit", "max"], "the batch has more requests than allowed")
     case .limitReached:
-      Row(-32003, true, ["limit", "max"], "the connection has as many as it may")
+      Row(-32003, true, ["limit", "max"], "a limit of the connection is reached")
     case .permissionDenied:
       Row(-32004, false, ["need"], "the peer may not do this")
     case .unsupported:
       Row(-32005, false, ["supported"], "this is not offered here")
     case .shuttingDown:
-      Row(-32006, true, ["reconnect_ms"], "the daemon is about to end")
+      Row(-32006, true, ["reconnect_ms"], "the daemon is shutting down")
     case .readOnly:
       Row(-32007, true, ["reason", "outcome"], "the journal takes no writes")
     case .timeout:
@@ -82,21 +82,21 @@ public enum ErrorName: String, CaseIterable, Sendable {
     case .resultTooLarge:
       Row(-32010, false, ["size", "limit", "max"], "the answer is longer than a line may be")
     case .rejected:
-      Row(1000, false, ["reason"], ["faults"], "the service says no, by the rule in `reason`")
+      Row(1000, false, ["reason"], ["faults"], "a rule of the service forbids it; see `reason`")
     case .notFound:
       Row(1001, false, ["what", "id"], ["did_you_mean"], "there is no such thing")
     case .alreadyExists:
       Row(1002, false, ["what", "id"], "there is such a thing already")
     case .conflict:
-      Row(1003, true, ["stream", "expected", "actual"], "a stream has moved on")
+      Row(1003, true, ["stream", "expected", "actual"], "a stream is at another version")
     case .cmdReused:
-      Row(1004, false, [], ["seq"], "this `cmd` belonged to another call")
+      Row(1004, false, [], ["seq"], "this `cmd` was used for another call")
     case .seqExpired:
       Row(1005, false, ["first", "last"], "the journal begins after this position")
     case .seqFuture:
       Row(1006, false, ["last"], "the journal ends before this position")
     case .epochMismatch:
-      Row(1007, false, ["epoch"], "the position is of another journal")
+      Row(1007, false, ["epoch"], "the position belongs to another journal")
     case .notBindable:
       Row(1008, false, ["side", "why"], "these ends cannot be bound")
     case .bindingCycle:

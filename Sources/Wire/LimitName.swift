@@ -51,7 +51,7 @@ public enum LimitName: String, CaseIterable, Sendable {
     case .lineOutMax:
       Row(\.lineOutMax, 1024...Self.most, "bytes of a line that a client may ask for in hello")
     case .flood: Row(\.flood, 0...Self.most, "bytes of a line over line_in that are dropped")
-    case .depth: Row(nil, JSONLimits.depth...JSONLimits.depth, "arrays and objects in each other")
+    case .depth: Row(nil, JSONLimits.depth...JSONLimits.depth, "nested arrays and objects")
     case .members: Row(nil, JSONLimits.members...JSONLimits.members, "members of an object")
     case .batch: Row(\.batch, 1...Self.many, "requests of a batch")
     case .atomic: Row(\.atomic, 1...Self.many, "calls of an atomic")
@@ -61,18 +61,18 @@ public enum LimitName: String, CaseIterable, Sendable {
     case .filterCost: Row(\.filterCost, 1...Self.many, "patterns, conditions, values of a filter")
     case .inFlight: Row(\.inFlight, 1...Self.many, "async calls of a connection in flight")
     case .allInFlight: Row(\.allInFlight, 1...Self.most, "async calls of all clients in flight")
-    case .held: Row(\.held, 1...Self.many, "answers of a connection that wait for the disk")
+    case .held: Row(\.held, 1...Self.many, "answers of a connection waiting for the disk")
     case .outputSoft:
-      Row(\.outputSoft, 1024...Self.most, "bytes that wait for a client before it is read no more")
+      Row(\.outputSoft, 1024...Self.most, "bytes queued for a client before its input pauses")
     case .outputHard:
-      Row(\.outputHard, 1024...Self.most, "bytes that wait for a client before it is hung up on")
+      Row(\.outputHard, 1024...Self.most, "bytes queued for a client before it is disconnected")
     case .bufferedPerUser:
       Row(\.bufferedPerUser, 1 << 16...1 << 40, "bytes that are held for all clients of one user")
     case .state: Row(\.state, 1 << 20...1 << 40, "bytes of state")
     case .statePerUser: Row(\.statePerUser, 1 << 20...1 << 40, "bytes of state of one user")
     case .connections: Row(\.connections, 1...1_000_000, "clients at a time")
     case .connectionsPerUser: Row(\.connectionsPerUser, 1...1_000_000, "clients of one user")
-    case .partialLine: Row(\.partialLineMilliseconds, 10...Self.day, "a line from begin to end")
+    case .partialLine: Row(\.partialLineMilliseconds, 10...Self.day, "a line from start to end")
     case .stall: Row(\.stallMilliseconds, 10...Self.day, "a client that takes no output")
     case .call: Row(\.callMilliseconds, 1...Self.day, "a method that is not async")
     case .badLines: Row(\.badLines, 1...Self.many, "bad lines in a row")

@@ -187,14 +187,14 @@ struct RequestMembers {
     case .object: "a request is an object"
     case .method: "a request has a member 'method'"
     case .methodString: "'method' is a string"
-    case .methodOnce: "'method' stands twice"
+    case .methodOnce: "'method' occurs twice"
     case .id: "'id' is a string, a number or null"
-    case .idOnce: "'id' stands twice"
+    case .idOnce: "'id' occurs twice"
     case .idLength: "'id' has at most \(limits.idBytes) bytes"
     case .params: "'params' is an object or an array"
-    case .paramsOnce: "'params' stands twice"
+    case .paramsOnce: "'params' occurs twice"
     case .version: #"'jsonrpc' is "2.0""#
-    case .versionOnce: "'jsonrpc' stands twice"
+    case .versionOnce: "'jsonrpc' occurs twice"
     case .unknown:
       "unknown member '\(unknown.map { JSONScanner(line).text($0).prefix(64) } ?? "")'"
     }

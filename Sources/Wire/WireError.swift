@@ -89,7 +89,7 @@ extension WireError {
   public init(_ error: JSONDecodingError) {
     let message =
       switch (error.expected, error.got) {
-      case ("no such member", _): "there is no parameter \(error.path.dropFirst())"
+      case ("no such member", _): "unknown parameter '\(error.path.dropFirst())'"
       case (let expected, "nothing"): "\(expected) is missing at \(error.path)"
       default: "\(error)"
       }
@@ -121,8 +121,8 @@ extension WireError {
   public static func timeout(after milliseconds: Int, mayBeDone: Bool) -> WireError {
     WireError(
       .timeout,
-      "the call has not come to its end within \(milliseconds) ms"
-        + (mayBeDone ? "; whether it will is unknown" : "; nothing was done"),
+      "the call did not end within \(milliseconds) ms"
+        + (mayBeDone ? "; it may still take effect" : "; nothing was done"),
       [
         "after_ms": .number(JSONNumber(milliseconds)),
         "outcome": .string(mayBeDone ? "unknown" : "none"),
@@ -146,7 +146,7 @@ extension WireError {
     let max = limits[limit]
     var data = data
     data.add(limit, max: max)
-    return WireError(name, "\(limit.row.meaning): \(max) at the most", data)
+    return WireError(name, "\(limit.row.meaning): \(max) at most", data)
   }
 }
 

@@ -57,7 +57,7 @@ struct AtomicTests {
     #expect(lines.count == 3)
     #expect(
       lines[1]
-        == #"{"jsonrpc":"2.0","id":1,"error":{"code":1000,"message":"call 3: cell 'text' holds no number","data":{"name":"rejected","retry":false,"reason":"not_a_number","index":3}}}"#
+        == #"{"jsonrpc":"2.0","id":1,"error":{"code":1000,"message":"call 3: cell 'text' is not a number","data":{"name":"rejected","retry":false,"reason":"not_a_number","index":3}}}"#
     )
     #expect(lines[2].contains(#""value":1,"seq":4"#), "\(lines[2])")
     #expect(bench.host.last == 4)

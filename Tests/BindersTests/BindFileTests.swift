@@ -56,11 +56,11 @@ struct BindFileTests {
         "/d/0.bind:2:28: unknown transformer 'upercase'",
         "/d/0.bind:3:3: expected '~>' or '<~' or '<>' or '!~>' or '<~!' or '<!>', found 'ö:'",
         "/d/0.bind:4:1: a name is 1 to 64 of A-Z a-z 0-9 _ . : -",
-        "/d/0.bind:5:22: 'round(1)' has no way from right to left",
+        "/d/0.bind:5:22: 'round(1)' cannot go from right to left",
         "/d/0.bind:6:11: expected path, found the end",
-        "/d/1.bind:2:1: a binding of this name stands in /d/1.bind:1 already",
-        "/d/1.bind:5:1: this binding stands in /d/1.bind:4 already",
-        "/d/1.bind:6:4: a value would go in a circle: cells/6 → cells/5 → cells/6",
+        "/d/1.bind:2:1: a binding of this name is already declared in /d/1.bind:1",
+        "/d/1.bind:5:1: this binding is already declared in /d/1.bind:4",
+        "/d/1.bind:6:4: the binding would close a cycle: cells/6 → cells/5 → cells/6",
       ])
     let many = "cells/a ~> cells/b" + String(repeating: " | not", count: 17)
     #expect(
@@ -68,7 +68,7 @@ struct BindFileTests {
         == ["/d/0.bind:1:118: an expression has at most 16 transformers"])
     var damaged = BindFiles()
     damaged.read([0x61, 0xFF], file: "/d/x.bind")
-    #expect(damaged.faults.map(\.description) == ["/d/x.bind: it is not UTF-8"])
+    #expect(damaged.faults.map(\.description) == ["/d/x.bind: the file is not UTF-8"])
   }
 
   /// Creates a daemon with bindings.
@@ -178,7 +178,7 @@ struct BindFileTests {
         "/d/0.bind:1:1: no source 'cels/a'",
         "/d/0.bind:2:1: the left end cannot be set",
         "/d/0.bind:3:4: there is a binding 'k' in the journal already",
-        "/d/0.bind:4:1: a value would go in a circle: cells/l → cells/k → cells/l",
+        "/d/0.bind:4:1: the binding would close a cycle: cells/l → cells/k → cells/l",
       ])
     Self.set(bench, "o", 5)
     #expect(Self.value(bench, "p") == "5")

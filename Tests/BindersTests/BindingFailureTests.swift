@@ -91,7 +91,7 @@ struct BindingFailureTests {
       #expect(
         failed?["failure"]
           == .string(
-            "the journal takes no writes: ENOSPC; it is passed on when the journal takes writes again"
+            "the journal takes no writes: ENOSPC; the value is passed on when the journal takes writes again"
           ))
       #expect(failed?["failed_at"] != nil)
       #expect(failed?["transferred"] == .number(JSONNumber(0)))
@@ -119,8 +119,8 @@ struct BindingFailureTests {
     #expect(
       failed?["failure"]
         == .string(
-          "the state is full: \(bench.host.quota.total) bytes at the most; "
-            + "it is passed on when there is room"))
+          "the state is full: \(bench.host.quota.total) bytes at most; the value is "
+            + "passed on when there is room"))
     #expect(failed?["transferred"] == .number(JSONNumber(0)))
     // There is still no room.
     time.advance(1_000)

@@ -125,7 +125,7 @@ struct BindingTests {
     _ = client.call(#"{"id":3,"method":"cells.set","params":["a","\#(text)"]}"#)
     #expect(value("b") == nil)
     if isKept {
-      #expect(list().contains("the state of the user is full: 900 bytes at the most"))
+      #expect(list().contains("the state of the user is full: 900 bytes at most"))
     } else {
       #expect(maker.settle().contains { $0.contains(#""name":"limit_reached""#) })
     }
@@ -261,6 +261,6 @@ struct BindingTests {
     #expect(error?.name == .bindingCycle)
     let path = ["cells/b", "cells/a", "…", "cells/b"]
     #expect(error?.data["path"] == .array(path.map { .string($0) }))
-    #expect(error?.message == "a value would go in a circle: \(path.joined(separator: " → "))")
+    #expect(error?.message == "the binding would close a cycle: \(path.joined(separator: " → "))")
   }
 }

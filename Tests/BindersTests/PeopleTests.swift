@@ -63,7 +63,7 @@ struct PeopleTests {
         == .invalidParams)
     #expect(client.error(#"{"id":7,"method":"people.remove","params":[7]}"#)?.name == .notFound)
     let described = client.call(#"{"id":8,"method":"describe","params":["people"]}"#)
-    for text in ["The person's name.", "Turns a name round; returns the new one.", "A hex code"] {
+    for text in ["The person's name.", "Reverses a name; returns the new one.", "A hex code"] {
       #expect(described.contains(text), "\(text)")
     }
   }

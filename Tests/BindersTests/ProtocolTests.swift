@@ -54,7 +54,7 @@ struct ProtocolTests {
       client.call(#"{"id":1,"method":"describe","params":{"path":"cells.add"}}"#)
         == #"{"jsonrpc":"2.0","id":1,"result":{"method":"cells.add","doc":"Adds to a number, exactly; returns the sum.","#
         + #""params":[{"name":"name","type":"string","optional":false,"doc":"The cell: 1 to 7 segments of [A-Za-z0-9_.:-] with / between them."},"#
-        + #"{"name":"by","type":"number","optional":true,"doc":"What is added; 1 when left out."}],"#
+        + #"{"name":"by","type":"number","optional":true,"doc":"The number to add; 1 when left out."}],"#
         + #""result":"number","members":[{"name":"value","type":"number","optional":true},"#
         + #"{"name":"seq","type":"integer","optional":true},{"name":"version","type":"integer","optional":true},"#
         + #"{"name":"replayed","type":"boolean","optional":true}],"async":false,"writes":["cells.set"],"errors":["not_a_number","out_of_range"]}}"#

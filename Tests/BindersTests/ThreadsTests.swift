@@ -134,7 +134,7 @@ struct ThreadsTests {
     #expect(
       client.call(#"{"id":3,"method":"get","params":["threads/1"]}"#).contains(#""kind":"state""#))
     let described = client.call(#"{"id":4,"method":"describe","params":["threads"]}"#)
-    #expect(described.contains("Likes a post, once; returns how many do."))
+    #expect(described.contains("Likes a post, once; returns how many likes it has."))
     #expect(described.contains(#""doc":"Its posts, the oldest first.","kind":"list""#))
   }
 

@@ -116,7 +116,7 @@ struct ViewsTests {
     let client = try Bench().connect()
     #expect(
       client.call(#"{"id":1,"method":"describe"}"#).contains(
-        #""views":[{"name":"cell","doc":"One cell, to be looked at and changed.","args":"#
+        #""views":[{"name":"cell","doc":"One cell, to view and change.","args":"#
           + #"[{"name":"name","type":"string","optional":false}]}"#))
   }
 }

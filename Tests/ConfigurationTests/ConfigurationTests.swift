@@ -47,7 +47,7 @@ struct ConfigurationTests {
   @Test(arguments: ["", "  \n", "// nothing\n", "/* nothing */"])
   func `a file without an object is rejected, because it may be incomplete`(text: String) {
     #expect(
-      faults(text) == ["1:1: there is no setting; write {} if the defaults are meant"])
+      faults(text) == ["1:1: the file has no settings; write {} for the defaults"])
   }
 
   @Test
@@ -91,7 +91,7 @@ struct ConfigurationTests {
         "9:49: there are two roles 'two'",
         "9:66: 'groups' is a list, not an object",
         "11:13: 'socket' is a path from the root, beginning with /, not \"relative\"",
-        "11:25: 'socket' stands twice in the configuration",
+        "11:25: 'socket' occurs twice in the configuration",
         "12:27: 'allow_local' is true or false, not \"yes\"",
         "12:59: 'interval' is a time of at least ten seconds, such as \"15m\" or \"12h\", not \"9s\"",
         "12:78: 'unwatched' is true or false, not 1",
@@ -111,7 +111,7 @@ struct ConfigurationTests {
     ("{\"socket\": \"/*\"", "1:16: the text ends too early"),
     ("\u{feff}{}", "1:1: byte order mark"),
     ("[]", "1:1: the configuration is an object, not a list"),
-    ("{\"socket\": \"\\u0000\"}", "1:12: 'socket' is not empty and holds no NUL"),
+    ("{\"socket\": \"\\u0000\"}", "1:12: 'socket' must not be empty or contain NUL"),
     (
       "{\"limits\": {\"output_soft\": 9000000}}",
       "1:28: 'output_soft' (9000000) is above 'output_hard' (8388608)"

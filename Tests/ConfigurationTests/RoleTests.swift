@@ -115,8 +115,8 @@ struct RoleTests {
       """)
     #expect(
       read.warnings.map(\.description) == [
-        "binder.conf:1:36: there is no user 'dave': nobody is meant",
-        "binder.conf:2:24: there is no group 'nogroup': nobody is meant",
+        "binder.conf:1:36: there is no user 'dave'; it matches nobody",
+        "binder.conf:2:24: there is no group 'nogroup'; it matches nobody",
       ])
     #expect(read.roles.entry(for: Peer(uid: 1, groups: [1]), owner: 500) == nil)
   }
@@ -130,7 +130,7 @@ struct RoleTests {
       """)
     #expect(
       read.warnings.map(\.description) == [
-        "binder.conf:2:12: nobody gets this role: 'a' before it is for everybody"
+        "binder.conf:2:12: this role is never used: 'a' before it is for everybody"
       ])
   }
 
@@ -165,7 +165,7 @@ struct RoleTests {
       #expect(!may, "\(rules)")
       #expect(
         warnings == [
-          "f:1:1: role 'r' may not read all of chat/rooms/*, and so not chat/rooms, which tells of all of them"
+          "f:1:1: role 'r' may not read all of chat/rooms/*, and so not chat/rooms, which summarizes them"
         ])
     }
     #expect(try read(#"["cells/**"]"#).1.isEmpty, "nobody is warned of what nobody has asked for")

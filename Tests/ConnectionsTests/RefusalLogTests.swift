@@ -60,7 +60,7 @@ struct RefusalLogTests {
     refusals.write(uid: 8, pid: 4, "to connect")
     #expect(take() == ["refused uid 8 pid 4: to connect"])
     time.advance(10_000)
-    #expect(take() == ["refused uid 7 pid 3 and before: 9936 more were not written"])
+    #expect(take() == ["refused uid 7 pid 3 and before: 9936 more were not logged"])
   }
 
   @Test

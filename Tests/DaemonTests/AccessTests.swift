@@ -181,7 +181,7 @@ struct AccessTests {
     )
     let report = try owner.call(#"{"id":3,"method":"reload"}"#)
     let warning =
-      "user 4001 has made this binding and may not read cells/secret any more; it goes on until 'bindctl unbind leak'"
+      "user 4001, who made this binding, may no longer read cells/secret; the binding stays active until 'bindctl unbind leak'"
     #expect(
       report.contains(#""warnings":[{"file":"bindings/leak","message":"\#(warning)"}]"#),
       "\(report)")
@@ -190,7 +190,7 @@ struct AccessTests {
         #""binding":"leak","expr":"cells/secret ~> cells/leak","kept":"journal","uid":4001,"#))
     guarded.configure(#""roles": []"#)
     let after = try owner.call(#"{"id":5,"method":"reload"}"#)
-    #expect(after.contains("user 4001 has made this binding and has no role any more"))
+    #expect(after.contains("user 4001, who made this binding, no longer has a role"))
   }
 
   @Test
@@ -246,7 +246,7 @@ struct AccessTests {
         ))
     #expect(
       try ask(#"{"uid":5,"read":"cells/door"}"#)
-        .contains(#"{"allowed":false,"rule":"it has none of the roles, and may not connect"}"#))
+        .contains(#"{"allowed":false,"rule":"it has no role and may not connect"}"#))
     #expect(try ask(#"{"uid":0,"method":"reload"}"#).contains(#""allowed":true,"role":"owner""#))
     #expect(try ask(#"{"uid":0}"#).contains(#""name":"invalid_params""#))
     // A misspelled name is neither allowed nor denied.
@@ -266,7 +266,7 @@ struct AccessTests {
     Files.write("", to: path)
     let client = try TestSocket(daemon.socket)
     let answer = try client.call(#"{"id":1,"method":"reload"}"#)
-    #expect(answer.contains("there is no setting; write {} if the defaults are meant"))
+    #expect(answer.contains("the file has no settings; write {} for the defaults"))
     daemon.end()
     try daemon.start(["--config", path], waits: false)
     #expect(daemon.waitForEnd() == 78)

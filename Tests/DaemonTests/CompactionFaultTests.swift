@@ -130,7 +130,7 @@ struct CompactionFaultTests {
     try daemon.start(waits: false)
     #expect(daemon.waitForEnd() == 78)
     #expect(
-      daemon.log.contains("it was removed, and no snapshot of cells after it reads back"))
+      daemon.log.contains("it was removed, and no snapshot of cells after it can be read"))
   }
 
   @Test

@@ -73,7 +73,8 @@ struct FeedsTests {
     let client = try TestSocket(daemon.socket)
     for (path, text) in [
       ("html", #""message":"line 1 of the feed: neither RSS nor Atom""#),
-      ("file", "only http and https are allowed"), ("broken", "the server broke off"),
+      ("file", "only http and https are allowed"),
+      ("broken", "the server closed the connection too early"),
       ("none", "the server answered with status 404"),
     ] {
       _ = try client.call(

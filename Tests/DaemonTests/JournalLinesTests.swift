@@ -34,7 +34,7 @@ struct JournalLinesTests {
     for work in ["--backup", "--export"] {
       for target in [journal, soft, hard, journal + "-wal", journal + ".lock"] {
         let said = try binderd([work, target, "--journal", journal, "--force"], 78)
-        #expect(said.contains("\(target) belongs to the journal that is read, \(journal)"))
+        #expect(said.contains("\(target) is part of the source journal, \(journal)"))
       }
     }
     #expect(identity(journal) == before)
@@ -105,7 +105,7 @@ struct JournalLinesTests {
 
   @Test(arguments: [
     ("lists/a", "lists.inserted", #"{"at":999,"value":1}"#, "index 999 is not within a list of 0"),
-    ("cells/b", "cells.set", "{}", "its data lacks what it says"),
+    ("cells/b", "cells.set", "{}", "its data is invalid"),
     ("users/kim", "users.tokenIssued", #"{"id":-1,"hash":"x"}"#, "number -1 is not after 0"),
     ("feeds/a", "feeds.dropped", #"{"at":-1}"#, "there is no feed a"),
     ("chat/rooms/7", "chat.left", #"{"id":7,"name":"kim"}"#, "there is no room 7"),

@@ -89,7 +89,7 @@ struct JournalOwnerTests {
       let other = try DaemonProcess(["--journal", name])
       let renewed = try other.epoch()
       #expect(renewed != epoch)
-      #expect(other.log.contains("the journal is a copy, or was moved to here"))
+      #expect(other.log.contains("the journal was copied or moved here"))
       let client = try TestSocket(other.socket)
       let answer = try client.call(
         #"{"id":1,"method":"subscribe","params":{"source":"events","from":{"after":2},"epoch":\#(epoch?.text.text ?? "")}}"#

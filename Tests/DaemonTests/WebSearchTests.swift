@@ -76,7 +76,7 @@ struct WebSearchTests {
     }
     let (daemon, client, _) = try daemon(server)
     for (term, reason) in [
-      ("status", "the server answered with status 500"), ("html", "the answer is not understood"),
+      ("status", "the server answered with status 500"), ("html", "the answer cannot be parsed"),
       ("huge", "the search has failed"), ("none", "the search has failed"),
     ] {
       let answer = try client.call(find(term))

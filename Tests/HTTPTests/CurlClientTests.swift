@@ -252,7 +252,7 @@ struct CurlClientTests {
     bench.client.close()
     try bench.wait { server.hangups == 1 }
     #expect(count == 20)
-    #expect(try bench.fault(server.url("/")) == .unavailable(reason: "nothing is fetched any more"))
+    #expect(try bench.fault(server.url("/")) == .unavailable(reason: "the HTTP client is closed"))
   }
 }
 

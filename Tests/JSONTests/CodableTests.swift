@@ -86,7 +86,7 @@ struct CodableTests {
     (#"{"name":"a","by":1.5}"#, "/by", "integer", "another number"),
     (#"{"name":null,"by":1}"#, "/name", "string", "null"),
     (#"{"name":"a","by":1,"nmae":2}"#, "/nmae", "no such member", "one"),
-    (#"{"name":"a","by":1,"name":"b"}"#, "/name", "each member once", "it twice"),
+    (#"{"name":"a","by":1,"name":"b"}"#, "/name", "each member once", "a duplicate"),
     (#"{"name":"a","by":1,"at":{"flag":1}}"#, "/at/flag", "boolean", "number"),
     (#"{"name":"a","by":1,"at":{"flag":true,"list":[1,"x"]}}"#, "/at/list/1", "integer", "string"),
     (#"{"name":"a","by":1,"at":{"flag":true,"x/y~z":1}}"#, "/at/x~1y~0z", "no such member", "one"),

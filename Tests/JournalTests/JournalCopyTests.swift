@@ -65,7 +65,7 @@ struct JournalCopyTests {
     try makeJournal().store.close()
     let check = try JournalCheck(path: directory.journal)
     let source = try JournalSource(path: directory.journal)
-    let begun = JournalError.locked(owner: "a daemon that has begun meanwhile; try it again")
+    let begun = JournalError.locked(owner: "a daemon that has just started; try again")
     do {
       let journal = try SQLiteJournal(directory.journal)
       _ = try journal.store.append([draft("a/x")])
@@ -200,7 +200,7 @@ struct JournalCopyTests {
         try JournalBuilder(
           at: target, of: directory.journal, for: .backup(epoch: "e"), isForced: true)
       }
-      #expect("\(error.map { "\($0)" } ?? "")".contains("\(target) belongs to the journal"))
+      #expect("\(error.map { "\($0)" } ?? "")".contains("\(target) is part of the source journal"))
     }
     // The source is another journal, but the store has this one open.
     let error = #expect(throws: JournalError.self) {
@@ -261,6 +261,6 @@ struct JournalCopyTests {
     sqlite3_close(database)
     #expect(
       try JournalCheck(path: directory.journal).run().damages
-        == ["of events 3 to 12 8 are kept, 7 are there"])
+        == ["events 3 to 12: 8 should exist, 7 do"])
   }
 }

@@ -122,7 +122,7 @@ struct TextIndexTests {
     _ = index.find("tea", limit: 1).observe {
       if case .failed(let failure) = $0 { error = failure }
     }
-    #expect(error == .failed("there is no thread for it"))
+    #expect(error == .failed("no thread can be started"))
   }
 
   @Test

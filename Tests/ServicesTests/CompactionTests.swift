@@ -161,7 +161,7 @@ struct CompactionTests {
     care.store.dropSnapshots(of: "cells")
     #expect(
       throws: JournalFault.damaged(
-        seq: 6, detail: "it was removed, and no snapshot of cells after it reads back")
+        seq: 6, detail: "it was removed, and no snapshot of cells after it can be read")
     ) { try Care(care.store) }
   }
 

@@ -42,11 +42,11 @@ struct DamagedEventTests {
     ("lists/a", "lists.removed", #"{"at":-1}"#, "index -1 is not within a list of 1"),
     ("lists/a", "lists.moved", #"{"from":0,"to":1}"#, "index 1 is not within a list of 1"),
     ("lists/b", "lists.moved", #"{"from":0,"to":0}"#, "index 0 is not within a list of 0"),
-    ("lists/a", "lists.inserted", #"{"at":999}"#, "its data lacks what it says"),
-    ("cells/a", "cells.set", "{}", "its data lacks what it says"),
-    ("cells/a", "cells.set", "[]", "its data lacks what it says"),
-    ("maps/a", "maps.put", #"{"value":1}"#, "its data lacks what it says"),
-    ("people/1", "people.created", #"{"name":"x","color":"red"}"#, "its data lacks what it says"),
+    ("lists/a", "lists.inserted", #"{"at":999}"#, "its data is invalid"),
+    ("cells/a", "cells.set", "{}", "its data is invalid"),
+    ("cells/a", "cells.set", "[]", "its data is invalid"),
+    ("maps/a", "maps.put", #"{"value":1}"#, "its data is invalid"),
+    ("people/1", "people.created", #"{"name":"x","color":"red"}"#, "its data is invalid"),
     (
       "readers/a", "readers.opened", #"{"seq":9223372036854775807}"#,
       "position 9223372036854775807 is after the event"
@@ -54,10 +54,10 @@ struct DamagedEventTests {
     ("chat/rooms/1", "chat.said", said(1, in: 1), "there is no room 1"),
     ("chat/rooms/0", "chat.created", created(0), "number 0 is not after 0"),
     ("users/kim", "users.tokenIssued", #"{"id":-1,"hash":"x"}"#, "number -1 is not after 0"),
-    ("users/kim", "users.edited", "{}", "its data lacks what it says"),
+    ("users/kim", "users.edited", "{}", "its data is invalid"),
     ("feeds/a", "feeds.dropped", #"{"at":0}"#, "there is no feed a"),
-    ("feeds/a", "feeds.found", "{}", "its data lacks what it says"),
-    ("chat/rooms/1", "chat.left", "{}", "its data lacks what it says"),
+    ("feeds/a", "feeds.found", "{}", "its data is invalid"),
+    ("chat/rooms/1", "chat.left", "{}", "its data is invalid"),
   ])
   func `an invalid event ends the start with its position and the broken rule`(
     stream: String, type: String, data: String, rule: String

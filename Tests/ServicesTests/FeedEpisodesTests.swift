@@ -163,7 +163,7 @@ final class FeedEpisodesTests: FeedsBench {
     let watched = watch()
     host.quota = StateQuota(total: 1 << 20, ofUser: host.stateBytes(of: 1))
     web.answer("T\na One")
-    #expect(watched.states() == ["loading", "failed: what was read could not be kept"])
+    #expect(watched.states() == ["loading", "failed: the feed could not be saved"])
     #expect(titles == [])
   }
 
@@ -173,7 +173,7 @@ final class FeedEpisodesTests: FeedsBench {
     let watched = watch()
     web.answer("T\na One")
     store.reject(.readOnly(reason: "ENOSPC", outcome: .none))
-    #expect(watched.states() == ["loading", "failed: what was read could not be kept"])
+    #expect(watched.states() == ["loading", "failed: the feed could not be saved"])
     #expect(titles == [])
   }
 }

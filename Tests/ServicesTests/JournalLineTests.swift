@@ -46,13 +46,13 @@ struct JournalLineTests {
 
   @Test(arguments: [
     ("", "not JSON"), ("[]", "not an object"), ("{}", "neither an event"),
-    (#"{"what":{}}"#, "no line begins with 'what'"),
+    (#"{"what":{}}"#, "unknown line 'what'"),
     (#"{"journal":{"format":2,"epoch":"a"}}"#, "format 2, this program knows 1"),
     (#"{"seq":1}"#, "'stream' is missing"),
     (#"{"seq":-1,"stream":"a"}"#, "'type' is missing"),
     (
       #"{"seq":1.5,"time":1,"stream":"a","version":1,"previous":0,"type":"t","data":1}"#,
-      "'seq' is no integer"
+      "'seq' is not an integer"
     ),
     (
       #"{"seq":1,"time":1,"stream":"a b","version":1,"previous":0,"type":"t","data":1}"#,
@@ -62,10 +62,10 @@ struct JournalLineTests {
       #"{"seq":1,"time":1,"stream":"a","version":1,"previous":0,"type":"t","data":1,"x":1}"#,
       "an event has no 'x'"
     ),
-    (#"{"note":{"key":"later","text":""}}"#, "no note is called 'later'"),
-    (#"{"note":{"key":"age","text":"1"}}"#, "no note is called 'age'"),
-    (#"{"note":{"key":"filedBindings","text":{}}}"#, "'text' is no string"),
-    (#"{"end":{"events":"2"}}"#, "'events' is no integer"),
+    (#"{"note":{"key":"later","text":""}}"#, "there is no note 'later'"),
+    (#"{"note":{"key":"age","text":"1"}}"#, "there is no note 'age'"),
+    (#"{"note":{"key":"filedBindings","text":{}}}"#, "'text' is not a string"),
+    (#"{"end":{"events":"2"}}"#, "'events' is not an integer"),
   ])
   func `an invalid line is refused with the rule that it breaks`(text: String, rule: String) {
     do {
@@ -105,10 +105,10 @@ struct JournalLineTests {
     #expect(check([head, event(9, version: 4, previous: 5), .end(count: 1)]) == nil)
     #expect(check([event(1)]) == "the first line is not the head of a journal")
     #expect(check([head, head]) == "a second head")
-    #expect(check([head, event(1)]) == "the end is missing: the file was cut")
-    #expect(check([head, event(1), .end(count: 2)]) == "2 events were exported, 1 are here")
-    #expect(check([head, .end(count: 0), event(1)]) == "there is more after the end")
-    #expect(check([head, event(2), event(2, "b")]) == "'seq' does not grow")
+    #expect(check([head, event(1)]) == "the end is missing: the file is truncated")
+    #expect(check([head, event(1), .end(count: 2)]) == "2 events were exported, the file has 1")
+    #expect(check([head, .end(count: 0), event(1)]) == "there are lines after the end")
+    #expect(check([head, event(2), event(2, "b")]) == "'seq' does not increase")
     #expect(check([head, event(1, time: 5), event(2, time: 4, "b")]) == "'time' goes back")
     #expect(
       check([head, event(1), event(2, version: 2, previous: 0)])

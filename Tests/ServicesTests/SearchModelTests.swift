@@ -146,7 +146,7 @@ struct SearchModelTests {
       _ = find("x")
       web.answer(answer)
     }
-    #expect(errors == Array(repeating: .failed("the answer is not understood"), count: 4))
+    #expect(errors == Array(repeating: .failed("the answer cannot be parsed"), count: 4))
     _ = find("x")
     web.fail(.timedOut)
     #expect(errors.last == .failed("the server was too slow"))

@@ -190,8 +190,8 @@ struct ServiceHostStartTests {
     store.seal(meta: nil)
     store.commit()
     let warnings = [
-      "the daemon goes on without 2 events of the service 'later', which this program does not "
-        + "have: they are kept"
+      "the daemon ignores 2 events of the service 'later', which this program does not "
+        + "have, and keeps them"
     ]
     let bench = try Bench(store)
     #expect(bench.host.startWarnings == warnings)

@@ -172,7 +172,7 @@ struct SnapshotFormTests {
     #expect(reborn.rooms.value(of: "rooms/attic")?.text == "10")
     #expect(
       reborn.host.startWarnings == [
-        "the snapshot of rooms at 2 does not read back; the start replays the events after 1"
+        "the snapshot of rooms at 2 cannot be read; the start replays the events after 1"
       ])
   }
 
@@ -180,7 +180,7 @@ struct SnapshotFormTests {
   func `a compaction removes nothing if the snapshot is unreadable`() throws {
     let house = try House(store, ForgetfulRooms.self)
     for celsius in 1...3 { try house.record(.measured(celsius: celsius), in: "rooms/hall") }
-    #expect(throws: JournalFault.unavailable(detail: "a snapshot at 2 does not read back")) {
+    #expect(throws: JournalFault.unavailable(detail: "a snapshot at 2 cannot be read")) {
       try house.compact(before: 3)
     }
     #expect(store.first == 1)
@@ -199,8 +199,8 @@ struct SnapshotFormTests {
     let back = try House(store, OldRooms.self, snapshotEvery: 3)
     #expect(
       back.host.startWarnings == [
-        "rooms goes on without 1 events of the type rooms.closed, which this program does not know: "
-          + "from event 2 on no snapshots are kept of it, and none of its events is removed"
+        "rooms ignores 1 events of the type rooms.closed, which this program does not know: "
+          + "from event 2 on, it keeps no snapshots and removes no events"
       ])
     #expect(back.rooms.value(of: "rooms/hall")?.text == "20")
     for celsius in 1...3 { try back.record(.measured(celsius: celsius), in: "rooms/attic") }

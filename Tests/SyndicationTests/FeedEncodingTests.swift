@@ -56,7 +56,7 @@ struct FeedEncodingTests {
   @Test
   func `text that does not fit its encoding is an error with its line`() {
     let text = Array("<?xml version='1.0' encoding='Shift_JIS'?>\n<rss>\n".utf8) + [0x81, 0xFF]
-    #expect(throws: FeedTextFault(line: 3, "this is not Shift_JIS")) { try title(text) }
+    #expect(throws: FeedTextFault(line: 3, "the text is not Shift_JIS")) { try title(text) }
     for name in ["utf-7", "ibm037", "../../x", "UTF-8//TRANSLIT", "windows-12599", ""] {
       #expect(throws: FeedTextFault.self, "\(name)") { try title(Self.feed([0xE9]), name) }
     }

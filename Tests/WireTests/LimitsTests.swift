@@ -19,7 +19,7 @@ struct LimitsTests {
     var limits = Limits()
     limits[.batch] = 3
     let error = WireError.limit(.batch, limits, .batchTooLarge)
-    #expect(error.message == "requests of a batch: 3 at the most")
+    #expect(error.message == "requests of a batch: 3 at most")
     #expect(error.data == ["limit": .string("batch"), "max": .number(JSONNumber(3))])
     let deep = WireError(JSONFault(offset: 5, reason: .tooDeep))
     #expect(deep.data["limit"] == .string("depth"))

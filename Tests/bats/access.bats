@@ -84,9 +84,9 @@ bindctl: the configuration was not changed"
     run bindctl acl check 4001 --write cells/door
     is "$status/$output" "1/denied as 'panel': 'write' does not allow it ($config:4)"
     run bindctl acl check 4001 get
-    is "$status/$output" "0/allowed as 'panel': it does what 'read' and 'write' allow"
+    is "$status/$output" "0/allowed as 'panel': 'read' and 'write' decide what it may do"
     run bindctl acl check 4002 --read cells/lamp --json
-    is "$status/$output" '1/{"allowed":false,"rule":"it has none of the roles, and may not connect"}'
+    is "$status/$output" '1/{"allowed":false,"rule":"it has no role and may not connect"}'
     run bindctl acl check root reload
     is "$status/$output" "0/allowed as 'owner': root and the user of the daemon may do everything"
     run --separate-stderr bindctl acl check nobody-of-that-name ping

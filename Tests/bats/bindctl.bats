@@ -182,7 +182,7 @@ start_false_daemon() { # script
     refuses 5 "stream 'cells/n' is at version 5, expected version 4; read it again before you set it" \
         call cells.add name=n --expect cells/n=4
     refuses 4 "no method 'cells.ad'; did you mean 'cells.add'?" call cells.ad name=n
-    refuses 5 'there is no parameter nmae' call cells.toggle name=n nmae=m
+    refuses 5 "unknown parameter 'nmae'" call cells.toggle name=n nmae=m
     refuses 5 "string is missing at /name; unknown parameter 'nmae'; did you mean 'name'?" call cells.toggle nmae=m
     run --separate-stderr bindctl call people.rename id:=9 name=x
     is "$status" 4
@@ -358,7 +358,7 @@ END
     is "$status" 0
     is "$(cut -d '{' -f 1 <<< "$output" | sort -u)" $'--- live\ndaemon/stats\t\nsystem/load\t'
     refuses 4 "no source 'nowhere/a'; 'bindctl services' lists the services" watch nowhere/a
-    refuses 5 'what is not journaled has no past to read each change from' watch system/load --since 1
+    refuses 5 'mode "every" needs a journaled source' watch system/load --since 1
 }
 
 @test "watch goes on after kill -9 and a restart, without gap or repeat" {
@@ -429,7 +429,7 @@ bindctl: connected again; continuing after 0'
     wait "${background[-1]}" || status=$?
     is "$status" 1
     is "$(tail -1 "$directory/err")" \
-        'bindctl: the position is of another journal; the journal was replaced: older positions are invalid'
+        'bindctl: the position belongs to another journal; the journal was replaced: older positions are invalid'
 }
 
 @test "a reader that goes away ends a stream at once, without a word" {
@@ -489,7 +489,7 @@ bindctl: connected again; continuing after 0'
     is "$(bindctl history cells/a --since 2 -r; echo end)" $'x\n\nend'
     refuses 4 "'cells/c' has no history" history cells/c
     refuses 2 "--count must be at least 1; see 'bindctl help history'" history cells/a -n 0
-    refuses 5 "'system/load' is not journaled: it has no past" history system/load
+    refuses 5 "'system/load' is not journaled: it has no history" history system/load
     refuses 2 "history takes one source, not the pattern 'cells/*'; use 'bindctl at' for a pattern; see 'bindctl help history'" history 'cells/*'
     refuses 2 "use 'bindctl events' to see what has happened; see 'bindctl help history'" history events
     refuses 2 "'cells/a >> 5' is not a condition; for example: 'a/b > 20'; see 'bindctl help is'" is 'cells/a >> 5'
@@ -618,7 +618,7 @@ bindctl: connected again; continuing after 0'
     is "$output" "$directory/copy.db: epoch $epoch, 2 events, 1 to 2, of $directory/journal.db"
     run --separate-stderr bindctl journal backup "$directory/copy.db"
     is "$status" 1
-    [[ $stderr == *'there is a file already; --force replaces it' ]]
+    [[ $stderr == *'exists; use --force to replace it' ]]
     bindctl set cells/a 3
     # A running daemon keeps its journal.
     run --separate-stderr bindctl journal restore "$directory/copy.db" --force
@@ -995,7 +995,7 @@ END
 
 @test "views are listed; open in a pipe is lines of JSON both ways" {
     is "$(bindctl views | grep -e ^cell -e ^system)" \
-        $'cell name=…\tOne cell, to be looked at and changed.\nsystem\tHow this machine is.'
+        $'cell name=…\tOne cell, to view and change.\nsystem\tThe state of this machine.'
     run --separate-stderr bindctl open cell name=lamp <<<'{"intent":"toggle"}
 {"intent":"add","args":{"by":1}}'
     is "$status" 0
@@ -1033,7 +1033,7 @@ END
     tmux -S "$directory/tmux" send-keys -t test '21' Enter
     eventually shows '^value  21$'
     tmux -S "$directory/tmux" send-keys -t test t
-    eventually shows 'holds neither true nor false'
+    eventually shows 'is neither true nor false'
     tmux -S "$directory/tmux" resize-window -t test -x 40 -y 8
     eventually shows '^a add…   s set…   t toggle   u unset$'
     shows '^q quit   [?] keys$'
@@ -1156,7 +1156,7 @@ not() { ! "$@"; } # command...
         $'shout\tpeople/1/name ~> cells/shout | uppercase\t'"$directory/bind.d/home.bind:1"
     bindctl call people.create name=Kim > /dev/null
     bindctl wait cells/shout '"KIM"' -t 10
-    refuses 5 "binding 'shout' stands in $directory/bind.d/home.bind:1: take it out there, and reload" \
+    refuses 5 "binding 'shout' is declared in $directory/bind.d/home.bind:1: remove it there and reload" \
         unbind shout
     bindctl call threads.start name=Tea > /dev/null
     is "$(bindctl call threads.post thread:=1 body=Green)" 1

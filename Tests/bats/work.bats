@@ -200,7 +200,7 @@ bindctl: event 2: the command has exited with 7, attempt 3 of 3; the event is pa
         # shellcheck disable=SC2086
         run --separate-stderr bindctl $command
         is "$status" 5
-        is "$stderr" "bindctl: somebody holds the reader 'w'; --steal takes it over"
+        is "$stderr" "bindctl: reader 'w' is in use; --steal takes it over"
     done
     # Reading without --exec does not hold the reader.
     bindctl events lists/q --durable w

@@ -42,7 +42,7 @@ package struct BindFiles: Sendable {
   /// Parses another file.
   package mutating func read(_ bytes: [UInt8], file: String) {
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      faults.append(ConfigurationFault(file: file, message: "it is not UTF-8"))
+      faults.append(ConfigurationFault(file: file, message: "the file is not UTF-8"))
       return
     }
     let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
@@ -98,12 +98,12 @@ package struct BindFiles: Sendable {
     }
     if let other = places[binding.identity] {
       let what = name == nil ? "this binding" : "a binding of this name"
-      note("\(what) stands in \(other.file):\(other.line) already")
+      note("\(what) is already declared in \(other.file):\(other.line)")
     }
     places[binding.identity] = (binding.file, binding.line)
     if let circle = graph.circle(with: binding.expression) {
       faults.append(
-        binding.fault("a value would go in a circle: \(circle.joined(separator: " → "))"))
+        binding.fault("the binding would close a cycle: \(circle.joined(separator: " → "))"))
     }
   }
 }

@@ -88,7 +88,7 @@ extension WireError {
   static func inFile(_ source: FileBinding) -> WireError {
     WireError(
       .rejected,
-      "binding '\(source.name)' stands in \(source.file):\(source.line): take it out there, and reload",
+      "binding '\(source.name)' is declared in \(source.file):\(source.line): remove it there and reload",
       ["reason": .string("in_file")])
   }
 }

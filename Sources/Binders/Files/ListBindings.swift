@@ -8,7 +8,7 @@ internal import Wire
 /// Offers `bindings.list`, the list of all persistent bindings.
 func bindBindingList(_ interface: Interface, _ service: BindingsService) {
   interface.query(
-    "bindings.list", "The bindings that the daemon keeps, and what has become of them.",
+    "bindings.list", "Lists the bindings that the daemon keeps, and their state.",
     NoParameters.self, .value([ShownBinding].self)
   ) { interface, call, _ in
     let role = interface.role

@@ -6,7 +6,7 @@ internal import Wire
 /// Offers `open`, `close` and `intent`, the methods for views.
 package func bindViews(_ interface: Interface) {
   interface.query(
-    "open", "Opens a view: shows what a binder binds.", Open.self,
+    "open", "Opens a view and sends its properties.", Open.self,
     .members(
       .init("view", .handle), .init("binder", .string), .init("seq", .natural),
       .init("props", .map(.property)), .init("intents", .map(.intent)), .optional("more", .bool)
@@ -36,7 +36,7 @@ package func bindViews(_ interface: Interface) {
     }
   }
   interface.offer(
-    "intent", "Asks something of a view.", .command, ViewRequest.self,
+    "intent", "Performs an intent of a view.", .command, ViewRequest.self,
     .object([.optional("value", .any)] + ResultShape.recorded + [.optional("opened", .handle)]),
     nil, []
   ) { interface, call, request, line in
@@ -58,7 +58,7 @@ private struct Open: DocumentedParameters {
   static let docs = [
     "binder": "The name of the view; `describe` lists them.",
     "view": "The handle: 1 to 64 of [A-Za-z0-9_.:-]; left out, the daemon gives a number.",
-    "args": "What the binder takes, by name.",
+    "args": "The view's arguments, by name.",
   ]
 }
 
@@ -76,7 +76,7 @@ private struct ViewRequest: DocumentedParameters {
   static let docs = [
     "view": "The handle of the view.",
     "name": "The name of the intent.",
-    "args": "What the intent takes, by name.",
+    "args": "The intent's arguments, by name.",
   ]
 }
 
@@ -117,7 +117,7 @@ extension Interface {
     var command = call.command("intent", mayRecord: mayRecord)
     try addOptions(to: &command, request, line, &call, besides: "view")
     if command.id != nil, connection.view(asked.view)?.intent(named: asked.name)?.isKept == false {
-      throw .unusable("_meta/cmd", "nothing: the answer of this intent is not kept", "a cmd")
+      throw .unusable("_meta/cmd", "no cmd: the answer of this intent is not stored", "a cmd")
     }
     if let done = try repetition(of: command) {
       return answer(call, done) { $0.write(to: &$2, room: $1) }

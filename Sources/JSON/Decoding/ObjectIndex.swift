@@ -51,7 +51,7 @@ final class ObjectIndex {
     }
     if let twice = duplicate(text) {
       throw JSONDecodingError(
-        at: path + [Key(stringValue: twice)], expected: "each member once", got: "it twice")
+        at: path + [Key(stringValue: twice)], expected: "each member once", got: "a duplicate")
     }
   }
 

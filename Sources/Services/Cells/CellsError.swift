@@ -22,8 +22,8 @@ package enum CellsError: ServiceError, Equatable {
     switch self {
     case .badName(let rule): rule
     case .badValue(let fault): "\(fault)"
-    case .notANumber(let name): "cell '\(name)' holds no number"
-    case .notABoolean(let name): "cell '\(name)' holds neither true nor false"
+    case .notANumber(let name): "cell '\(name)' is not a number"
+    case .notABoolean(let name): "cell '\(name)' is neither true nor false"
     case .outOfRange(let name):
       "the sum for cell '\(name)' needs more than 64 digits or is beyond a double"
     case .differs(let name): "cell '\(name)' holds another value"

@@ -32,7 +32,7 @@ package enum FeedsError: ServiceError, Equatable {
       "no user and no password: an address is journaled, and shown to everybody"
     case .badID: "1 to 64 of [A-Za-z0-9_.:-]"
     case .exists(let id): "there is a feed '\(id)' already"
-    case .subscribed(_, let id): "that address is the feed '\(id)' already"
+    case .subscribed(_, let id): "feed '\(id)' already has that address"
     case .tooMany(let max): "there are at most \(max) feeds"
     case .tooManyOfUser(let max):
       "there are at most \(max) feeds of one user; end some with feeds.unsubscribe"
@@ -72,7 +72,7 @@ package enum FeedFault: ServiceError, Equatable {
     switch self {
     case .server(let error): "\(error)"
     case .text(let fault): "line \(fault.line) of the feed: \(fault.what)"
-    case .journal: "what was read could not be kept"
+    case .journal: "the feed could not be saved"
     }
   }
 }

@@ -108,7 +108,7 @@ final class CompactionRun {
     read({ reader throws(JournalError) in try plan.isKept(at: seq, reader) }) {
       [unowned self] isKept in
       guard isKept else {
-        return end(.unavailable(detail: "a snapshot at \(seq) does not read back"))
+        return end(.unavailable(detail: "a snapshot at \(seq) cannot be read"))
       }
       hasSnapshots = true
       removeNext()

@@ -105,7 +105,7 @@ package enum JournalLine {
       let members = Members(inner)
       let key = try members.string("key")
       guard let note = JournalNote(rawValue: key), note.isExported else {
-        throw Fault("no note is called '\(key)'")
+        throw Fault("there is no note '\(key)'")
       }
       self = .note(note, try members.string("text"))
     case "snapshot":
@@ -115,7 +115,7 @@ package enum JournalLine {
           service: try snapshot.string("service"), seq: UInt64(try snapshot.integer("seq")),
           schema: try snapshot.integer("schema"), data: try snapshot.text("data").text))
     case "end": self = .end(count: try Members(inner).integer("events"))
-    default: throw Fault("no line begins with '\(kind)'")
+    default: throw Fault("unknown line '\(kind)'")
     }
   }
 
@@ -134,24 +134,24 @@ package enum JournalLine {
 
     func integer(_ name: String) throws(Fault) -> Int {
       guard let value = try text(name).number?.int64, value >= 0 else {
-        throw Fault("'\(name)' is no integer from 0 on")
+        throw Fault("'\(name)' is not an integer from 0 on")
       }
       return Int(value)
     }
 
     func string(_ name: String) throws(Fault) -> String {
       guard case .string(let string) = try text(name).value else {
-        throw Fault("'\(name)' is no string")
+        throw Fault("'\(name)' is not a string")
       }
       return string
     }
 
     func strings(_ name: String) throws(Fault) -> [String] {
-      guard let elements = try text(name).elements else { throw Fault("'\(name)' is no array") }
+      guard let elements = try text(name).elements else { throw Fault("'\(name)' is not an array") }
       var strings: [String] = []
       for element in elements {
         guard case .string(let string) = element.value else {
-          throw Fault("'\(name)' holds something else than strings")
+          throw Fault("'\(name)' holds an element that is not a string")
         }
         strings.append(string)
       }

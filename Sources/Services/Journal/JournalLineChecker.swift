@@ -16,7 +16,7 @@ package struct JournalLineChecker {
   ///
   /// - Throws: The rule that the line breaks.
   package mutating func take(_ line: JournalLine) throws(JournalLine.Fault) {
-    guard !hasEnded else { throw .init("there is more after the end") }
+    guard !hasEnded else { throw .init("there are lines after the end") }
     switch line {
     case .head:
       guard !hasHead else { throw .init("a second head") }
@@ -26,7 +26,7 @@ package struct JournalLineChecker {
     case .removal, .lastRemoval, .note, .snapshot: break
     case .end(let count):
       guard count == self.count else {
-        throw .init("\(count) events were exported, \(self.count) are here")
+        throw .init("\(count) events were exported, the file has \(self.count)")
       }
       hasEnded = true
     }
@@ -36,18 +36,18 @@ package struct JournalLineChecker {
   ///
   /// - Throws: If the end line is missing.
   package func finish() throws(JournalLine.Fault) {
-    guard hasEnded else { throw .init("the end is missing: the file was cut") }
+    guard hasEnded else { throw .init("the end is missing: the file is truncated") }
   }
 
   private mutating func take(_ record: Record) throws(JournalLine.Fault) {
-    guard record.seq > last?.seq ?? 0 else { throw .init("'seq' does not grow") }
+    guard record.seq > last?.seq ?? 0 else { throw .init("'seq' does not increase") }
     guard record.time >= last?.time ?? 0 else { throw .init("'time' goes back") }
     // Leaves room for positions and times of future events.
     guard max(record.seq, record.version) <= Self.maxNumber, record.time <= Self.maxNumber else {
       throw .init("'seq', 'version' or 'time' is above \(Self.maxNumber)")
     }
     guard record.previous < record.seq, record.version > 0 else {
-      throw .init("'previous' and 'version' do not fit")
+      throw .init("'previous' and 'version' do not match")
     }
     let head = heads[record.stream]
     // Events between the two may have been removed.

@@ -21,13 +21,13 @@ package enum PeopleError: ServiceError, Equatable {
 
   package var description: String {
     switch self {
-    case .unknown(let id): "nobody has the number \(id)"
+    case .unknown(let id): "there is no person \(id)"
     case .badName:
       "a name has 1 to \(PeopleService.maxNameLength) characters and no control characters, "
         + "\(PeopleService.maxNameBytes) bytes at most"
     case .badColor: "a colour is a hex code such as #1e90ff"
     case .tooMany(let max): "there are at most \(max) people"
-    case .noNumberLeft: "the last number was given to somebody"
+    case .noNumberLeft: "there is no number left for a person"
     case .fixed(let source): "'\(source)' is set by its name and its color"
     }
   }

@@ -69,10 +69,10 @@ package enum SearchError: ServiceError, Equatable {
   package var description: String {
     switch self {
     case .unknownBackend(let name, let known):
-      "nothing called '\(name)' is searched; there is \(known.joined(separator: ", "))"
+      "no search backend '\(name)'; there is \(known.joined(separator: ", "))"
     case .badTerm: "a term has 1 to \(SearchService.maxTermBytes) bytes"
     case .badLimit: "1 to \(SearchService.maxHits)"
-    case .notFound(let id): "'\(id)' is none of the results"
+    case .notFound(let id): "'\(id)' is not one of the results"
     case .failed(let reason): "the search has failed: \(reason)"
     }
   }

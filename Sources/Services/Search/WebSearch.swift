@@ -35,7 +35,7 @@ package final class WebSearch: SearchBackend {
           if let hits = Self.hits(in: response.body) {
             observer.receive(lastElement: Array(hits.prefix(limit)))
           } else {
-            observer.fail(.failed("the answer is not understood"))
+            observer.fail(.failed("the answer cannot be parsed"))
           }
         case .failed(let error): observer.fail(.failed("\(error)"))
         case .completed: observer.complete()

@@ -28,17 +28,18 @@ package enum ThreadsError: ServiceError, Equatable {
 
   package var description: String {
     switch self {
-    case .unknownThread(let id): "no thread has the number \(id)"
-    case .unknownPost(let id): "no post of the thread has the number \(id)"
+    case .unknownThread(let id): "there is no thread \(id)"
+    case .unknownPost(let id): "the thread has no post \(id)"
     case .badName:
       "a name has 1 to \(ThreadsService.maxNameLength) characters and no control characters, "
         + "\(ThreadsService.maxNameBytes) bytes at most"
     case .badBody:
-      "a post has 1 to \(ThreadsService.maxBodyBytes) bytes, of control characters tab and newline"
-    case .notTheAuthor: "only its author changes a post"
-    case .notTheStarter: "only who has started a thread renames or removes it"
+      "a post has 1 to \(ThreadsService.maxBodyBytes) bytes and no control characters "
+        + "except tab and newline"
+    case .notTheAuthor: "only the author of a post can change it"
+    case .notTheStarter: "only the user who started a thread can rename or remove it"
     case .tooMany(let what, let max): "there are at most \(max) \(what)"
-    case .noNumberLeft: "the last number was given"
+    case .noNumberLeft: "there is no number left"
     case .user(let error): "\(error)"
     }
   }

@@ -39,17 +39,17 @@ extension WebError: CustomStringConvertible {
   /// A description of the server's behaviour or the expected request.
   package var description: String {
     switch self {
-    case .badAddress: "the address is not one of http or https"
-    case .refusedProtocol: "only http and https are allowed, also where one is sent on"
+    case .badAddress: "the address is not an http or https address"
+    case .refusedProtocol: "only http and https are allowed, also in redirects"
     case .refusedAddress: "an address of this machine or its network is not allowed"
-    case .unknownHost: "the name of the server is not known"
+    case .unknownHost: "the host name is unknown"
     case .cannotConnect: "the server cannot be reached"
     case .timedOut: "the server was too slow"
     case .tooLarge(let max): "the server sent more than \(max) bytes"
-    case .tooManyRedirects(let max): "the server sent on more than \(max) times"
+    case .tooManyRedirects(let max): "the server redirected more than \(max) times"
     case .untrusted: "the server is not trusted"
     case .status(let status): "the server answered with status \(status)"
-    case .broken: "the server broke off"
+    case .broken: "the server closed the connection too early"
     case .unavailable(let reason): reason
     }
   }

@@ -322,8 +322,8 @@ struct ObjectBindingTests {
     ("rpm ~> speed | text(1)", "'text' takes no argument, not 1 at column 16"),
     ("rpm ~> speed | round(1.5)", "expected integer, found 1.5 at column 22"),
     ("rpm ~> speed | format(1)", "expected string, found 1 at column 23"),
-    ("rpm <> speed | uppercase", "'uppercase' has no way from right to left at column 16"),
-    ("rpm ~> speed | !uppercase", "'!uppercase' has no way from left to right at column 17"),
+    ("rpm <> speed | uppercase", "'uppercase' cannot go from right to left at column 16"),
+    ("rpm ~> speed | !uppercase", "'!uppercase' cannot go from left to right at column 17"),
   ])
   func `a fault has its column, and nothing is bound`(text: String, message: String) {
     let fault = #expect(throws: BindFault.self) { try bind(text, engine, car) }

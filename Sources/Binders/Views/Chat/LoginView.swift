@@ -4,7 +4,7 @@ internal import Signals
 
 /// Lets a user log in with a known name, a new name or a token.
 func bindLogin(_ view: View, _ session: Session) {
-  view.assign("welcome", "take a name, yours from then on, or choose one that you have")
+  view.assign("welcome", "pick a new user name, which becomes yours, or one you already own")
   session.names.bind(to: view["names"], as: NameRow.self)
   view.intent("login", NewName.self).calls { _ = try session.logIn(name: $0.name) }.unkept()
   view.intent("choose", NameRow.self).calls { _ = try session.logIn(known: $0.id) }.unkept()

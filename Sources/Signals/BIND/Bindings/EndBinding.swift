@@ -22,8 +22,8 @@ public enum NotBindable: Error, Equatable, CustomStringConvertible {
     case .rightIsNotRead: "the right end cannot be observed"
     case .leftIsNotWritten: "the left end cannot be set"
     case .rightIsNotWritten: "the right end cannot be set"
-    case .noForward: "the transformer has no way from left to right"
-    case .noReverse: "the transformer has no way from right to left"
+    case .noForward: "the transformer cannot go from left to right"
+    case .noReverse: "the transformer cannot go from right to left"
     case .answersLater: "a transformer that answers later cannot go both ways"
     }
   }

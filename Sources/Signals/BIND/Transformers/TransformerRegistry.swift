@@ -117,9 +117,9 @@ public struct TransformerRegistry<Value> {
   ) throws(BindFault) {
     let missing: String? =
       if sign.goesRight, transformer.forward == nil {
-        "'\(call)' has no way from left to right"
+        "'\(call)' cannot go from left to right"
       } else if sign.goesLeft, transformer.reverse == nil {
-        "'\(call)' has no way from right to left"
+        "'\(call)' cannot go from right to left"
       } else if sign.goesBothWays, !transformer.goesBothWays {
         "'\(call)' answers later and cannot go both ways"
       } else {
