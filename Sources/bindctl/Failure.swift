@@ -108,7 +108,10 @@ extension WireError {
       return "'bindctl get \"\(service)/**\"' lists those that exist"
     case .methodNotFound: return "'bindctl services' lists the services"
     case .invalidParams where command == "call" || command == "open":
-      if let unknown = asked.unknownArgument, !message.contains("no parameter") { return unknown }
+      // Unless the daemon has named it already.
+      if let unknown = asked.unknownArgument, data["expected"] != .string("no such member") {
+        return unknown
+      }
       return typedArgument.map { "use ':=' for values other than text, as in \($0)" }
     case .conflict: return "read it again before you set it"
     case .alreadyExists where data["what"] == .string("reader"): return "--steal takes it over"
