@@ -121,7 +121,8 @@ private struct Source {
   }
 
   var imports: [String] {
-    text.split(separator: "\n").compactMap { line in
+    // Indented lines are code or text, for example of a help text.
+    text.split(separator: "\n").filter { $0.first != " " }.compactMap { line in
       let words = line.split(separator: " ").filter { !$0.hasPrefix("//") }
       guard let i = words.firstIndex(of: "import"), i <= 1, i + 1 < words.count else { return nil }
       return String(words[i + 1].prefix { $0 != "." })
