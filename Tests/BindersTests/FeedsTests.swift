@@ -226,7 +226,7 @@ struct FeedsTests {
     #expect(
       client.error(
         #"{"id":6,"method":"subscribe","params":{"source":"feeds/a","mode":"every"}}"#)?.message
-        .contains("not journaled") == true)
+        .contains("needs a journaled source") == true)
     for (i, pattern) in ["feeds/*", "feeds/**"].enumerated() {
       let line =
         #"{"id":\#(10 + i),"method":"subscribe","params":{"source":"\#(pattern)","mode":"every"}}"#
