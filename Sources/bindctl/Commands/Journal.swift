@@ -32,7 +32,8 @@ let journalSyntax = Syntax(
 
     If a daemon answers, the command uses the journal of that daemon and no other: it compares the
     epochs, and it fails if your role may not call journal.info. Without a daemon it uses the journal
-    that binderd would open. --file names another journal.
+    that binderd would open, except that info and compact then need --file. --file names another
+    journal.
 
     Stop the daemon before restore and import. For a service, also stop its socket, which would start
     it again: systemctl stop binderd.socket binderd.service. The new journal gets the owner and mode
