@@ -11,7 +11,7 @@ struct LimitTableTests {
     (.atomic, 10_000), (.subscriptions, 1), (.views, 1), (.bindings, 1), (.filterCost, 1),
     (.inFlight, 1), (.allInFlight, 2), (.held, 1), (.outputSoft, 1_024), (.outputHard, 6_000),
     (.state, 1_500_000), (.statePerUser, 1_200_000), (.connections, 12), (.connectionsPerUser, 1),
-    (.partialLine, 300), (.stall, 300), (.call, 1),
+    (.partialLine, 300), (.stall, 300), (.call, 20),
     (.badLines, 3), (.commandBytes, 4), (.idBytes, 4),
   ]
 
