@@ -19,7 +19,7 @@ package class Subscription {
   /// Whether the batch that created the subscription is still unanswered.
   final var isInBatch = false
 
-  /// Whether there may be something to send.
+  /// Whether something may have to be sent.
   package internal(set) var isDirty = false
 
   /// Whether the subscription has written its last frame.

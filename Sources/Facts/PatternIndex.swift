@@ -27,7 +27,7 @@ public final class PatternIndex<Value> {
     self.separator = UInt8(ascii: separator)
   }
 
-  /// Whether there are no patterns.
+  /// Whether the index has no patterns.
   public var isEmpty: Bool { count == 0 }
 
   /// The value of a pattern; `nil` if there is none.

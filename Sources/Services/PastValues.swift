@@ -7,7 +7,7 @@ package struct PastValues: Sendable {
   /// The values, ordered by name.
   package let values: [(source: String, value: JSONText)]
 
-  /// Whether there are more values after the last one.
+  /// Whether more values follow the last one.
   package let isMore: Bool
 
   /// The time of the position's event in microseconds since 1970; `nil` if the event was removed.

@@ -11,8 +11,11 @@ final class Replay {
   /// The last replayed position.
   private(set) var position: UInt64
 
-  /// Warnings for the operator about unreadable snapshots.
-  private(set) var warnings: [String] = []
+  /// The warnings for an operator, one sentence each: about snapshots that were skipped, and about
+  /// events that this program does not know.
+  var warnings: [String] { snapshotWarnings + unknownWarnings + missingWarnings }
+
+  private let snapshotWarnings: [String]
 
   private let ledgers: [LedgerLink]
   private let store: any EventStore
@@ -36,7 +39,33 @@ final class Replay {
       JournalFold.service, journal.snapshotForm, store, &warnings, journal.start(from:))
     oldest = positions.values.reduce(journalPosition, min)
     position = oldest
-    self.warnings = warnings
+    snapshotWarnings = warnings
+  }
+
+  private var unknownWarnings: [String] {
+    ledgers.flatMap { ledger in
+      let unknown = ledger.unknown()
+      return unknown.counts.sorted { $0.key < $1.key }.map { type, count in
+        "\(ledger.service) ignores \(count) events of the type \(type), which this program does "
+          + "not know: from event \(unknown.first ?? 0) on, it keeps no snapshots and removes no "
+          + "events"
+      }
+    }
+  }
+
+  /// The warnings about events of services that this program does not have.
+  private var missingWarnings: [String] {
+    let known = Set(ledgers.map { Substring($0.service) })
+    var counts: [Substring: UInt64] = [:]
+    journal.heads.forEach { stream, head in
+      let service = stream.prefix { $0 != "/" }
+      // An imported journal may have any version.
+      if !known.contains(service) { counts[service, default: 0] &+= head.version }
+    }
+    return counts.sorted { $0.key < $1.key }.map { service, count in
+      "the daemon ignores \(count) events of the service '\(service)', which this program does not "
+        + "have, and keeps them"
+    }
   }
 
   /// Loads the newest readable snapshot of a service and returns its position.

@@ -155,16 +155,13 @@ package final class ServiceHost {
 
   private func replay(_ onProgress: (UInt64) -> Void) throws(JournalError) {
     let replay = try Replay(ledgers: ledgers, store: store)
-    defer {
-      durable = replay.position
-      durableNews = durable
-      for ledger in ledgers { ledger.finishReplay() }
-      startWarnings =
-        replay.warnings + unknownWarnings + missingWarnings(replay.journal.heads)
-    }
-    try replay.run(onProgress: onProgress)
-    window = replay.journal.window
+    let outcome = Result { () throws(JournalError) in try replay.run(onProgress: onProgress) }
+    durable = replay.position
+    durableNews = durable
     for ledger in ledgers { ledger.finishReplay() }
+    startWarnings = replay.warnings
+    try outcome.get()
+    window = replay.journal.window
     store.start(with: measured(replay.journal.heads))
     snapshotting.start(ledgers: ledgers, from: replay.oldest)
     snapshotting.advance(to: replay.position)
@@ -180,33 +177,6 @@ package final class ServiceHost {
     heads.forget { stream, head in head.seq < first && ledger(stream)?.isEmpty(stream) == true }
     heads.measure { ledger($0)?.size($0) ?? 0 }
     return heads
-  }
-
-  /// The warnings about unknown events.
-  private var unknownWarnings: [String] {
-    ledgers.flatMap { ledger in
-      let unknown = ledger.unknown()
-      return unknown.counts.sorted { $0.key < $1.key }.map { type, count in
-        "\(ledger.service) ignores \(count) events of the type \(type), which this program does "
-          + "not know: from event \(unknown.first ?? 0) on, it keeps no snapshots and removes no "
-          + "events"
-      }
-    }
-  }
-
-  /// Returns the warnings about events of services that this program does not have.
-  private func missingWarnings(_ heads: StreamHeads) -> [String] {
-    let known = Set(ledgers.map { Substring($0.service) })
-    var counts: [Substring: UInt64] = [:]
-    heads.forEach { stream, head in
-      let service = stream.prefix { $0 != "/" }
-      // An imported journal may have any version.
-      if !known.contains(service) { counts[service, default: 0] &+= head.version }
-    }
-    return counts.sorted { $0.key < $1.key }.map { service, count in
-      "the daemon ignores \(count) events of the service '\(service)', which this program does not "
-        + "have, and keeps them"
-    }
   }
 
   private func follow() {
@@ -280,29 +250,14 @@ package final class ServiceHost {
   private func checkQuota(since before: StateUsage.Charges) throws(Refusal) {
     guard let uid = running?.command.caller.uid, lastRecord != nil else { return }
     let now = store.usage.charges(of: uid)
-    if now.total > max(before.total, quota.total) { throw .full(.total, max: quota.total) }
-    let isOwner = owners.contains(uid)
-    if now.user > max(before.user, quota.ofUser), !isOwner {
-      throw .full(.ofUser, max: quota.ofUser)
-    }
-    if let mark = quota.mark, mark.total < now.total, mark.total >= before.total {
-      filling.send(StateFilling(user: nil, bytes: now.total, max: quota.total))
-    }
-    if let mark = quota.mark, mark.ofUser < now.user, mark.ofUser >= before.user, !isOwner {
-      filling.send(StateFilling(user: uid, bytes: now.user, max: quota.ofUser))
-    }
+    // An administrator has no quota of his own.
+    let user = owners.contains(uid) ? nil : uid
+    try quota.check(now, after: before, of: user)
+    quota.forEachCrossing(from: before, to: now, of: user) { filling.send($0) }
   }
 
   /// The quotas that are nearly exhausted.
-  package var fillings: [StateFilling] {
-    guard let mark = quota.mark else { return [] }
-    let usage = store.usage
-    let users = usage.users.filter { $0.bytes > mark.ofUser && !owners.contains($0.user) }
-    return
-      (usage.total > mark.total
-      ? [StateFilling(user: nil, bytes: usage.total, max: quota.total)] : [])
-      + users.map { StateFilling(user: $0.user, bytes: $0.bytes, max: quota.ofUser) }
-  }
+  package var fillings: [StateFilling] { quota.fillings(of: store.usage, without: owners) }
 
   /// Emits when a quota is nearly exhausted.
   package let filling = PassthroughSubject<StateFilling, Never>()

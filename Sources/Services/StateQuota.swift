@@ -1,7 +1,9 @@
+internal import Journal
+
 /// Limits on the size of the services' state.
 ///
-/// A stream is charged to the user who recorded its last event. The charge is its state, plus its
-/// name and about 100 bytes of overhead, even if its state is empty.
+/// A stream is charged to the user who last made its state larger. The charge is its state, plus its
+/// name and 256 bytes of overhead, even if its state is empty.
 package struct StateQuota: Equatable, Sendable {
   /// The limit in bytes for all users together.
   package var total: Int
@@ -19,10 +21,48 @@ package struct StateQuota: Equatable, Sendable {
   package init(total: Int = .max, ofUser: Int = .max) {
     (self.total, self.ofUser) = (total, ofUser)
   }
+}
 
-  /// The warning threshold: four fifths of the quotas; `nil` if there is no total quota.
-  var mark: StateQuota? {
-    total == .max ? nil : StateQuota(total: total / 5 * 4, ofUser: ofUser / 5 * 4)
+extension StateQuota {
+  /// The warning threshold: four fifths of the quotas.
+  private var mark: StateQuota { StateQuota(total: total / 5 * 4, ofUser: ofUser / 5 * 4) }
+
+  /// Checks the growth by a command.
+  ///
+  /// - Parameter user: The user who ran it; `nil` for one without a quota.
+  /// - Throws: ``Refusal`` if the state has grown beyond a quota; one that shrinks is accepted.
+  func check(
+    _ now: StateUsage.Charges, after before: StateUsage.Charges, of user: UInt32?
+  ) throws(Refusal) {
+    if now.total > max(before.total, total) { throw .full(.total, max: total) }
+    if user != nil, now.user > max(before.user, ofUser) { throw .full(.ofUser, max: ofUser) }
+  }
+
+  /// Calls `body` with each quota whose warning threshold a command has crossed.
+  ///
+  /// - Parameter user: As in ``check(_:after:of:)``.
+  func forEachCrossing(
+    from before: StateUsage.Charges, to now: StateUsage.Charges, of user: UInt32?,
+    _ body: (StateFilling) -> Void
+  ) {
+    let mark = mark
+    if before.total <= mark.total, mark.total < now.total {
+      body(StateFilling(user: nil, bytes: now.total, max: total))
+    }
+    if let user, before.user <= mark.ofUser, mark.ofUser < now.user {
+      body(StateFilling(user: user, bytes: now.user, max: ofUser))
+    }
+  }
+
+  /// Returns the quotas whose warning threshold is crossed.
+  ///
+  /// - Parameter owners: The users without a quota.
+  func fillings(of usage: StateUsage, without owners: Set<UInt32>) -> [StateFilling] {
+    let mark = mark
+    let users = usage.users.filter { $0.bytes > mark.ofUser && !owners.contains($0.user) }
+    let all =
+      usage.total > mark.total ? [StateFilling(user: nil, bytes: usage.total, max: total)] : []
+    return all + users.map { StateFilling(user: $0.user, bytes: $0.bytes, max: ofUser) }
   }
 }
 

@@ -10,36 +10,34 @@ final class JournalWatch {
   private var refused = 0
 
   /// Whether the current refusals were logged.
-  private var isTold = false
+  private var isLogged = false
 
   /// The time of the last line, in milliseconds.
-  private var toldAt: UInt64?
+  private var loggedAt: UInt64?
 
   /// When the warning about each quota was last logged, in milliseconds, by user.
   private var warnedAt: [UInt32?: UInt64] = [:]
   private let bag = DisposeBag()
 
-  /// Logs quotas that are almost used up; called at the start.
-  let checkQuota: () -> Void
+  private unowned let host: ServiceHost
+  private let log: Log
 
   /// The minimum interval between lines about a disk that fills up repeatedly, in milliseconds.
   private static let pause: UInt64 = 60_000
 
   init(_ host: ServiceHost, _ store: SQLiteStore, _ log: Log, now: @escaping () -> UInt64) {
-    checkQuota = {
-      for filling in host.fillings { log.write(.warning, filling.warning) }
-    }
+    (self.host, self.log) = (host, log)
     host.rejected.observeNext { [unowned self] fault in
       refused += 1
-      guard refused == 1, toldAt.map({ now() - $0 >= Self.pause }) ?? true else { return }
-      (isTold, toldAt) = (true, now())
+      guard refused == 1, loggedAt.map({ now() - $0 >= Self.pause }) ?? true else { return }
+      (isLogged, loggedAt) = (true, now())
       log.write(.warning, "\(fault): commands are refused until it does; everything else continues")
     }
     .dispose(in: bag)
     host.progress.observeNext { [unowned self] _ in
       guard refused > 0 else { return }
-      if isTold { log.write(.notice, "the journal takes writes again; \(refused) were refused") }
-      (refused, isTold) = (0, false)
+      if isLogged { log.write(.notice, "the journal takes writes again; \(refused) were refused") }
+      (refused, isLogged) = (0, false)
     }
     .dispose(in: bag)
     host.filling.observeNext { [unowned self] filling in
@@ -59,6 +57,11 @@ final class JournalWatch {
       case .released: log.write(.notice, "the write-ahead log of the journal shrinks again")
       }
     }
+  }
+
+  /// Logs quotas that are almost used up; called at the start.
+  func checkQuota() {
+    for filling in host.fillings { log.write(.warning, filling.warning) }
   }
 }
 

@@ -21,7 +21,7 @@ struct LongViewTests {
     }
     var answer = ByteBuffer()
     view.writeAnswer(&answer, size: 10_000)
-    var (parent, child) = (ShownList("v1"), ShownList("v1.1"))
+    var (parent, child) = (ReceivedList("v1"), ReceivedList("v1.1"))
     #expect(9_900...10_000 ~= answer.count)
     #expect(answer.string.contains(#""name":{"kind":"state","value":"kim"}"#))
     try parent.take(#"{"result":\#(answer.string)}"#)
@@ -50,7 +50,7 @@ struct LongViewTests {
       list.bind(to: view["list"])
       name.bind(to: view["name"])
     }
-    var shown = ShownList("v1")
+    var shown = ReceivedList("v1")
     shown.elements = texts(["a"])
     _ = bench.lines()
     for count in [16, 40] {
@@ -97,7 +97,7 @@ struct LongViewTests {
     }
     var answer = ByteBuffer()
     view.writeAnswer(&answer, size: 1000)
-    var shown = ShownList("v1")
+    var shown = ReceivedList("v1")
     try shown.take(#"{"result":\#(answer.string)}"#)
     for _ in 0..<60 {
       for _ in 0..<Int.random(in: 0...6, using: &random) {

@@ -269,7 +269,7 @@ struct SharedViewTests {
     let transports = [bench.transport] + (0..<2).map { _ in FakeTransport() }
     for i in 1..<3 { connections[i].start(transports[i]) }
     for connection in connections { connection.lineOut = 1024 }
-    var shown: [ShownList] = []
+    var shown: [ReceivedList] = []
     func name() -> String {
       String(repeating: "n", count: .random(in: 1...200, using: &random)) + "\(random.next())"
     }
@@ -284,7 +284,7 @@ struct SharedViewTests {
         }
         var answer = ByteBuffer()
         view.writeAnswer(&answer, size: 1000)
-        shown.append(ShownList("v1"))
+        shown.append(ReceivedList("v1"))
         try shown[shown.count - 1].take(#"{"result":\#(answer.string)}"#)
       }
     }

@@ -29,7 +29,7 @@ struct ShownList {
   /// Creates a list that other properties may share.
   init(_ log: ListLog, keptBy feed: ViewFeed) { (self.log, self.feed) = (log, feed) }
 
-  /// Whether there is something to send, as far as that is known before ``refresh()``.
+  /// Whether something must be sent, as far as known before ``refresh()``.
   var isNew: Bool { pending != nil || next != log.end || count != nil }
 
   // MARK: Setting

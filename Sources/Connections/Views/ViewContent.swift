@@ -34,7 +34,7 @@ struct ViewContent {
   private var isLoadingNew = false
   private var isKindNew = false
 
-  /// Whether there is something to send, as far as that is known before ``refresh()``.
+  /// Whether something must be sent, as far as known before ``refresh()``.
   var isNew: Bool {
     if isLoadingNew || isKindNew { return true }
     return switch shown {

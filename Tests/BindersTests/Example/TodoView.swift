@@ -2,7 +2,7 @@ import Connections
 import Services
 import Signals
 
-/// Shows what is to be done; new things come in, what is done goes.
+/// Shows the open tasks: new ones appear, finished ones disappear.
 func bindTodos(_ view: View, to todos: TodoService) {
   todos.all.bind(to: view["todos"], as: TodoRow.self)
   view.intent("add", AddTodo.self).calls { try todos.add(title: $0.title) }

@@ -2,7 +2,7 @@ import JSON
 import Testing
 
 /// The list of a view, built by a client from the received lines.
-struct ShownList {
+struct ReceivedList {
   let view: String
   let property: String
   var elements: [JSONText] = []
