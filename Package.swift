@@ -34,7 +34,7 @@ let package = Package(
     .target(name: "JSON"),
     // libm rounds; a program that links nothing else would miss it.
     .target(name: "Signals", exclude: ["README.md"], linkerSettings: [.linkedLibrary("m")]),
-    .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv"]),
+    .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv", "Signals"]),
 
     // The language of the socket, shared with the client.
     .target(name: "Wire", dependencies: ["JSON"]),
@@ -45,34 +45,28 @@ let package = Package(
     // Promise.
     .target(name: "Journal", dependencies: ["Signals"]),
 
-    // Business logic.
+    // The engine: services whose state is made of journaled events.
     .target(
-      name: "Services", dependencies: ["Facts", "JSON", "Journal", "Signals"],
+      name: "EventSourcing", dependencies: ["Facts", "JSON", "Journal", "Signals"],
       exclude: ["README.md"]),
 
-    // The view: one client, as the application sees it.
-    .target(name: "Connections", dependencies: ["JSON", "Signals", "Wire"]),
+    // The view: one client, as the application sees it; and the sockets that clients come from.
+    .target(name: "Connections", dependencies: ["EventLoop", "JSON", "Signals", "Wire"]),
 
-    // Application logic: one function a file.
+    // Application logic: a folder for each feature.
     .target(
-      name: "Binders",
+      name: "Features",
       dependencies: [
-        "Configuration", "Connections", "Facts", "JSON", "Services", "Signals", "Wire",
-      ]),
+        "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
+      ], path: "Sources", sources: ["API", "Features"]),
 
-    // The host: sockets to connections.
-    .target(name: "Server", dependencies: ["Connections", "EventLoop", "Signals", "Wire"]),
-
-    // What services ask of the machine.
+    // What features ask of the machine and of the web.
     .target(
-      name: "Machine", dependencies: ["EventLoop", "Services", "Signals"],
-      linkerSettings: [.linkedLibrary("crypt")]),
-
-    // What services ask of the web, and what is found there.
-    .target(name: "HTTP", dependencies: ["CCurl", "EventLoop", "Services", "Signals"]),
-    .target(
-      name: "Syndication",
-      dependencies: ["CExpat", "EventLoop", "JSON", "Services", "Signals", "Wire"]),
+      name: "Adapters",
+      dependencies: [
+        "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Features", "JSON", "Signals",
+        "Wire",
+      ], linkerSettings: [.linkedLibrary("crypt")]),
 
     // Stores: one target for each C library.
     .target(
@@ -80,17 +74,13 @@ let package = Package(
       dependencies: ["CChecksum", "CSQLite", "EventLoop", "Journal", "Signals"],
       exclude: ["README.md"]),
 
-    // Full text over what services hold.
-    .target(
-      name: "SearchSQLite", dependencies: ["CSQLite", "EventLoop", "Services", "Signals"]),
-
     // Composition root.
     .executableTarget(
       name: "binderd",
       dependencies: [
-        "Binders", "Configuration", "Connections", "Console", "EventLoop", "Facts", "HTTP", "JSON",
-        "Journal", "JournalSQLite", "Machine", "SearchSQLite", "Server", "Services", "Signals",
-        "Syndication", "Wire",
+        "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",
+        "Facts",
+        "Features", "JSON", "Journal", "JournalSQLite", "Signals", "Wire",
       ]),
 
     // The client: for Swift programs, and the command line.
@@ -101,17 +91,24 @@ let package = Package(
 
     // What test targets share.
     .target(
-      name: "TestSupport", dependencies: ["JSON", "Services", "Signals"], path: "Tests/TestSupport"),
+      name: "TestSupport",
+      dependencies: ["EventSourcing", "Features", "JSON", "Journal", "Signals"],
+      path: "Tests/TestSupport"),
     .target(name: "HistoryChecker", dependencies: ["JSON"], path: "Tests/HistoryChecker"),
     .executableTarget(name: "soak", dependencies: ["HistoryChecker"], path: "Tests/Soak"),
 
+    .testTarget(
+      name: "AdaptersTests",
+      dependencies: [
+        "Adapters", "EventLoop", "EventSourcing", "Features", "Signals", "TestSupport",
+      ]),
     .testTarget(name: "ArchitectureTests"),
     .testTarget(
       name: "BinderClientTests", dependencies: ["BinderClient", "JSON", "TestSupport", "Wire"]),
     .testTarget(
-      name: "BindersTests",
+      name: "APITests",
       dependencies: [
-        "Binders", "Configuration", "Connections", "Facts", "JSON", "Journal", "Services",
+        "Configuration", "Connections", "EventSourcing", "Facts", "Features", "JSON", "Journal",
         "Signals", "TestSupport", "Wire",
       ]),
     .testTarget(
@@ -119,34 +116,28 @@ let package = Package(
       dependencies: ["Configuration", "Facts", "JSON", "TestSupport", "Wire"]),
     .testTarget(
       name: "ConnectionsTests",
-      dependencies: ["Connections", "JSON", "Server", "Signals", "TestSupport", "Wire"]),
+      dependencies: ["Connections", "EventLoop", "JSON", "Signals", "TestSupport", "Wire"]),
     .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Wire"]),
     .testTarget(
       name: "DaemonTests",
       dependencies: ["HistoryChecker", "JSON", "TestSupport", "Wire", "binderd"],
       exclude: ["Journals"]),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
+    .testTarget(
+      name: "EventSourcingTests",
+      dependencies: [
+        "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals", "TestSupport",
+      ]),
     .testTarget(name: "FactsTests", dependencies: ["Facts", "TestSupport"]),
     .testTarget(
-      name: "HTTPTests", dependencies: ["EventLoop", "HTTP", "Services", "Signals", "TestSupport"]),
+      name: "FeaturesTests",
+      dependencies: ["EventSourcing", "Features", "JSON", "Journal", "Signals", "TestSupport"]),
     .testTarget(name: "HistoryCheckerTests", dependencies: ["HistoryChecker", "JSON"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
     .testTarget(
       name: "JournalTests",
       dependencies: ["CSQLite", "EventLoop", "Journal", "JournalSQLite", "Signals", "TestSupport"]),
-    .testTarget(
-      name: "MachineTests",
-      dependencies: ["EventLoop", "Machine", "Services", "Signals", "TestSupport"]),
-    .testTarget(
-      name: "SearchSQLiteTests",
-      dependencies: ["EventLoop", "SearchSQLite", "Services", "Signals"]),
-    .testTarget(
-      name: "ServicesTests",
-      dependencies: ["Facts", "JSON", "Journal", "Services", "Signals", "TestSupport"]),
     .testTarget(name: "SignalsTests", dependencies: ["Signals", "TestSupport"]),
-    .testTarget(
-      name: "SyndicationTests",
-      dependencies: ["EventLoop", "Services", "Signals", "Syndication", "TestSupport"]),
     .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
     .testTarget(name: "WireTests", dependencies: ["JSON", "Wire"]),
   ]
@@ -154,9 +145,8 @@ let package = Package(
 
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
 let safe: Set = [
-  "Facts", "JSON", "Signals", "Wire", "Configuration", "Journal", "Services", "Connections",
-  "Binders",
-  "Server",
+  "Facts", "JSON", "Signals", "Wire", "Configuration", "Journal", "EventSourcing", "Connections",
+  "Features",
 ]
 
 for target in package.targets where !["CChecksum", "CCurl", "CPosix"].contains(target.name) {

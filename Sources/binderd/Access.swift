@@ -1,9 +1,8 @@
-import Binders
 import Configuration
 import Connections
 import EventLoop
-import Server
-import Services
+import EventSourcing
+import Features
 
 /// Access control: decides which clients may connect, and which interface each one gets.
 final class Access {

@@ -1,5 +1,5 @@
-import Binders
 import Configuration
+import Features
 import Glibc
 
 /// The directory of the `*.bind` files, which declare bindings.

@@ -1,7 +1,7 @@
-import Binders
 import Configuration
 import EventLoop
 internal import Facts
+import Features
 import Glibc
 import Wire
 

@@ -1,5 +1,5 @@
-import Binders
 import Configuration
+import Features
 import Glibc
 
 /// The configuration file of this daemon; each read opens it again.

@@ -1,15 +1,11 @@
-import Binders
+import Adapters
 import Configuration
 import Connections
 import EventLoop
-import HTTP
+import EventSourcing
+import Features
 import JournalSQLite
-import Machine
-import SearchSQLite
-import Server
-import Services
 import Signals
-import Syndication
 import Wire
 
 /// The composition root: creates all parts of the daemon and connects them.

@@ -1,9 +1,9 @@
-import Binders
+import Adapters
 import Connections
 import EventLoop
+import EventSourcing
+import Features
 import JournalSQLite
-import Machine
-import Services
 import Wire
 
 /// The statistics of the daemon.

@@ -1,5 +1,5 @@
 import Configuration
-import Services
+import Features
 
 extension FeedSchedule {
   init(_ settings: FeedSettings) {

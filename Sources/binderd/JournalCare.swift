@@ -1,9 +1,9 @@
-import Binders
 import EventLoop
+import EventSourcing
+import Features
 import Glibc
 import Journal
 import JournalSQLite
-import Services
 import Signals
 import Wire
 

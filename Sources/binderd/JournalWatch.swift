@@ -1,7 +1,7 @@
-import JournalSQLite
-import Server
+import Connections
 import EventLoop
-import Services
+import EventSourcing
+import JournalSQLite
 import Signals
 import Wire
 

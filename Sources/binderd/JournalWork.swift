@@ -1,10 +1,10 @@
 import Console
 import EventLoop
+import EventSourcing
 import Glibc
 import JSON
 import Journal
 import JournalSQLite
-import Services
 
 /// A task on a whole journal, run as a separate process.
 ///

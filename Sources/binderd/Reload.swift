@@ -1,6 +1,6 @@
-import Binders
 import Configuration
 import EventLoop
+import Features
 
 /// Applies a configuration and its `*.bind` files to the daemon.
 ///

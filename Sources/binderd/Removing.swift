@@ -1,8 +1,8 @@
 import EventLoop
+import EventSourcing
 import Facts
 import Glibc
 import JournalSQLite
-import Services
 
 /// Removes values of one service, regardless of their owners.
 struct Remover {

@@ -1,8 +1,8 @@
 import Configuration
+import EventSourcing
 internal import Facts
 import Glibc
 import JournalSQLite
-import Services
 import Wire
 
 /// The effective settings: the command line, then the configuration file, then the defaults.

@@ -1,10 +1,10 @@
+import Adapters
 import Connections
 import EventLoop
+import EventSourcing
+import Features
 import Glibc
 import JournalSQLite
-import SearchSQLite
-import Server
-import Services
 
 /// Shuts the daemon down in order.
 ///

@@ -1,8 +1,8 @@
 import Configuration
+import Connections
 import EventLoop
+import EventSourcing
 import Journal
-import Server
-import Services
 
 /// Checks whether a daemon could start on a journal, by replaying it into all services.
 ///

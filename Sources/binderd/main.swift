@@ -1,10 +1,11 @@
 import Configuration
+import Connections
 import Console
 import EventLoop
+import EventSourcing
+import Features
 import Glibc
 import Journal
-import Server
-import Services
 import Signals
 import Wire
 

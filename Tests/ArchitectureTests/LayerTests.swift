@@ -12,29 +12,29 @@ private let law: [String: Set<String>] = [
   "JSON": [],
   "Wire": ["JSON"],
   "Configuration": ["Facts", "JSON", "Wire"],
-  "EventLoop": ["CPosix", "Clibuv", "Glibc"],
+  "EventLoop": ["CPosix", "Clibuv", "Glibc", "Signals"],
   // The event store, and its implementation.
   "Journal": ["Signals"],
   "JournalSQLite": ["CChecksum", "CSQLite", "EventLoop", "Glibc", "Journal", "Signals"],
-  "SearchSQLite": ["CSQLite", "EventLoop", "Services", "Signals"],
-  // Business logic, and its access to the machine.
-  "Services": ["Facts", "JSON", "Journal", "Signals"],
-  "Machine": ["EventLoop", "Glibc", "Services", "Signals"],
-  "HTTP": ["CCurl", "EventLoop", "Services", "Signals"],
-  "Syndication": ["CExpat", "EventLoop", "Glibc", "JSON", "Services", "Signals", "Wire"],
-  // The view, application logic, the host.
-  "Connections": ["JSON", "Signals", "Wire"],
-  "Binders": ["Configuration", "Connections", "Facts", "JSON", "Services", "Signals", "Wire"],
-  "Server": ["Connections", "EventLoop", "Signals", "Wire"],
+  // Event sourcing, the view of a client, the features, and their access to the machine.
+  "EventSourcing": ["Facts", "JSON", "Journal", "Signals"],
+  "Connections": ["EventLoop", "JSON", "Signals", "Wire"],
+  "API": ["Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire"],
+  "Features": [
+    "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
+  ],
+  "Adapters": [
+    "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Features", "Glibc", "JSON",
+    "Signals", "Wire",
+  ],
   // The client, the terminal, the command line.
   "BinderClient": ["Glibc", "JSON", "Wire"],
   "Console": ["Glibc", "JSON", "Wire"],
   "bindctl": ["BinderClient", "Console", "Glibc", "JSON", "Wire"],
   // Composition.
   "binderd": [
-    "Binders", "Configuration", "Connections", "Console", "EventLoop", "Facts", "Glibc", "HTTP",
-    "JSON", "Journal", "JournalSQLite", "Machine", "SearchSQLite", "Server", "Services", "Signals",
-    "Syndication", "Wire",
+    "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing", "Facts",
+    "Features", "Glibc", "JSON", "Journal", "JournalSQLite", "Signals", "Wire",
   ],
 ]
 

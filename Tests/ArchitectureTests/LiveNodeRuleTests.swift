@@ -5,7 +5,9 @@ import Testing
 struct LiveNodeRuleTests {
   private let tests = #filePath.replacing("ArchitectureTests/LiveNodeRuleTests.swift", with: "")
 
-  @Test(arguments: ["BindersTests", "ConnectionsTests", "ServicesTests", "SignalsTests"])
+  @Test(arguments: [
+    "APITests", "ConnectionsTests", "EventSourcingTests", "FeaturesTests", "SignalsTests",
+  ])
   func `every suite has the trait leavesNothing`(target: String) throws {
     var count = 0
     let files = try FileManager.default.subpathsOfDirectory(atPath: tests + target)

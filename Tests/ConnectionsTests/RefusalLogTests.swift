@@ -1,4 +1,4 @@
-import Server
+import Connections
 import TestSupport
 import Testing
 

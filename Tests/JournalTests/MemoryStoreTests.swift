@@ -1,5 +1,6 @@
 import Journal
 import Signals
+import TestSupport
 import Testing
 
 struct MemoryStoreTests {

@@ -1,4 +1,4 @@
-package import Services
+package import Features
 package import Signals
 
 /// A web client whose answers the test controls.

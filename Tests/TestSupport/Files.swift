@@ -34,6 +34,14 @@ package enum Files {
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
+  /// The paths of all files below a directory, relative to it.
+  package static func paths(below path: String) -> [String] {
+    names(in: path).flatMap { name in
+      let inner = paths(below: "\(path)/\(name)")
+      return inner.isEmpty ? [name] : inner.map { "\(name)/\($0)" }
+    }
+  }
+
   /// Returns the names in a directory, sorted.
   package static func names(in path: String) -> [String] {
     guard let directory = opendir(path) else { return [] }

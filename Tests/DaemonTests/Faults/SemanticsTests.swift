@@ -4,7 +4,7 @@ import Testing
 
 /// Row 25 of the faults over the socket: valid requests with harmful meaning.
 ///
-/// Misbehaving handlers and transformers are in BindersTests and SignalsTests, signals in
+/// Misbehaving handlers and transformers are in APITests and SignalsTests, signals in
 /// ShutdownTests.
 struct SemanticsTests {
   let bench: FaultBench

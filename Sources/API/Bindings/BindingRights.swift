@@ -1,0 +1,40 @@
+package import Configuration
+internal import EventSourcing
+
+/// Returns a warning for each persistent binding whose creator has lost a right that it needs.
+///
+/// Such a binding keeps working, with the rights of its creator at the time of creation, until it
+/// is unbound.
+///
+/// - Parameters:
+///   - interface: The interface of the owner role.
+///   - role: Returns the current role of a user; `nil` if the user may not connect.
+/// - Returns: The warnings, sorted by binding name.
+package func warnings(
+  of service: BindingsService, for interface: Interface, _ role: (_ uid: UInt32) -> Role?
+) -> [ConfigurationFault] {
+  let bindings = service.ledger.newest
+  return bindings.expressions.sorted { $0.key < $1.key }.compactMap { source, text in
+    guard let uid = bindings.maker(of: source),
+      let expression = try? interface.readBinding(text).expression
+    else { return nil }
+    let lost: String
+    if let role = role(uid) {
+      let needs = expression.flows.flatMap { flow in
+        [
+          role.mayRead(flow.from) ? nil : "read \(flow.from)",
+          role.mayWrite(flow.to) ? nil : "write \(flow.to)",
+        ]
+      }
+      guard let need = needs.compactMap(\.self).first else { return nil }
+      lost = "may no longer \(need)"
+    } else {
+      lost = "no longer has a role"
+    }
+    let name = source.dropFirst("bindings/".count)
+    return ConfigurationFault(
+      file: source,
+      message: "user \(uid), who made this binding, \(lost); the binding stays active until"
+        + " 'bindctl unbind \(name)'")
+  }
+}

@@ -1,0 +1,309 @@
+internal import Configuration
+internal import Connections
+internal import EventSourcing
+internal import JSON
+internal import Signals
+internal import Wire
+
+/// Offers bindings, which keep sources in sync and are declared in one line.
+package func bindBindings(_ interface: Interface, to service: BindingsService) {
+  interface.offer(
+    "bindings", "Bindings between sources that the daemon keeps.",
+    events: ["bindings.bound", "bindings.unbound"])
+  interface.offerSources(
+    of: service.ledger, [.init("bindings/*", "The expression of the binding.", .string)],
+    exists: { SourceName.isSource($0, of: "bindings") })
+  bindBindingList(interface, service)
+  interface.bindings.follow(service, interface.host)
+
+  offer(
+    "bind", "Binds two sources, so that one follows the other.", interface,
+    .members(
+      .init("binding", .handle), .init("left", .string),
+      .init("op", .words(["~>", "<~", "<>", "!~>", "<~!", "<!>"])),
+      .init("right", .string), .init("transform", .array(.string)),
+      .init("scope", .words(["connection", "daemon"])), .init("seq", .natural),
+      .optional("assigned", .object([.init("source", .string), .init("value", .any)])),
+      .optional("replayed", .bool))
+  ) {
+    (interface, call, command, bind: Bind) throws(WireError) in
+    switch bind.scope {
+    case nil, "connection": try interface.bind(bind, call, command)
+    case "daemon": try interface.bind(bind, service, call, command)
+    case let scope?: throw .unusable("scope", #""connection" or "daemon""#, scope)
+    }
+  }
+  offer(
+    "unbind", "Ends a binding.", interface,
+    .members(
+      .init("binding", .handle), .init("was", .words(["active", "unknown"])),
+      .optional("transferred", .natural), .optional("seq", .natural), .optional("replayed", .bool))
+  ) {
+    (interface, call, command, unbind: Unbind) throws(WireError) in
+    if call.connection.hasBinding(unbind.binding) {
+      try interface.unbind(unbind, call, command)
+    } else {
+      try interface.unbind(unbind, service, call, command)
+    }
+  }
+}
+
+/// Offers a method that is a command if it concerns a persistent binding.
+///
+/// Like a query, it waits until earlier writes of the same client are durable, because a binding
+/// passes them on at once.
+private func offer<Parameters: DocumentedParameters>(
+  _ name: String, _ doc: String, _ interface: Interface, _ result: ResultShape,
+  body: @escaping (Interface, Call, Command, Parameters) throws(WireError) -> Void
+) {
+  let names = Shape(of: Parameters.self).members.map(\.name)
+  interface.offer(name, doc, .query, Parameters.self, result, [], []) {
+    interface, call, request, line in
+    var call = call
+    var command = call.command(name, mayRecord: interface.mayRecord)
+    let parameters: Parameters
+    do throws(WireError) {
+      parameters = try interface.decode(request, line, names, .refused)
+      try interface.addOptions(to: &command, request, line, &call)
+    } catch {
+      return call.refuse(error)
+    }
+    do throws(WireError) {
+      try body(interface, call, command, parameters)
+    } catch {
+      // The refusal may depend on events that are not durable yet.
+      call.refuse(error, after: interface.host.last)
+    }
+  }
+}
+
+/// Restores the persistent bindings.
+///
+/// Called after the services have started.
+///
+/// - Parameter onFault: Receives a message for each binding that cannot be restored. Such a binding
+///   stays listed but does nothing.
+package func restoreBindings(
+  _ interface: Interface, _ service: BindingsService, onFault: (String) -> Void
+) {
+  var restored: [RestoredBinding] = []
+  for (source, text) in service.ledger.newest.expressions.sorted(by: { $0.key < $1.key }) {
+    let name = String(source.dropFirst("bindings/".count))
+    do throws(WireError) {
+      let read = try interface.readBinding(text)
+      let binding = try interface.makeBinding(
+        read, by: service.ledger.newest.maker(of: source) ?? 0)
+      interface.bindings.restore(binding, name)
+      restored.append(
+        RestoredBinding(
+          binding: binding, transformer: read.transformer,
+          position: interface.host.lastPosition(of: source)))
+    } catch {
+      let isLong = text.utf8.count > BindLimits.sources.bytes
+      onFault("binding '\(name)' (\(isLong ? "\(text.prefix(40))…" : text)): \(error.message)")
+    }
+  }
+  interface.start(restored, onFault: onFault)
+}
+
+private struct Bind: DocumentedParameters {
+  let expr: String
+  let binding: Handle?
+  let scope: String?
+
+  static let docs = [
+    "expr": "The binding: path op path [| transformer]…, op one of ~> <~ <> !~> <~! <!>.",
+    "binding": "The handle: 1 to 64 of [A-Za-z0-9_.:-]; left out, the daemon gives a number.",
+    "scope": #""connection" (left out): ends with the client; "daemon": survives a restart."#,
+  ]
+}
+
+private struct Unbind: DocumentedParameters {
+  let binding: Handle
+
+  static let docs = ["binding": "The handle of the binding."]
+}
+
+extension Interface {
+  // MARK: Bindings of a connection
+
+  fileprivate func bind(_ bind: Bind, _ call: Call, _ command: Command) throws(WireError) {
+    try checkIsNoCommand(command)
+    let connection = call.connection
+    let binding = try makeBinding(readBinding(bind.expr), by: call.caller.uid)
+    let handle: Handle
+    do throws(WireError) {
+      handle = try connection.reserveBinding(bind.binding)
+    } catch {
+      binding.dispose()
+      throw error
+    }
+    connection.add(binding, as: handle)
+    let failures = binding.start()
+    connection.noteWritten(upTo: host.last)
+    answer(call, binding, binding.expression.made(handle, "connection"), seq: host.last)
+    for failure in failures { connection.fail(binding: handle, error(failure)) }
+    binding.failures.observeNext { [weak connection, self] failure in
+      connection?.fail(binding: handle, error(failure))
+    }
+    .dispose(in: connection.bag)
+  }
+
+  fileprivate func unbind(_ unbind: Unbind, _ call: Call, _ command: Command) throws(WireError) {
+    try checkIsNoCommand(command)
+    let ended = call.connection.removeBinding(unbind.binding) as? LiveBinding
+    ended?.dispose()
+    call.answer(after: host.last) { buffer in
+      buffer.append(JSONValue.object(unbind.result(of: ended)).text.text)
+    }
+  }
+
+  /// Rejects command options for a binding of a connection, which records nothing.
+  ///
+  /// - Throws: `invalid_params` if the command has an id or expectations.
+  private func checkIsNoCommand(_ command: Command) throws(WireError) {
+    let rule = "none: a binding of a connection is not recorded"
+    if command.id != nil { throw .unusable("_meta/cmd", rule, "one") }
+    if !command.expectations.isEmpty { throw .unusable("_meta/expect", rule, "some") }
+  }
+
+  // MARK: Persistent bindings
+
+  fileprivate func bind(
+    _ bind: Bind, _ service: BindingsService, _ call: Call, _ command: Command
+  ) throws(WireError) {
+    let read = try readBinding(bind.expr)
+    let expression = read.expression
+    // Checked first, so that a client without the right cannot find out whether the name exists.
+    if let name = bind.binding, !role.mayWrite("bindings/\(name)") {
+      throw notWritable("bindings/\(name)")
+    }
+    var made: (name: String, binding: LiveBinding, result: JSONObject)?
+    var fault: WireError?
+    let accepted: Accepted
+    do throws(Refusal) {
+      // Created inside the command. Otherwise a retry with the same `cmd` would be refused because
+      // of the binding that the first call made.
+      accepted = try host.perform(command) {
+        let handle = bind.binding ?? freeName(service)
+        let name = handle.description
+        let result = expression.made(handle, "daemon")
+        do throws(WireError) {
+          let binding = try makeBinding(read, by: command.caller.uid, isRecorded: true)
+          made = (name, binding, result)
+          if let filed = bindings.filed[name] { throw .inFile(filed.source) }
+        } catch {
+          fault = error
+          throw Refusal.unexpected(detail: error.message)
+        }
+        try service.add(name, expression.description)
+        return JSONValue.object(result).text
+      }
+    } catch {
+      made?.binding.dispose()
+      throw fault ?? self.error(error)
+    }
+    guard let made, let seq = accepted.seq else { return answer(call, again: accepted) }
+    bindings.begin(made.binding, made.name, at: seq)
+    made.binding.start()
+    call.connection.noteWritten(upTo: host.last)
+    answer(call, made.binding, made.result, seq: seq)
+  }
+
+  fileprivate func unbind(
+    _ unbind: Unbind, _ service: BindingsService, _ call: Call, _ command: Command
+  ) throws(WireError) {
+    let name = unbind.binding.description
+    guard mayKnow("bindings/\(name)") else {
+      return call.answer(after: host.last) { buffer in
+        buffer.append(JSONValue.object(unbind.result(of: nil)).text.text)
+      }
+    }
+    if let filed = bindings.filed[name] { throw .inFile(filed.source) }
+    func isKept() -> Bool { service.ledger.newest.expressions["bindings/\(name)"] != nil }
+    guard isKept() || command.id != nil || !command.expectations.isEmpty else {
+      return call.answer(after: host.last) { buffer in
+        buffer.append(JSONValue.object(unbind.result(of: nil)).text.text)
+      }
+    }
+    let live = bindings.kept[name]
+    let accepted: Accepted
+    do throws(Refusal) {
+      accepted = try host.perform(command) {
+        guard isKept() else { return JSONValue.object(unbind.result(of: nil)).text }
+        try service.remove(name)
+        // A binding that could not be restored has passed on no values.
+        return JSONValue.object(unbind.result(of: live, isKept: true)).text
+      }
+    } catch {
+      throw self.error(error)
+    }
+    if !accepted.isReplayed, let seq = accepted.seq { bindings.end(name, at: seq) }
+    answer(call, again: accepted)
+  }
+
+  /// Returns the next free number as the name of a persistent binding.
+  private func freeName(_ service: BindingsService) -> Handle {
+    let journaled = service.ledger.newest.expressions
+    var number = journaled.count + 1
+    while journaled["bindings/\(number)"] != nil || bindings.filed["\(number)"] != nil {
+      number += 1
+    }
+    return .number(number)
+  }
+
+  // MARK: Answering
+
+  /// Answers a `bind` call, with the value that was assigned at once.
+  private func answer(_ call: Call, _ binding: LiveBinding, _ made: JSONObject, seq: UInt64) {
+    var result = made
+    result["seq"] = .number(JSONNumber(seq))
+    let expression = binding.expression
+    let source = expression.operator.goesRight ? expression.right : expression.left
+    if binding.transferred > 0, let value = service(of: source)?.sources?.newest(source) {
+      // The command succeeded. If the value does not fit into the answer, it is omitted instead of
+      // failing the call.
+      let room = call.room - Self.answerBytes
+      let bytes = JSONValue.object(result).text.text.utf8.count + source.utf8.count
+      if bytes + value.text.utf8.count <= room {
+        result["assigned"] = .object(["source": .string(source), "value": value.value])
+      }
+    }
+    call.answer(after: host.last) { $0.append(JSONValue.object(result).text.text) }
+  }
+
+  /// Answers a command with its stored result.
+  private func answer(_ call: Call, again accepted: Accepted) {
+    answer(call, accepted) { accepted, _, buffer in
+      var result = JSONObject()
+      if case .object(let noted)? = accepted.value?.value { result = noted }
+      if let seq = accepted.seq { result["seq"] = .number(JSONNumber(seq)) }
+      if accepted.isReplayed { result["replayed"] = .bool(true) }
+      buffer.append(JSONValue.object(result).text.text)
+    }
+  }
+}
+
+extension BindExpression {
+  /// Returns the result of `bind`.
+  fileprivate func made(_ handle: Handle, _ scope: String) -> JSONObject {
+    [
+      "binding": handle.text.value, "left": .string(left),
+      "op": .string(self.operator.rawValue), "right": .string(right),
+      "transform": .array(transformers.map { .string($0.description) }), "scope": .string(scope),
+    ]
+  }
+}
+
+extension Unbind {
+  fileprivate func result(of ended: LiveBinding?, isKept: Bool = false) -> JSONObject {
+    var result: JSONObject = ["binding": binding.text.value]
+    guard ended != nil || isKept else {
+      result["was"] = .string("unknown")
+      return result
+    }
+    result["was"] = .string("active")
+    result["transferred"] = .number(JSONNumber(ended?.transferred ?? 0))
+    return result
+  }
+}

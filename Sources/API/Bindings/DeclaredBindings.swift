@@ -1,0 +1,49 @@
+package import EventSourcing
+package import JSON
+
+/// The events of stored bindings; the stream is `bindings/NAME`.
+package enum BindingEvent: ServiceEvent, Codable, Equatable {
+  case bound(expression: String)
+  case unbound
+
+  package static var kinds: Set<String> { ["bound", "unbound"] }
+}
+
+/// The stored bindings, by name.
+package struct DeclaredBindings: ServiceState {
+  /// The expressions by full name, for example `"bindings/warm"`.
+  package private(set) var expressions: [String: String] = [:]
+
+  /// The uid of each binding's creator, by full name; snapshots of earlier versions lack it.
+  private var makers: [String: UInt32]? = [:]
+
+  package init() {}
+
+  package mutating func apply(_ event: BindingEvent, at place: Place) {
+    switch event {
+    case .bound(let expression):
+      expressions[place.stream] = expression
+      makers = makers ?? [:]
+      makers?[place.stream] = place.uid
+    case .unbound:
+      expressions[place.stream] = nil
+      makers?[place.stream] = nil
+    }
+  }
+
+  /// Returns the uid of the user who created a binding, or `nil` if unknown; takes the full name.
+  package func maker(of binding: String) -> UInt32? { makers?[binding] }
+
+  /// Returns the number of bindings that a user has created.
+  func count(of uid: UInt32) -> Int { makers?.values.count { $0 == uid } ?? 0 }
+
+  package func value(of source: String) -> JSONText? {
+    expressions[source].map { JSONText(string: $0) }
+  }
+
+  package var sources: some Sequence<String> { expressions.keys }
+
+  package static func sources(changedBy event: BindingEvent, at place: Place) -> [String] {
+    [place.stream]
+  }
+}

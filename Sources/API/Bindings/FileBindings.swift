@@ -1,0 +1,94 @@
+package import Configuration
+internal import EventSourcing
+internal import JSON
+internal import Signals
+internal import Wire
+
+/// Starts the bindings of files and ends those that are no longer declared.
+///
+/// Unchanged bindings continue.
+///
+/// Called after the services and the persistent bindings of the journal have started.
+///
+/// - Returns: Whether any binding has changed, and an error for each binding that cannot be made.
+package func loadBindings(
+  _ interface: Interface, _ files: BindFiles
+) -> (hasChanged: Bool, faults: [ConfigurationFault]) {
+  let live = interface.bindings
+  var before: [String: FiledBinding] = [:]
+  for filed in live.filed.values { before[filed.source.identity] = filed }
+  let wanted = Dictionary(
+    files.bindings.map { ($0.identity, "\($0.expression)") },
+    uniquingKeysWith: { first, _ in first })
+  var hasChanged = false
+  // Ends removed bindings first, so that they cannot conflict with new ones.
+  for (identity, filed) in before where wanted[identity] != "\(filed.source.expression)" {
+    filed.binding.dispose()
+    before[identity] = nil
+    hasChanged = true
+  }
+  live.filed = [:]
+  var faults: [ConfigurationFault] = []
+  let known = interface.host.filedBindings
+  var positions: [String: UInt64] = [:]
+  var new: [LiveBinding] = []
+  var restored: [RestoredBinding] = []
+  for source in files.bindings {
+    guard live.kept[source.name] == nil else {
+      faults.append(source.fault("there is a binding '\(source.name)' in the journal already"))
+      if let filed = before[source.identity] {
+        filed.binding.dispose()
+        hasChanged = true
+      }
+      continue
+    }
+    if let filed = before[source.identity] {
+      live.filed[source.name] = FiledBinding(source: source, binding: filed.binding)
+      positions[source.key] = known[source.key] ?? interface.host.last
+      continue
+    }
+    do throws(WireError) {
+      let read = try interface.readBinding("\(source.expression)")
+      let binding = try interface.makeBinding(read, by: 0)
+      live.filed[source.name] = FiledBinding(source: source, binding: binding)
+      positions[source.key] = known[source.key] ?? interface.host.last
+      if let position = known[source.key] {
+        restored.append(
+          RestoredBinding(binding: binding, transformer: read.transformer, position: position))
+      } else {
+        new.append(binding)
+      }
+      hasChanged = true
+    } catch {
+      faults.append(source.fault(error.message))
+    }
+  }
+  // Stored before any value is assigned, so that the next start does not assign it again.
+  if positions != known { interface.host.filedBindings = positions }
+  interface.start(restored) { faults.append(ConfigurationFault(file: "*.bind", message: $0)) }
+  for binding in new { binding.start() }
+  return (hasChanged, faults)
+}
+
+extension FileBinding {
+  /// Identifies the binding across restarts.
+  ///
+  /// A different expression is a different binding.
+  fileprivate var key: String { "\(identity) \(expression)" }
+}
+
+/// A live binding that is declared in a file.
+struct FiledBinding {
+  let source: FileBinding
+  let binding: LiveBinding
+}
+
+extension WireError {
+  /// Returns the error for a change to a binding that only its file can end.
+  static func inFile(_ source: FileBinding) -> WireError {
+    WireError(
+      .rejected,
+      "binding '\(source.name)' is declared in \(source.file):\(source.line): remove it there and reload",
+      ["reason": .string("in_file")])
+  }
+}

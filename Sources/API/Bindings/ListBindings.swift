@@ -1,0 +1,73 @@
+internal import Configuration
+internal import Connections
+internal import EventSourcing
+internal import JSON
+internal import Signals
+internal import Wire
+
+/// Offers `bindings.list`, the list of all persistent bindings.
+func bindBindingList(_ interface: Interface, _ service: BindingsService) {
+  interface.query(
+    "bindings.list", "Lists the bindings that the daemon keeps, and their state.",
+    NoParameters.self, .value([ShownBinding].self)
+  ) { interface, call, _ in
+    let role = interface.role
+    let all = interface.shownBindings(service)
+    interface.answer(call, with: all.filter { role.mayRead("bindings/\($0.binding)") })
+  }
+}
+
+/// A persistent binding as clients see it.
+private struct ShownBinding: Codable {
+  let binding: String
+  let expr: String
+
+  /// The storage of the binding: `journal` or `file`.
+  let kept: String
+  let file: String?
+  let line: Int?
+
+  /// The user who created the binding; `nil` for bindings of files and if the user is unknown.
+  let uid: UInt32?
+
+  /// Whether the binding passes values on.
+  let active: Bool
+  let transferred: Int
+
+  /// The reason why the last value has not arrived, and the time of the failure; `nil` if it has
+  /// arrived.
+  let failure: String?
+  let failedAt: String?
+
+  private enum CodingKeys: String, CodingKey {
+    case binding, expr, kept, file, line, uid, active, transferred, failure
+    case failedAt = "failed_at"
+  }
+}
+
+extension LiveBinding.Failure {
+  fileprivate var shownTime: String { Timestamp(microseconds: time).text }
+}
+
+extension Interface {
+  fileprivate func shownBindings(_ service: BindingsService) -> [ShownBinding] {
+    let makers = service.ledger.shown
+    let journaled = makers.expressions.map { source, text in
+      let name = String(source.dropFirst("bindings/".count))
+      let live = bindings.kept[name]
+      return ShownBinding(
+        binding: name, expr: text, kept: "journal", file: nil, line: nil,
+        uid: makers.maker(of: source), active: live != nil, transferred: live?.transferred ?? 0,
+        failure: live?.failure?.text, failedAt: live?.failure?.shownTime)
+    }
+    let filed = bindings.filed.values.map { filed in
+      let source = filed.source
+      return ShownBinding(
+        binding: source.name, expr: "\(source.expression)", kept: "file", file: source.file,
+        line: source.line, uid: nil, active: !filed.binding.isDisposed,
+        transferred: filed.binding.transferred, failure: filed.binding.failure?.text,
+        failedAt: filed.binding.failure?.shownTime)
+    }
+    return (journaled + filed).sorted { $0.binding < $1.binding }
+  }
+}

@@ -1,0 +1,184 @@
+internal import EventSourcing
+internal import JSON
+internal import Signals
+
+/// A live binding between two sources, with its counters and last failure.
+final class LiveBinding: Disposable {
+  /// The reason why the last value has not arrived.
+  struct Failure {
+    let text: String
+
+    /// The time of the failure, in microseconds since 1970.
+    let time: Int64
+  }
+
+  let expression: BindExpression
+  private let ends: BindingEnds
+  private let binding: EndBinding<JSONValue, JSONValue>
+  private unowned let all: LiveBindings
+
+  /// The last failure; `nil` if the last value has arrived.
+  private(set) var failure: Failure?
+
+  /// The number of written values that are not durable yet.
+  private var waiting = 0
+
+  /// The number of failures so far.
+  private var failureCount = 0
+
+  /// The end whose value was lost or refused and must be passed on again.
+  private(set) var due: BindSide?
+
+  /// The number of written values that were lost.
+  private var lost = 0
+  private let losses = PassthroughSubject<any Error, Never>()
+  private let bag = DisposeBag()
+
+  /// Whether the end of the binding is recorded but not durable yet.
+  var isEnding = false
+
+  /// The key of the binding in ``LiveBindings``.
+  var number = 0
+
+  init(
+    _ expression: BindExpression, _ ends: BindingEnds,
+    _ binding: EndBinding<JSONValue, JSONValue>, in all: LiveBindings
+  ) {
+    self.expression = expression
+    self.ends = ends
+    self.binding = binding
+    self.all = all
+    binding.failures.observeNext { [weak self] in self?.note($0) }.dispose(in: bag)
+    binding.passed.observeNext { [weak self] in self?.notePassed() }.dispose(in: bag)
+    ends.onWrite = { [weak self] side, seq in self?.noteWritten(from: side, at: seq) }
+    ends.onRefusal = { [weak self] side in self?.noteRefused(from: side) }
+  }
+
+  var isDisposed: Bool { binding.isDisposed }
+
+  /// The number of values passed on, without lost ones.
+  var transferred: Int { binding.transferred - lost }
+
+  /// Emits an error for each value that could not be passed on.
+  var failures: SafeSignal<any Error> { binding.failures.merge(with: losses.toSignal()) }
+
+  /// Starts to pass values on.
+  ///
+  /// - Parameter assigns: Whether the present value is assigned to the other end at once; `nil`
+  ///   leaves it to the operator.
+  /// - Returns: The errors of values that could not be assigned at once.
+  @discardableResult
+  func start(assigning assigns: Bool? = nil) -> [any Error] {
+    var failures: [any Error] = []
+    let observation = binding.failures.observeNext { failures.append($0) }
+    binding.start(assigning: assigns)
+    observation.dispose()
+    return failures
+  }
+
+  /// Passes on the durable value of an end: `null` if it was removed.
+  ///
+  /// Does nothing if it never had a value.
+  func pass(from side: BindSide) {
+    guard let value = ends.durable(side) else { return }
+    switch side {
+    case .left: binding.pass(left: value)
+    case .right: binding.pass(right: value)
+    }
+  }
+
+  func dispose() {
+    guard !isDisposed else { return }
+    binding.dispose()
+    bag.dispose()
+    all.remove(self)
+  }
+
+  // MARK: Delivery
+
+  private func note(_ error: any Error) {
+    failureCount += 1
+    let text =
+      switch error {
+      case Refusal.service(let error): "\(error)"
+      case Refusal.journal(let fault): Self.text(fault)
+      case Refusal.full(let scope, let max): Self.text(scope, max)
+      default: "\(error)"
+      }
+    failure = Failure(text: text, time: all.now())
+  }
+
+  private static func text(_ fault: JournalFault) -> String {
+    "\(fault); the value is passed on when the journal takes writes again"
+  }
+
+  private static func text(_ scope: StateQuota.Scope, _ max: Int) -> String {
+    let state =
+      switch scope {
+      case .total: "the state"
+      case .ofUser: "the state of the user"
+      }
+    return "\(state) is full: \(max) bytes at most; the value is passed on when there is room"
+  }
+
+  /// Notes that the other end has accepted a value, which may not be durable yet.
+  private func notePassed() {
+    due = nil
+    if waiting == 0 { failure = nil }
+  }
+
+  private func noteWritten(from side: BindSide, at seq: UInt64) {
+    waiting += 1
+    all.noteWritten(self, from: side, at: seq, failureCount)
+  }
+
+  /// Notes that a value was refused but may be accepted later.
+  ///
+  /// - Parameter side: The end from which it came.
+  private func noteRefused(from side: BindSide) {
+    due = side
+    all.noteRefused()
+  }
+
+  /// Notes that a written value is durable.
+  ///
+  /// - Parameter count: The number of failures before the value was written.
+  func settle(_ count: Int) {
+    waiting -= 1
+    if failureCount == count { failure = nil }
+  }
+
+  /// Notes that all written values that are not durable are lost.
+  ///
+  /// - Parameter side: The end from which the last of them came.
+  func lose(from side: BindSide, _ fault: JournalFault) {
+    (due, lost, waiting) = (side, lost + waiting, 0)
+    failureCount += 1
+    failure = Failure(text: Self.text(fault), time: all.now())
+    losses.send(Refusal.journal(fault))
+  }
+
+  /// Passes the lost or refused value on again.
+  func retry() {
+    guard let side = due, !isDisposed else { return }
+    due = nil
+    pass(from: side)
+  }
+}
+
+/// The two sources of a binding.
+final class BindingEnds {
+  /// Returns the durable value of an end: `null` if it was removed, `nil` if it never had one.
+  let durable: (BindSide) -> JSONValue?
+
+  /// Called for each written value, with the end that it came from and its position in the journal.
+  var onWrite: (BindSide, UInt64) -> Void = { _, _ in }
+
+  /// Called for each value that was refused but may be accepted later, with the end that it came
+  /// from.
+  var onRefusal: (BindSide) -> Void = { _ in }
+
+  init(durable: @escaping (BindSide) -> JSONValue?) {
+    self.durable = durable
+  }
+}

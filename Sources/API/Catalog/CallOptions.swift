@@ -1,0 +1,120 @@
+internal import Connections
+internal import EventSourcing
+internal import JSON
+internal import Wire
+
+/// The options of a call (`params._meta`), separate from the method's parameters.
+struct CallOptions: Decodable {
+  static let name = "_meta"
+
+  let cmd: String?
+  let expect: [String: JSONValue]?
+  let timeout_ms: Int?
+  let wait: String?
+
+  /// The maximum timeout: one day, in milliseconds.
+  private static let longestTimeout = 86_400_000
+
+  /// Checks the ranges of the options.
+  ///
+  /// - Throws: ``WireError`` for an invalid option.
+  func check(_ limits: Limits) throws(WireError) {
+    if let timeout_ms, !(1...Self.longestTimeout ~= timeout_ms) {
+      throw WireError(
+        JSONDecodingError(
+          path: "/_meta/timeout_ms", expected: "1 to \(Self.longestTimeout)",
+          got: "\(timeout_ms)"))
+    }
+    if let wait, wait != "disk", wait != "policy" {
+      throw WireError(
+        JSONDecodingError(
+          path: "/_meta/wait", expected: #""disk", or "policy""#, got: "'\(wait)'"))
+    }
+    guard let cmd else { return }
+    guard 1...limits.commandBytes ~= cmd.utf8.count, !cmd.utf8.contains(0) else {
+      var error = WireError(
+        JSONDecodingError(
+          path: "/_meta/cmd", expected: "1 to \(limits.commandBytes) bytes without NUL",
+          got: "\(cmd.utf8.count) bytes"))
+      if cmd.utf8.count > limits.commandBytes {
+        error.data.add(.commandBytes, max: limits.commandBytes)
+      }
+      throw error
+    }
+  }
+
+  /// Returns the expected versions of streams.
+  ///
+  /// - Throws: ``WireError`` for an invalid stream name or version.
+  func expectations() throws(WireError) -> [(stream: String, at: EventSourcing.Expectation)] {
+    var expectations: [(stream: String, at: EventSourcing.Expectation)] = []
+    for (stream, expected) in expect ?? [:] {
+      guard !stream.isEmpty, !stream.contains("*") else {
+        throw WireError(
+          JSONDecodingError(
+            path: "/_meta/expect", expected: "the name of a stream", got: "'\(stream)'"))
+      }
+      guard let expectation = EventSourcing.Expectation(expected) else {
+        throw WireError(
+          JSONDecodingError(
+            member: stream, of: "/_meta/expect",
+            expected: #"a version, "none", "exists" or "any""#, got: "another value"))
+      }
+      expectations.append((stream, expectation))
+    }
+    return expectations
+  }
+}
+
+extension Interface {
+  /// Returns the `_meta` options of the last decoded request, and stores the timeout in the call.
+  ///
+  /// - Returns: `nil` if the request has no options.
+  /// - Throws: ``WireError``; `timeout` if the timeout has already passed.
+  func options(
+    of request: Request, _ call: inout Call
+  ) throws(WireError) -> CallOptions? {
+    guard !request.isPositional, request.params != nil else { return nil }
+    let options: CallOptions?
+    do throws(JSONDecodingError) {
+      options = try decoder.decodeMember()
+    } catch {
+      throw WireError(error)
+    }
+    guard let options else { return nil }
+    try options.check(call.connection.limits)
+    if let milliseconds = options.timeout_ms {
+      let waited = Int(clamping: call.connection.waitedMilliseconds)
+      guard waited < milliseconds else {
+        throw .timeout(after: milliseconds, mayBeDone: false)
+      }
+      call.timeoutMilliseconds = milliseconds - waited
+    }
+    return options
+  }
+}
+
+extension EventSourcing.Expectation {
+  /// Parses `n`, `"none"`, `"exists"` or `"any"`; `nil` for other values.
+  fileprivate init?(_ value: JSONValue) {
+    switch value {
+    case .number(let number):
+      guard let version = number.int64, version >= 0 else { return nil }
+      self = .version(UInt64(version))
+    case .string("none"): self = .none
+    case .string("exists"): self = .exists
+    case .string("any"): self = .any
+    default: return nil
+    }
+  }
+
+  /// The form used in requests.
+  var json: JSONValue {
+    switch self {
+    case .version(let version): .number(JSONNumber(version))
+    case .none: .string("none")
+    case .exists: .string("exists")
+    case .any: .string("any")
+    }
+  }
+}

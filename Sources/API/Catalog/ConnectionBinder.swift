@@ -1,0 +1,80 @@
+internal import Configuration
+package import Connections
+internal import EventSourcing
+internal import Facts
+package import Signals
+internal import Wire
+
+/// Connects a client to the interface of its role.
+///
+/// - Parameter before: The client's previous interface, if its role has changed. Subscriptions,
+///   bindings, waits and views that the new role does not allow are ended with an error.
+package func bindConnection(
+  _ connection: Connection, to interface: Interface, before: Interface? = nil
+) {
+  connection.onRequest = interface.run
+  connection.bound = interface
+  connection.onOpen = { [unowned connection] name, wish, arguments throws(WireError) in
+    try interface.openView(
+      name, wish, arguments, interface.session(of: connection), on: connection)
+  }
+  guard let before, before !== interface else { return }
+  interface.caller = connection.caller
+  for subscription in connection.subscriptions
+  where !interface.mayStillShow(subscription.source, since: before) {
+    connection.end(subscription, with: .permissionDenied(need: "read \(subscription.source)"))
+  }
+  for (handle, binding) in connection.bindings {
+    guard let binding = binding as? LiveBinding,
+      let error = interface.denial(of: binding.expression)
+    else { continue }
+    connection.fail(binding: handle, error)
+    connection.removeBinding(handle)?.dispose()
+  }
+  connection.endWaits { interface.role.mayRead($0) ? nil : .permissionDenied(need: "read \($0)") }
+  guard interface.role.read != before.role.read else { return }
+  for view in connection.views.reversed() { view.close("permission_denied") }
+}
+
+extension Interface {
+  /// Checks that the client's current role still allows a subscription that was requested under
+  /// this role.
+  ///
+  /// - Throws: `permission_denied` if the role has changed and does not allow it.
+  func checkIsBound(_ connection: Connection, showing source: String) throws(WireError) {
+    guard let now = connection.bound as? Interface, now !== self,
+      !now.mayStillShow(source, since: self)
+    else { return }
+    throw .permissionDenied(need: "read \(source)")
+  }
+
+  /// Whether a subscription that began under another role may continue.
+  ///
+  /// A subscription to several sources was filtered for the previous role, so it continues only if
+  /// the rules for reading are equal.
+  fileprivate func mayStillShow(_ source: String, since before: Interface) -> Bool {
+    guard source != "events", Pattern(source)?.isLiteral == true else {
+      return role.read == before.role.read
+    }
+    return role.mayRead(source)
+  }
+}
+
+/// Connects the hub of all connections to the journal: durable events may be sent, and lost ones
+/// are reported as errors.
+package func bindHub(_ hub: Hub, to interface: Interface, bag: DisposeBag) {
+  let host = interface.host
+  hub.epoch = host.epoch
+  hub.wireError = { interface.error($0) }
+  // Breaks the reference cycle between the hub and the interface.
+  BlockDisposable { hub.wireError = { WireError(.internalError, "\($0)") } }.dispose(in: bag)
+  hub.advance(to: host.durable)
+  host.progress.observeNext { hub.advance(to: $0) }.dispose(in: bag)
+  host.rejected.observeNext { hub.reject(interface.error($0)) }.dispose(in: bag)
+  host.failed.observeNext { fault in
+    hub.reject(interface.error(fault))
+    hub.flush()
+    hub.closeAll(.journalFailed)
+  }
+  .dispose(in: bag)
+}

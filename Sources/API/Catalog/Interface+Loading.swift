@@ -1,0 +1,100 @@
+package import EventSourcing
+internal import JSON
+package import Signals
+internal import Wire
+
+extension Interface {
+  /// Offers a loaded value as a source, which is observed while it has subscribers.
+  ///
+  /// Clients see `loading`, `loaded` with the value, `reloading` with the previous value, or
+  /// `failed` with the error and any previous value. A failure is a value too: the source may load
+  /// again.
+  package func offerLoadingSource<Value: Codable, Failure: ServiceError>(
+    _ name: String, _ doc: String, _ signal: LoadingSignal<Value, Failure>
+  ) {
+    let state = LoadingText()
+    let encoder = encoder
+    let changes = Signal<SourceChange, Never> { observer in
+      signal.observeNext { loading in
+        switch loading {
+        case .loading: state.startLoading()
+        case .loaded(let value): state.load((try? encoder.text(value)) ?? .null)
+        case .failed(let error): state.fail(WireError(error))
+        }
+        observer.receive(SourceChange(source: name, seq: 0, value: state.text))
+      }
+    }
+    let description = SourceProvider.Description(
+      name, doc, Shape(of: Value.self), kind: .loading)
+    offer(description, SampledSource(value: { state.text }, changes: changes))
+  }
+}
+
+/// Sources loaded while they have subscribers, offered beside the journaled sources of a service.
+///
+/// Their values have the form of ``Interface/text(_:before:_:)``.
+struct LoadingSources {
+  let description: SourceProvider.Description
+  let exists: (_ source: String) -> Bool
+  let value: (_ source: String) -> JSONText?
+  let names: () -> [String]
+
+  /// Emits every change of a source and loads while it is observed.
+  ///
+  /// It may emit at once.
+  let changes: (_ source: String) -> Signal<SourceChange, Never>
+  let changesWhere: (_ isWanted: @escaping (String) -> Bool) -> Signal<SourceChange, Never>
+}
+
+extension Interface {
+  /// Returns the loading state as clients see it: an object whose members become part of the frame.
+  ///
+  /// Static, because its users may outlive the interface that offered the source and must not
+  /// retain it.
+  ///
+  /// - Parameter before: The previous value, shown during a reload and after a failure.
+  static func text<Value: Encodable, Failure: ServiceError>(
+    _ state: ObservedLoadingState<Value, Failure>, before: Value?, _ encoder: JSONEncoder
+  ) -> JSONText {
+    let text = LoadingText()
+    switch state {
+    case .loading: text.startLoading()
+    case .reloading:
+      if let before { text.load((try? encoder.text(before)) ?? .null) }
+      text.startLoading()
+    case .loaded(let value): text.load((try? encoder.text(value)) ?? .null)
+    case .failed(let error):
+      if let before { text.load((try? encoder.text(before)) ?? .null) }
+      text.fail(WireError(error))
+    }
+    return text.text
+  }
+}
+
+/// The loading state as clients see it: an object whose members become part of the frame.
+private final class LoadingText {
+  private(set) var text = JSONText(kept: #"{"state":"loading"}"#)
+  private var value: JSONText?
+
+  func startLoading() {
+    text = JSONText(
+      kept: value.map { #"{"state":"reloading","value":\#($0.text)}"# } ?? #"{"state":"loading"}"#)
+  }
+
+  func load(_ value: JSONText) {
+    self.value = value
+    text = JSONText(kept: #"{"state":"loaded","value":\#(value.text)}"#)
+  }
+
+  func fail(_ error: WireError) {
+    var buffer = ByteBuffer()
+    buffer.append(#"{"state":"failed","error":"#)
+    error.write(to: &buffer)
+    if let value {
+      buffer.append(#","value":"#)
+      buffer.append(value.text)
+    }
+    buffer.append(UInt8(ascii: "}"))
+    text = JSONText(kept: buffer.string)
+  }
+}

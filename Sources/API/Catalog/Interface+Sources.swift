@@ -1,0 +1,133 @@
+internal import Connections
+package import EventSourcing
+internal import Facts
+package import JSON
+internal import Signals
+internal import Wire
+
+extension Interface {
+  /// Offers the sources of a ledger: journaled, with durable values.
+  ///
+  /// - Parameter exists: Whether clients can subscribe to a source that has no value now.
+  package func offerSources<State>(
+    of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
+    exists: @escaping (String) -> Bool
+  ) {
+    offerSources(of: ledger, descriptions, exists: exists, beside: nil)
+  }
+
+  /// Offers the sources of a ledger, with loaded sources beside them.
+  func offerSources<State>(
+    of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
+    exists: @escaping (String) -> Bool, beside loading: LoadingSources?
+  ) {
+    offerSources(of: ledger, descriptions, exists: exists, beside: loading) { _ in }
+  }
+
+  /// Offers the sources of a ledger, some of which are writable.
+  ///
+  /// - Parameters:
+  ///   - writes: The event types that `write` may record.
+  ///   - write: Sets a source and returns its new value.
+  package func offerSources<State, Failure: ServiceError>(
+    of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
+    exists: @escaping (String) -> Bool, writes: [String],
+    write: @escaping (_ source: String, _ value: JSONText) throws(Failure) -> JSONText
+  ) {
+    offerSources(of: ledger, descriptions, exists: exists, beside: nil) { service in
+      service.writes = writes
+      service.writer = { source, value throws(NotWritable) in
+        do throws(Failure) {
+          return try write(source, value)
+        } catch {
+          throw .refused(error)
+        }
+      }
+    }
+  }
+
+  private func offerSources<State>(
+    of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
+    exists: @escaping (String) -> Bool, beside loading: LoadingSources?,
+    _ addWriter: @escaping (Service) -> Void
+  ) {
+    var sources = SourceProvider(
+      descriptions: descriptions, isJournaled: true, exists: exists, value: ledger.value(of:),
+      newest: { ledger.newest.value(of: $0) },
+      collection: ledger.collection(of:), search: ledger.search,
+      neighbours: { ledger.neighbours(of: $0, count: SourceProvider.neighbourCount) },
+      changes: ledger.changes(of:), changesMatching: ledger.changes(matching:))
+    if let loading { sources = sources.beside(loading) }
+    line(.sources) { [unowned self] in
+      let service = offered(ledger.service, for: "sources of \(ledger.service)")
+      precondition(!service.hasSources, "the sources of \(service.name) are offered twice")
+      service.hasSources = true
+      service.sources = sources.restricted(to: role)
+      addWriter(service)
+    }
+  }
+
+  /// Offers a measured value as a source that is not journaled.
+  package func offerSource<Value: Codable>(
+    _ name: String, _ doc: String, _ sampled: Sampled<Value>
+  ) {
+    let encoder = encoder
+    func text(_ value: Value) -> JSONText { (try? encoder.text(value)) ?? .null }
+    let source = SampledSource(
+      value: { text(sampled.value) },
+      changes: sampled.changes.map {
+        SourceChange(source: name, seq: 0, value: text($0))
+      })
+    offer(SourceProvider.Description(name, doc, Shape(of: Value.self)), source)
+  }
+
+  /// Offers a source that is not journaled.
+  func offer(_ description: SourceProvider.Description, _ source: SampledSource) {
+    line(.sources) { [unowned self] in
+      let name = description.name
+      let service = offered(String(name.prefix { $0 != "/" }), for: "the source \(name)")
+      precondition(
+        service.hasSources == !service.sampled.isEmpty
+          && service.sampled.allSatisfy { $0.description.name != name },
+        "the source \(name) is offered twice")
+      service.hasSources = true
+      let place = service.sampled.firstIndex { $0.description.name > name }
+      service.sampled.insert((description, source), at: place ?? service.sampled.count)
+      service.sources = SourceProvider(sampled: service.sampled).restricted(to: role)
+    }
+  }
+}
+
+/// A source that is not journaled.
+struct SampledSource {
+  let value: () -> JSONText
+  let changes: Signal<SourceChange, Never>
+}
+
+extension SourceProvider {
+  /// Creates the provider of a service whose sources are not journaled.
+  fileprivate convenience init(sampled: [(Description, SampledSource)]) {
+    var byName: [String: SampledSource] = [:]
+    for (description, source) in sampled { byName[description.name] = source }
+    let sources = byName
+    self.init(
+      descriptions: sampled.map(\.0), isJournaled: false, exists: { sources[$0] != nil },
+      value: { sources[$0]?.value() },
+      search: { pattern, excluded, body throws(NameIndex.TooVain) in
+        _ = sources.keys.search(pattern, excluded, body)
+      },
+      neighbours: { _ in Array(sources.keys) },
+      changes: { source in
+        sources[source]?.changes ?? Signal { _ in NonDisposable.instance }
+      },
+      changesMatching: { pattern in
+        Signal { observer in
+          let bag = DisposeBag()
+          for (name, source) in sources where pattern.matches(name) {
+            source.changes.observeNext { observer.receive($0) }.dispose(in: bag)
+          }
+          return bag
+        }
+      })
+  }
+}

@@ -1,0 +1,45 @@
+internal import Configuration
+internal import EventSourcing
+internal import Facts
+internal import Signals
+internal import Wire
+
+extension SourceProvider {
+  /// Returns the sources restricted to those that a role may read; the others appear not to exist.
+  ///
+  /// - Returns: `nil` if the role may neither read nor write any of them.
+  func restricted(to role: Role) -> SourceProvider? {
+    guard !role.read.allowsAll else { return self }
+    let visible = descriptions.filter { description in
+      Pattern(description.name).map { role.read.mayAllow($0) || role.write.mayAllow($0) } ?? false
+    }
+    guard !visible.isEmpty else { return nil }
+    return SourceProvider(
+      descriptions: visible, isJournaled: isJournaled,
+      exists: { [exists] in role.mayRead($0) && exists($0) },
+      value: { [value] in role.mayRead($0) ? value($0) : nil },
+      newest: { [newest] in role.mayRead($0) ? newest($0) : nil },
+      collection: { [collection] in role.mayRead($0) ? collection($0) : nil },
+      search: { [search] pattern, excluded, body throws(NameIndex.TooVain) in
+        let excluded = excluded + role.read.deny.map(\.pattern)
+        let allowed = role.read.allow.map(\.pattern)
+        var isOver = false
+        for (i, rule) in allowed.enumerated() where !isOver {
+          guard let both = pattern.intersection(with: rule) else { continue }
+          // Names that an earlier rule allows were already found.
+          try search(both, excluded + allowed[..<i]) { name in
+            isOver = !body(name)
+            return !isOver
+          }
+        }
+      },
+      neighbours: { [neighbours] in neighbours($0).filter(role.mayRead) },
+      changes: { [changes] in
+        role.mayRead($0) ? changes($0) : Signal { _ in NonDisposable.instance }
+      },
+      changesMatching: { [changesMatching] pattern in
+        changesMatching(pattern).filter { role.mayRead($0.source) }
+      },
+      hides: { [exists] in !role.mayRead($0) && exists($0) })
+  }
+}

@@ -1,0 +1,144 @@
+internal import EventSourcing
+internal import Facts
+package import JSON
+internal import Signals
+internal import Wire
+
+/// The sources of one service.
+package final class SourceProvider {
+  /// The description of one source, or of all sources of a pattern.
+  package struct Description {
+    /// The full name or pattern, for example `"cells/**"`.
+    let name: String
+    let doc: String
+    let shape: Shape
+    let kind: SourceKind
+    let isWritable: Bool
+
+    package init(
+      _ name: String, _ doc: String, _ shape: Shape, kind: SourceKind = .state,
+      isWritable: Bool = false
+    ) {
+      self.name = name
+      self.doc = doc
+      self.shape = shape
+      self.kind = kind
+      self.isWritable = isWritable
+    }
+  }
+
+  let descriptions: [Description]
+
+  /// The kind of all sources if they have the same; avoids a look-up by name.
+  private let commonKind: SourceKind?
+
+  /// Whether changes are events in the journal, except those of loaded sources.
+  let isJournaled: Bool
+
+  /// Whether clients can subscribe to a source, even if it has no value now.
+  let exists: (_ source: String) -> Bool
+
+  /// Whether a source exists that the role may not read.
+  let hides: (_ source: String) -> Bool
+
+  /// Returns the durable value; `nil` if there is none.
+  let value: (_ source: String) -> JSONText?
+
+  /// Returns the value including changes that are not durable yet; `nil` if there is none.
+  let newest: (_ source: String) -> JSONText?
+
+  /// Returns the elements of a list or map; `nil` for other sources.
+  let collection: (_ source: String) -> SourceCollection?
+
+  /// Calls `body` with the name of each source that has a value and matches the pattern but no
+  /// excluded pattern, until `body` returns `false`.
+  let search: Search
+  typealias Search = (
+    _ pattern: Pattern, _ excluded: [Pattern], _ body: (String) -> Bool
+  ) throws(NameIndex.TooVain) -> Void
+
+  /// Returns existing names near a missing one in the sort order, for suggestions.
+  let neighbours: (_ source: String) -> [String]
+
+  /// The number of names examined before and after a missing one.
+  static let neighbourCount = 500
+
+  /// Emits every change of one source, or of all sources of a pattern, from now on.
+  let changes: (_ source: String) -> Signal<SourceChange, Never>
+  let changesMatching: (Pattern) -> Signal<SourceChange, Never>
+
+  init(
+    descriptions: [Description], isJournaled: Bool, exists: @escaping (String) -> Bool,
+    value: @escaping (String) -> JSONText?, newest: ((String) -> JSONText?)? = nil,
+    collection: @escaping (String) -> SourceCollection? = { _ in nil },
+    search: @escaping Search, neighbours: @escaping (String) -> [String],
+    changes: @escaping (String) -> Signal<SourceChange, Never>,
+    changesMatching: @escaping (Pattern) -> Signal<SourceChange, Never>,
+    hides: @escaping (String) -> Bool = { _ in false }
+  ) {
+    self.descriptions = descriptions
+    let kinds = Set(descriptions.map(\.kind))
+    commonKind = kinds.count == 1 ? kinds.first : nil
+    self.isJournaled = isJournaled
+    self.exists = exists
+    self.value = value
+    self.newest = newest ?? value
+    self.collection = collection
+    self.search = search
+    self.neighbours = neighbours
+    self.changes = changes
+    self.changesMatching = changesMatching
+    self.hides = hides
+  }
+
+  /// Returns the kind of a source.
+  func kind(of source: String) -> SourceKind {
+    commonKind ?? description(of: source)?.kind ?? .state
+  }
+
+  /// Whether the changes of a source are events in the journal.
+  func isJournaled(_ source: String) -> Bool {
+    isJournaled && (commonKind != nil || kind(of: source) != .loading)
+  }
+
+  /// Whether the changes of all sources that a pattern may match are events in the journal.
+  func isJournaled(_ pattern: Pattern) -> Bool {
+    isJournaled
+      && (commonKind != nil
+        || !descriptions.contains { description in
+          description.kind == .loading && Pattern(description.name)?.overlaps(pattern) != false
+        })
+  }
+
+  /// Returns these sources together with loaded ones.
+  func beside(_ loading: LoadingSources) -> SourceProvider {
+    SourceProvider(
+      descriptions: descriptions + [loading.description], isJournaled: isJournaled,
+      exists: { [exists] in loading.exists($0) || exists($0) },
+      value: { [value] in loading.value($0) ?? value($0) },
+      newest: { [newest] in loading.value($0) ?? newest($0) },
+      collection: collection,
+      search: { [search] pattern, excluded, body throws(NameIndex.TooVain) in
+        guard loading.names().search(pattern, excluded, body) else { return }
+        try search(pattern, excluded, body)
+      },
+      neighbours: { [neighbours] source in loading.names() + neighbours(source) },
+      changes: { [changes] in loading.exists($0) ? loading.changes($0) : changes($0) },
+      changesMatching: { [changesMatching] pattern in
+        loading.changesWhere(pattern.matches).merge(with: changesMatching(pattern))
+      })
+  }
+}
+
+extension Sequence<String> {
+  /// Calls `body` with the matching names until it returns `false`.
+  ///
+  /// - Returns: Whether `body` always returned `true`.
+  func search(_ pattern: Pattern, _ excluded: [Pattern], _ body: (String) -> Bool) -> Bool {
+    for name in self
+    where pattern.matches(name) && !excluded.contains(where: { $0.matches(name) }) {
+      guard body(name) else { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,184 @@
+internal import Connections
+internal import EventSourcing
+internal import JSON
+internal import Wire
+
+/// Offers `atomic`: several commands as one transaction.
+///
+/// The journal records all of their events or none.
+func bindAtomic(_ interface: Interface) {
+  let name = "atomic"
+  let names = Shape(of: Atomic.self).members.map(\.name)
+  interface.offer(
+    name, "Runs commands in order: all of them, or none.", .command, Atomic.self,
+    .members(
+      .optional("values", .array(.any)), .optional("seq", .natural), .init("events", .natural),
+      .optional("replayed", .bool)), nil, []
+  ) { interface, call, request, line in
+    var call = call
+    interface.atomicConnection = call.connection
+    defer { (interface.atomicConnection, interface.atomicSession) = (nil, nil) }
+    var command = call.command(name, mayRecord: interface.mayRecord)
+    let steps: [() throws -> JSONText?]
+    do throws(WireError) {
+      let atomic: Atomic = try interface.decode(request, line, names, .refused)
+      try interface.addOptions(to: &command, request, line, &call)
+      steps = try interface.steps(of: atomic, call.connection.limits)
+      command.noteActor(interface.atomicSession)
+    } catch {
+      return call.refuse(error)
+    }
+    do throws(WireError) {
+      let accepted = try interface.perform(
+        command, steps, CallTimer(call, interface.commons.clock),
+        maxValueBytes: call.connection.lineOut)
+      interface.answer(call, accepted) { $0.writeAtomic(to: &$2, room: $1) }
+    } catch {
+      call.refuse(error, after: interface.host.last)
+    }
+  }
+}
+
+private struct Atomic: DocumentedParameters {
+  struct Part: Decodable {
+    let method: String
+    let params: JSONText?
+  }
+
+  let calls: [Part]
+
+  static let docs = [
+    "calls": #"The commands, each {"method":…,"params":…}; other methods are refused."#
+  ]
+}
+
+extension Interface {
+  /// Returns a closure for each call, in order.
+  ///
+  /// All calls are decoded before any of them runs.
+  fileprivate func steps(
+    of atomic: Atomic, _ limits: Limits
+  ) throws(WireError) -> [() throws -> JSONText?] {
+    guard atomic.calls.count <= limits.atomic else {
+      throw .limit(.atomic, limits, .batchTooLarge)
+    }
+    guard !atomic.calls.isEmpty else {
+      throw .unusable("calls", "at least one call", "none")
+    }
+    var steps: [() throws -> JSONText?] = []
+    for (i, part) in atomic.calls.enumerated() {
+      do throws(WireError) {
+        steps.append(try step(part))
+      } catch {
+        throw error.inCall(i)
+      }
+    }
+    return steps
+  }
+
+  private func step(_ part: Atomic.Part) throws(WireError) -> () throws -> JSONText? {
+    guard let method = methods.methods.first(where: { $0.name == part.method }) else {
+      throw methodNotFound(part.method)
+    }
+    guard let step = method.step else {
+      throw WireError(
+        .invalidParams, "'\(part.method)' is not a command; an atomic takes only commands",
+        [
+          "path": .string("/method"), "expected": .string("a method that records, or set"),
+          "got": .string("'\(part.method)'"),
+        ])
+    }
+    return try step(self, part.params)
+  }
+
+  /// Runs the steps as one command.
+  ///
+  /// - Parameter maxValueBytes: The maximum total size of the returned values. If they are larger,
+  ///   the result and the result stored for `cmd` omit them.
+  fileprivate func perform(
+    _ command: Command, _ steps: [() throws -> JSONText?], _ timer: CallTimer, maxValueBytes: Int
+  ) throws(WireError) -> Accepted {
+    var current: Int?
+    do throws(Refusal) {
+      return try host.perform(command) {
+        let before = host.last
+        var values: ByteBuffer? = ByteBuffer()
+        for (i, step) in steps.enumerated() {
+          current = i
+          let value = try run(step, of: i).text
+          if i > 0 { values?.append(UInt8(ascii: ",")) }
+          values?.append(value)
+          if values?.count ?? 0 > maxValueBytes { values = nil }
+          try host.checkRights()
+          try timer.check()
+        }
+        var result = ByteBuffer()
+        result.append("{")
+        if let values {
+          result.append(#""values":["#)
+          result.append(values)
+          result.append("],")
+        }
+        result.append(#""events":"#)
+        result.append(integer: host.last - before)
+        result.append("}")
+        return JSONText(kept: result.string)
+      }
+    } catch {
+      if case .service(let failed as FailedCall) = error {
+        throw WireError(failed.error).inCall(failed.index)
+      }
+      let error = self.error(error)
+      throw current.map(error.inCall) ?? error
+    }
+  }
+
+  private func run(_ step: () throws -> JSONText?, of index: Int) throws -> JSONText {
+    do {
+      return try step() ?? .null
+    } catch let error as any ServiceError {
+      throw FailedCall(index: index, error: error)
+    }
+  }
+}
+
+/// The error of one call, with its index.
+///
+/// The host stores both, so that a retry with the same `cmd` gets the same error.
+private struct FailedCall: ServiceError {
+  let index: Int
+  let error: any ServiceError
+
+  var kind: ServiceErrorKind { error.kind }
+  var description: String { "\(error)" }
+}
+
+extension WireError {
+  /// Returns the error with the index of its call within an `atomic`.
+  fileprivate func inCall(_ index: Int) -> WireError {
+    var data = data
+    if case .string(let path)? = data["path"], name == .invalidParams {
+      let isMethod = path == "/method"
+      data["path"] = .string("/calls/\(index)" + (isMethod ? path : "/params" + path))
+    }
+    data["index"] = .number(JSONNumber(index))
+    return WireError(name, "call \(index): \(message)", data, retry: retry)
+  }
+}
+
+extension Accepted {
+  /// Appends the result of an `atomic`.
+  ///
+  /// The stored value has the members `values` and `events`.
+  fileprivate func writeAtomic(to buffer: inout ByteBuffer, room: Int) {
+    var result = JSONObject()
+    if case .object(let value)? = value?.value {
+      let isFitting = self.value.map { $0.text.utf8.count <= room } ?? true
+      if isFitting { result["values"] = value["values"] }
+      if let seq { result["seq"] = .number(JSONNumber(seq)) }
+      result["events"] = value["events"]
+    }
+    if isReplayed { result["replayed"] = .bool(true) }
+    JSONValue.object(result).write(to: &buffer)
+  }
+}

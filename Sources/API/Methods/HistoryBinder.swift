@@ -1,0 +1,282 @@
+internal import Connections
+internal import EventSourcing
+internal import Facts
+internal import JSON
+internal import Signals
+internal import Wire
+
+/// Offers `history`: past values of sources, and past events.
+package func bindHistory(_ interface: Interface) {
+  interface.query(
+    "history",
+    "Returns the values of sources at a position or time, or a page of events.",
+    History.self, .either(Shape.pasts), kind: .long
+  ) { interface, call, history in
+    guard let call = call.later(isLong: true) else { return }
+    do throws(WireError) {
+      if history.source == "events" {
+        try interface.readEvents(history, call)
+      } else if history.source.contains("*") {
+        try interface.readValues(history, call)
+      } else {
+        try interface.readValue(history, call)
+      }
+    } catch {
+      call.refuse(error)
+    }
+  }
+}
+
+private struct History: DocumentedParameters {
+  struct At: Decodable {
+    let seq: Position?
+    let time: String?
+  }
+
+  let source: String
+  let at: At?
+  let after: Position?
+  let before: Position?
+  let limit: Int?
+  let filter: Filter?
+  let behind: String?
+
+  static let docs = [
+    "source": "A source, a pattern, or events.",
+    "at": #"For a source: {"seq":n} or {"time":"…"}."#,
+    "after": "For events: those after this position, oldest first.",
+    "before": "For events: the last ones before this position; without both, the last of all.",
+    "limit": "For events: how many at most, 100 when left out.",
+    "behind": "For a pattern: those after this name, if not all fitted into a line.",
+    "filter": "For events: patterns of types and streams, and conditions.",
+  ]
+}
+
+extension Interface {
+  fileprivate func readValue(_ history: History, _ call: Call) throws(WireError) {
+    let source = history.source
+    guard let sources = service(of: source)?.sources, sources.exists(source) else {
+      throw notFound(source)
+    }
+    guard sources.isJournaled(source) else {
+      throw .unusable("source", "'\(source)' is not journaled: it has no history")
+    }
+    guard history.behind == nil else { throw .unusable("behind", "behind is for patterns") }
+    let kind = sources.kind(of: source)
+    try position(history, call) { [self] seq in readValue(of: source, kind, at: seq, call) }
+  }
+
+  /// Finds the position that a request asks for, and passes it to `found`.
+  private func position(
+    _ history: History, _ call: Call, _ found: @escaping (UInt64) -> Void
+  ) throws(WireError) {
+    guard history.after == nil, history.before == nil, history.limit == nil, history.filter == nil
+    else { throw .unusable("at", "after, before, limit and filter are for events") }
+    switch (history.at?.seq, history.at?.time.map { Timestamp($0) }) {
+    case (let position?, nil):
+      try check(position.seq)
+      found(position.seq)
+    case (nil, let time??):
+      host.position(at: time.microseconds).answer(call, self) { [host] seq in
+        // Before the first retained event the state is unknown, unless the journal begins with
+        // position 1.
+        guard seq >= host.first || host.first == 1 else {
+          return call.refuse(.seqExpired(first: host.first, last: host.durable))
+        }
+        found(seq)
+      }
+    default:
+      throw WireError(
+        JSONDecodingError(
+          path: "/at", expected: #"{"seq":n} or {"time":"…"}"#, got: "another value"))
+    }
+  }
+
+  /// Reads the values of a pattern.
+  ///
+  /// Values that do not fit into a line are left for the next call.
+  fileprivate func readValues(_ history: History, _ call: Call) throws(WireError) {
+    guard let pattern = Pattern(history.source) else { throw .badPattern(history.source) }
+    if let service = pattern.first {
+      guard let sources = self.service(named: service)?.sources else {
+        throw notFound(history.source)
+      }
+      guard sources.isJournaled else {
+        throw .unusable("source", "'\(service)' is not journaled: it has no history")
+      }
+    }
+    let limit = call.room
+    try position(history, call) { [self] seq in
+      host.values(
+        in: pattern.first, at: seq, behind: history.behind, maxBytes: limit - 512,
+        where: readable(pattern)
+      )
+      .answer(call, self) { past in
+        call.answer { past.write(pattern.text, at: seq, to: &$0) }
+      }
+    }
+  }
+
+  private func readValue(
+    of source: String, _ kind: SourceKind, at seq: UInt64, _ call: Call
+  ) {
+    host.value(of: source, at: seq).answer(call, self) { past in
+      call.answer { buffer in
+        buffer.append(#"{"source":"#)
+        buffer.append(quoted: source)
+        buffer.append(#","kind":"#)
+        buffer.append(quoted: kind.rawValue)
+        buffer.append(#","seq":"#)
+        buffer.append(integer: seq)
+        if let value = past.value {
+          buffer.append(#","value":"#)
+          buffer.append(value.text)
+        } else {
+          buffer.append(#","gone":true"#)
+        }
+        if let time = past.time {
+          buffer.append(#","time":""#)
+          Timestamp(microseconds: time).write(to: &buffer)
+          buffer.append(UInt8(ascii: "\""))
+        }
+        buffer.append("}")
+      }
+    }
+  }
+
+  fileprivate func readEvents(_ history: History, _ call: Call) throws(WireError) {
+    guard history.at == nil else { throw .unusable("at", "a position or time is for sources") }
+    guard history.after == nil || history.before == nil else {
+      throw .unusable("before", "either after or before")
+    }
+    let limit = history.limit ?? 100
+    guard 1...1000 ~= limit else {
+      throw WireError(
+        JSONDecodingError(path: "/limit", expected: "1 to 1000", got: "another number"))
+    }
+    let filter = readable(
+      try history.filter?.eventFilter(call.connection.limits) ?? EventFilter())
+    if let after = history.after?.seq {
+      // The page reports removed events. A damaged journal may hold events after the last durable
+      // position.
+      if host.refusal == nil { try check(after, mayBeGone: true) }
+      host.readEvents(after: after, limit: limit, filter).answer(call, self) { [host] page in
+        call.answer { buffer in
+          page.write(
+            after: page.end, isMore: page.end < host.durable, host,
+            limit: call.room, to: &buffer)
+        }
+      }
+    } else {
+      if let before = history.before?.seq, before > 1, before < host.first {
+        throw .seqExpired(first: host.first, last: host.durable)
+      }
+      host.readEvents(before: history.before?.seq, limit: limit, filter).answer(call, self) {
+        [host] page in
+        call.answer { page.writeLast(host, limit: call.room, to: &$0) }
+      }
+    }
+  }
+}
+
+extension PastValues {
+  fileprivate func write(_ pattern: String, at seq: UInt64, to buffer: inout ByteBuffer) {
+    buffer.append(#"{"source":"#)
+    buffer.append(quoted: pattern)
+    buffer.append(#","seq":"#)
+    buffer.append(integer: seq)
+    buffer.append(#","values":{"#)
+    for (i, entry) in values.enumerated() {
+      if i > 0 { buffer.append(UInt8(ascii: ",")) }
+      buffer.append(quoted: entry.source)
+      buffer.append(UInt8(ascii: ":"))
+      buffer.append(entry.value.text)
+    }
+    buffer.append("}")
+    if isMore { buffer.append(#","more":true"#) }
+    if let time {
+      buffer.append(#","time":""#)
+      Timestamp(microseconds: time).write(to: &buffer)
+      buffer.append(UInt8(ascii: "\""))
+    }
+    buffer.append("}")
+  }
+}
+
+extension EventPage {
+  /// Appends the answer.
+  ///
+  /// Events that would make the line too long are left for the next page.
+  fileprivate func write(
+    after end: UInt64, isMore: Bool, _ host: ServiceHost, limit: Int, to buffer: inout ByteBuffer
+  ) {
+    let start = buffer.count
+    var (end, isMore) = (end, isMore)
+    buffer.append(#"{"items":["#)
+    for (i, event) in events.enumerated() {
+      let before = buffer.count
+      buffer.append(i > 0 ? ",{" : "{")
+      event.write(to: &buffer)
+      buffer.append("}")
+      if i > 0, buffer.count - start > limit - Self.roomForRest {
+        buffer.truncate(to: before)
+        (end, isMore) = (events[i - 1].seq, true)
+        break
+      }
+    }
+    writeRest(after: end, isMore: isMore, host, to: &buffer)
+  }
+
+  /// Appends the answer for the last events.
+  ///
+  /// If the line is too long, the oldest events are omitted.
+  fileprivate func writeLast(_ host: ServiceHost, limit: Int, to buffer: inout ByteBuffer) {
+    var items: [[UInt8]] = []
+    var size = 0
+    for event in events.reversed() {
+      var item = ByteBuffer()
+      event.write(to: &item)
+      size += item.count + 3
+      if !items.isEmpty, size > limit - Self.roomForRest { break }
+      items.append(item.array)
+    }
+    buffer.append(#"{"items":["#)
+    for (i, item) in items.reversed().enumerated() {
+      buffer.append(i > 0 ? ",{" : "{")
+      buffer.append(item.span)
+      buffer.append("}")
+    }
+    writeRest(
+      after: events.last?.seq ?? 0, isMore: items.count < events.count || end > host.first, host,
+      to: &buffer)
+  }
+
+  /// The bytes reserved for the rest of the answer.
+  private static var roomForRest: Int { 512 }
+
+  private func writeRest(
+    after end: UInt64, isMore: Bool, _ host: ServiceHost, to buffer: inout ByteBuffer
+  ) {
+    buffer.append(#"],"after":"#)
+    buffer.append(integer: end)
+    buffer.append(isMore ? #","more":true,"first":"# : #","more":false,"first":"#)
+    buffer.append(integer: host.first)
+    buffer.append(#","last":"#)
+    buffer.append(integer: host.durable)
+    buffer.append("}")
+  }
+}
+
+extension SignalProtocol where Error == JournalFault {
+  /// Answers a call with the result of a read; a failure refuses the call.
+  func answer(_ call: Call, _ interface: Interface, _ onResult: @escaping (Element) -> Void) {
+    let work = observe { event in
+      switch event {
+      case .next(let element): onResult(element)
+      case .failed(let fault): call.refuse(interface.error(fault))
+      case .completed: break
+      }
+    }
+    call.keep(work)
+  }
+}

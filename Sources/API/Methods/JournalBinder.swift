@@ -1,0 +1,77 @@
+internal import Connections
+package import EventSourcing
+internal import JSON
+internal import Signals
+internal import Wire
+
+/// Offers journal maintenance to clients: figures and compaction.
+package func bindJournal(_ interface: Interface, to journal: JournalService) {
+  interface.offer(
+    "journal", "The journal's contents and compaction.",
+    events: ["daemon.compacted"])
+  interface.query(
+    "journal.info", "Returns the journal's positions, streams, types, snapshots and bytes.",
+    NoParameters.self, .value(JournalFigures.self), kind: .late
+  ) { interface, call, _ in
+    guard let call = call.later() else { return }
+    journal.figures().answer(call, interface) { interface.answer(call, with: $0) }
+  }
+  interface.query(
+    "journal.compact",
+    "Removes events that retention does not keep, or those before a position or time.",
+    Compact.self, .value(JournalService.Compacted.self), kind: .late
+  ) { interface, call, compact in
+    do throws(WireError) {
+      try compact.start(interface, journal, call)
+    } catch {
+      call.refuse(error)
+    }
+  }
+}
+
+private struct Compact: DocumentedParameters {
+  struct Before: Decodable {
+    let seq: Position?
+    let time: String?
+  }
+
+  let before: Before?
+  let force: Bool?
+
+  static let docs = [
+    "before": #"{"seq":n} or {"time":"…"}: removes all events before it, retained or not."#,
+    "force": "Whether to trust the clock although it jumped forward.",
+  ]
+
+  func start(
+    _ interface: Interface, _ journal: JournalService, _ call: Call
+  ) throws(WireError) {
+    let isForced = force ?? false
+    func run(before seq: UInt64?, _ call: Call) {
+      call.noteBegun()
+      journal.compact(before: seq, isForced: isForced).answer(call, interface) {
+        interface.answer(call, with: $0)
+      }
+    }
+    switch (before?.seq, before?.time.map { Timestamp($0) }) {
+    case (nil, nil) where before == nil:
+      guard let call = call.later() else { return }
+      run(before: nil, call)
+    case (let position?, nil):
+      guard position.seq <= interface.host.durable else {
+        throw .seqFuture(last: interface.host.durable)
+      }
+      guard let call = call.later() else { return }
+      run(before: position.seq, call)
+    case (nil, let time??):
+      guard let call = call.later() else { return }
+      interface.host.position(at: time.microseconds - 1).answer(call, interface) {
+        run(before: $0 + 1, call)
+      }
+    default:
+      throw WireError(
+        JSONDecodingError(
+          path: "/before", expected: #"{"seq":n} or {"time":"…"}"#, got: "another value"))
+    }
+  }
+}

@@ -1,0 +1,227 @@
+internal import Configuration
+internal import Connections
+internal import EventSourcing
+internal import JSON
+internal import Wire
+
+/// Information about the daemon that the protocol methods return.
+package struct ServerInfo {
+  package let version: String
+
+  /// Returns the time in microseconds since 1970.
+  package let now: () -> Int64
+
+  /// Returns the milliseconds since the daemon started.
+  package let uptime: () -> UInt64
+
+  /// Returns the name of a user; `nil` if the system does not know it.
+  let userName: (UInt32) -> String?
+
+  package init(
+    version: String, now: @escaping () -> Int64, uptime: @escaping () -> UInt64,
+    userName: @escaping (UInt32) -> String?
+  ) {
+    self.version = version
+    self.now = now
+    self.uptime = uptime
+    self.userName = userName
+  }
+}
+
+/// Offers the methods that every connection has, such as `hello`, `ping`, `sync` and `describe`.
+package func bindProtocol(
+  _ interface: Interface, _ server: ServerInfo, stats: @escaping () -> DaemonStats
+) {
+  let host = interface.host
+
+  interface.query(
+    "hello", "Names the client and agrees on the protocol; optional, at most once.", Hello.self,
+    .members(
+      .init("protocol", .natural),
+      .init("server", .object([.init("name", .string), .init("version", .string)])),
+      .init("conn", .natural), .init("epoch", .string), .init("first", .natural),
+      .init("last", .natural), .init("capabilities", .object([.init("items", .bool)])),
+      .init("limits", .map(.natural)), .init("peer", .object(PeerIdentity.shape))),
+    unknownParameters: .ignored
+  ) { interface, call, hello in
+    do throws(WireError) {
+      try greet(call.connection, hello)
+    } catch {
+      return call.refuse(error)
+    }
+    call.answer { writeHello(call.connection, interface, server, &$0) }
+  }
+
+  bindWhoAmI(interface, server)
+  bindAtomic(interface)
+  bindCancel(interface)
+
+  interface.query(
+    "ping", "Answers at once.", NoParameters.self,
+    .members(.init("last", .natural), .init("time", .string), .init("uptime_ms", .natural))
+  ) { _, call, _ in
+    call.answer { buffer in
+      buffer.append(#"{"last":"#)
+      buffer.append(integer: host.durable)
+      buffer.append(#","time":""#)
+      Timestamp(microseconds: server.now()).write(to: &buffer)
+      buffer.append(#"","uptime_ms":"#)
+      buffer.append(integer: server.uptime())
+      buffer.append("}")
+    }
+  }
+
+  interface.query(
+    "sync", "Answers once every frame up to a position has been sent.", Sync.self,
+    .members(.init("seq", .natural)), kind: .late
+  ) { interface, call, sync in
+    let host = interface.host
+    let position = sync.seq ?? host.last
+    guard position <= host.last else {
+      return call.refuse(.seqFuture(last: host.last))
+    }
+    guard let call = call.later() else { return }
+    call.connection.sync(call, at: position)
+  }
+
+  interface.query(
+    "stats", "Returns the daemon's counters, its limits and their use.",
+    NoParameters.self,
+    .members(
+      .init("stats", Shape(of: DaemonStats.self)), .init("limits", .map(.natural)),
+      .init("usage", .map(.natural)))
+  ) { interface, call, _ in
+    let stats = try? interface.encoder.text(stats())
+    call.answer { buffer in
+      buffer.append(#"{"stats":"#)
+      buffer.append(stats?.text ?? "null")
+      buffer.append(#","limits":"#)
+      JSONValue.object(call.connection.shownLimits).write(to: &buffer)
+      buffer.append(#","usage":"#)
+      var usage = call.connection.usage
+      usage[LimitName.state.rawValue] = .number(JSONNumber(host.stateBytes))
+      usage[LimitName.statePerUser.rawValue] = .number(
+        JSONNumber(host.stateBytes(of: call.connection.peer.uid)))
+      JSONValue.object(usage).write(to: &buffer)
+      buffer.append("}")
+    }
+  }
+
+  interface.query(
+    "describe", "Describes all services, one, a method, or a source.", Describe.self,
+    .either(Shape.descriptions)
+  ) { interface, call, describe in
+    do throws(WireError) {
+      let description = try interface.describe(describe.path)
+      call.answer { JSONValue.object(description).write(to: &$0) }
+    } catch {
+      call.refuse(error)
+    }
+  }
+
+  interface.query(
+    "rpc.discover", "The methods as an OpenRPC document.", NoParameters.self,
+    .members(
+      .init("openrpc", .string),
+      .init("info", .object([.init("title", .string), .init("version", .string)])),
+      .init("methods", .array(.map(.any))), .init("components", .map(.any)))
+  ) { interface, call, _ in
+    let document = interface.openRPC(version: server.version)
+    call.answer { document.write(to: &$0) }
+  }
+}
+
+/// The maximum size of a stored client name in bytes.
+private let maxClientNameBytes = 64
+
+private func greet(_ connection: Connection, _ hello: Hello) throws(WireError) {
+  guard connection.clientName == nil else {
+    throw .invalidRequest("hello was already sent")
+  }
+  guard hello.protocol?.contains(1) ?? true else {
+    throw WireError(
+      .unsupported, "this daemon speaks protocol 1",
+      ["supported": .array([.number(JSONNumber(1))])])
+  }
+  let name = hello.client.map { [$0.name, $0.version].compactMap(\.self).joined(separator: " ") }
+  connection.clientName = (name ?? "").cut(toBytes: maxClientNameBytes)
+  connection.takesItems = hello.optional?.contains("items") ?? false
+  if let line = hello.limits?.line {
+    connection.lineOut = min(max(line, 1024), connection.limits.lineOutMax)
+  }
+}
+
+private func writeHello(
+  _ connection: Connection, _ interface: Interface, _ server: ServerInfo,
+  _ buffer: inout ByteBuffer
+) {
+  let host = interface.host
+  let hello: JSONObject = [
+    "protocol": .number(JSONNumber(1)),
+    "server": .object(["name": .string("binderd"), "version": .string(server.version)]),
+    "conn": .number(JSONNumber(connection.id)),
+    "epoch": .string(host.epoch),
+    "first": .number(JSONNumber(host.first)),
+    "last": .number(JSONNumber(host.durable)),
+    "capabilities": .object(["items": .bool(true)]),
+    "limits": .object(connection.shownLimits),
+    "peer": .object(connection.peer.shown(as: interface.role)),
+  ]
+  JSONValue.object(hello).write(to: &buffer)
+}
+
+/// The parameters of `hello`; unknown members are ignored.
+private struct Hello: Decodable {
+  struct Client: Decodable {
+    let name: String?
+    let version: String?
+  }
+
+  struct Limits: Decodable {
+    let line: Int?
+  }
+
+  let `protocol`: [Int]?
+  let client: Client?
+  let optional: [String]?
+  let limits: Limits?
+}
+
+private struct Describe: DocumentedParameters {
+  let path: String?
+
+  static let docs = [
+    "path": "A service, a method or a source, for example cells, cells.set or cells/lamp."
+  ]
+}
+
+extension Connection {
+  /// The limits that apply to this client.
+  fileprivate var shownLimits: JSONObject {
+    var limits = limits
+    limits.lineOut = lineOut
+    var shown = JSONObject()
+    for name in LimitName.allCases { shown[name.rawValue] = .number(JSONNumber(limits[name])) }
+    return shown
+  }
+
+  /// The usage of each counted limit, by this client or by all clients.
+  fileprivate var usage: JSONObject {
+    let counts: [(LimitName, Int)] = [
+      (.subscriptions, subscriptions.count), (.views, views.count), (.bindings, bindingCount),
+      (.inFlight, lateCount), (.allInFlight, hub.lateCalls), (.held, heldCount),
+      (.outputSoft, outputBytes), (.outputHard, outputBytes),
+      (.connections, hub.connections.count),
+      (.connectionsPerUser, hub.connections.values.count { $0.peer.uid == peer.uid }),
+    ]
+    var usage = JSONObject()
+    for (name, count) in counts { usage[name.rawValue] = .number(JSONNumber(count)) }
+    return usage
+  }
+}
+
+private struct Sync: DocumentedParameters {
+  let seq: UInt64?
+
+  static let docs = ["seq": "The position; left out, the last one assigned."]
+}

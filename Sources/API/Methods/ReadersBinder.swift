@@ -1,0 +1,93 @@
+internal import Configuration
+internal import Connections
+package import EventSourcing
+internal import JSON
+internal import Wire
+
+/// Offers durable readers, whose positions the journal keeps.
+package func bindReaders(_ interface: Interface, to service: ReadersService) {
+  interface.offer(
+    ReadersService.name, "Durable readers of events, and the position of each.",
+    events: ["readers.opened", "readers.acked", "readers.forgotten"])
+  interface.offerSources(
+    of: service.ledger, [.init("readers/*", "The last acknowledged position.", .any)],
+    exists: { SourceName.isSource($0, of: ReadersService.name) })
+  let readers = interface.commons.readers ?? LiveReaders(service)
+  interface.commons.readers = readers
+
+  interface.command(
+    "readers.forget", "Forgets a durable reader, ending its subscription; returns its position.",
+    NamedReader.self, writes: ["readers.forgotten"]
+  ) { (reader: NamedReader) throws(ReaderError) in
+    try service.forget(reader.name)
+  }
+
+  interface.query(
+    "ack", "Acknowledges all events up to a position, for a durable reader.", Ack.self,
+    .members(.init("sub", .handle), .init("seq", .natural), .init("unacked", .natural)),
+    kind: .command
+  ) { interface, call, ack in
+    do throws(WireError) {
+      try interface.acknowledge(ack, readers, call)
+    } catch {
+      call.refuse(error)
+    }
+  }
+}
+
+private struct NamedReader: DocumentedParameters, SourceParameters {
+  let name: String
+
+  var source: String { "\(ReadersService.name)/\(name)" }
+
+  static let docs = ["name": "The name of the reader."]
+}
+
+private struct Ack: DocumentedParameters {
+  let sub: Handle
+  let seq: Position
+
+  static let docs = [
+    "sub": "The handle of the subscription.",
+    "seq": "The position of an event, mark or caught_up that was sent, or any before it.",
+  ]
+}
+
+extension Interface {
+  fileprivate func acknowledge(
+    _ ack: Ack, _ readers: LiveReaders, _ call: Call
+  ) throws(WireError) {
+    guard let subscription = call.connection.subscription(ack.sub) else {
+      let id =
+        switch ack.sub {
+        case .name(let name): name
+        case .number(let number): "\(number)"
+        }
+      throw .notFound("subscription", id, didYouMean: nil)
+    }
+    guard let log = subscription as? LogSubscription, let name = readers.name(of: log) else {
+      throw WireError(
+        JSONDecodingError(path: "/sub", expected: "a durable reader", got: "another subscription"))
+    }
+    // The client's role may have changed since the subscription began.
+    guard role.mayWrite("readers/\(name)") else { throw notWritable("readers/\(name)") }
+    let seq = ack.seq.seq
+    guard seq <= log.lastTold else {
+      throw WireError(
+        JSONDecodingError(
+          path: "/seq", expected: "at most \(log.lastTold), the last that was sent",
+          got: "\(seq)"))
+    }
+    log.acknowledge(upTo: seq)
+    readers.acknowledge(name, upTo: seq, call.connection, self)
+    call.answerAtTurnEnd { buffer in
+      buffer.append(#"{"sub":"#)
+      buffer.append(ack.sub.text.text)
+      buffer.append(#","seq":"#)
+      buffer.append(integer: readers.position(of: name))
+      buffer.append(#","unacked":"#)
+      buffer.append(integer: log.unacknowledgedCount)
+      buffer.append("}")
+    }
+  }
+}

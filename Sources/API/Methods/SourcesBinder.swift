@@ -1,0 +1,311 @@
+internal import Connections
+internal import EventSourcing
+internal import Facts
+internal import JSON
+internal import Signals
+internal import Wire
+
+/// Offers `get`, `set`, `wait`, `subscribe` and `unsubscribe`.
+package func bindSources(_ interface: Interface) {
+  interface.query(
+    "get", "Returns the value of a source, or of all sources of a pattern.", Get.self,
+    .either(Shape.present + [.presentPattern]), direct: Get.read
+  ) { interface, call, get in
+    do throws(WireError) {
+      try interface.get(get.source, get.pick, call)
+    } catch {
+      call.refuse(error)
+    }
+  }
+  bindWait(interface)
+
+  interface.command(
+    "set", "Sets a writable source; returns the value.", SetSource.self, writes: nil
+  ) { [unowned interface] (set: SetSource) throws(NotWritable) in
+    try interface.set(set)
+  }
+
+  interface.query(
+    "subscribe", "Sends a source's value, then its changes; or the events of the journal.",
+    Subscribe.self, .either(Shape.subscriptions)
+  ) { interface, call, subscribe in
+    do throws(WireError) {
+      try interface.subscribe(subscribe, call)
+    } catch {
+      call.refuse(error)
+    }
+  }
+
+  interface.query(
+    "unsubscribe", "Ends a subscription; no frame of it follows.", Unsubscribe.self,
+    .members(
+      .init("sub", .handle), .init("was", .words(["active", "ended", "unknown"])),
+      .init("seq", .natural))
+  ) { interface, call, unsubscribe in
+    let connection = call.connection
+    let subscription = connection.subscription(unsubscribe.sub)
+    if let subscription { connection.remove(subscription) }
+    let was = subscription == nil ? connection.fate(of: unsubscribe.sub) : "active"
+    call.answer { buffer in
+      buffer.append(#"{"sub":"#)
+      buffer.append(unsubscribe.sub.text.text)
+      buffer.append(#","was":"#)
+      buffer.append(quoted: was)
+      buffer.append(#","seq":"#)
+      buffer.append(integer: interface.host.durable)
+      buffer.append("}")
+    }
+  }
+}
+
+private struct Get: DocumentedParameters {
+  let source: String
+  let pick: PartOfValue?
+
+  static let docs = [
+    "source": "The source, for example cells/lamp, or a pattern.",
+    "pick": "A JSON Pointer: answers with that part of the value instead of all of it.",
+  ]
+
+  /// Reads `{"source":"…"}`; `nil` for any other form.
+  static func read(
+    _ object: inout JSONScanner, _ line: Span<UInt8>
+  ) throws(JSONFault) -> Get? {
+    guard try object.enterObject(), object.token(try object.key(), is: "source"),
+      object.peek() == UInt8(ascii: "\"")
+    else { return nil }
+    let source = try object.string()
+    return try object.nextMember() ? nil : Get(source: object.text(source), pick: nil)
+  }
+}
+
+struct SetSource: DocumentedParameters, SourceParameters {
+  let source: String
+  let value: JSONText
+
+  static let docs = ["source": "The source, for example cells/lamp.", "value": "Its new value."]
+}
+
+private struct Unsubscribe: DocumentedParameters {
+  let sub: Handle
+
+  static let docs = ["sub": "The handle of the subscription."]
+}
+
+/// The reason why a source cannot be set.
+enum NotWritable: ServiceError {
+  case missing(String)
+  case fixed(String)
+  case refused(any ServiceError)
+
+  var kind: ServiceErrorKind {
+    switch self {
+    case .missing(let source): .notFound(what: "source", id: source)
+    case .fixed: .rejected(reason: "not_writable")
+    case .refused(let error): Self.kind(of: error)
+    }
+  }
+
+  /// Maps the service's parameter `name` to the parameter `source` of `set`.
+  private static func kind(of error: any ServiceError) -> ServiceErrorKind {
+    guard case .invalid("name", let expected) = error.kind else { return error.kind }
+    return .invalid(parameter: "source", expected: expected)
+  }
+
+  var description: String {
+    switch self {
+    case .missing(let source): "no source '\(source)'"
+    case .fixed(let source): "source '\(source)' is not writable"
+    case .refused(let error): "\(error)"
+    }
+  }
+}
+
+extension Interface {
+  fileprivate func get(
+    _ name: String, _ part: PartOfValue?, _ call: Call
+  ) throws(WireError) {
+    // A source with a value is not a pattern, so most names are never parsed.
+    if let sources = service(of: name)?.sources, let value = sources.value(name) {
+      let shown =
+        part == nil ? value : try sources.picking(part, of: name, by: commons.parts).value(name)
+      return answer(call, name, shown, sources)
+    }
+    if name == "events" { return try answerEvents(call, picking: part) }
+    guard let pattern = Pattern(name) else { throw .badPattern(name) }
+    // A list or map that was never written is empty, as in `subscribe`.
+    if pattern.isLiteral, part == nil, let sources = service(of: name)?.sources,
+      let empty = sources.present(name)
+    {
+      return answer(call, name, empty, sources)
+    }
+    guard !pattern.isLiteral else { throw notFound(name) }
+    let providers = try providers(of: pattern, picking: part)
+    let values = try values(of: pattern, in: providers, limit: call.room)
+    call.answer { buffer in
+      buffer.append(#"{"source":"#)
+      buffer.append(quoted: name)
+      buffer.append(#","kind":"state","seq":"#)
+      buffer.append(integer: host.durable)
+      values.write(to: &buffer)
+      buffer.append("}")
+    }
+  }
+
+  /// Answers a call with the value of a source, or with `gone`.
+  func answer(
+    _ call: Call, _ name: String, _ value: JSONText?, _ sources: SourceProvider
+  ) {
+    let kind = sources.kind(of: name)
+    call.answer { buffer in
+      buffer.append(#"{"source":"#)
+      buffer.append(quoted: name)
+      buffer.append(#","kind":"#)
+      buffer.append(quoted: kind.rawValue)
+      if sources.isJournaled(name) {
+        buffer.append(#","seq":"#)
+        buffer.append(integer: host.durable)
+      }
+      write(value, kind, &buffer)
+      buffer.append("}")
+    }
+  }
+
+  /// Answers with the first and last position of the journal.
+  ///
+  /// Its events are read by `history` and `subscribe`.
+  private func answerEvents(_ call: Call, picking part: PartOfValue?) throws(WireError) {
+    if part != nil { throw .notPicked("events") }
+    call.answer { buffer in
+      buffer.append(#"{"source":"events","kind":"events","seq":"#)
+      buffer.append(integer: host.durable)
+      buffer.append(#","value":{"first":"#)
+      buffer.append(integer: host.first)
+      buffer.append(#","last":"#)
+      buffer.append(integer: host.durable)
+      buffer.append("}}")
+    }
+  }
+
+  fileprivate func set(_ set: SetSource) throws(NotWritable) -> JSONText {
+    guard let service = service(of: set.source), let sources = service.sources else {
+      throw .missing(set.source)
+    }
+    guard let write = service.writer else { throw .fixed(set.source) }
+    guard sources.exists(set.source) || set.source.contains("/") else { throw .missing(set.source) }
+    return try write(set.source, set.value)
+  }
+
+  /// Returns the error for a source that does not exist or may not be read.
+  func notFound(_ source: String) -> WireError {
+    if let error = notReadable(source) { return error }
+    return .notFound("source", source, didYouMean: nearest(toSource: source))
+  }
+
+  /// Returns the most similar source name near the given one in the sort order; `nil` if there is
+  /// none.
+  ///
+  /// A misspelled service name is corrected first.
+  private func nearest(toSource source: String) -> String? {
+    let parts = source.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let first = parts.first else { return nil }
+    let names = services.lazy.filter { $0.sources != nil }.map(\.name)
+    guard
+      let service = service(of: source)?.name ?? Wire.nearest(to: String(first), among: names),
+      let sources = self.service(named: service)?.sources
+    else { return nil }
+    let meant = ([service] + parts.dropFirst().map(String.init)).joined(separator: "/")
+    return Wire.nearest(to: source, among: sources.neighbours(meant))
+  }
+
+  /// Returns the providers of all services that a pattern may match.
+  func providers(of pattern: Pattern) -> [SourceProvider] {
+    guard let first = pattern.first else {
+      return services.compactMap(\.sources)
+    }
+    return service(named: first)?.sources.map { [$0] } ?? []
+  }
+
+  /// Returns the values of all sources of a pattern.
+  ///
+  /// - Throws: `result_too_large` as soon as they do not fit into a line; `too_expensive`.
+  func values(
+    of pattern: Pattern, in providers: [SourceProvider], limit: Int
+  ) throws(WireError) -> PatternValues {
+    var values: [(name: String, value: JSONText)] = []
+    // 512 bytes are reserved for the rest of the answer.
+    var size = 512
+    for sources in providers {
+      do throws(NameIndex.TooVain) {
+        try sources.search(pattern, []) { name in
+          guard let value = sources.value(name) else { return true }
+          size += name.utf8.count + value.text.utf8.count + 4
+          values.append((name, value))
+          return size <= limit
+        }
+      } catch {
+        throw .tooExpensive("pattern", NameIndex.maxVain + 1, max: NameIndex.maxVain)
+      }
+      guard size <= limit else { throw .resultTooLarge(size, max: limit) }
+    }
+    return PatternValues(values: values.sorted { $0.name < $1.name }, size: size)
+  }
+}
+
+/// The values of the sources of a pattern, sorted by name.
+struct PatternValues {
+  fileprivate let values: [(name: String, value: JSONText)]
+
+  /// The approximate size in bytes.
+  fileprivate let size: Int
+
+  /// Appends the values as the member `values`, with a comma before it.
+  func write(to buffer: inout ByteBuffer) {
+    buffer.reserve(size)
+    buffer.append(#","values":{"#)
+    for (i, entry) in values.enumerated() {
+      if i > 0 { buffer.append(UInt8(ascii: ",")) }
+      buffer.append(quoted: entry.name)
+      buffer.append(UInt8(ascii: ":"))
+      buffer.append(entry.value.text)
+    }
+    buffer.append("}")
+  }
+}
+
+extension WireError {
+  /// Returns the error for an invalid pattern.
+  static func badPattern(_ text: String) -> WireError {
+    WireError(
+      JSONDecodingError(
+        path: "/source", expected: "a name or a pattern: * is one segment, ** the rest",
+        got: "'\(text)'"))
+  }
+}
+
+extension Connection {
+  /// Returns `ended` or `unknown` for a subscription that does not exist.
+  fileprivate func fate(of handle: Handle) -> String {
+    switch handle {
+    case .name(let name): endedNames.contains(name) ? "ended" : "unknown"
+    case .number(let number): number > 0 && number <= lastHandle ? "ended" : "unknown"
+    }
+  }
+}
+
+extension SourceProvider {
+  /// Returns the durable value, which is `[]` or `{}` for an empty list or map; `nil` if there is
+  /// none.
+  func present(_ source: String) -> JSONText? {
+    value(source) ?? (exists(source) ? collection(source)?.text : nil)
+  }
+}
+
+extension SourceCollection {
+  fileprivate var text: JSONText {
+    switch self {
+    case .list(let elements): JSONText(elements: elements)
+    case .map(let members): JSONText(members: members)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+internal import Connections
+internal import EventSourcing
+internal import Facts
+internal import JSON
+internal import Signals
+internal import Wire
+
+/// Offers `wait`, which waits for a value without polling.
+func bindWait(_ interface: Interface) {
+  interface.query(
+    "wait", "Answers with the value of a source as soon as it meets a condition.", Wait.self,
+    .either(Shape.present), kind: .late
+  ) { interface, call, wait in
+    do throws(WireError) {
+      try interface.wait(wait, call)
+    } catch {
+      call.refuse(error)
+    }
+  }
+}
+
+private struct Wait: DocumentedParameters {
+  let source: String
+  let path: String?
+  let op: String?
+
+  /// The operand; `nil` if it was omitted, which differs from `null`.
+  let value: JSONText?
+
+  static let docs = [
+    "source": "The source, for example cells/lamp.",
+    "path": "A JSON Pointer to the part of the value to compare.",
+    "op": "== != < <= > >= in exists prefix; left out, == with a value and exists without.",
+    "value": "The value to compare with.",
+  ]
+
+  private enum CodingKeys: CodingKey {
+    case source, path, op, value
+  }
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    source = try members.decode(String.self, forKey: .source)
+    path = try members.decodeIfPresent(String.self, forKey: .path)
+    op = try members.decodeIfPresent(String.self, forKey: .op)
+    value = try members.decodeOperand(forKey: .value)
+  }
+
+  func condition(_ limits: Limits) throws(WireError) -> Condition {
+    let op = op ?? (value == nil ? "exists" : "==")
+    let condition = FilterCondition(path: path ?? "", op: op, value: value)
+    guard condition.cost <= limits.filterCost else {
+      throw .tooExpensive("condition", condition.cost, max: limits.filterCost)
+    }
+    return try condition.condition(at: "")
+  }
+}
+
+extension Interface {
+  fileprivate func wait(_ wait: Wait, _ call: Call) throws(WireError) {
+    let name = wait.source
+    guard let pattern = Pattern(name) else { throw .badPattern(name) }
+    guard pattern.isLiteral else {
+      throw .unusable("source", "a wait is for one source", "a pattern")
+    }
+    guard let sources = service(of: name)?.sources, sources.exists(name) else {
+      throw notFound(name)
+    }
+    let condition = try wait.condition(call.connection.limits)
+    let present = sources.present(name)
+    if condition.holds(for: present) { return answer(call, name, present, sources) }
+    guard let call = call.later(waitingFor: name) else { return }
+    let finder = commons.parts
+    call.keep(finder.watch(condition.place))
+    var (isAnswered, isDue) = (false, false)
+    func look(at value: JSONText?) {
+      let part = value.flatMap { finder.find(condition.place, in: $0) }
+      guard !isAnswered, !call.isOver, condition.holds(forPart: part) else { return }
+      isAnswered = true
+      call.connection.whenTaken { [self] in answer(call, name, value, sources) }
+    }
+    call.keep(
+      // Retains the interface in the call: the role may get another one meanwhile.
+      sources.changes(name).observeNext { [self] change in
+        guard change.step != nil else { return look(at: change.value) }
+        // A list or map is tested at the end of the turn, after all of its steps, and encoded once
+        // for all waiting calls.
+        guard !isDue else { return }
+        isDue = true
+        call.connection.hub.atTurnEnd { [self] in
+          isDue = false
+          look(at: finder.value(of: name, at: host.durable) { sources.present(name) })
+        }
+      })
+  }
+}

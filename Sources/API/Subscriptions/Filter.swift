@@ -1,0 +1,62 @@
+internal import EventSourcing
+internal import Facts
+internal import JSON
+internal import Wire
+
+/// A filter for events: type and stream must each match one of the patterns, and the data must
+/// satisfy all conditions.
+struct Filter: Decodable {
+  let types: [String]?
+  let streams: [String]?
+  let `where`: [FilterCondition]?
+
+  /// Returns the filter in the form that services use.
+  ///
+  /// - Throws: `invalid_params` for an invalid pattern or condition; `too_expensive`.
+  func eventFilter(_ limits: Limits) throws(WireError) -> EventFilter {
+    guard cost <= limits.filterCost else {
+      throw .tooExpensive("filter", cost, max: limits.filterCost)
+    }
+    var filter = EventFilter(
+      streams: try Self.patterns(streams, separator: "/", "streams"),
+      types: try Self.patterns(types, separator: ".", "types"))
+    for (i, condition) in (`where` ?? []).enumerated() {
+      filter.conditions.append(try condition.condition(at: "/filter/where/\(i)"))
+    }
+    return filter
+  }
+
+  /// The cost of testing one event: one for each pattern, condition and value of `in`, and one for
+  /// each 64 bytes of their texts.
+  private var cost: Int {
+    let patterns = (types ?? []) + (streams ?? [])
+    return patterns.reduce(0) { $0 + 1 + $1.utf8.count / 64 }
+      + (`where` ?? []).reduce(0) { $0 + $1.cost }
+  }
+
+  private static func patterns(
+    _ texts: [String]?, separator: Unicode.Scalar, _ name: String
+  ) throws(WireError) -> [Pattern]? {
+    guard let texts else { return nil }
+    var patterns: [Pattern] = []
+    for (i, text) in texts.enumerated() {
+      guard let pattern = Pattern(text, separator: separator) else {
+        throw WireError(
+          JSONDecodingError(
+            path: "/filter/\(name)/\(i)", expected: "a pattern: * is one part, ** the rest",
+            got: "'\(text)'"))
+      }
+      patterns.append(pattern)
+    }
+    return patterns
+  }
+}
+
+extension WireError {
+  /// Returns the error for a request whose cost exceeds the limit.
+  static func tooExpensive(_ what: String, _ cost: Int, max: Int) -> WireError {
+    WireError(
+      .tooExpensive, "the \(what) costs \(cost), a \(what) may cost \(max)",
+      ["cost": .number(JSONNumber(cost)), "max": .number(JSONNumber(max))])
+  }
+}

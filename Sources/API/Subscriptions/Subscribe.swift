@@ -1,0 +1,192 @@
+internal import Connections
+internal import EventSourcing
+internal import Facts
+internal import JSON
+internal import Signals
+internal import Wire
+
+/// The parameters of `subscribe`.
+struct Subscribe: DocumentedParameters {
+  let source: String
+  let sub: Handle?
+  let from: JSONValue?
+  let epoch: String?
+  let filter: Filter?
+  let on_gap: String?
+  let durable: ReaderName?
+  let max_unacked: UnackedCount?
+  let steal: Bool?
+  let mode: String?
+  let min_interval_ms: Interval?
+  let distinct: Bool?
+  let pick: PartOfValue?
+
+  static let docs = [
+    "source": "A source, a pattern of sources, or events.",
+    "sub": "The handle: 1 to 64 of [A-Za-z0-9_.:-]; left out, the daemon gives a number.",
+    "from": #"For events and mode every: "now", "start", {"after":n}, {"last":n} or {"time":"…"}."#,
+    "epoch": "The epoch of the journal that `from` refers to.",
+    "filter": "For events: patterns of types and streams, and conditions.",
+    "on_gap": #"If the position was removed: "fail", or "continue" after the gap."#,
+    "durable": "For events: the name of a durable reader; see ack.",
+    "max_unacked": "For a durable reader: events sent and not acknowledged, 1000 when left out.",
+    "steal": "Whether to take the reader over from its holder.",
+    "mode": #""every" sends each change; none is skipped for a slow reader."#,
+    "min_interval_ms": "Milliseconds between changes, at least; a day at most.",
+    "pick": "A JSON Pointer: sends that part of the value instead of all of it.",
+    "distinct": "Whether to skip a value equal to the last one sent; true when left out.",
+  ]
+}
+
+extension Interface {
+  func subscribe(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
+    if let epoch = subscribe.epoch, epoch != host.epoch {
+      throw WireError(
+        .epochMismatch, "the position belongs to another journal", ["epoch": .string(host.epoch)])
+    }
+    guard let pattern = Pattern(subscribe.source) else { throw .badPattern(subscribe.source) }
+    if subscribe.source == "events" {
+      return try subscribe.durable == nil
+        ? subscribeEvents(subscribe, call) : subscribeDurable(subscribe, call)
+    }
+    if subscribe.durable != nil { throw .unusable("durable", "a durable reader is one of events") }
+    try refuseDurable(subscribe)
+    if subscribe.filter != nil { throw .unusable("filter", "a filter is for events") }
+    switch subscribe.mode {
+    case "every": return try subscribeEvery(subscribe, pattern, call)
+    case nil: break
+    case let mode?: throw .unusable("mode", #"the mode is "every" or left out"#, mode)
+    }
+    if subscribe.from != nil { throw .unusable("from", #"from is for events and mode "every""#) }
+    if subscribe.on_gap != nil {
+      throw .unusable("on_gap", #"on_gap is for events and mode "every""#)
+    }
+    if pattern.isLiteral {
+      guard let sources = service(of: subscribe.source)?.sources,
+        sources.exists(subscribe.source)
+      else { throw notFound(subscribe.source) }
+      switch sources.kind(of: subscribe.source) {
+      case .state, .loading: try subscribeState(subscribe, sources, call)
+      case .list, .map: try subscribeCollection(subscribe, sources, call)
+      }
+    } else {
+      try subscribePattern(subscribe, pattern, call)
+    }
+  }
+
+  private func subscribeState(
+    _ subscribe: Subscribe, _ sources: SourceProvider, _ call: Call
+  ) throws(WireError) {
+    let name = subscribe.source
+    let connection = call.connection
+    let handle = try connection.reserveHandle(subscribe.sub)
+    let kind = sources.kind(of: name)
+    let sources = try sources.picking(subscribe.pick, of: name, by: commons.parts)
+    try checkSize(sources.value(name), call)
+    let key = subscribe.pick.map { name + " " + $0.pointer.text } ?? name
+    let source = StateSource(
+      key: key, isJournaled: sources.isJournaled(name), isLoading: kind == .loading,
+      value: { sources.value(name) },
+      changes: sources.changes(name).map(StateChange.init))
+    let subscription = StateSubscription(
+      handle, to: source, on: connection, isDistinct: subscribe.distinct ?? true,
+      everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
+    let value = subscription.value
+    call.answer { buffer in
+      writeHead(subscribe, handle, kind: kind, isJournaled: sources.isJournaled(name), &buffer)
+      write(value, kind, &buffer)
+      buffer.append("}")
+    }
+    connection.add(subscription, of: subscribe.source)
+  }
+
+  private func subscribePattern(
+    _ subscribe: Subscribe, _ pattern: Pattern, _ call: Call
+  ) throws(WireError) {
+    let connection = call.connection
+    let providers = try providers(of: pattern, picking: subscribe.pick)
+    guard !providers.isEmpty else { throw notFound(subscribe.source) }
+    let handle = try connection.reserveHandle(subscribe.sub)
+    let values = try values(of: pattern, in: providers, limit: call.room)
+    let changes = Signal<StateChange, Never> { observer in
+      let bag = DisposeBag()
+      for sources in providers {
+        sources.changesMatching(pattern).observeNext { observer.receive(StateChange($0)) }
+          .dispose(in: bag)
+      }
+      return bag
+    }
+    let subscription = PatternSubscription(
+      handle, to: changes, value: { [self] in service(of: $0)?.sources?.value($0) },
+      on: connection, isDistinct: subscribe.distinct ?? true,
+      everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
+    call.answer { buffer in
+      writeHead(subscribe, handle, isJournaled: true, &buffer)
+      values.write(to: &buffer)
+      buffer.append("}")
+    }
+    connection.add(subscription, of: subscribe.source)
+  }
+
+  /// Appends the head of the answer to a subscription to values.
+  ///
+  /// - Parameter position: The start position, from which a client can resume; `nil` for the
+  ///   present.
+  func writeHead(
+    _ subscribe: Subscribe, _ handle: Handle, kind: SourceKind = .state, isJournaled: Bool,
+    at position: UInt64? = nil, _ buffer: inout ByteBuffer
+  ) {
+    buffer.append(#"{"sub":"#)
+    buffer.append(handle.text.text)
+    buffer.append(#","source":"#)
+    buffer.append(quoted: subscribe.source)
+    buffer.append(#","kind":"#)
+    buffer.append(quoted: kind.rawValue)
+    guard isJournaled else { return }
+    buffer.append(#","epoch":"#)
+    buffer.append(quoted: host.epoch)
+    buffer.append(#","seq":"#)
+    buffer.append(integer: position ?? host.durable)
+  }
+
+  /// Checks that a value fits into a line.
+  ///
+  /// - Throws: `result_too_large` if it does not.
+  func checkSize(_ value: JSONText?, _ call: Call) throws(WireError) {
+    // 512 bytes are reserved for the rest of the answer.
+    let size = (value?.text.utf8.count ?? 0) + 512
+    let limit = call.room
+    guard size <= limit else {
+      throw .resultTooLarge(size, max: limit)
+    }
+  }
+
+  func write(_ value: JSONText?, _ kind: SourceKind, _ buffer: inout ByteBuffer) {
+    if let value, kind == .loading {
+      buffer.append(UInt8(ascii: ","))
+      buffer.append(value.text.utf8.span.extracting(1..<value.text.utf8.count - 1))
+    } else if let value {
+      buffer.append(#","value":"#)
+      buffer.append(value.text)
+    } else {
+      buffer.append(#","gone":true"#)
+    }
+  }
+}
+
+extension WireError {
+  /// Returns the error for a parameter that is invalid or cannot be combined with the others.
+  static func unusable(_ parameter: String, _ rule: String, _ got: String = "it") -> WireError {
+    WireError(
+      .invalidParams, rule,
+      ["path": .string("/" + parameter), "expected": .string(rule), "got": .string(got)])
+  }
+}
+
+extension StateChange {
+  init(_ change: SourceChange) {
+    self.init(
+      source: change.source, seq: change.seq, value: change.value, isAsked: change.step != nil,
+      isRepeat: change.isRepeat, isNew: change.isNew, isGone: change.isGone)
+  }
+}

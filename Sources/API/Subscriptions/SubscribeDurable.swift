@@ -1,0 +1,143 @@
+internal import Configuration
+internal import Connections
+internal import EventSourcing
+internal import Facts
+internal import JSON
+internal import Signals
+internal import Wire
+
+extension Interface {
+  private static let maxUnacked = 1000
+
+  /// Rejects parameters that are only for durable readers.
+  ///
+  /// - Throws: `invalid_params` if `max_unacked` or `steal` is given.
+  func refuseDurable(_ subscribe: Subscribe) throws(WireError) {
+    if subscribe.max_unacked != nil {
+      throw .unusable("max_unacked", "max_unacked is for durable readers")
+    }
+    if subscribe.steal != nil { throw .unusable("steal", "steal is for durable readers") }
+  }
+
+  /// Subscribes a client to events as a durable reader, which resumes after its last
+  /// acknowledgement.
+  func subscribeDurable(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
+    guard let readers = commons.readers, let name = subscribe.durable?.text else {
+      throw .unusable("durable", "durable readers are not offered here")
+    }
+    try refuseValues(subscribe)
+    guard role.mayWrite("readers/\(name)") else { throw notWritable("readers/\(name)") }
+    try checkHolder(of: name, readers, subscribe)
+    try call.connection.checkHandle(subscribe.sub)
+    let ledger = readers.service.ledger
+    if let position = ledger.shown[name] {
+      return try attach(subscribe, name, readers, at: position, isNew: false, call)
+    }
+    guard ledger.newest[name] == nil else {
+      return attachLater(subscribe, name, readers, isNew: false, call)
+    }
+    try open(subscribe, name, readers, call)
+  }
+
+  private func checkHolder(
+    of name: String, _ readers: LiveReaders, _ subscribe: Subscribe
+  ) throws(WireError) {
+    guard subscribe.steal != true, readers.isHeld(name) else { return }
+    throw WireError(
+      .alreadyExists, "reader '\(name)' is in use",
+      ["what": .string("reader"), "id": .string(name)])
+  }
+
+  /// Creates a reader at the start position that the client asks for.
+  private func open(
+    _ subscribe: Subscribe, _ name: String, _ readers: LiveReaders, _ call: Call
+  ) throws(WireError) {
+    _ = try durableFilter(subscribe, call)
+    try begin(subscribe, call) { [self] call, position in
+      do throws(WireError) {
+        try call.connection.checkHandle(subscribe.sub)
+      } catch {
+        return call.refuse(error)
+      }
+      do throws(Refusal) {
+        let position = position ?? host.durable
+        _ = try host.perform(call.command("subscribe", mayRecord: mayRecord)) {
+          // Another client may have created the reader meanwhile.
+          if readers.service.ledger.newest[name] == nil {
+            try readers.service.open(name, at: position)
+          }
+          return nil
+        }
+        // Later requests of the client wait for this write: they may concern the reader, or take a
+        // free slot.
+        call.connection.noteWritten(upTo: host.last)
+        attachLater(subscribe, name, readers, isNew: true, call)
+      } catch {
+        call.refuse(self.error(error), after: host.last)
+      }
+    }
+  }
+
+  /// Subscribes once the existence of the reader is durable.
+  private func attachLater(
+    _ subscribe: Subscribe, _ name: String, _ readers: LiveReaders, isNew: Bool, _ call: Call
+  ) {
+    guard let call = call.later() else { return }
+    if isNew { call.noteBegun() }
+    host.durability(of: host.last).answer(call, self) { [self] in
+      do throws(WireError) {
+        try checkIsBound(call.connection, showing: "events")
+        try checkHolder(of: name, readers, subscribe)
+        guard let position = readers.service.ledger.shown[name] else {
+          throw .notFound("reader", name, didYouMean: nil)
+        }
+        try attach(subscribe, name, readers, at: position, isNew: isNew, call)
+      } catch {
+        call.refuse(error)
+      }
+    }
+  }
+
+  private func attach(
+    _ subscribe: Subscribe, _ name: String, _ readers: LiveReaders, at position: UInt64,
+    isNew: Bool, _ call: Call
+  ) throws(WireError) {
+    let handle = try call.connection.reserveHandle(subscribe.sub)
+    let filter = try durableFilter(subscribe, call)
+    let passesGaps = try passesGaps(subscribe)
+    try check(position, mayBeGone: passesGaps)
+    let subscription = LogSubscription(
+      handle, to: eventSource(filter), where: filter.isWanted, after: position,
+      on: call.connection, passesGaps: passesGaps,
+      maxUnacknowledged: subscribe.max_unacked?.count ?? Self.maxUnacked)
+    call.answer { buffer in
+      writeEvents(handle, after: position, &buffer)
+      buffer.append(#","durable":"#)
+      buffer.append(quoted: name)
+      buffer.append(isNew ? #","new":true}"# : #","new":false}"#)
+    }
+    call.connection.add(subscription, of: "events")
+    readers.hold(name, subscription)
+  }
+
+  /// Returns the filter of a durable reader.
+  ///
+  /// Events of readers are excluded unless the client asks for them, because each acknowledgement
+  /// would cause another.
+  private func durableFilter(
+    _ subscribe: Subscribe, _ call: Call
+  ) throws(WireError) -> EventFilter {
+    var filter = try subscribe.filter?.eventFilter(call.connection.limits) ?? EventFilter()
+    let isAskedFor = subscribe.filter?.names(ReadersService.name) ?? false
+    if !isAskedFor { filter.without = ReadersService.name }
+    return readable(filter)
+  }
+}
+
+extension Filter {
+  /// Whether a pattern of the filter begins with the name of a service.
+  fileprivate func names(_ service: String) -> Bool {
+    (types ?? []).contains { Pattern($0, separator: ".")?.first == service }
+      || (streams ?? []).contains { Pattern($0)?.first == service }
+  }
+}

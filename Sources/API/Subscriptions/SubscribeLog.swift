@@ -1,0 +1,271 @@
+internal import Connections
+internal import EventSourcing
+internal import Facts
+internal import JSON
+internal import Signals
+internal import Wire
+
+extension Interface {
+  func beginning(_ subscribe: Subscribe) throws(WireError) -> Beginning {
+    guard let beginning = Beginning(subscribe.from, first: host.first) else {
+      throw WireError(
+        JSONDecodingError(
+          path: "/from",
+          expected: #""now", "start", {"after":n}, {"last":n} or {"time":"…"}"#,
+          got: "another value"))
+    }
+    return beginning
+  }
+
+  /// Whether a subscription continues after removed events instead of failing.
+  func passesGaps(_ subscribe: Subscribe) throws(WireError) -> Bool {
+    switch subscribe.on_gap {
+    case nil, "fail": return false
+    case "continue": return true
+    case let word?: throw .unusable("on_gap", #""fail" or "continue""#, word)
+    }
+  }
+
+  // MARK: Events
+
+  func subscribeEvents(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
+    try refuseValues(subscribe)
+    try refuseDurable(subscribe)
+    let filter = readable(
+      try subscribe.filter?.eventFilter(call.connection.limits) ?? EventFilter())
+    let source = eventSource(filter)
+    let passesGaps = try passesGaps(subscribe)
+    try start(subscribe, call) { [self] call, handle, position in
+      call.connection.addLog(
+        source, where: filter.isWanted, of: "events", handle, after: position,
+        passesGaps: passesGaps
+      ) {
+        call.answer { buffer in
+          writeEvents(handle, after: position ?? host.durable, &buffer)
+          buffer.append("}")
+        }
+      }
+    }
+  }
+
+  /// Rejects parameters that are only for values.
+  ///
+  /// - Throws: `invalid_params` if one of them is given.
+  func refuseValues(_ subscribe: Subscribe) throws(WireError) {
+    if let mode = subscribe.mode { throw .unusable("mode", "events have no mode", mode) }
+    if subscribe.min_interval_ms != nil {
+      throw .unusable("min_interval_ms", "events have no min_interval_ms")
+    }
+    if subscribe.distinct != nil { throw .unusable("distinct", "distinct is for state") }
+    if subscribe.pick != nil { throw .unusable("pick", "pick is for values") }
+  }
+
+  /// Appends the head of the answer to a subscription to events, without the closing brace.
+  func writeEvents(_ handle: Handle, after position: UInt64, _ buffer: inout ByteBuffer) {
+    buffer.append(#"{"sub":"#)
+    buffer.append(handle.text.text)
+    buffer.append(#","source":"events","kind":"events","epoch":"#)
+    buffer.append(quoted: host.epoch)
+    buffer.append(#","first":"#)
+    buffer.append(integer: host.first)
+    buffer.append(#","last":"#)
+    buffer.append(integer: host.durable)
+    buffer.append(#","after":"#)
+    buffer.append(integer: position)
+  }
+
+  /// Returns the events that match a filter.
+  ///
+  /// Live events are not filtered by data; see ``EventFilter/isWanted``.
+  func eventSource(_ filter: EventFilter) -> LogSource {
+    LogSource(
+      key: "events \(filter.key)\(audience)",
+      live: host.events(filter.withoutConditions).map(LogEntry.init),
+      position: { [host] in host.durable },
+      news: { [host] in filter.without == nil ? host.durable : host.durableNews },
+      first: { [host] in host.first },
+      read: { [host] seq in
+        host.readEvents(after: seq, limit: 1000, filter).map(LogBatch.init)
+          .mapError { [self] in error($0) }
+      })
+  }
+
+  // MARK: Every change
+
+  func subscribeEvery(
+    _ subscribe: Subscribe, _ pattern: Pattern, _ call: Call
+  ) throws(WireError) {
+    guard let name = pattern.first, let service = service(named: name),
+      let sources = service.sources
+    else {
+      throw pattern.first == nil
+        ? .unusable("source", #"with mode "every" a pattern begins with the name of a service"#)
+        : notFound(subscribe.source)
+    }
+    guard !pattern.isLiteral || sources.exists(pattern.text) else {
+      throw notFound(subscribe.source)
+    }
+    guard sources.isJournaled(pattern) else {
+      throw .unusable("mode", #"mode "every" needs a journaled source"#)
+    }
+    if subscribe.min_interval_ms != nil {
+      throw .unusable("min_interval_ms", #"mode "every" has no min_interval_ms"#)
+    }
+    if subscribe.distinct == true {
+      throw .unusable("distinct", #"mode "every" sends each change, equal or not"#)
+    }
+    let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
+    let part = subscribe.pick?.pointer
+    let picked =
+      pattern.isLiteral
+      ? try sources.picking(subscribe.pick, of: pattern.text, by: commons.parts)
+      : try sources.picking(subscribe.pick, in: pattern.text, by: commons.parts)
+    let source = changeSource(pattern, in: name, picking: part)
+    let passesGaps = try passesGaps(subscribe)
+    guard subscribe.from != nil else {
+      return try subscribeEvery(subscribe, pattern, source, picked, call, passesGaps)
+    }
+    try start(subscribe, call) { [self] call, handle, position in
+      call.connection.addLog(
+        source, of: subscribe.source, handle, after: position, passesGaps: passesGaps
+      ) {
+        call.answer { buffer in
+          let position = position ?? host.durable
+          writeHead(
+            subscribe, handle, kind: kind, isJournaled: true, at: position, &buffer)
+          buffer.append(#","after":"#)
+          buffer.append(integer: position)
+          buffer.append("}")
+        }
+      }
+    }
+  }
+
+  /// Subscribes from now on: sends the present values, then every change.
+  private func subscribeEvery(
+    _ subscribe: Subscribe, _ pattern: Pattern, _ source: LogSource, _ sources: SourceProvider,
+    _ call: Call, _ passesGaps: Bool
+  ) throws(WireError) {
+    let handle = try call.connection.reserveHandle(subscribe.sub)
+    let value = pattern.isLiteral ? sources.present(pattern.text) : nil
+    let values =
+      pattern.isLiteral
+      ? nil : try values(of: pattern, in: [sources], limit: call.room)
+    try checkSize(value, call)
+    call.connection.addLog(
+      source, of: subscribe.source, handle, after: nil, passesGaps: passesGaps
+    ) {
+      call.answer { buffer in
+        let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
+        writeHead(subscribe, handle, kind: kind, isJournaled: true, &buffer)
+        if let values {
+          values.write(to: &buffer)
+        } else {
+          write(value, .state, &buffer)
+        }
+        buffer.append("}")
+      }
+    }
+  }
+
+  private func changeSource(
+    _ pattern: Pattern, in service: String, picking part: JSONPointer?
+  ) -> LogSource {
+    let isLiteral = pattern.isLiteral
+    let isWanted = readable(pattern)
+    let all = host.changes(in: service, matching: pattern).filter { isWanted($0.source) }
+    let live = part.map { commons.parts.changes(of: $0, all) } ?? all
+    return LogSource(
+      key: "every " + pattern.text + (part.map { " " + $0.text } ?? "") + audience,
+      live: live.map { LogEntry($0, isLiteral) },
+      position: { [host] in host.durable }, first: { [host] in host.first },
+      read: { [host] seq in
+        host.readChanges(in: service, after: seq, where: isWanted)
+          .map { LogBatch($0, isLiteral, part) }.mapError { [self] in error($0) }
+      })
+  }
+
+  // MARK: Start position
+
+  /// Finds the start position of a subscription, then reserves its handle.
+  ///
+  /// - Parameter add: Answers the call and adds the subscription. Its position is `nil` for the
+  ///   present.
+  private func start(
+    _ subscribe: Subscribe, _ call: Call, _ add: @escaping (Call, Handle, UInt64?) -> Void
+  ) throws(WireError) {
+    try call.connection.checkHandle(subscribe.sub)
+    try begin(subscribe, call) { call, position in
+      do throws(WireError) {
+        try self.checkIsBound(call.connection, showing: subscribe.source)
+        add(call, try call.connection.reserveHandle(subscribe.sub), position)
+      } catch {
+        call.refuse(error)
+      }
+    }
+  }
+
+  /// Finds the start position of a subscription; in a later turn if it is given as a time.
+  ///
+  /// - Parameter body: Receives the position after which the subscription begins; `nil` for the
+  ///   present.
+  func begin(
+    _ subscribe: Subscribe, _ call: Call, _ body: @escaping (Call, UInt64?) -> Void
+  ) throws(WireError) {
+    switch try beginning(subscribe) {
+    case .now: body(call, nil)
+    case .after(let seq):
+      try check(seq, mayBeGone: passesGaps(subscribe))
+      body(call, seq)
+    case .last(let count):
+      let before = host.durable - min(host.durable, UInt64(count))
+      body(call, max(host.first - 1, before))
+    case .time(let time):
+      let passesGaps = try passesGaps(subscribe)
+      guard let call = call.later() else { return }
+      host.position(at: time.microseconds - 1).answer(call, self) { [self] position in
+        // The times of removed events are unknown.
+        guard position < host.first, host.first > 1 else { return body(call, position) }
+        guard passesGaps else {
+          return call.refuse(.seqExpired(first: host.first, last: host.durable))
+        }
+        body(call, 0)
+      }
+    }
+  }
+
+  /// Checks that a position is retained in the journal.
+  ///
+  /// - Throws: `seq_future` if it is after the last one; `seq_expired` if events after it were
+  ///   removed, unless `mayBeGone`.
+  func check(_ seq: UInt64, mayBeGone: Bool = false) throws(WireError) {
+    if seq > host.durable { throw .seqFuture(last: host.durable) }
+    if !mayBeGone, seq + 1 < host.first { throw .seqExpired(first: host.first, last: host.durable) }
+  }
+}
+
+extension Connection {
+  /// Creates a subscription to a log, calls `answer`, and adds the subscription.
+  fileprivate func addLog(
+    _ source: LogSource, where isWanted: ((LogEntry) -> Bool)? = nil, of name: String,
+    _ handle: Handle, after position: UInt64?, passesGaps: Bool, _ answer: () -> Void
+  ) {
+    let subscription = LogSubscription(
+      handle, to: source, where: isWanted, after: position, on: self, passesGaps: passesGaps)
+    answer()
+    add(subscription, of: name)
+  }
+}
+
+extension EventFilter {
+  /// The key shared by subscriptions to the same events; it ignores conditions on data.
+  fileprivate var key: String {
+    func text(_ patterns: [Pattern]?) -> String { patterns.map { "\($0.map(\.text))" } ?? "-" }
+    return "\(text(types)) \(text(streams)) \(without ?? "-")"
+  }
+
+  /// Returns whether a live entry matches the conditions on data; `nil` if there are none.
+  var isWanted: ((LogEntry) -> Bool)? {
+    conditions.isEmpty ? nil : { entry in holds(for: entry.data) }
+  }
+}

@@ -1,0 +1,194 @@
+internal import Connections
+internal import EventSourcing
+internal import JSON
+internal import Wire
+
+/// Offers `open`, `close` and `intent`, the methods for views.
+package func bindViews(_ interface: Interface) {
+  interface.query(
+    "open", "Opens a view and sends its properties.", Open.self,
+    .members(
+      .init("view", .handle), .init("binder", .string), .init("seq", .natural),
+      .init("props", .map(.property)), .init("intents", .map(.intent)), .optional("more", .bool)
+    )
+  ) {
+    interface, call, open in
+    do throws(WireError) {
+      try interface.open(open, call)
+    } catch {
+      call.refuse(error)
+    }
+  }
+  interface.query(
+    "close", "Closes a view, its children first.", Close.self,
+    .members(
+      .init("view", .handle), .init("closed", .array(.handle))
+    )
+  ) {
+    interface, call, close in
+    let closed = call.connection.view(close.view).map(call.connection.close) ?? []
+    call.answer { buffer in
+      buffer.append(#"{"view":"#)
+      buffer.append(close.view.text.text)
+      buffer.append(#","closed":"#)
+      buffer.append(JSONText(elements: closed.map(\.text)).text)
+      buffer.append("}")
+    }
+  }
+  interface.offer(
+    "intent", "Performs an intent of a view.", .command, ViewRequest.self,
+    .object([.optional("value", .any)] + ResultShape.recorded + [.optional("opened", .handle)]),
+    nil, []
+  ) { interface, call, request, line in
+    do throws(WireError) {
+      try interface.ask(call, request, line)
+    } catch {
+      guard !interface.isDeferred else { return }
+      // The refusal may depend on events that are not durable yet.
+      call.refuse(error, after: interface.host.last)
+    }
+  }
+}
+
+private struct Open: DocumentedParameters {
+  let binder: String
+  let view: Handle?
+  let args: JSONText?
+
+  static let docs = [
+    "binder": "The name of the view; `describe` lists them.",
+    "view": "The handle: 1 to 64 of [A-Za-z0-9_.:-]; left out, the daemon gives a number.",
+    "args": "The view's arguments, by name.",
+  ]
+}
+
+private struct Close: DocumentedParameters {
+  let view: Handle
+
+  static let docs = ["view": "The handle of the view."]
+}
+
+private struct ViewRequest: DocumentedParameters {
+  let view: Handle
+  let name: String
+  let args: JSONText?
+
+  static let docs = [
+    "view": "The handle of the view.",
+    "name": "The name of the intent.",
+    "args": "The intent's arguments, by name.",
+  ]
+}
+
+extension Interface {
+  /// Opens a view and fills it with its binder.
+  func openView(
+    _ name: String, _ wish: Handle?, _ arguments: JSONText, _ session: Session,
+    on connection: Connection
+  ) throws(WireError) -> View {
+    guard let binder = views[name] else {
+      throw .notFound("view", name, didYouMean: nearest(to: name, among: views.keys))
+    }
+    return try connection.open(name, as: wish) { view throws(WireError) in
+      try binder.bind(view, session, arguments)
+    }
+  }
+
+  fileprivate func open(_ open: Open, _ call: Call) throws(WireError) {
+    let connection = call.connection
+    guard let onOpen = connection.onOpen else { throw .notFound("view", open.binder) }
+    let view = try onOpen(open.binder, open.view, open.args ?? .emptyObject)
+    var answer = ByteBuffer()
+    view.writeAnswer(&answer, size: connection.lineOut - Self.answerBytes)
+    guard answer.count + Self.answerBytes <= connection.lineOut else {
+      _ = connection.close(view)
+      throw .resultTooLarge(answer.count, max: connection.lineOut)
+    }
+    call.answer { $0.append(answer) }
+  }
+
+  /// Runs an intent of a view as a command, and answers once its events are durable.
+  fileprivate func ask(
+    _ call: Call, _ request: Request, _ line: Span<UInt8>
+  ) throws(WireError) {
+    let connection = call.connection
+    let asked: ViewRequest = try decode(request, line, ["view", "name", "args"], .refused)
+    var call = call
+    var command = call.command("intent", mayRecord: mayRecord)
+    try addOptions(to: &command, request, line, &call, besides: "view")
+    if command.id != nil, connection.view(asked.view)?.intent(named: asked.name)?.isKept == false {
+      throw .unusable("_meta/cmd", "no cmd: the answer of this intent is not stored", "a cmd")
+    }
+    if let done = try repetition(of: command) {
+      return answer(call, done) { $0.write(to: &$2, room: $1) }
+    }
+    guard let view = connection.view(asked.view) else {
+      throw .notFound("view", asked.view.description)
+    }
+    guard let intent = view.intent(named: asked.name) else {
+      throw .notFound(
+        "intent", asked.name, didYouMean: nearest(to: asked.name, among: view.intentNames))
+    }
+    let run: () throws -> JSONText?
+    do throws(JSONDecodingError) {
+      run = try intent.ready(for: asked.args ?? .emptyObject)
+    } catch {
+      throw WireError(error.below("/args"))
+    }
+    let before = view.children
+    let accepted: Accepted
+    let timer = CallTimer(call, commons.clock)
+    var refusal: WireError?
+    do throws(Refusal) {
+      accepted = try host.perform(command) {
+        do {
+          return try connection.asking {
+            let value = try run()
+            try timer.check()
+            return value
+          }
+        } catch let error as WireError {
+          refusal = error
+          throw error
+        }
+      }
+    } catch {
+      if let refusal { throw refusal }
+      guard case .service(let fault) = error else { throw self.error(error) }
+      throw WireError(fault).below("/args")
+    }
+    let opened = view.children.first { child in !before.contains { $0 === child } }
+    if let seq = accepted.seq {
+      connection.noteWritten(upTo: seq)
+    }
+    connection.tellViews(after: host.last)
+    answer(call, with: accepted, opened: opened?.handle)
+  }
+
+  /// Returns the result of an intent that already ran with this `cmd`, even if its view has ended;
+  /// `nil` if it did not run.
+  private func repetition(of command: Command) throws(WireError) -> Accepted? {
+    do throws(Refusal) {
+      return try host.repetition(of: command)
+    } catch {
+      throw self.error(error)
+    }
+  }
+
+  private func answer(_ call: Call, with accepted: Accepted, opened: Handle?) {
+    let room = call.room - Self.answerBytes
+    call.answer(after: host.last) { buffer in
+      accepted.write(to: &buffer, room: room)
+      guard let opened else { return }
+      buffer.truncate(to: buffer.count - 1)
+      let isEmpty = accepted.value == nil && accepted.seq == nil && !accepted.isReplayed
+      buffer.append(isEmpty ? #""opened":"# : #","opened":"#)
+      buffer.append(opened.text.text)
+      buffer.append("}")
+    }
+  }
+}
+
+extension JSONText {
+  fileprivate static var emptyObject: JSONText { JSONText(members: [:]) }
+}

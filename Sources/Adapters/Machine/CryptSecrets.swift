@@ -1,0 +1,146 @@
+package import EventLoop
+package import Features
+internal import Glibc
+package import Signals
+
+/// Creates random secrets with their crypt(3) hashes, and compares secrets with hashes.
+///
+/// The hash is salted SHA-256 with the fewest rounds that crypt(3) allows. Rounds slow down
+/// guessing, but 128 random bits cannot be guessed. A hash still takes some milliseconds, so a
+/// thread computes it. The thread starts with the first job.
+package final class CryptSecrets: Secrets {
+  private static let setting = "$5$rounds=1000$"
+
+  /// Number of hexadecimal digits in a secret.
+  private static let digits = 32
+
+  private enum Job: Sendable {
+    case make(id: Int)
+    case compare(id: Int, secret: String, hash: String)
+  }
+
+  private enum Result: Sendable {
+    case made(NewSecret?)
+    case compared(Bool)
+  }
+
+  private let loop: Loop
+  private var worker: Worker<Job>?
+  private var mailbox: Mailbox<(id: Int, result: Result)>?
+  private var waiting: [Int: (Result) -> Void] = [:]
+  private var lastID = 0
+
+  package init(on loop: Loop) {
+    self.loop = loop
+  }
+
+  package func make() -> SafeSignal<NewSecret?> {
+    result(of: { .make(id: $0) }, failing: nil) { result in
+      if case .made(let new) = result { new } else { nil }
+    }
+  }
+
+  /// Returns whether a text has the form of a secret.
+  ///
+  /// No other text is hashed: crypt(3) stops at a NUL, and takes longer for a longer text.
+  package func isSecret(_ text: String) -> Bool {
+    text.utf8.count == Self.digits
+      && text.utf8.allSatisfy {
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
+      }
+  }
+
+  package func matches(_ secret: String, hash: String) -> SafeSignal<Bool> {
+    guard isSecret(secret), hash.hasPrefix(Self.setting) else { return Signal(just: false) }
+    return result(of: { .compare(id: $0, secret: secret, hash: hash) }, failing: false) { result in
+      if case .compared(let isGood) = result { isGood } else { false }
+    }
+  }
+
+  // MARK: Thread
+
+  /// Returns a signal that posts a job for each observer and emits the result.
+  private func result<Value>(
+    of job: @escaping (_ id: Int) -> Job, failing failure: Value,
+    _ value: @escaping (Result) -> Value
+  ) -> SafeSignal<Value> {
+    Signal { [self] observer in
+      guard let worker = try? start() else {
+        observer.receive(lastElement: failure)
+        return NonDisposable.instance
+      }
+      lastID += 1
+      let id = lastID
+      waiting[id] = { observer.receive(lastElement: value($0)) }
+      worker.post(job(id))
+      return BlockDisposable { [weak self] in self?.waiting[id] = nil }
+    }
+  }
+
+  private func start() throws(SystemError) -> Worker<Job> {
+    if let worker { return worker }
+    let mailbox = try Mailbox<(id: Int, result: Result)>(on: loop) { [unowned self] letters in
+      for letter in letters { waiting.removeValue(forKey: letter.id)?(letter.result) }
+    }
+    let slot = mailbox.slot
+    let worker: Worker<Job>
+    do throws(SystemError) {
+      worker = try Worker<Job> {
+      } work: { (_: Void, jobs) in
+        for job in jobs {
+          switch job {
+          case .make(let id): slot.post((id, .made(Self.newSecret())))
+          case .compare(let id, let secret, let hash):
+            slot.post((id, .compared(Self.isMade(of: secret, hash))))
+          }
+        }
+      }
+    } catch {
+      mailbox.close()
+      throw error
+    }
+    (self.mailbox, self.worker) = (mailbox, worker)
+    return worker
+  }
+
+  /// Ends the thread.
+  ///
+  /// Pending results are dropped.
+  package func close() {
+    waiting = [:]
+    mailbox?.close()
+    worker?.finish()
+    (mailbox, worker) = (nil, nil)
+  }
+
+  // MARK: On the thread
+
+  private static func newSecret() -> NewSecret? {
+    let secret = random(words: digits / 16)
+    return hash(secret, setting + random(words: 1) + "$").map { NewSecret(secret, hash: $0) }
+  }
+
+  private static func isMade(of secret: String, _ hash: String) -> Bool {
+    guard let made = Self.hash(secret, hash) else { return false }
+    // Compares in constant time: the time does not depend on the first difference.
+    return made.utf8.count == hash.utf8.count
+      && zip(made.utf8, hash.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+
+  /// Returns 16 random hexadecimal digits for each word, from the kernel by getrandom(2).
+  private static func random(words: Int) -> String {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<words).map { _ in
+      let digits = String(generator.next() as UInt64, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+    .joined()
+  }
+
+  private static func hash(_ secret: String, _ setting: String) -> String? {
+    // crypt(3) returns a static buffer, so only this thread calls it.
+    guard let text = crypt(secret, setting) else { return nil }
+    let hash = String(cString: text)
+    return hash.hasPrefix(Self.setting) ? hash : nil
+  }
+}

@@ -1,0 +1,494 @@
+package import JSON
+package import Journal
+package import Signals
+
+/// The services of a daemon over one journal.
+///
+/// Runs their commands and reports durable events to them.
+package final class ServiceHost {
+  /// Emits all durable records of each write, after the services have applied them.
+  let committed = PassthroughSubject<[Record], Never>()
+
+  /// Emits the last durable position after each write, once the services have applied it.
+  package var progress: Signal<UInt64, Never> { committed.map { $0[$0.count - 1].seq } }
+
+  /// Emits the reason when recorded events that were not durable are lost.
+  package let rejected = PassthroughSubject<JournalFault, Never>()
+
+  /// Emits when the journal accepts no more writes, because a write failed with an unknown
+  /// outcome.
+  package let failed = PassthroughSubject<JournalFault, Never>()
+
+  /// Called when a snapshot could not be saved.
+  package var onSnapshotFailure: (JournalFault) -> Void {
+    get { snapshotting.onFailure }
+    set { snapshotting.onFailure = newValue }
+  }
+
+  /// Warnings of ``start(onProgress:)`` for the operator, one sentence each.
+  package private(set) var startWarnings: [String] = []
+
+  private let store: any EventStore
+  private var ledgers: [LedgerLink] = []
+  private let coder = EventCoder()
+  private let bag = DisposeBag()
+
+  /// The commands that already ran; saved with the snapshots.
+  private var window = CommandWindow()
+  private var refused = RefusedCommands()
+  private let snapshotting: Snapshotting
+
+  /// The ledger of each record that is not durable yet, in order.
+  private var recorders = Queue<(ledger: Int, bytes: Int)>()
+
+  /// The running command.
+  private var running: (command: Command, meta: String, time: Int64)?
+
+  /// The last record of the running command.
+  private var lastRecord: Record?
+
+  /// The first stream in which the running command's caller may not record events.
+  private var deniedStream: String?
+
+  /// The first stream of the running command with an invalid name.
+  private var badStream: StreamFault?
+  private var metas = MetaTexts()
+
+  /// The observers of durable events.
+  let watchers = EventWatchers()
+
+  /// - Parameter snapshotEvery: The number of events between snapshots.
+  package init(store: any EventStore, snapshotEvery: UInt64 = 100_000) {
+    self.store = store
+    snapshotting = Snapshotting(store: store, every: snapshotEvery)
+  }
+
+  // MARK: Positions
+
+  package var epoch: String { store.epoch }
+
+  /// The first retained position.
+  package var first: UInt64 { store.first }
+
+  /// The last recorded position.
+  ///
+  /// Equals ``durable`` if the journal accepts no writes, because pending events then never
+  /// become durable.
+  package var last: UInt64 { store.refusal == nil ? store.last : durable }
+
+  /// The last durable position that the services have applied.
+  package private(set) var durable: UInt64 = 0
+
+  /// The last durable position of an event that does not record a reader's position.
+  package private(set) var durableNews: UInt64 = 0
+
+  /// Whether so many events are pending that new commands should wait.
+  package var isBehind: Bool {
+    waitingBytes > Self.maxWaitingBytes || recorders.count > Self.maxWaitingEvents
+  }
+
+  private static let maxWaitingBytes = 32 << 20
+  private static let maxWaitingEvents = 65_536
+
+  /// Bytes of recorded events that are not durable yet.
+  private var waitingBytes = 0
+
+  /// The reason why nothing can be recorded; `nil` if the journal accepts writes.
+  package var refusal: JournalFault? { store.refusal.map(JournalFault.init) }
+
+  /// Returns the version of a stream, including events that are not durable yet.
+  package func version(of stream: String) -> UInt64 { store.head(of: stream).version }
+
+  func head(of stream: String) -> Head { store.head(of: stream) }
+
+  /// Returns the position of the last event of a stream; 0 if it has none.
+  package func lastPosition(of stream: String) -> UInt64 { store.head(of: stream).seq }
+
+  /// The heads of all streams.
+  var heads: StreamHeads { store.heads }
+
+  /// The time of the last event, in microseconds since 1970; `nil` if the journal is empty.
+  var lastTime: Int64? { store.last == 0 ? nil : store.lastTime }
+
+  /// The time of an event recorded now, in microseconds since 1970.
+  package var now: Int64 { store.now }
+
+  /// See ``EventStore/note(_:)``.
+  func note(_ note: JournalNote) -> String? { store.note(note) }
+
+  /// See ``EventStore/keep(_:as:)``.
+  func keep(_ text: String, as note: JournalNote) {
+    if store.refusal == nil { store.keep(text, as: note) }
+  }
+
+  /// The bindings from files that were active when the daemon stopped, by key, with the position
+  /// at which each was bound.
+  package var filedBindings: [String: UInt64] {
+    get { note(.filedBindings).flatMap { coder.value(of: JSONText(kept: $0)) } ?? [:] }
+    set { keep(coder.text(newValue).text, as: .filedBindings) }
+  }
+
+  // MARK: Start
+
+  /// Registers a ledger and returns its number.
+  func add(_ ledger: LedgerLink) -> Int {
+    precondition(
+      self.ledger(ledger.service) == nil && ledger.service != JournalFold.service,
+      "two services are called \(ledger.service)")
+    ledgers.append(ledger)
+    return ledgers.count - 1
+  }
+
+  /// Brings the services to the end of the journal, then follows it.
+  ///
+  /// - Parameter onProgress: Called repeatedly with the position reached.
+  /// - Throws: ``JournalFault`` if the journal is unreadable. The services are then at the last
+  ///   record before the fault and do not follow the journal.
+  package func start(onProgress: (UInt64) -> Void = { _ in }) throws(JournalFault) {
+    do throws(JournalError) {
+      try replay(onProgress)
+    } catch {
+      throw JournalFault(error)
+    }
+    follow()
+  }
+
+  private func replay(_ onProgress: (UInt64) -> Void) throws(JournalError) {
+    let replay = try Replay(ledgers: ledgers, store: store)
+    let outcome = Result { () throws(JournalError) in try replay.run(onProgress: onProgress) }
+    durable = replay.position
+    durableNews = durable
+    for ledger in ledgers { ledger.finishReplay() }
+    startWarnings = replay.warnings
+    try outcome.get()
+    window = replay.journal.window
+    store.start(with: measured(replay.journal.heads))
+    snapshotting.start(ledgers: ledgers, from: replay.oldest)
+    snapshotting.advance(to: replay.position)
+  }
+
+  /// Returns the heads of all streams that are left, with their charged sizes.
+  private func measured(_ heads: StreamHeads) -> StreamHeads {
+    var heads = heads
+    let ledgers = Dictionary(uniqueKeysWithValues: ledgers.map { (Substring($0.service), $0) })
+    func ledger(_ stream: String) -> LedgerLink? { ledgers[stream.prefix { $0 != "/" }] }
+    // A stream without events and without a value would cost memory for ever.
+    let first = store.first
+    heads.forget { stream, head in head.seq < first && ledger(stream)?.isEmpty(stream) == true }
+    heads.measure { ledger($0)?.size($0) ?? 0 }
+    return heads
+  }
+
+  private func follow() {
+    store.committed.observe { [unowned self] event in
+      switch event {
+      case .next(let records): commit(records)
+      case .failed(let error): fail(error)
+      case .completed: break
+      }
+    }
+    .dispose(in: bag)
+    store.rejected.observeNext { [unowned self] in reject($0) }.dispose(in: bag)
+  }
+
+  // MARK: Commands
+
+  /// Runs a method of a service as a command; all its events are recorded atomically, or none.
+  ///
+  /// - Returns: The answer. Send it once ``durable`` has reached ``last``.
+  /// - Throws: ``Refusal``. Send it at the same point, because the command may have been checked
+  ///   against events that are not durable yet.
+  package func perform(
+    _ command: Command, _ body: () throws -> JSONText?
+  ) throws(Refusal) -> Accepted {
+    if let done = try repetition(of: command) { return done }
+    if let error = try refused.refusal(of: command) { throw .service(error) }
+    if let refusal { throw .journal(refusal) }
+    for (stream, expected) in command.expectations {
+      let actual = store.head(of: stream).version
+      guard expected.holds(at: actual) else {
+        throw .conflict(stream: stream, expected: expected, actual: actual)
+      }
+    }
+    precondition(running == nil, "a command runs within a command")
+    running = (command, metas.text(command.method, command.caller), store.now)
+    lastRecord = nil
+    (deniedStream, badStream) = (nil, nil)
+    let before = store.usage.charges(of: command.caller.uid)
+    defer { running = nil }
+    do {
+      let value = try body()
+      try checkRights()
+      try checkQuota(since: before)
+      return seal(command, value: value)
+    } catch {
+      takeBack()
+      switch error {
+      case let refusal as Refusal: throw refusal
+      case let error as any ServiceError where error.isPending: throw .pending
+      case let error as any ServiceError:
+        // The client may retry the same command after it has logged in.
+        if error.kind != .rejected(reason: "not_logged_in") { refused.note(command, error) }
+        throw .service(error)
+      default: throw .unexpected(detail: "\(command.method): \(error)")
+      }
+    }
+  }
+
+  /// The limits on the size of the state.
+  package var quota = StateQuota()
+
+  /// The current size of the state in bytes.
+  package var stateBytes: Int { store.usage.total }
+
+  /// Returns the bytes of state charged to a user.
+  package func stateBytes(of user: UInt32) -> Int { store.usage[user: user] }
+
+  /// Checks the quotas after the running command.
+  ///
+  /// - Throws: ``Refusal`` if the command has grown the state beyond a quota.
+  private func checkQuota(since before: StateUsage.Charges) throws(Refusal) {
+    guard let uid = running?.command.caller.uid, lastRecord != nil else { return }
+    let now = store.usage.charges(of: uid)
+    // An administrator has no quota of his own.
+    let user = owners.contains(uid) ? nil : uid
+    try quota.check(now, after: before, of: user)
+    quota.forEachCrossing(from: before, to: now, of: user) { filling.send($0) }
+  }
+
+  /// The quotas that are nearly exhausted.
+  package var fillings: [StateFilling] { quota.fillings(of: store.usage, without: owners) }
+
+  /// Emits when a quota is nearly exhausted.
+  package let filling = PassthroughSubject<StateFilling, Never>()
+
+  /// Users exempt from per-user limits (administrators).
+  package var owners: Set<UInt32> = [0]
+
+  /// Returns the per-user limit if the calling user has reached it.
+  ///
+  /// The limit is half of the total, so that others have room.
+  ///
+  /// - Parameters:
+  ///   - all: The total limit.
+  ///   - count: Returns the current number of a user.
+  /// - Returns: The limit, or `nil` if there is room.
+  package func exhaustedShare(of all: Int, _ count: (_ uid: UInt32) -> Int) -> Int? {
+    guard let uid = running?.command.caller.uid, !owners.contains(uid) else { return nil }
+    return count(uid) < all / 2 ? nil : all / 2
+  }
+
+  /// Whether a command is running.
+  package var isPerforming: Bool { running != nil }
+
+  /// Checks the streams of the running command.
+  ///
+  /// - Throws: ``Refusal`` if a stream's name is invalid, or the caller may not record in it.
+  package func checkRights() throws(Refusal) {
+    if let badStream { throw .service(badStream) }
+    if let deniedStream { throw .denied(stream: deniedStream) }
+  }
+
+  /// Returns the answer of an earlier run of the same command, or `nil` if there is none.
+  ///
+  /// - Throws: ``Refusal/reused(seq:)`` if the idempotency key belongs to another command.
+  package func repetition(of command: Command) throws(Refusal) -> Accepted? {
+    guard let id = command.identity, let entry = window[id] else { return nil }
+    guard entry.call == command.fingerprint else {
+      throw .reused(seq: entry.hasRecorded ? entry.seq : nil)
+    }
+    guard entry.hasRecorded else { return Accepted(value: entry.value, isReplayed: true) }
+    var done = Accepted(
+      value: entry.value, seq: entry.seq, version: entry.version, isReplayed: true,
+      isValueInJournal: entry.isInJournal)
+    done.isDiskAwaited = command.waitsForDisk
+    return done
+  }
+
+  /// Completes the events of a command.
+  private func seal(_ command: Command, value: JSONText?) -> Accepted {
+    guard let record = lastRecord else {
+      noteUnrecorded(command, value)
+      return Accepted(value: value)
+    }
+    lastRecord = nil
+    if command.waitsForDisk { store.requireDisk() }
+    guard let id = command.identity else {
+      store.seal(meta: nil)
+      return Accepted(value: value, seq: record.seq, version: record.version)
+    }
+    // The last event of a command with an idempotency key stores the answer.
+    let call = command.fingerprint
+    let caller = command.caller
+    let meta = Meta(
+      uid: caller.uid, pid: caller.pid, method: command.method, call: String(call, radix: 16),
+      value: value)
+    store.seal(meta: coder.text(meta).text)
+    window.note(
+      id,
+      .init(
+        seq: record.seq, version: record.version, time: record.time, call: call,
+        answer: .init(value)))
+    return Accepted(value: value, seq: record.seq, version: record.version)
+  }
+
+  /// Stores the answer of a command that recorded nothing, in memory only.
+  ///
+  /// Long answers are not stored, because the journal cannot hold them.
+  private func noteUnrecorded(_ command: Command, _ value: JSONText?) {
+    guard let id = command.identity, let running, !CommandWindow.isLong(value) else { return }
+    let call = command.fingerprint
+    window.note(
+      id,
+      .init(seq: store.last, version: 0, time: running.time, call: call, answer: .init(value)))
+  }
+
+  /// Rolls back the events of a failed command.
+  private func takeBack() {
+    guard let record = lastRecord else { return }
+    lastRecord = nil
+    store.takeBack()
+    var touched: Set<Int> = []
+    for _ in store.last..<record.seq {
+      guard let (ledger, bytes) = recorders.popLast() else { break }
+      waitingBytes -= bytes
+      touched.insert(ledger)
+    }
+    for ledger in touched { ledgers[ledger].discard(store.last) }
+  }
+
+  /// Records an event of the running command.
+  ///
+  /// - Parameter growth: The change of the state's size in bytes; see ``grow(_:by:)``.
+  func record(
+    _ data: JSONText, type: String, in stream: String, growing growth: Int, by ledger: Int
+  ) -> Record {
+    guard let running else { preconditionFailure("an event is recorded outside of a command") }
+    var draft = Draft(
+      stream: stream, type: type, data: data.text, command: running.command.id,
+      meta: running.meta)
+    (draft.user, draft.growth) = (running.command.caller.uid, growth)
+    if let mayRecord = running.command.mayRecord, deniedStream == nil, !mayRecord(stream) {
+      deniedStream = stream  // rolled back with the rest when the command ends
+    }
+    if badStream == nil { badStream = StreamFault(stream, of: ledgers[ledger].service) }
+    let record = store.append(draft, at: running.time)
+    lastRecord = record
+    recorders.append((ledger, record.size))
+    waitingBytes += record.size
+    return record
+  }
+
+  /// Adjusts the charged size of a stream by the effect of the last recorded event, in bytes.
+  func grow(_ stream: String, by growth: Int) {
+    guard growth != 0, let running else { return }
+    store.grow(stream, by: growth, for: running.command.caller.uid)
+  }
+
+  // MARK: Commits and failures
+
+  private func commit(_ records: [Record]) {
+    for record in records {
+      durable = record.seq
+      if let (ledger, bytes) = recorders.popFirst() {
+        ledgers[ledger].commit(record)
+        if !ledgers[ledger].isAboutReaders { durableNews = record.seq }
+        waitingBytes -= bytes
+      } else {
+        ledger(record.service)?.commit(record)
+        durableNews = record.seq
+      }
+      if !watchers.isEmpty { watchers.send(record, eventForms) }
+    }
+    window.settle(upTo: durable)
+    committed.send(records)
+    snapshotting.advance(to: durable)
+  }
+
+  private func reject(_ error: JournalError) {
+    forget()
+    rejected.send(JournalFault(error))
+  }
+
+  private func fail(_ error: JournalError) {
+    forget()
+    failed.send(JournalFault(error))
+  }
+
+  private func forget() {
+    recorders = Queue()
+    waitingBytes = 0
+    window.discard(after: store.durable)
+    refused.removeAll()
+    for ledger in ledgers { ledger.discard(store.durable) }
+  }
+
+  // MARK: Compaction
+
+  /// Makes the projections of all services and of the host.
+  var makeFolds: [String: @Sendable () -> any Fold] { snapshotting.makeFolds }
+
+  /// Makes the same projections, except for services with unknown events, whose content exists
+  /// only in the events.
+  var keptFolds: [String: @Sendable () -> any Fold] { snapshotting.keptFolds }
+
+  /// Saves snapshots at a position; emits once they are saved.
+  func keepSnapshots(at seq: UInt64) -> Signal<UInt64, JournalFault> {
+    snapshotting.keep(at: seq)
+  }
+
+  /// See ``EventStore/remove(_:)``.
+  func remove(_ removal: Removal) {
+    store.remove(removal)
+  }
+
+  var removed: Signal<Result<RemovalReport, JournalError>, Never> { store.removed }
+
+  // MARK: Past values
+
+  /// Returns a query for a past value, or `nil` if the source belongs to no service.
+  func past(of source: String, at seq: UInt64) -> Past? {
+    guard let ledger = ledger(String(source.prefix { $0 != "/" })) else { return nil }
+    return Past(
+      makeFold: ledger.makeFold, service: ledger.service, source: source,
+      head: store.head(of: source).seq, seq: seq)
+  }
+
+  /// The event forms of each service in which an event type has changed.
+  private(set) lazy var eventForms: [String: EventForms] = {
+    var forms: [String: EventForms] = [:]
+    for ledger in ledgers { forms[ledger.service] = ledger.makeFold().forms }
+    return forms.filter { !$0.value.isEmpty }
+  }()
+
+  /// See ``EventStore/reachDisk()``.
+  func reachDisk() -> Signal<Void, JournalError> { store.reachDisk() }
+
+  func ledger(_ service: String) -> LedgerLink? { ledgers.first { $0.service == service } }
+
+  /// See ``EventStore/readNow(_:)``.
+  func readNow<Result>(
+    _ job: (any JournalReader) throws(JournalError) -> Result
+  ) throws(JournalError) -> Result {
+    try store.readNow(job)
+  }
+
+  /// Reads the journal off the loop; see ``EventStore/reading(_:_:)``.
+  func readingStore<Result: Sendable>(
+    _ pace: ReadingPace,
+    _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
+  ) -> Signal<Result, JournalError> {
+    store.reading(pace, job)
+  }
+
+  /// Saves the state in memory as snapshots, so that the next start replays nothing.
+  ///
+  /// For the shutdown: it encodes the state synchronously. Does nothing while events are pending.
+  package func saveSnapshots() {
+    guard durable > snapshotting.saved, durable == store.last else { return }
+    for ledger in ledgers where ledger.unknown().first == nil {
+      store.save(ledger.snapshot(durable))
+    }
+    store.save(JournalFold(store.heads, window).snapshot(at: durable))
+  }
+}

@@ -1,0 +1,128 @@
+internal import Configuration
+internal import Connections
+internal import JSON
+
+/// Offers the cells to clients.
+package func bindCells(_ interface: Interface, to cells: CellsService) {
+  interface.offer(
+    "cells", "Named JSON values for scripts: one program sets them, others watch them.",
+    events: ["cells.set", "cells.unset"])
+  interface.offerSources(
+    of: cells.ledger,
+    [.init("cells/**", "The value of the cell of that name.", .any, isWritable: true)],
+    exists: CellsService.isCell, writes: ["cells.set"],
+    write: { source, value throws(CellsError) in try cells.set(cellName(source), to: value) })
+
+  interface.offerView(
+    "cell", "One cell, to view and change.", CellArguments.self,
+    reads: { ["cells/" + $0.name] }
+  ) { view, _, arguments in try bindCell(view, to: cells, arguments) }
+
+  interface.command(
+    "cells.set", "Sets a cell; returns the value.", SetCell.self,
+    writes: ["cells.set"], direct: SetCell.read
+  ) { (cell: SetCell) throws(CellsError) in
+    try cells.set(cell.name, to: cell.value)
+  }
+  interface.command(
+    "cells.unset", "Removes a cell; returns whether there was one.", NamedCell.self,
+    writes: ["cells.unset"]
+  ) { (cell: NamedCell) throws(CellsError) in
+    try cells.unset(cell.name)
+  }
+  interface.command(
+    "cells.add", "Adds to a number, exactly; returns the sum.", AddToCell.self,
+    writes: ["cells.set"], errors: ["not_a_number", "out_of_range"]
+  ) { (cell: AddToCell) throws(CellsError) in
+    try cells.add(cell.by ?? JSONNumber(1), to: cell.name)
+  }
+  interface.command(
+    "cells.toggle", "Turns true into false and back; returns the new value.", NamedCell.self,
+    writes: ["cells.set"], errors: ["not_a_boolean"]
+  ) { (cell: NamedCell) throws(CellsError) in
+    try cells.toggle(cell.name)
+  }
+  interface.command(
+    "cells.compareAndSet", "Sets a cell if it has the expected value; returns the new one.",
+    CompareAndSetCell.self, writes: ["cells.set"], errors: ["value_differs"]
+  ) { (cell: CompareAndSetCell) throws(CellsError) in
+    try cells.compareAndSet(cell.name, expected: cell.expected, to: cell.value)
+  }
+  interface.query(
+    "cells.list", "The cells whose names begin with a prefix, by name.", ListCells.self,
+    .value([String: JSONText].self)
+  ) { interface, call, list in
+    // Collects only up to the room of a line; a longer result is refused anyway.
+    let room = call.room
+    let role = interface.role
+    let cells = cells.list(prefix: list.prefix ?? "", maxBytes: room, where: role.mayRead)
+    interface.answer(call, with: cells)
+  }
+}
+
+private func cellName(_ source: String) -> String {
+  String(source.dropFirst("cells/".count))
+}
+
+private protocol CellParameters: SourceParameters {
+  var name: String { get }
+}
+
+extension CellParameters {
+  var source: String { "cells/" + name }
+}
+
+private let nameDoc = "The cell: 1 to 7 segments of [A-Za-z0-9_.:-] with / between them."
+
+private struct SetCell: DocumentedParameters, CellParameters {
+  let name: String
+  let value: JSONText
+
+  static let docs = ["name": nameDoc, "value": "Any JSON, 256 KiB at most."]
+
+  /// Reads `{"name":"…","value":…}`; `nil` for any other form.
+  static func read(
+    _ object: inout JSONScanner, _ line: Span<UInt8>
+  ) throws(JSONFault) -> SetCell? {
+    guard try object.enterObject(), object.token(try object.key(), is: "name"),
+      object.peek() == UInt8(ascii: "\"")
+    else { return nil }
+    let name = try object.string()
+    guard try object.nextMember(), object.token(try object.key(), is: "value") else { return nil }
+    object.skipWhitespace()
+    let start = object.position
+    _ = try object.value()
+    let value = JSONText(scanned: line.extracting(start..<object.position))
+    return try object.nextMember() ? nil : SetCell(name: object.text(name), value: value)
+  }
+}
+
+private struct NamedCell: DocumentedParameters, CellParameters {
+  let name: String
+
+  static let docs = ["name": nameDoc]
+}
+
+private struct AddToCell: DocumentedParameters, CellParameters {
+  let name: String
+  let by: JSONNumber?
+
+  static let docs = ["name": nameDoc, "by": "The number to add; 1 when left out."]
+}
+
+private struct CompareAndSetCell: DocumentedParameters, CellParameters {
+  let name: String
+  let value: JSONText
+  let expected: JSONText?
+
+  static let docs = [
+    "name": nameDoc, "expected": "The value the cell must have; left out or null: no cell.",
+    "value": "Any JSON, 256 KiB at most.",
+  ]
+}
+
+private struct ListCells: DocumentedParameters {
+  let prefix: String?
+
+  static let docs = ["prefix": "The prefix of the names; left out: all cells."]
+}

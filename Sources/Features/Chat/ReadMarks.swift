@@ -1,0 +1,92 @@
+internal import EventSourcing
+internal import Signals
+
+/// The read positions of users in the rooms that views show.
+///
+/// A seen message counts as read at once (``ChatService/seen``). The journal records at most one
+/// mark per second for each room and user: the newest one, even if its view was closed.
+package final class ReadMarks {
+  /// Seconds between two recorded marks of a room and user.
+  package static let pause = 1.0
+
+  private let chat: ChatService
+  private unowned let host: ServiceHost
+  private let scheduler: any Scheduler
+  private let bag = DisposeBag()
+
+  /// The command to record each pending mark with.
+  private var waiting: [ReadMark: Command] = [:]
+  private var pauses: [ReadMark: any Disposable] = [:]
+
+  init(of chat: ChatService, in host: ServiceHost, on scheduler: any Scheduler) {
+    (self.chat, self.host, self.scheduler) = (chat, host, scheduler)
+    chat.ledger.happened.observeNext { [weak self] event, _ in self?.take(event) }
+      .dispose(in: bag)
+  }
+
+  /// Marks a room as read to its end for a user.
+  func see(_ room: Int, by name: String, as command: Command) {
+    guard chat.unread(by: name, in: room) > 0,
+      let count = chat.ledger.shown.room(room)?.count,
+      command.mayRecord?("chat/read/\(name)") ?? true
+    else { return }
+    let mark = ReadMark(room: room, name: name)
+    chat.note(seen: count, mark)
+    waiting[mark] = command
+    guard pauses[mark] == nil else { return }
+    guard host.isPerforming else { return note(mark) }
+    // Commands do not nest: record the mark after the current command.
+    pauses[mark] = scheduler.schedule(after: 0) { [weak self] in self?.note(mark) }
+  }
+
+  /// Records all pending marks; called when the daemon stops.
+  package func finish() {
+    for mark in waiting.keys { note(mark) }
+    for pause in pauses.values { pause.dispose() }
+    pauses = [:]
+  }
+
+  private func note(_ mark: ReadMark) {
+    pauses[mark]?.dispose()
+    pauses[mark] = nil
+    guard let command = waiting.removeValue(forKey: mark), let id = chat.seen[mark] else {
+      return
+    }
+    do throws(Refusal) {
+      _ = try host.perform(command) {
+        try chat.read(RoomKey(mark.room), upTo: id, by: mark.name)
+        return nil
+      }
+      pauses[mark] = scheduler.schedule(after: Self.pause) { [weak self] in self?.note(mark) }
+      forgetIfKept(mark)
+    } catch {
+      // The user has left or the room was removed. In any other case the messages stay unread.
+      chat.note(seen: nil, mark)
+    }
+  }
+
+  /// Drops the marks that are durable in the journal.
+  private func take(_ event: ChatEvent) {
+    guard !chat.seen.isEmpty else { return }
+    switch event {
+    case .read(let room, _, let name), .left(let room, let name), .joined(let room, let name),
+      .said(let room, _, let name, _):
+      forgetIfKept(ReadMark(room: room, name: name))
+    case .removed(let room, _):
+      for mark in chat.seen.keys where mark.room == room { forgetIfKept(mark) }
+    case .created, .renamed, .topicSet, .edited, .deleted: break
+    }
+  }
+
+  private func forgetIfKept(_ mark: ReadMark) {
+    guard let id = chat.seen[mark], waiting[mark] == nil else { return }
+    let kept = chat.ledger.shown.room(mark.room)?.members[mark.name]
+    if kept.map({ $0 >= id }) ?? true { chat.note(seen: nil, mark) }
+  }
+}
+
+/// A user's position in a room.
+package struct ReadMark: Hashable {
+  package let room: Int
+  package let name: String
+}

@@ -1,0 +1,81 @@
+internal import Connections
+internal import Signals
+internal import Wire
+
+/// Shows the messages and members of a room.
+///
+/// A user who has not joined can read and join.
+///
+/// The view shows a movable window of the messages; `before` and `after` count the messages outside
+/// of it.
+///
+/// - Parameter message: The message to show first; `nil` for the last one.
+func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int? = nil) {
+  let messages = session.messages(in: room)
+  let window = messages.window(at: message)
+  if let message { view.assign("chosen", message) }
+  messages.info.map(\.name).bind(to: view["name"])
+  messages.info.map(\.topic).bind(to: view["topic"])
+  messages.members.bind(to: view["members"], as: MembersLine.self)
+  window.messages.mapCollection(MessageRow.init).bind(to: view["messages"])
+  window.beyond.map(\.before).bind(to: view["before"])
+  window.beyond.map(\.after).bind(to: view["after"])
+  messages.removal.bind(to: view) { view, _ in view.dismiss() }
+  view.intent("join").calls { _ in try messages.join() }
+  view.intent("send", NewText.self).calls { new in
+    let id = try messages.send(new.text)
+    window.showEnd()
+    return id
+  }
+  view.intent("edit", ChangedText.self).calls { try messages.edit($0.id, to: $0.text) }
+  view.intent("delete", MessageID.self).calls { try messages.delete($0.id) }
+  view.intent("older").calls { _ in window.showOlder() }
+  view.intent("newer").calls { _ in window.showNewer() }
+  view.intent("end").calls { _ in window.showEnd() }
+  view.intent("describe").opens("describeRoom", as: .present) { view, _ in
+    bindDescribeRoom(view, messages)
+  }
+  view.intent("leave").calls { _ in try messages.leave() }.dismisses().destructive()
+}
+
+/// The members of a room in one line; online members are marked with `*`.
+private struct MembersLine: Rendering, Encodable {
+  let text: String
+
+  init(_ members: [MessagesService.Member]) {
+    text = members.map { $0.isHere ? $0.name + "*" : $0.name }.joined(separator: " ")
+  }
+
+  func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }
+}
+
+private struct MessageRow: Encodable {
+  let id: Int
+  let time: String
+  let author: String
+
+  /// The state of the message: empty, `edited` or `deleted`.
+  let note: String
+  let text: String
+
+  init(_ message: Message) {
+    (id, author, text) = (message.id, message.author, message.text)
+    // Keeps day and minute of 2026-01-02T03:04:05.678901Z.
+    let time = Timestamp(microseconds: message.time).text
+    self.time = String(time.dropFirst(5).prefix(11).map { $0 == "T" ? " " : $0 })
+    note = message.isDeleted ? "deleted" : message.isEdited ? "edited" : ""
+  }
+}
+
+private struct NewText: Decodable {
+  let text: String
+}
+
+private struct ChangedText: Decodable {
+  let id: Int
+  let text: String
+}
+
+private struct MessageID: Decodable {
+  let id: Int
+}

@@ -1,0 +1,60 @@
+internal import EventSourcing
+package import Signals
+
+/// The rooms for one user who is logged in.
+package final class RoomsService {
+  package let name: String
+  private let chat: ChatService
+  private let standing: Standing
+
+  init(of name: String, _ chat: ChatService, _ standing: Standing) {
+    (self.name, self.chat, self.standing) = (name, chat, standing)
+  }
+
+  /// A room with the user's unread count.
+  package struct Entry: Equatable {
+    package let room: Room
+    package let unread: Int
+    package let isJoined: Bool
+  }
+
+  /// The rooms with their current unread counts, ordered by id.
+  package var now: [Entry] {
+    chat.ledger.shown.rooms.keys.sorted().compactMap { Self.entry($0, chat, name) }
+  }
+
+  /// The rooms by id; for views.
+  package var all: RowList<Int, Entry> {
+    RowList(
+      Identity(chat, "rooms", name), keys: { [chat] in Array(chat.ledger.shown.rooms.keys) },
+      row: { [chat, name] in Self.entry($0, chat, name) },
+      changes: chat.changedRooms.merge(with: chat.roomsToRead.elements(of: name))
+        .map { .rows([$0]) })
+  }
+
+  private static func entry(_ id: Int, _ chat: ChatService, _ name: String) -> Entry? {
+    chat.ledger.shown.room(id).map { room in
+      Entry(
+        room: room, unread: chat.unread(by: name, in: id), isJoined: room.members[name] != nil)
+    }
+  }
+
+  /// Creates a room and returns its id.
+  package func create(_ name: String, topic: String) throws(ChatError) -> Int {
+    try standing.checkInRoom()
+    return try chat.create(name, topic: topic, by: self.name)
+  }
+
+  /// Joins a room if necessary, and marks it as read.
+  package func enter(_ id: Int) throws(ChatError) {
+    try standing.checkInRoom()
+    _ = try chat.join(RoomKey(id), by: name)
+    try chat.read(RoomKey(id), by: name)
+  }
+
+  /// Leaves a room; returns whether the user was a member.
+  package func leave(_ id: Int) throws(ChatError) -> Bool {
+    try standing.checkInRoom()
+    return try chat.leave(RoomKey(id), by: name)
+  }
+}

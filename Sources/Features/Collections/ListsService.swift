@@ -1,0 +1,132 @@
+package import EventSourcing
+package import JSON
+
+/// Observable arrays for scripts; observers receive each change, not the whole array.
+///
+/// Each list is a stream and a source `lists/NAME`. Names follow the rules of cells. A list that
+/// was never written is empty.
+package final class ListsService {
+  /// The maximum number of elements in a list.
+  package static let maxCount = 1_000_000
+
+  package let ledger: Ledger<Lists>
+
+  package init(in host: ServiceHost) {
+    ledger = Ledger("lists", in: host)
+  }
+
+  /// Appends an element.
+  ///
+  /// - Returns: Its index.
+  package func append(_ value: JSONText, to name: String) throws(CollectionError) -> Int {
+    let list = try whole(name)
+    return try insert(value, at: ledger.newest[list].count, list)
+  }
+
+  /// Inserts an element at an index; the index may be the end.
+  ///
+  /// - Returns: Its index.
+  package func insert(
+    _ value: JSONText, at index: Int, in name: String
+  ) throws(CollectionError) -> Int {
+    try insert(value, at: index, try whole(name))
+  }
+
+  private func insert(
+    _ value: JSONText, at index: Int, _ list: String
+  ) throws(CollectionError) -> Int {
+    let count = ledger.newest[list].count
+    guard 0...count ~= index else {
+      throw .noIndex(parameter: "at", index: index, max: count)
+    }
+    guard count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
+    try check(value)
+    ledger.record(.inserted(at: index, value: value), in: list)
+    return index
+  }
+
+  /// Replaces an element.
+  ///
+  /// - Returns: The new value.
+  package func update(
+    _ value: JSONText, at index: Int, in name: String
+  ) throws(CollectionError) -> JSONText {
+    let list = try whole(name)
+    try check(index, "at", in: list)
+    try check(value)
+    ledger.record(.updated(at: index, value: value), in: list)
+    return value
+  }
+
+  /// Removes an element.
+  ///
+  /// - Returns: The removed value.
+  package func remove(at index: Int, from name: String) throws(CollectionError) -> JSONText {
+    let list = try whole(name)
+    try check(index, "at", in: list)
+    let value = ledger.newest[list][index]
+    ledger.record(.removed(at: index), in: list)
+    return value
+  }
+
+  /// Moves an element.
+  ///
+  /// - Parameter to: The index after the move.
+  /// - Returns: The element.
+  package func move(
+    from: Int, to: Int, in name: String
+  ) throws(CollectionError) -> JSONText {
+    let list = try whole(name)
+    try check(from, "from", in: list)
+    try check(to, "to", in: list)
+    let value = ledger.newest[list][from]
+    if from != to { ledger.record(.moved(from: from, to: to), in: list) }
+    return value
+  }
+
+  /// Replaces all elements.
+  ///
+  /// - Returns: The number of elements.
+  package func replace(
+    with values: [JSONText], in name: String
+  ) throws(CollectionError) -> Int {
+    let list = try whole(name)
+    guard values.count <= Self.maxCount else { throw .tooMany(max: Self.maxCount) }
+    for value in values { try check(value) }
+    ledger.record(.replaced(values: values), in: list)
+    return values.count
+  }
+
+  /// Removes all elements.
+  ///
+  /// - Returns: The number of removed elements. If it is 0, nothing is recorded.
+  package func clear(_ name: String) throws(CollectionError) -> Int {
+    let list = try whole(name)
+    let count = ledger.newest[list].count
+    if count > 0 { ledger.record(.cleared, in: list) }
+    return count
+  }
+
+  /// Returns whether a source name is a valid list name, whether or not the list is empty.
+  package static func isList(_ source: String) -> Bool {
+    SourceName.isSource(source, of: "lists")
+  }
+
+  private func whole(_ name: String) throws(CollectionError) -> String {
+    if let fault = SourceName.fault(in: name, of: "lists") { throw .badName(rule: fault) }
+    return "lists/\(name)"
+  }
+
+  private func check(
+    _ index: Int, _ parameter: String, in list: String
+  ) throws(CollectionError) {
+    let count = ledger.newest[list].count
+    guard 0..<count ~= index else {
+      throw .noIndex(parameter: parameter, index: index, max: count - 1)
+    }
+  }
+
+  private func check(_ value: JSONText) throws(CollectionError) {
+    if let fault = ValueFault(value) { throw .badValue(fault) }
+  }
+}

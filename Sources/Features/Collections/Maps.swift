@@ -1,0 +1,86 @@
+package import EventSourcing
+package import JSON
+
+/// The state of all maps.
+///
+/// An empty map does not exist as a source.
+package struct Maps: ServiceState {
+  /// The values by key, by full name, for example `"maps/hosts"`.
+  private var maps: [String: [String: JSONText]] = [:]
+
+  package init() {}
+
+  package static var isCollection: Bool { true }
+
+  package subscript(name: String) -> [String: JSONText] { maps[name] ?? [:] }
+
+  package mutating func apply(_ event: MapEvent, at place: Place) {
+    let name = place.stream
+    switch event {
+    case .put(let key, let value): maps[name, default: [:]][key] = value
+    case .deleted(let key):
+      maps[name]?[key] = nil
+      if maps[name]?.isEmpty == true { maps[name] = nil }
+    case .replaced(let values): maps[name] = values.isEmpty ? nil : values
+    case .cleared: maps[name] = nil
+    }
+  }
+
+  package func value(of source: String) -> JSONText? { maps[source].map(JSONText.init(members:)) }
+
+  package func collection(of source: String) -> SourceCollection? { .map(self[source]) }
+
+  package func has(_ source: String) -> Bool { maps[source] != nil }
+
+  package var sources: some Sequence<String> { maps.keys }
+
+  package func size(ofStream stream: String) -> Int { Self.size(of: self[stream]) }
+
+  package func growth(by event: MapEvent, in stream: String) -> Int? {
+    switch event {
+    case .put(let key, let value): Self.size(of: key, value) - size(of: stream, key)
+    case .deleted(let key): -size(of: stream, key)
+    case .replaced(let values): Self.size(of: values) - size(ofStream: stream)
+    case .cleared: -size(ofStream: stream)
+    }
+  }
+
+  private func size(of map: String, _ key: String) -> Int {
+    maps[map]?[key].map { Self.size(of: key, $0) } ?? 0
+  }
+
+  private static func size(of values: [String: JSONText]) -> Int {
+    values.reduce(0) { $0 + size(of: $1.key, $1.value) }
+  }
+
+  /// Returns the size in bytes, including a fixed overhead per entry.
+  private static func size(of key: String, _ value: JSONText) -> Int {
+    160 + key.utf8.count + value.text.utf8.count
+  }
+
+  package func inverse(of event: MapEvent, in stream: String) -> MapEvent? {
+    switch event {
+    case .put(let key, _), .deleted(let key):
+      maps[stream]?[key].map { .put(key: key, value: $0) } ?? .deleted(key: key)
+    case .replaced, .cleared: .replaced(values: self[stream])
+    }
+  }
+
+  // `reserveCapacity` copies the dictionary if its storage is shared.
+  package mutating func unshare() { maps.reserveCapacity(maps.count) }
+
+  package static func sources(changedBy event: MapEvent, at place: Place) -> [String] {
+    [place.stream]
+  }
+
+  package static func changes(givenBy event: MapEvent, at place: Place) -> [SourceChange]? {
+    let step: CollectionChange =
+      switch event {
+      case .put(let key, let value): .put(key: key, value)
+      case .deleted(let key): .delete(key: key)
+      case .replaced(let values): .reset(JSONText(members: values))
+      case .cleared: .reset(JSONText(members: [:]))
+      }
+    return [SourceChange(source: place.stream, seq: place.seq, step: step)]
+  }
+}

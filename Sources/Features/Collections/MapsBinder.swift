@@ -1,0 +1,68 @@
+internal import EventSourcing
+internal import JSON
+
+/// Offers the maps to clients.
+package func bindMaps(_ interface: Interface, to maps: MapsService) {
+  interface.offer(
+    "maps", "Observable dictionaries for scripts; watchers get each changed key.",
+    events: ["put", "deleted", "replaced", "cleared"].map { "maps.\($0)" })
+  interface.offerSources(
+    of: maps.ledger,
+    [.init("maps/**", "The map of that name.", .object([]), kind: .map, isWritable: true)],
+    exists: MapsService.isMap, writes: ["maps.replaced"],
+    write: { source, value throws(CollectionError) in
+      guard let values = value.members else { throw .notAnObject }
+      _ = try maps.replace(with: values, in: String(source.dropFirst("maps/".count)))
+      return value
+    })
+
+  interface.command(
+    "maps.put", "Sets a key; returns the value.", PutIntoMap.self, writes: ["maps.put"]
+  ) { (map: PutIntoMap) throws(CollectionError) in
+    try maps.put(map.value, for: map.key, in: map.name)
+  }
+  interface.command(
+    "maps.del", "Removes a key; returns whether it existed.", DeleteFromMap.self,
+    writes: ["maps.deleted"]
+  ) { (map: DeleteFromMap) throws(CollectionError) in
+    try maps.delete(map.key, from: map.name)
+  }
+  interface.command(
+    "maps.clear", "Removes all keys; returns how many there were.", NamedMap.self,
+    writes: ["maps.cleared"]
+  ) { (map: NamedMap) throws(CollectionError) in
+    try maps.clear(map.name)
+  }
+}
+
+private protocol MapParameters: SourceParameters {
+  var name: String { get }
+}
+
+extension MapParameters {
+  var source: String { "maps/" + name }
+}
+
+private let nameDoc = "The map: 1 to 7 segments of [A-Za-z0-9_.:-] with / between them."
+private let keyDoc = "Any text, 1024 bytes at most."
+
+private struct PutIntoMap: DocumentedParameters, MapParameters {
+  let name: String
+  let key: String
+  let value: JSONText
+
+  static let docs = ["name": nameDoc, "key": keyDoc, "value": "Any JSON, 256 KiB at most."]
+}
+
+private struct DeleteFromMap: DocumentedParameters, MapParameters {
+  let name: String
+  let key: String
+
+  static let docs = ["name": nameDoc, "key": keyDoc]
+}
+
+private struct NamedMap: DocumentedParameters, MapParameters {
+  let name: String
+
+  static let docs = ["name": nameDoc]
+}

@@ -1,0 +1,38 @@
+package import Connections
+internal import JSON
+internal import Signals
+
+/// Shows one feed and its newest episodes.
+///
+/// The feed is fetched while the view is open; the view closes when the feed is unsubscribed.
+///
+/// - Parameter mayRefresh: Whether the client may fetch the feed now.
+package func bindFeed(
+  _ view: View, to feeds: FeedsService, _ feed: FeedArguments, mayRefresh: Bool
+) {
+  let (id, count) = (feed.id, max(0, feed.newest ?? FeedArguments.newest))
+  feeds.values(of: id).bind(to: view["feed"])
+  feeds.states(of: id).ignoreNils().updateLoadingState(of: view["feed"]).bind(to: view) { _, _ in }
+  feeds.episodes(of: id, newest: count).bind(to: view["episodes"])
+  feeds.isGone(id).bind(to: view) { view, _ in view.dismiss() }
+  view.intent("markPlayed", MarkEpisode.self).calls {
+    try feeds.mark(id, $0.episode, played: $0.played ?? true)
+  }
+  if mayRefresh { view.intent("refresh").calls { _ in try feeds.refresh(id) } }
+  view.intent("unsubscribe").calls { _ in try feeds.unsubscribe(id) }.destructive()
+}
+
+/// The arguments of the view of a feed.
+package struct FeedArguments: Decodable {
+  let id: String
+
+  /// The maximum number of episodes; if omitted, 50, which fit into a line of the default length.
+  let newest: Int?
+
+  fileprivate static let newest = 50
+}
+
+private struct MarkEpisode: Decodable {
+  let episode: Int?
+  let played: Bool?
+}

@@ -1,0 +1,112 @@
+internal import EventSourcing
+internal import Signals
+
+extension FeedsService {
+  /// Returns the caller that records fetched episodes: the user who subscribed, or else the daemon.
+  private func caller(fetching id: String) -> Caller {
+    Caller(uid: ledger.newest[id]?.maker ?? 0, pid: 0)
+  }
+
+  /// Fetches a feed and records its changes.
+  ///
+  /// Emits the number of new episodes once they are durable.
+  func fetched(_ id: String) -> Signal<Int, FeedFault> {
+    guard let entry = ledger.newest[id] else { return .completed() }
+    return web.get(request(entry)).mapError { FeedFault.server($0) }.flatMapLatest {
+      [unowned self] response -> Signal<Int, FeedFault> in
+      // Not modified.
+      guard response.status != 304 else { return Signal(just: 0) }
+      let page = FeedPage(
+        response.body, url: response.url ?? entry.url, charset: response.charset)
+      return reader.read(page).mapError { FeedFault.text($0) }.flatMapLatest {
+        [unowned self] in keep($0, Validators(response), id)
+      }
+    }
+  }
+
+  /// Returns a conditional request for a feed.
+  private func request(_ entry: Feeds.Entry) -> WebRequest {
+    var headers = [
+      "Accept": "application/rss+xml, application/atom+xml, application/feed+json, "
+        + "application/json, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.5"
+    ]
+    headers["If-None-Match"] = entry.validators.etag
+    headers["If-Modified-Since"] = entry.validators.modified
+    return WebRequest(entry.url, headers: headers)
+  }
+
+  private func keep(
+    _ document: FeedDocument, _ validators: Validators, _ id: String
+  ) -> Signal<Int, FeedFault> {
+    var found = 0
+    do throws(Refusal) {
+      _ = try host.perform(Command(method: "feeds.fetch", caller: caller(fetching: id))) {
+        found = record(document, validators, id)
+        return nil
+      }
+    } catch {
+      return .failed(.journal)
+    }
+    guard host.last > host.durable else { return Signal(just: found) }
+    return host.durability(of: host.last).map { _ in found }.mapError { _ in .journal }
+  }
+
+  /// Records the changes between the stored feed and a document.
+  ///
+  /// - Returns: The number of new episodes.
+  private func record(_ document: FeedDocument, _ validators: Validators, _ id: String) -> Int {
+    guard let entry = ledger.newest[id] else { return 0 }
+    let stream = "feeds/\(id)"
+    if document.title != entry.title || document.link != entry.link {
+      ledger.record(.described(title: document.title, link: document.link), in: stream)
+    }
+    var places: [String: Int] = [:]
+    for (i, episode) in entry.episodes.enumerated() { places[episode.key] = i }
+    var (seen, new): (Set<String>, [FeedItem]) = ([], [])
+    let numbersLeft = Int.max - entry.lastID
+    for item in document.newestFirst.prefix(min(Self.maxEpisodes, numbersLeft))
+    where seen.insert(item.key).inserted {
+      guard let place = places[item.key] else {
+        new.append(item)
+        continue
+      }
+      let old = entry.episodes[place]
+      let episode = Episode(item, id: old.id, played: old.played)
+      if episode != old { ledger.record(.changed(at: place, episode: episode), in: stream) }
+    }
+    // The newest item goes last, so that it gets the first place and the highest number.
+    for (i, item) in new.reversed().enumerated() {
+      ledger.record(.found(episode: Episode(item, id: entry.lastID + 1 + i)), in: stream)
+    }
+    let count = entry.episodes.count + new.count
+    for place in (Self.maxEpisodes..<max(count, Self.maxEpisodes)).reversed() {
+      ledger.record(.dropped(at: place), in: stream)
+    }
+    if validators != entry.validators {
+      ledger.record(.validated(validators: validators), in: stream)
+    }
+    return new.count
+  }
+}
+
+extension FeedDocument {
+  /// The items, newest first if all of them have a date, otherwise in document order.
+  fileprivate var newestFirst: [FeedItem] {
+    guard items.allSatisfy({ $0.published != nil }) else { return items }
+    return items.enumerated().sorted { left, right in
+      let (mine, other) = (left.element.published ?? "", right.element.published ?? "")
+      return mine == other ? left.offset < right.offset : mine > other
+    }
+    .map(\.element)
+  }
+}
+
+extension Validators {
+  /// Reads the validators of a response; ignores those that are too long to send back.
+  fileprivate init(_ response: WebResponse) {
+    func header(_ name: String) -> String? {
+      response.headers[name].flatMap { 1...256 ~= $0.utf8.count ? $0 : nil }
+    }
+    self.init(etag: header("etag"), modified: header("last-modified"))
+  }
+}

@@ -1,0 +1,120 @@
+internal import Configuration
+internal import Connections
+internal import JSON
+
+/// Offers the people to clients.
+package func bindPeople(_ interface: Interface, to people: PeopleService) {
+  interface.offer(
+    "people", "People with a name and a colour, each with a view that BIND expressions fill.",
+    events: ["created", "renamed", "colored", "removed"].map { "people.\($0)" })
+  interface.offerSources(
+    of: people.ledger,
+    [
+      .init("people/*", "The person of that number.", Shape(of: Person.self)),
+      .init("people/*/name", "The person's name.", .string, isWritable: true),
+      .init("people/*/color", "The person's colour, a hex code.", .string, isWritable: true),
+    ],
+    exists: { People.Part($0) != nil }, writes: ["people.renamed", "people.colored"],
+    write: { source, value throws(PeopleError) in try set(source, value, people) })
+
+  interface.offerView("people", "All people; each can be opened.") { view, session in
+    bindPeople(view, session, to: people)
+  }
+  interface.offerView(
+    "person", "One person, to view and change.", PersonArguments.self,
+    reads: { ["people/\($0.id)"] }
+  ) { [role = interface.role] view, session, person in
+    try bindPerson(view, session, to: people, person) { role.mayRead("people/\($0)") }
+  }
+
+  interface.command(
+    "people.create", "Adds a person; returns the person.", CreatePerson.self,
+    writes: ["people.created"], errors: ["too_many"]
+  ) { (person: CreatePerson) throws(PeopleError) in
+    try people.create(name: person.name, color: person.color)
+  }
+  interface.command(
+    "people.rename", "Renames a person; returns the person.", RenamePerson.self,
+    writes: ["people.renamed"]
+  ) { (person: RenamePerson) throws(PeopleError) in
+    try people.rename(person.id, to: person.name)
+  }
+  interface.command(
+    "people.color", "Sets a person's colour; returns the person.", ColorPerson.self,
+    writes: ["people.colored"]
+  ) { (person: ColorPerson) throws(PeopleError) in
+    try people.color(person.id, try PeopleService.color(person.color))
+  }
+  interface.command(
+    "people.reverseName", "Reverses a name; returns the new one.", NumberedPerson.self,
+    writes: ["people.renamed"]
+  ) { (person: NumberedPerson) throws(PeopleError) in
+    try people.reverseName(person.id)
+  }
+  interface.command(
+    "people.remove", "Removes a person; returns the person.", NumberedPerson.self,
+    writes: ["people.removed"]
+  ) { (person: NumberedPerson) throws(PeopleError) in
+    try people.remove(person.id)
+  }
+  interface.query(
+    "people.list", "All people, by number.", NoParameters.self, .value([Person].self)
+  ) { interface, call, _ in
+    interface.answer(
+      call, with: people.all.filter { interface.role.mayRead("people/\($0.id)") })
+  }
+}
+
+/// Sets one of the sources of a person.
+private func set(
+  _ source: String, _ value: JSONText, _ people: PeopleService
+) throws(PeopleError) -> JSONText {
+  guard let part = People.Part(source), let key = part.key else { throw .fixed(source: source) }
+  let person =
+    switch key {
+    case .name: try people.rename(part.id, to: value.string ?? "")
+    case .color: try people.color(part.id, try PeopleService.color(value.string ?? ""))
+    }
+  return JSONText(string: key == .name ? person.name : person.color.hex)
+}
+
+private protocol PersonParameters: SourceParameters {
+  var id: Int { get }
+}
+
+extension PersonParameters {
+  var source: String { "people/\(id)" }
+}
+
+private let idDoc = "The person's number."
+private let nameDoc = "1 to \(PeopleService.maxNameLength) characters."
+private let colorDoc = "A hex code: #rrggbb or #rgb."
+
+/// The parameters of `people.create`.
+struct CreatePerson: DocumentedParameters, SourceParameters {
+  let name: String
+  let color: String?
+  var source: String { "people/*" }
+
+  static let docs = ["name": nameDoc, "color": colorDoc + " Left out: #808080."]
+}
+
+private struct NumberedPerson: DocumentedParameters, PersonParameters {
+  let id: Int
+
+  static let docs = ["id": idDoc]
+}
+
+private struct RenamePerson: DocumentedParameters, PersonParameters {
+  let id: Int
+  let name: String
+
+  static let docs = ["id": idDoc, "name": nameDoc]
+}
+
+private struct ColorPerson: DocumentedParameters, PersonParameters {
+  let id: Int
+  let color: String
+
+  static let docs = ["id": idDoc, "color": colorDoc]
+}

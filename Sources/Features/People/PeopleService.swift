@@ -1,0 +1,150 @@
+package import EventSourcing
+internal import Facts
+internal import JSON
+package import Signals
+
+/// People, each with a name and a colour.
+///
+/// Each person is a stream and a source `people/ID`. The additional sources `people/ID/name` and
+/// `people/ID/color` can be set, and so be ends of a binding.
+package final class PeopleService {
+  package static let maxCount = 10_000
+  package static let maxNameLength = 100
+
+  /// Needed because one character can have any number of bytes.
+  package static let maxNameBytes = 400
+
+  /// The colour of people created without one.
+  package static let defaultColor = Color(red: 128, green: 128, blue: 128)
+
+  package let ledger: Ledger<People>
+  private unowned let host: ServiceHost
+
+  package init(in host: ServiceHost) {
+    self.host = host
+    ledger = Ledger("people", in: host)
+  }
+
+  // MARK: Changing
+
+  /// Creates a person.
+  ///
+  /// - Parameter color: A hex code; `nil` for ``defaultColor``.
+  package func create(name: String, color: String? = nil) throws(PeopleError) -> Person {
+    try check(name)
+    let color = try color.map { (hex) throws(PeopleError) in try Self.color(hex) }
+    guard ledger.newest.people.count < Self.maxCount else { throw .tooMany(max: Self.maxCount) }
+    guard ledger.newest.lastID < Int.max else { throw .noNumberLeft }
+    let id = ledger.newest.lastID + 1
+    ledger.record(
+      .created(name: name, color: color ?? Self.defaultColor), in: "people/\(id)")
+    return try person(id)
+  }
+
+  /// Renames a person; records nothing if the name is unchanged.
+  package func rename(_ id: Int, to name: String) throws(PeopleError) -> Person {
+    let person = try person(id)
+    try check(name)
+    if person.name != name { ledger.record(.renamed(name: name), in: "people/\(id)") }
+    return try self.person(id)
+  }
+
+  /// Changes a person's colour; records nothing if it is unchanged.
+  package func color(_ id: Int, _ color: Color) throws(PeopleError) -> Person {
+    let person = try person(id)
+    if person.color != color { ledger.record(.colored(color: color), in: "people/\(id)") }
+    return try self.person(id)
+  }
+
+  /// Reverses the name of a person.
+  ///
+  /// - Returns: The new name.
+  package func reverseName(_ id: Int) throws(PeopleError) -> String {
+    try rename(id, to: String(try person(id).name.reversed())).name
+  }
+
+  /// Removes a person.
+  ///
+  /// - Returns: The removed person.
+  package func remove(_ id: Int) throws(PeopleError) -> Person {
+    let person = try person(id)
+    ledger.record(.removed, in: "people/\(id)")
+    return person
+  }
+
+  /// Parses a hex code.
+  package static func color(_ hex: String) throws(PeopleError) -> Color {
+    guard let color = Color(hex: hex) else { throw .badColor(hex) }
+    return color
+  }
+
+  private func check(_ name: String) throws(PeopleError) {
+    let isPlain = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    guard name.utf8.count <= Self.maxNameBytes, 1...Self.maxNameLength ~= name.count, isPlain
+    else { throw .badName }
+  }
+
+  // MARK: Reading
+
+  /// Returns a person from the pending state, which includes events that are not durable yet.
+  package func person(_ id: Int) throws(PeopleError) -> Person {
+    guard let person = ledger.newest.people[id] else { throw .unknown(id: id) }
+    return person
+  }
+
+  /// The durable people, ordered by id.
+  package var all: [Person] { ledger.shown.people.values.sorted { $0.id < $1.id } }
+
+  /// The durable people by id; for views.
+  package var rows: RowList<Int, Person> {
+    ledger.rows(of: \.people) { _, place in People.Part(place.stream).map { [$0.id] } ?? [] }
+  }
+
+  /// Emits a durable person, now and after each change; completes when the person is removed.
+  package func values(of id: Int) -> SafeSignal<Person> {
+    Signal { [ledger] observer in
+      guard let person = ledger.shown.people[id] else {
+        observer.complete()
+        return NonDisposable.instance
+      }
+      observer.receive(person)
+      return ledger.changes(of: "people/\(id)").observeNext { _ in
+        if let person = ledger.shown.people[id] {
+          observer.receive(person)
+        } else {
+          observer.complete()
+        }
+      }
+    }
+  }
+
+  /// Emits when the removal of a person is durable.
+  package func removal(of id: Int) -> SafeSignal<Void> {
+    ledger.changes(of: "people/\(id)").filter(\.isGone).map { _ in }
+  }
+
+  /// The maximum number of former names to show.
+  private static let maxFormerNames = 49
+
+  /// Returns the former names after adding one.
+  static func formerNames(_ name: String, after names: [String]) -> [String] {
+    Array(([name] + names).prefix(maxFormerNames))
+  }
+
+  /// Reads a person's former names from the retained events, newest first; reads off the loop.
+  package func formerNames(of id: Int) -> Signal<[String], JournalFault> {
+    let stream = "people/\(id)"
+    let filter = EventFilter(
+      streams: [Pattern(stream)].compactMap(\.self),
+      types: ["people.created", "people.renamed"].compactMap { Pattern($0, separator: ".") })
+    return host.readEvents(before: nil, limit: Self.maxFormerNames + 1, filter).map { page in
+      page.events.dropLast().reversed().compactMap { $0.data.members?["name"]?.string }
+    }
+  }
+
+  /// Returns an object with the person's properties, for bindings.
+  package func model(of id: Int) throws(PeopleError) -> PersonModel {
+    _ = try person(id)
+    return PersonModel(id, of: self)
+  }
+}

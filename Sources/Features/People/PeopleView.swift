@@ -1,0 +1,17 @@
+package import Connections
+internal import Signals
+
+/// Shows all people and lets the client open one.
+package func bindPeople(_ view: View, _ session: Session, to people: PeopleService) {
+  people.rows.bind(to: view["people"])
+  view.intent("create", CreatePerson.self).calls {
+    try people.create(name: $0.name, color: $0.color)
+  }
+  view.intent("reverseName", PersonArguments.self).calls { try people.reverseName($0.id) }
+  view.intent("remove", PersonArguments.self).calls { try people.remove($0.id) }.destructive()
+  view.intent("open", PersonArguments.self).calls { try people.person($0.id) }
+    .opens("person") { child, person in
+      // `calls` above has checked that the person exists.
+      try? bindPerson(child, session, to: people, person)
+    }
+}

@@ -1,0 +1,52 @@
+package import Connections
+internal import EventSourcing
+internal import Signals
+
+/// Shows one person, or another one on request.
+///
+/// Input passes through the bindings of ``PersonScreen`` and ``PersonViewModel`` to the service.
+/// The view shows it once it is durable.
+///
+/// - Parameter mayShow: Whether the client may see the person with an id.
+package func bindPerson(
+  _ view: View, _ session: Session, to people: PeopleService, _ person: PersonArguments,
+  mayShow: @escaping (Int) -> Bool = { _ in true }
+) throws {
+  let screen = PersonScreen()
+  let shown = Property(person.id)
+  screen.show(try people.model(of: person.id))
+
+  session.host.whenDurable(screen.text(in: screen.idLabel)).bind(to: view["id"])
+  session.host.whenDurable(screen.text(in: screen.nameField)).bind(to: view["name"])
+  session.host.whenDurable(screen.text(in: screen.colorField)).bind(to: view["color"])
+  screen.formerNames.bind(to: view["formerNames"])
+  people.ledger.undone.bind(to: view) { _, _ in screen.showAgain() }
+  shown.toSignal().flatMapLatest(people.removal(of:)).bind(to: view) { view, _ in view.dismiss() }
+
+  view.intent("rename", NewName.self).calls { new in
+    try screen.edit { screen.nameField.text.value = new.name }
+  }
+  view.intent("color", NewColor.self).calls { new in
+    try screen.type(color: new.color)
+  }
+  view.intent("reverseName").calls { _ in try screen.edit { screen.onReverseName.send() } }
+  view.intent("remove").calls { _ in try people.remove(shown.value) }.destructive()
+  view.intent("show", PersonArguments.self).calls { other in
+    guard mayShow(other.id) else { throw PeopleError.unknown(id: other.id) }
+    screen.show(try people.model(of: other.id))
+    shown.value = other.id
+  }
+}
+
+/// The arguments of the view of a person.
+package struct PersonArguments: Decodable {
+  let id: Int
+}
+
+private struct NewName: Decodable {
+  let name: String
+}
+
+private struct NewColor: Decodable {
+  let color: String
+}

@@ -1,0 +1,80 @@
+internal import Configuration
+package import Connections
+internal import JSON
+internal import Signals
+internal import Wire
+
+/// Offers the search to clients.
+///
+/// - Parameter onSelection: Handles a result that a client selects in a view, within the client's
+///   rights.
+package func bindSearch(
+  _ interface: Interface, to search: SearchService,
+  onSelection: @escaping (View, Session, SearchHit, SearchRights) throws -> Void =
+    { _, _, _, _ in }
+) {
+  let role = interface.role
+  let rights = SearchRights(
+    mayRead: role.mayRead, mayOpen: { [unowned interface] in interface.views[$0] != nil })
+  func mayShow(_ hit: SearchHit) -> Bool { hit.sources.allSatisfy(role.mayRead) }
+  interface.offer("search", "Search, once or while typing, here or on the web.")
+  if role.mayCall("search.find") {  // a search may query the web
+    interface.offerView(
+      "search", "A search while typing; a result can be selected.", SearchArguments.self,
+      reads: { _ in [] }
+    ) { view, session, arguments in
+      let model = try search.model(in: arguments.backend, where: mayShow)
+      bindSearch(view, to: model) { view, hit in
+        try onSelection(view, session, hit, rights)
+      }
+    }
+  }
+  interface.query(
+    "search.find",
+    "Finds a term, best results first: those of the best \(SearchService.maxLookedThrough) that "
+      + "you may read.", Find.self,
+    .value([SearchHit].self), kind: .long
+  ) { interface, call, find in
+    guard let call = call.later(isLong: true) else { return }
+    do throws(SearchError) {
+      let run = try search.find(
+        find.term, in: find.backend, limit: find.limit, where: mayShow
+      ).observe { event in
+        switch event {
+        case .next(let hits): interface.answer(call, with: hits)
+        case .failed(let error): call.refuse(WireError(error))
+        case .completed: break
+        }
+      }
+      call.keep(run)
+    } catch {
+      call.refuse(WireError(error))
+    }
+  }
+  interface.query(
+    "search.backends", "Lists the search backends; the first is the default.",
+    NoParameters.self, .value([Backend].self)
+  ) { interface, call, _ in
+    interface.answer(
+      call, with: search.backends.map { Backend(name: $0.name, doc: $0.doc) })
+  }
+}
+
+private struct Backend: Codable {
+  let name: String
+  let doc: String
+}
+
+private struct Find: DocumentedParameters {
+  let term: String
+  let backend: String?
+  let limit: Int?
+
+  static let docs = [
+    "term":
+      "The words, \(SearchService.maxTermBytes) bytes at most; the last one may be unfinished.",
+    "backend": "One of search.backends; the first when left out.",
+    "limit":
+      "How many at most, 1 to \(SearchService.maxHits); \(SearchService.defaultHits) left out.",
+  ]
+}

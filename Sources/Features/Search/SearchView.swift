@@ -1,0 +1,34 @@
+package import Connections
+internal import Signals
+
+/// Shows a search that runs while the user types.
+///
+/// - Parameter onSelection: Handles a result that the client selects.
+package func bindSearch(
+  _ view: View, to model: SearchModel,
+  onSelection: @escaping (View, SearchHit) throws -> Void
+) {
+  model.term.toSignal().bind(to: view["term"])
+  model.results.bind(to: view["results"])
+  model.failure.map { $0?.description }.bind(to: view["failure"])
+  model.isSearching.bind(to: view["searching"])
+  view.intent("search", SearchTerm.self).live().calls { model.term.value = $0.term }
+  view.intent("select", SearchResult.self).calls { [unowned view] selected in
+    let hit = try model.hit(selected.id)
+    try onSelection(view, hit)
+    return hit
+  }
+}
+
+/// The arguments of the view of a search.
+package struct SearchArguments: Decodable {
+  let backend: String?
+}
+
+private struct SearchTerm: Decodable {
+  let term: String
+}
+
+private struct SearchResult: Decodable {
+  let id: String
+}

@@ -1,0 +1,78 @@
+package import Connections
+internal import Signals
+
+/// The client's rights on search results.
+package struct SearchRights {
+  /// Whether the client may read a source.
+  let mayRead: (_ source: String) -> Bool
+
+  /// Whether the client may open a view.
+  let mayOpen: (_ binder: String) -> Bool
+}
+
+extension SearchHit {
+  /// The sources that the result reveals: its own, and the thread or room named by its title.
+  var sources: [String] {
+    guard let source else { return [] }
+    if let thread = Threads.Part(source)?.id { return [source, "threads/\(thread)"] }
+    if let room = Chat.room(of: source)?.id { return [source, "chat/rooms/\(room)"] }
+    return [source]
+  }
+}
+
+/// Opens the thread or room of a search result.
+///
+/// Other results are left for the client to open.
+package func openSelected(
+  _ hit: SearchHit, from view: View, _ session: Session, _ threads: ThreadsService,
+  _ chat: ChatService, _ rights: SearchRights
+) throws {
+  guard let source = hit.source else { return }
+  if let part = Threads.Part(source) {
+    guard rights.mayRead("threads/\(part.id)"), rights.mayRead("threads/\(part.id)/posts") else {
+      throw SearchError.notFound(id: hit.id)
+    }
+    try open(part, from: view, session, threads)
+  } else if let room = Chat.room(of: source)?.id {
+    guard rights.mayOpen("room") else { throw SearchError.notFound(id: hit.id) }
+    // The id is `chat/ROOM` or `chat/ROOM/MESSAGE`.
+    let message = hit.id.split(separator: "/").dropFirst(2).first.flatMap { Int($0) }
+    try open(room, at: message, from: view, session, chat)
+  }
+}
+
+private func open(
+  _ part: Threads.Part, from view: View, _ session: Session, _ threads: ThreadsService
+) throws {
+  _ = try threads.thread(part.id)
+  view.open("thread", as: .push) {
+    // The line above has checked that the thread exists.
+    try? bindThread($0, session, to: threads, ThreadArguments(id: part.id))
+  }
+}
+
+/// Opens a room at a message, after a login if nobody is logged in.
+private func open(
+  _ room: Int, at message: Int?, from view: View, _ session: Session, _ chat: ChatService
+) throws {
+  _ = try chat.shownRoom(RoomKey(room))
+  if let user = session.user.value {
+    view.open("room", as: .push) { bindVisit($0, session, user, room, at: message) }
+    return
+  }
+  view.open("login", as: .push) { [unowned view] login in
+    bindLogin(login, session)
+    session.user.ignoreNils().bind(to: login) { login, user in
+      view.open("room", as: .push) { bindVisit($0, session, user, room, at: message) }
+      login.dismiss()
+    }
+  }
+}
+
+/// Shows a room as long as the user is logged in.
+private func bindVisit(
+  _ view: View, _ session: Session, _ user: UserSession, _ room: Int, at message: Int?
+) {
+  bindRoom(view, user, room, at: message)
+  view.isFor(user, in: session)
+}

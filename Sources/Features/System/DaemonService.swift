@@ -1,0 +1,99 @@
+package import EventSourcing
+package import Signals
+
+/// The daemon's statistics; measured only while observed, never journaled.
+package final class DaemonService {
+  package let stats: Sampled<DaemonStats>
+  package let connections: Sampled<[ConnectionInfo]>
+
+  /// - Parameters:
+  ///   - interval: Seconds between measurements.
+  ///   - stats: Takes a measurement.
+  ///   - connections: Returns the open connections.
+  package init(
+    on scheduler: any Scheduler, every interval: Double = 1,
+    stats: @escaping () -> DaemonStats, connections: @escaping () -> [ConnectionInfo]
+  ) {
+    self.stats = Sampled(every: interval, on: scheduler, stats)
+    self.connections = Sampled(every: interval, on: scheduler, connections)
+  }
+}
+
+/// Statistics of the daemon.
+package struct DaemonStats: Codable, Equatable {
+  package var connections = 0
+  package var subscriptions = 0
+
+  /// The number of requests since the start.
+  package var requests: UInt64 = 0
+
+  /// The first and the last position in the journal.
+  package var first: UInt64 = 0
+  package var last: UInt64 = 0
+
+  /// Rates per second, over the last second or since the last measurement if that is longer ago.
+  package var commitsPerSecond = 0.0
+  package var eventsPerSecond = 0.0
+
+  /// The duration of commits in milliseconds, over the same interval.
+  package var commitMeanMilliseconds = 0.0
+  package var commitMaxMilliseconds = 0.0
+
+  /// The number of recorded events that are not durable yet.
+  package var waitingEvents: UInt64 = 0
+
+  /// Bytes of pending output, over all connections.
+  package var outputBytes = 0
+
+  /// Bytes of service state, as counted for quotas.
+  package var stateBytes = 0
+
+  /// The resident memory in bytes.
+  package var residentBytes: UInt64 = 0
+
+  /// Seconds since the start.
+  package var uptimeSeconds = 0.0
+
+  package init() {}
+
+  private enum CodingKeys: String, CodingKey {
+    case connections, subscriptions, requests, first, last
+    case commitsPerSecond = "commits_per_second"
+    case eventsPerSecond = "events_per_second"
+    case commitMeanMilliseconds = "commit_mean_ms"
+    case commitMaxMilliseconds = "commit_max_ms"
+    case waitingEvents = "waiting_events"
+    case outputBytes = "output_bytes"
+    case stateBytes = "state_bytes"
+    case residentBytes = "resident_bytes"
+    case uptimeSeconds = "uptime_s"
+  }
+}
+
+/// A client connection.
+package struct ConnectionInfo: Codable, Equatable {
+  package let id: UInt64
+  package let uid: UInt32
+  package let pid: Int32
+
+  /// The client's name from `hello`; `nil` if it gave none.
+  package let client: String?
+  package let subscriptions: Int
+  package let outputBytes: Int
+
+  package init(
+    id: UInt64, uid: UInt32, pid: Int32, client: String?, subscriptions: Int, outputBytes: Int
+  ) {
+    self.id = id
+    self.uid = uid
+    self.pid = pid
+    self.client = client
+    self.subscriptions = subscriptions
+    self.outputBytes = outputBytes
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case id, uid, pid, client, subscriptions
+    case outputBytes = "output_bytes"
+  }
+}

@@ -1,0 +1,19 @@
+/// Offers the measurements of the machine to clients.
+package func bindSystem(_ interface: Interface, to system: SystemService) {
+  interface.offer("system", "This machine, measured every second while somebody watches.")
+  interface.offerView(
+    "system", "The state of this machine.",
+    reads: ["load", "memory", "cpu", "uptime", "disk"].map { "system/" + $0 }
+  ) { view, _ in
+    bindSystem(view, to: system)
+  }
+  interface.offerSource(
+    "system/load", "Averages of the run queue over 1, 5 and 15 minutes.", system.load)
+  interface.offerSource("system/memory", "Memory and swap, in bytes.", system.memory)
+  interface.offerSource(
+    "system/cpu", "How busy the processors are, 0 to 1, since the last measurement.",
+    system.processor)
+  interface.offerSource("system/uptime", "Seconds since the machine was started.", system.uptime)
+  interface.offerSource(
+    "system/disk", "File systems that hold data, in bytes, every ten seconds.", system.disks)
+}

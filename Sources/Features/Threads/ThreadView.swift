@@ -1,0 +1,73 @@
+package import Connections
+internal import EventSourcing
+internal import Signals
+
+/// Shows a thread with its name and posts.
+///
+/// Each change of a post is sent separately.
+///
+/// - Parameter isAnyAllowed: Whether the client may rename threads of other users too.
+package func bindThread(
+  _ view: View, _ session: Session, to threads: ThreadsService, _ thread: ThreadArguments,
+  isAnyAllowed: Bool = false
+) throws {
+  let (id, user) = (thread.id, session.caller.uid)
+  view.assign("id", try threads.thread(id).id)
+  threads.name(of: id).bind(to: view["name"])
+  threads.posts(of: id).bind(to: view["posts"], as: PostCell.self)
+  threads.removal(of: id).bind(to: view) { view, _ in view.dismiss() }
+  view.intent("rename", ThreadName.self)
+    .calls {
+      try threads.rename(
+        id, to: $0.name, by: user, as: session.name, isAnyAllowed: isAnyAllowed)
+    }
+  view.intent("post", PostBody.self).calls {
+    try threads.post($0.body, to: id, by: user, as: session.name)
+  }
+  view.intent("edit", EditedPost.self).calls {
+    try threads.edit($0.id, of: id, $0.body, by: user, as: session.name)
+  }
+  view.intent("delete", NumberedPost.self).calls {
+    try threads.delete($0.id, of: id, by: user, as: session.name)
+  }
+  view.intent("like", NumberedPost.self).calls { try threads.like($0.id, of: id, by: user) }
+  view.intent("unlike", NumberedPost.self).calls { try threads.unlike($0.id, of: id, by: user) }
+}
+
+/// The arguments of the view of a thread.
+package struct ThreadArguments: Decodable {
+  let id: Int
+}
+
+/// A post as a row of the list.
+private struct PostCell: Encodable, ListRow {
+  let id: Int
+
+  /// The name of the logged-in author, or the user id.
+  let author: String
+  let body: String
+  let likes: String
+
+  init(_ id: Int, _ post: Post) {
+    (self.id, author, body) = (id, post.name ?? "\(post.author)", post.body)
+    likes = post.likes == 1 ? "1 like" : "\(post.likes) likes"
+  }
+}
+
+/// The name of a thread, as an argument of an intent.
+struct ThreadName: Decodable {
+  let name: String
+}
+
+private struct PostBody: Decodable {
+  let body: String
+}
+
+private struct EditedPost: Decodable {
+  let id: Int
+  let body: String
+}
+
+private struct NumberedPost: Decodable {
+  let id: Int
+}

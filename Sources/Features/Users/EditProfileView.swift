@@ -1,0 +1,21 @@
+internal import Connections
+
+/// Lets a user edit their profile and save or dismiss it.
+func bindEditProfile(_ view: View, _ session: UserSession) {
+  let shown = session.users.user
+  view.assign("fullName", shown?.fullName)
+  view.assign("about", shown?.about)
+  view.intent("save", EditedProfile.self).calls { new in
+    // Saves only edited fields: the others may have been changed elsewhere meanwhile.
+    try session.users.edit(
+      fullName: new.fullName == shown?.fullName ? nil : new.fullName,
+      about: new.about == shown?.about ? nil : new.about)
+  }
+  .dismisses()
+  view.intent("dismiss").dismisses()
+}
+
+private struct EditedProfile: Decodable {
+  let fullName: String
+  let about: String
+}

@@ -1,0 +1,68 @@
+internal import EventSourcing
+internal import Signals
+
+/// A logged-in user and their services.
+///
+/// Some live as long as the login, others are created on demand for views.
+package final class UserSession {
+  package let name: String
+
+  /// The user's profile and friends.
+  package let users: UserService
+
+  /// The users online.
+  package let presence: PresenceService
+
+  /// The rooms for this user.
+  package let rooms: RoomsService
+
+  /// The messages services of the rooms that views show.
+  private var shown: [Int: Shown] = [:]
+
+  private struct Shown {
+    weak var messages: MessagesService?
+  }
+
+  private let makeMessages: (Int) -> MessagesService
+  private let leave: () -> Void
+  private let prepare: () throws(UsersError) -> Void
+  private let live = LiveNode("UserSession")
+
+  /// - Parameter standing: Checks whether the login is still valid. The services do nothing
+  ///   without it.
+  init(_ name: String, _ session: Session, _ sessions: Sessions, _ standing: Standing) {
+    self.name = name
+    leave = { [weak session] in if standing.isGood() { session?.logOut() } }
+    prepare = { [weak session] () throws(UsersError) in try session?.prepareToken() }
+    presence = sessions.presence
+    users = UserService(of: name, sessions.users, sessions.presence, sessions.host, standing)
+    rooms = RoomsService(of: name, sessions.chat, standing)
+    makeMessages = { [weak session] room in
+      MessagesService(
+        of: room, name, sessions.chat, sessions.presence, sessions.host, sessions.marks, standing
+      ) {
+        session.map {
+          Command(method: "chat.read", caller: $0.caller, mayRecord: $0.mayRecord)
+        }
+      }
+    }
+  }
+
+  /// Returns the messages of a room.
+  ///
+  /// The service is created on the first call, shared while in use, and released with its last
+  /// user.
+  package func messages(in room: Int) -> MessagesService {
+    if let messages = shown[room]?.messages { return messages }
+    let messages = makeMessages(room)
+    shown = shown.filter { $0.value.messages != nil }
+    shown[room] = Shown(messages: messages)
+    return messages
+  }
+
+  /// Ensures that ``UserService/token`` can be issued in the same command.
+  package func prepareToken() throws(UsersError) { try prepare() }
+
+  /// Logs out.
+  package func logOut() { leave() }
+}

@@ -1,0 +1,154 @@
+import Configuration
+import Features
+import JSON
+import Signals
+import TestSupport
+import Testing
+import Wire
+
+/// A bench with users and rooms, and the sessions of its clients in connection order.
+final class ChatBench {
+  let bench: Bench
+  let time: ManualTime
+  let secrets: CountedSecrets
+  var sessions: [Session] { made.entries.compactMap(\.session) }
+  private let made: Made
+
+  /// The sessions, held weakly: they end with their clients.
+  private final class Made {
+    struct Entry {
+      weak var session: Session?
+    }
+
+    var entries: [Entry] = []
+  }
+
+  /// - Parameter hits: The result of every search.
+  init(finding hits: [SearchHit] = []) throws {
+    let (time, secrets) = (ManualTime(), CountedSecrets())
+    self.secrets = secrets
+    self.time = time
+    let made = Made()
+    self.made = made
+    bench = try Bench(
+      time: time,
+      services: { host in
+        let users = UsersService(in: host, secrets: secrets)
+        let presence = PresenceService()
+        let chat = ChatService(in: host)
+        let threads = ThreadsService(in: host)
+        let search = SearchService([FixedBackend(hits)], on: time)
+        let sessions = Sessions(
+          in: host, users: users, presence: presence, chat: chat, on: time)
+        return { interface in
+          interface.commons.makeSession = {
+            let session = sessions.session(of: $0)
+            made.entries.append(.init(session: session))
+            return session
+          }
+          bindUsers(interface, to: users)
+          bindPresence(interface, to: presence)
+          bindChat(interface, to: chat)
+          bindThreads(interface, to: threads)
+          bindSearch(interface, to: search) { view, session, hit, rights in
+            try openSelected(hit, from: view, session, threads, chat, rights)
+          }
+        }
+      })
+  }
+
+  /// Returns a client that is logged in.
+  func client(_ name: String, uid: UInt32 = 1000, as role: Role = .owner) -> TestClient {
+    let client = bench.connect(uid: uid, as: role)
+    _ = client.call(#"{"id":1,"method":"users.login","params":{"name":"\#(name)"}}"#)
+    return client
+  }
+
+  func makeRoom(_ name: String, by client: TestClient) {
+    _ = client.call(#"{"id":1,"method":"chat.create","params":{"name":"\#(name)"}}"#)
+  }
+}
+
+/// Returns a token of the logged-in user.
+func token(of client: TestClient) throws -> String {
+  try #require(
+    call(client, "users.token", "{}").split(separator: "\"").map(String.init).first {
+      $0.contains(".secret-")
+    })
+}
+
+/// Calls a method and returns the answer.
+func call(_ client: TestClient, _ method: String, _ params: String) -> String {
+  client.call(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
+}
+
+/// Calls a method and returns the error; `nil` if it succeeds.
+func error(_ client: TestClient, _ method: String, _ params: String) -> WireError? {
+  client.error(#"{"id":1,"method":"\#(method)","params":\#(params)}"#)
+}
+
+/// A search backend with a fixed result.
+final class FixedBackend: SearchBackend {
+  let name = "fixed"
+  let doc = "What a test says."
+  private let hits: [SearchHit]
+
+  init(_ hits: [SearchHit]) { self.hits = hits }
+
+  func find(_ term: String, limit: Int) -> Signal<[SearchHit], SearchError> { Signal(just: hits) }
+}
+
+/// Predictable secrets: 1, 2, 3.
+final class CountedSecrets: Secrets {
+  private var count = 0
+
+  /// Whether results are delayed until ``work()``.
+  var isSlow = false
+  private var waiting: [() -> Void] = []
+
+  func make() -> SafeSignal<NewSecret?> {
+    later { [self] in
+      count += 1
+      return NewSecret("secret-\(count)", hash: "hash of secret-\(count)")
+    }
+  }
+
+  func isSecret(_ text: String) -> Bool { text.hasPrefix("secret-") }
+
+  func matches(_ secret: String, hash: String) -> SafeSignal<Bool> {
+    later { hash == "hash of " + secret }
+  }
+
+  /// Emits the delayed results, in order.
+  func work() {
+    let waiting = waiting
+    self.waiting = []
+    for step in waiting { step() }
+  }
+
+  private func later<Value>(_ make: @escaping () -> Value) -> SafeSignal<Value> {
+    Signal { [self] observer in
+      let step = { observer.receive(lastElement: make()) }
+      if isSlow { waiting.append(step) } else { step() }
+      return NonDisposable.instance
+    }
+  }
+}
+
+extension TestClient {
+  /// Opens a view and returns the answer and the frames that follow.
+  func open(_ binder: String, _ view: String, _ args: String = "{}") -> [String] {
+    send(
+      #"{"id":1,"method":"open","params":{"binder":"\#(binder)","view":"\#(view)","args":\#(args)}}"#
+    )
+    return settle()
+  }
+
+  /// Sends an intent of a view and returns the answer and the frames that follow.
+  func ask(_ view: String, _ intent: String, _ args: String = "{}") -> [String] {
+    send(
+      #"{"id":2,"method":"intent","params":{"view":"\#(view)","name":"\#(intent)","args":\#(args)}}"#
+    )
+    return settle()
+  }
+}

@@ -1,0 +1,27 @@
+import Features
+import JSON
+
+/// Binds clients to the list of things to do.
+func bindTodos(_ interface: Interface, to todos: TodoService) {
+  interface.offer("todo", "Things to do.", events: ["todo.added", "todo.done"])
+  interface.offerSources(
+    of: todos.ledger, [.init("todo/*", "The title of what is to be done.", .string)],
+    exists: { Int($0.dropFirst("todo/".count)) != nil })
+  interface.command(
+    "todo.add", "Adds something to do; returns its id.", AddTodo.self, writes: ["todo.added"]
+  ) { (todo: AddTodo) throws(TodoError) in try todos.add(title: todo.title) }
+  interface.command(
+    "todo.finish", "Takes something off the list.", FinishTodo.self, writes: ["todo.done"]
+  ) { (todo: FinishTodo) throws(TodoError) in try todos.finish(todo.id) }
+  interface.offerView("todos", "What is to be done.") { view, _ in bindTodos(view, to: todos) }
+}
+
+struct AddTodo: DocumentedParameters {
+  let title: String
+  static let docs = ["title": "What is to be done."]
+}
+
+struct FinishTodo: DocumentedParameters {
+  let id: Int
+  static let docs = ["id": "What todo.add has returned."]
+}

@@ -1,0 +1,35 @@
+import EventSourcing
+import JSON
+
+/// An event of the list.
+enum TodoEvent: ServiceEvent, Codable {
+  case added(id: Int, title: String)
+  case done(id: Int)
+}
+
+/// The things that are still to do, by id; what follows from the events and from nothing else.
+struct Todos: ServiceState {
+  var titles: [Int: String] = [:]
+  var lastID = 0
+
+  mutating func apply(_ event: TodoEvent, at place: Place) {
+    switch event {
+    case .added(let id, let title):
+      titles[id] = title
+      lastID = id
+    case .done(let id): titles[id] = nil
+    }
+  }
+
+  func value(of source: String) -> JSONText? {
+    Int(source.dropFirst("todo/".count)).flatMap { titles[$0] }.map { JSONText(string: $0) }
+  }
+
+  var sources: some Sequence<String> { titles.keys.lazy.map { "todo/\($0)" } }
+
+  static func sources(changedBy event: TodoEvent, at place: Place) -> [String] {
+    switch event {
+    case .added(let id, _), .done(let id): ["todo/\(id)"]
+    }
+  }
+}

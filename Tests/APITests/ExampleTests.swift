@@ -1,0 +1,84 @@
+import Features
+import JSON
+import TestSupport
+import Testing
+import Wire
+
+/// The example service of the README.
+@Suite(.leavesNothing)
+struct ExampleTests {
+  @Test
+  func `the service of the README answers, shows, refuses and describes itself`() throws {
+    let bench = try Bench { bindTodos($0, to: TodoService(in: $1)) }
+    let client = bench.connect()
+    client.send(#"{"id":1,"method":"subscribe","params":{"source":"todo/*"}}"#)
+    _ = client.settle()
+    client.send(#"{"id":2,"method":"todo.add","params":["milk"]}"#)
+    #expect(
+      client.settle() == [
+        #"{"jsonrpc":"2.0","id":2,"result":{"value":1,"seq":1,"version":1}}"#,
+        #"{"jsonrpc":"2.0","method":"next","params":{"sub":1,"seq":1,"source":"todo/1","value":"milk"}}"#,
+      ])
+    client.send(#"{"id":3,"method":"todo.finish","params":{"id":1}}"#)
+    #expect(
+      client.settle().last
+        == #"{"jsonrpc":"2.0","method":"next","params":{"sub":1,"seq":2,"source":"todo/1","gone":true}}"#
+    )
+    #expect(client.error(#"{"id":4,"method":"todo.finish","params":[1]}"#)?.name == .notFound)
+    #expect(client.error(#"{"id":5,"method":"todo.add","params":[""]}"#)?.name == .invalidParams)
+    let methods = client.result(#"{"id":6,"method":"describe","params":["todo"]}"#)?["methods"]
+    guard case .object(let methods)? = methods else {
+      Issue.record("no methods")
+      return
+    }
+    #expect(methods.members.map(\.name) == ["add", "finish"])
+  }
+
+  @Test
+  func `its view shows the todos, and sends a change as a difference`() throws {
+    let bench = try Bench { bindTodos($0, to: TodoService(in: $1)) }
+    let client = bench.connect()
+    #expect(
+      client.call(#"{"id":1,"method":"open","params":{"binder":"todos","view":"t"}}"#).contains(
+        #""props":{"todos":{"kind":"list","value":[]}}"#))
+    for title in ["milk", "bread"] {
+      client.send(
+        #"{"method":"intent","params":{"view":"t","name":"add","args":{"title":"\#(title)"}}}"#)
+    }
+    _ = client.settle()
+    client.send(
+      #"{"id":2,"method":"intent","params":{"view":"t","name":"finish","args":{"id":1}}}"#)
+    #expect(
+      client.settle() == [
+        #"{"jsonrpc":"2.0","id":2,"result":{"value":"milk","seq":3,"version":3}}"#,
+        #"{"jsonrpc":"2.0","method":"next","params":{"view":"t","seq":3,"#
+          + #""props":{"todos":{"changes":[{"op":"remove","at":0}]}}}}"#,
+      ])
+  }
+
+  @Test
+  func `sources exist whether they are offered before or after their service`() throws {
+    let bench = try Bench { interface, host in
+      let todos = TodoService(in: host)
+      interface.command("todo.add", "Adds.", AddTodo.self, writes: ["todo.added"]) {
+        (todo: AddTodo) throws(TodoError) in try todos.add(title: todo.title)
+      }
+      interface.offerSources(
+        of: todos.ledger, [.init("todo/*", "The title.", .string)], exists: { _ in true })
+      interface.offer("todo", "Things to do.")
+    }
+    let client = bench.connect()
+    _ = client.call(#"{"id":1,"method":"todo.add","params":["milk"]}"#)
+    #expect(
+      client.result(#"{"id":2,"method":"get","params":["todo/1"]}"#)?["value"] == .string("milk"))
+  }
+
+  @Test(arguments: ["Todos", "TodoService", "TodoBinder", "TodoView"])
+  func `the README shows the code that is tested here`(name: String) throws {
+    let root = #filePath.replacing("/Tests/APITests/ExampleTests.swift", with: "")
+    let readme = Files.text(of: "\(root)/Documentation/writing-a-service.md")
+    let code = Files.text(of: "\(root)/Tests/APITests/Example/\(name).swift")
+    #expect(!code.isEmpty)
+    #expect(readme.contains("```swift\n// \(name).swift\n\(code)```"))
+  }
+}

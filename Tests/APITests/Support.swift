@@ -1,0 +1,234 @@
+import Configuration
+import Connections
+import EventSourcing
+import Features
+import JSON
+import Journal
+import Signals
+import TestSupport
+import Testing
+import Wire
+
+/// A daemon without sockets and disk: services on a memory store, with simulated clients.
+final class Bench {
+  let store: MemoryStore
+  let host: ServiceHost
+  let hub: Hub
+  let interfaces: Interfaces
+  var interface: Interface { interfaces[.owner] }
+  let cells: CellsService
+  let time: ManualTime
+  private let bag = DisposeBag()
+
+  /// Ends the background activity of the services.
+  var endServices: () -> Void = {}
+
+  /// The live nodes without clients.
+  private var quiet: QuietNodes?
+
+  /// - Parameters:
+  ///   - bind: Creates another service and binds clients with all rights to it.
+  ///   - services: Creates more services, and returns the function that binds clients of a role.
+  ///   - lineOrder: Reorders the lines of all binders.
+  init(
+    _ store: MemoryStore? = nil, time: ManualTime = ManualTime(),
+    bind: (Interface, ServiceHost) -> Void = { _, _ in },
+    services: (ServiceHost) -> (Interface) -> Void = { _ in { _ in } },
+    lineOrder: @escaping ([Assembly.Line]) -> [Assembly.Line] = { $0 }
+  ) throws {
+    var clock: Int64 = 1_767_323_045_000_000
+    let store =
+      store
+      ?? MemoryStore(epoch: "7f3a9c52") {
+        clock += 1
+        return clock
+      }
+    self.store = store
+    host = ServiceHost(store: store)
+    self.time = time
+    hub = Hub(
+      limits: Limits(), now: { time.milliseconds }, clock: { time.nanoseconds }, scheduler: time)
+    interfaces = Interfaces(over: host)
+    hub.lineOrder = lineOrder
+    interfaces.commons.lineOrder = lineOrder
+    cells = CellsService(in: host)
+    let server = ServerInfo(
+      version: "0.0.0", now: { 1_767_323_045_678_901 }, uptime: { 5 },
+      userName: { $0 == 500 ? "binder" : nil })
+    let readers = ReadersService(in: host)
+    let system = SystemService(FixedProbe(), on: time)
+    let bindAll = services(host)
+    interfaces.commons.scheduler = time
+    interfaces.onMaking = { [cells] interface in
+      bindProtocol(interface, server, stats: { DaemonStats() })
+      bindSources(interface)
+      bindViews(interface)
+      bindHistory(interface)
+      bindCells(interface, to: cells)
+      bindReaders(interface, to: readers)
+      bindSystem(interface, to: system)
+      bindAll(interface)
+    }
+    interfaces[.owner].fill { bind($0, host) }
+    try host.start()
+    bindHub(hub, to: interface, bag: bag)
+    quiet = QuietNodes()
+  }
+
+  deinit {
+    hub.closeAll(.shutdown)
+    hub.flush()
+    interfaces.end()
+    // Records after a disconnect are written within a second.
+    time.advance(1_000)
+    store.commit()
+    time.advance(1_000)
+    endServices()
+    store.commit()
+    quiet?.end()
+  }
+
+  func connect(uid: UInt32 = 1000, as role: Role = .owner) -> TestClient {
+    TestClient(self, uid: uid, as: role)
+  }
+}
+
+/// A client socket without a limit.
+private final class TestTransport: Transport {
+  var bytes: [UInt8] = []
+  private(set) var isClosed = false
+  private(set) var sends = 0
+
+  func send(_ bytes: Span<UInt8>) -> Int? {
+    sends += 1
+    for i in bytes.indices { self.bytes.append(bytes[i]) }
+    return bytes.count
+  }
+
+  func setReading(_ isReading: Bool) {}
+  func close() { isClosed = true }
+}
+
+/// A client of a ``Bench``.
+final class TestClient {
+  let connection: Connection
+  private let bench: Bench
+  private let transport = TestTransport()
+  private var recorder = OrderRecorder()
+
+  var isClosed: Bool { transport.isClosed }
+
+  /// The number of writes to the socket.
+  var sends: Int { transport.sends }
+
+  init(_ bench: Bench, uid: UInt32, as role: Role) {
+    self.bench = bench
+    connection = bench.hub.connect(PeerIdentity(uid: uid, gid: 100, pid: 42))
+    bindConnection(connection, to: bench.interfaces[role])
+    connection.start(transport)
+  }
+
+  /// Sends lines; the answers wait for the journal.
+  func send(_ lines: String...) {
+    let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
+    recorder.sent(bytes)
+    connection.receive(bytes.span)
+  }
+
+  /// Commits everything, answers pending reads, and returns the received lines.
+  func settle() -> [String] {
+    for _ in 0..<8 {
+      bench.store.commit()
+      bench.store.read()
+      bench.hub.flush()
+    }
+    return received()
+  }
+
+  /// Returns the lines received so far, without a commit.
+  func received() -> [String] {
+    bench.hub.flush()
+    let text = String(decoding: transport.bytes, as: UTF8.self)
+    let lines = text.split(separator: "\n").map(String.init)
+    transport.bytes = []
+    for line in lines {
+      if let fault = recorder.received(line) { Issue.record("\(fault)") }
+    }
+    return lines
+  }
+
+  /// Sends a request and returns its only answer.
+  func call(_ line: String) -> String {
+    send(line)
+    return settle().joined(separator: "\n")
+  }
+
+  /// Sends a request and returns the error of its answer.
+  func error(_ line: String) -> WireError? {
+    guard case .object(let object)? = try? JSONValue(parsing: call(line)),
+      let error = object["error"]
+    else { return nil }
+    return WireError(error)
+  }
+
+  /// Sends a request and returns the result of its answer.
+  func result(_ line: String) -> JSONObject? {
+    guard case .object(let object)? = try? JSONValue(parsing: call(line)),
+      case .object(let result)? = object["result"]
+    else { return nil }
+    return result
+  }
+}
+
+struct FixedProbe: MachineProbe {
+  var load: Load? { Load(one: 0.5, five: 0.25, fifteen: 0) }
+  var memory: Memory? { nil }
+  var processorTimes: ProcessorTimes? { nil }
+  var uptime: Double? { 7 }
+  var disks: [Disk] { [] }
+}
+
+/// A scheduler and clock with manual time.
+final class ManualTime: Scheduler {
+  private(set) var milliseconds: UInt64 = 1_000
+
+  /// The nanoseconds spent within turns; advanced by ``work(nanoseconds:)``.
+  private(set) var nanoseconds: UInt64 = 0
+
+  /// Lets time pass within a turn.
+  func work(nanoseconds: UInt64) { self.nanoseconds += nanoseconds }
+
+  private var waiting: [(id: Int, at: UInt64, action: () -> Void)] = []
+
+  var count: Int { waiting.count }
+  private var lastID = 0
+
+  func schedule(after seconds: Double, _ action: @escaping () -> Void) -> any Disposable {
+    lastID += 1
+    let id = lastID
+    waiting.append((id, milliseconds + UInt64((seconds * 1000).rounded(.up)), action))
+    return BlockDisposable { [unowned self] in waiting.removeAll { $0.id == id } }
+  }
+
+  func advance(_ time: UInt64) {
+    let end = milliseconds + time
+    while let next = waiting.filter({ $0.at <= end }).min(by: { $0.at < $1.at }) {
+      waiting.removeAll { $0.id == next.id }
+      milliseconds = max(milliseconds, next.at)
+      next.action()
+    }
+    milliseconds = end
+  }
+}
+
+extension FeedsService {
+  /// Ends all fetches and all subscriptions.
+  func end(in host: ServiceHost) throws {
+    stop()
+    let command = Command(method: "test.end", caller: Caller(uid: 0, pid: 1))
+    _ = try host.perform(command) {
+      for id in ledger.newest.ids.sorted() { _ = try unsubscribe(id) }
+      return nil
+    }
+  }
+}

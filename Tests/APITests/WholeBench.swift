@@ -1,0 +1,118 @@
+import Configuration
+import EventSourcing
+import Facts
+import Features
+import JSON
+import Signals
+import TestSupport
+import Testing
+import Wire
+
+/// A daemon in this process with all services and binders.
+///
+/// The test simulates web, machine and disk.
+final class WholeBench {
+  let bench: Bench
+  let web = FakeWeb()
+  let people: PeopleService
+  let users: UsersService
+  let chat: ChatService
+
+  /// Checks the index of source names of each service against its sources.
+  let checkNames: () throws -> Void
+
+  /// - Parameter lineOrder: Reorders the lines of all binders.
+  init(
+    lineOrder: @escaping ([Assembly.Line]) -> [Assembly.Line] = { $0 }
+  ) throws {
+    let (time, web) = (ManualTime(), web)
+    var made: (people: PeopleService, users: UsersService, chat: ChatService)?
+    var checkNames: () throws -> Void = {}
+    var end: () -> Void = {}
+    bench = try Bench(
+      time: time,
+      services: { host in
+        let (lists, maps) = (ListsService(in: host), MapsService(in: host))
+        let people = PeopleService(in: host)
+        let threads = ThreadsService(in: host)
+        let bindings = BindingsService(in: host)
+        let journal = JournalService(
+          in: host, on: time,
+          {
+            AgeClock.Reading(
+              wall: 1_767_323_045_000_000, milliseconds: time.milliseconds, boot: "b",
+              isSynchronized: false)
+          }, as: Caller(uid: 0, pid: 1))
+        let users = UsersService(in: host, secrets: CountedSecrets())
+        let (presence, chat) = (PresenceService(), ChatService(in: host))
+        let sessions = Sessions(in: host, users: users, presence: presence, chat: chat, on: time)
+        let feeds = FeedsService(in: host, web: web, reader: FakeReader(), on: time)
+        end = { [unowned host] in #expect(throws: Never.self) { try feeds.end(in: host) } }
+        let search = SearchService([FixedBackend([])], on: time)
+        let daemon = DaemonService(on: time, stats: { DaemonStats() }, connections: { [] })
+        let nobody = Accounts(user: { _ in nil }, group: { _ in nil })
+        let administration = Administration(
+          reload: { () throws(ConfigurationFaults) in
+            ReloadReport(file: nil, changed: [], needsRestart: [], warnings: [])
+          },
+          decide: { Configuration(nobody).roles.decision(on: $0, by: $1, owner: 0) }, file: { nil })
+        made = (people, users, chat)
+        checkNames = {
+          try Self.checkNames(lists.ledger)
+          try Self.checkNames(maps.ledger)
+          try Self.checkNames(people.ledger)
+          try Self.checkNames(threads.ledger)
+          try Self.checkNames(users.ledger)
+          try Self.checkNames(chat.ledger)
+          try Self.checkNames(feeds.ledger)
+          try Self.checkNames(bindings.ledger)
+        }
+        return { interface in
+          interface.commons.makeSession = sessions.session
+          bindLists(interface, to: lists)
+          bindMaps(interface, to: maps)
+          bindPeople(interface, to: people)
+          bindThreads(interface, to: threads)
+          bindBindings(interface, to: bindings)
+          bindUsers(interface, to: users)
+          bindPresence(interface, to: presence)
+          bindChat(interface, to: chat)
+          bindFeeds(interface, to: feeds)
+          bindSearch(interface, to: search) { view, session, hit, rights in
+            try openSelected(hit, from: view, session, threads, chat, rights)
+          }
+          bindDaemon(interface, to: daemon)
+          bindJournal(interface, to: journal)
+          interface.offerSource("daemon/journal", "How far the work is.", journal.progress)
+          bindAdministration(interface, to: administration)
+        }
+      }, lineOrder: lineOrder)
+    bench.endServices = end
+    guard let made else { preconditionFailure("a bench makes its services") }
+    (people, users, chat) = made
+    self.checkNames = checkNames
+  }
+
+  private static func checkNames<State>(_ ledger: Ledger<State>) throws {
+    var found: Set<String> = []
+    try ledger.search(.everything) { name in
+      found.insert(name)
+      return true
+    }
+    #expect(found == Set(ledger.shown.sources), "\(ledger.service)")
+  }
+}
+
+/// Orders of the lines of binders.
+enum LineOrder {
+  /// Returns an order: unchanged, reversed or random.
+  static func order(_ seed: Int) -> ([Assembly.Line]) -> [Assembly.Line] {
+    switch seed {
+    case 0: return { $0 }
+    case 1: return { $0.reversed() }
+    default:
+      var random = SeededRandom(seed: UInt64(seed))
+      return { $0.shuffled(using: &random) }
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import EventSourcing
+import JSON
+import Journal
+import Signals
+import TestSupport
+import Testing
+
+/// The queries that a step of an observed list makes on its state.
+@Suite(.leavesNothing)
+struct CollectionStateTests {
+  /// Counts the reads of all elements; it is not part of the state.
+  private final class Asked: Codable, Sendable {
+    let counts = Counts()
+
+    init() {}
+    init(from decoder: any Decoder) {}
+    func encode(to encoder: any Encoder) {}
+  }
+
+  // `@unchecked Sendable` because states are: a test runs on one thread.
+  private final class Counts: @unchecked Sendable {
+    var elements = 0
+    var emptiness = 0
+  }
+
+  private struct Notes: ServiceState {
+    enum Event: ServiceEvent, Codable {
+      case added(String)
+      case cleared
+    }
+
+    var notes: [String] = []
+    var asked = Asked()
+
+    static var isCollection: Bool { true }
+
+    mutating func apply(_ event: Event, at place: Place) {
+      switch event {
+      case .added(let note): notes.append(note)
+      case .cleared: notes = []
+      }
+    }
+
+    func value(of source: String) -> JSONText? { nil }
+    var sources: [String] { [] }
+    static func sources(changedBy event: Event, at place: Place) -> [String] { ["notes/all"] }
+
+    func collection(of source: String) -> SourceCollection? {
+      asked.counts.elements += 1
+      return .list(notes.map { JSONText(string: $0) })
+    }
+
+    func isEmpty(collection source: String) -> Bool {
+      asked.counts.emptiness += 1
+      return notes.isEmpty
+    }
+
+    func changes(by event: Event, at place: Place) -> [SourceChange] {
+      let step: CollectionChange =
+        switch event {
+        case .added(let note): .insert(at: notes.count, JSONText(string: note))
+        case .cleared: .reset(JSONText(elements: []))
+        }
+      return [SourceChange(source: "notes/all", seq: place.seq, step: step)]
+    }
+  }
+
+  @Test
+  func `a step asks whether the list is empty, and never reads all elements`() throws {
+    let store = MemoryStore()
+    let host = ServiceHost(store: store)
+    let ledger = Ledger<Notes>("notes", in: host)
+    try host.start()
+    var told: [(isNew: Bool, isGone: Bool)] = []
+    let observation = ledger.changes(of: "notes/all").observeNext {
+      told.append(($0.isNew, $0.isGone))
+    }
+    for i in 0..<10 { try host.run { ledger.record(.added("note \(i)")) } }
+    try host.run { ledger.record(.cleared) }
+    store.commit()
+    #expect(told.map(\.isNew) == [true] + Array(repeating: false, count: 10))
+    #expect(told.map(\.isGone) == Array(repeating: false, count: 10) + [true])
+    #expect(ledger.shown.asked.counts.elements == 0)
+    #expect(ledger.shown.asked.counts.emptiness > 0)
+    observation.dispose()
+  }
+}

@@ -1,0 +1,267 @@
+package import Journal
+package import Signals
+
+/// An event store in memory, for tests.
+///
+/// Appended events become durable when ``commit()`` is called, and readings run when ``read()`` is
+/// called.
+package final class MemoryStore: EventStore {
+  package let epoch: String
+  private let clock: () -> Int64
+  private var kept = Kept()
+  private var appender = Appender(last: 0, time: 0)
+  private var pending: [Record] = []
+  private var readings: [(_ fault: JournalError?) -> Void] = []
+  private let committedSubject = PassthroughSubject<[Record], JournalError>()
+  private let rejectedSubject = PassthroughSubject<JournalError, Never>()
+  private let savedSubject = PassthroughSubject<SnapshotReport, Never>()
+  private let removedSubject = PassthroughSubject<Result<RemovalReport, JournalError>, Never>()
+  private var removals: [Removal] = []
+
+  /// Called for each requested removal.
+  package var onRemove: (Removal) -> Void = { _ in }
+  package private(set) var refusal: JournalError?
+  private var notes: [JournalNote: String] = [:]
+
+  /// - Parameter clock: The clock, in microseconds since 1970.
+  package init(epoch: String = "memory", clock: @escaping () -> Int64 = { 0 }) {
+    self.epoch = epoch
+    self.clock = clock
+  }
+
+  package var first: UInt64 { kept.first }
+  package var last: UInt64 { appender.last }
+  package var durable: UInt64 { appender.durable }
+  package var lastTime: Int64 { appender.time }
+  package var now: Int64 { max(appender.time, clock()) }
+  package var committed: Signal<[Record], JournalError> { committedSubject.toSignal() }
+  package var rejected: Signal<JournalError, Never> { rejectedSubject.toSignal() }
+
+  package func append(_ draft: Draft, at time: Int64) -> Record {
+    precondition(refusal == nil, "appended to a journal that takes nothing")
+    let record = appender.append(draft, at: time)
+    pending.append(record)
+    return record
+  }
+
+  package func grow(_ stream: String, by growth: Int, for user: UInt32) {
+    appender.grow(stream, by: growth, for: user)
+  }
+  package var usage: StateUsage { appender.heads.usage }
+
+  package func seal(meta: String?) {
+    if let meta, let last = pending.last { pending[pending.count - 1] = last.with(meta: meta) }
+    appender.seal()
+  }
+
+  /// The number of times that the disk was required or awaited.
+  package private(set) var diskRequests = 0
+
+  package func requireDisk() { diskRequests += 1 }
+
+  package func reachDisk() -> Signal<Void, JournalError> {
+    Signal { [self] observer in
+      diskRequests += 1
+      observer.receive(())
+      observer.complete()
+      return NonDisposable.instance
+    }
+  }
+
+  package func takeBack() {
+    pending.removeLast(Int(appender.last - appender.sealed))
+    appender.takeBack()
+  }
+
+  package func replay(after seq: UInt64, _ body: ([Record]) -> Void) {
+    body(kept.records(after: seq, limit: .max))
+  }
+
+  package func start(with heads: StreamHeads) { appender.start(with: heads) }
+  package var heads: StreamHeads { appender.heads }
+
+  package func snapshot(of service: String) -> Snapshot? { snapshot(of: service, upTo: .max) }
+
+  package func snapshot(of service: String, upTo seq: UInt64) -> Snapshot? {
+    kept.snapshot(of: service, upTo: min(seq, durable))
+  }
+
+  package func head(of stream: String) -> Head { appender.heads[stream] }
+
+  package func readNow<Result>(
+    _ job: (any JournalReader) throws(JournalError) -> Result
+  ) throws(JournalError) -> Result {
+    try job(kept)
+  }
+
+  package func reading<Result: Sendable>(
+    _ pace: ReadingPace,
+    _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
+  ) -> Signal<Result, JournalError> {
+    Signal { [self] observer in
+      readings.append { [unowned self] fault in
+        guard !observer.isDisposed else { return }
+        do throws(JournalError) {
+          if let fault { throw fault }
+          observer.receive(try job(kept))
+          observer.complete()
+        } catch {
+          observer.fail(error)
+        }
+      }
+      return NonDisposable.instance
+    }
+  }
+
+  /// The failure of each save from now on; `nil` for none.
+  package var saveFailure: String?
+
+  package func save(_ snapshot: Snapshot) {
+    if let saveFailure {
+      savedSubject.send(
+        SnapshotReport(service: snapshot.service, seq: snapshot.seq, failure: saveFailure))
+      return
+    }
+    kept.snapshots.removeAll { $0.service == snapshot.service && $0.seq == snapshot.seq }
+    kept.snapshots.append(snapshot)
+    savedSubject.send(SnapshotReport(service: snapshot.service, seq: snapshot.seq))
+  }
+
+  package var saved: Signal<SnapshotReport, Never> { savedSubject.toSignal() }
+  package var removed: Signal<Result<RemovalReport, JournalError>, Never> {
+    removedSubject.toSignal()
+  }
+
+  package func remove(_ removal: Removal) {
+    onRemove(removal)
+    removals.append(removal)
+  }
+
+  package func lastRemoval(of service: String) -> UInt64 {
+    kept.lastRemoval(of: service, upTo: .max)
+  }
+
+  package func note(_ note: JournalNote) -> String? { notes[note] }
+  package func keep(_ text: String, as note: JournalNote) { notes[note] = text }
+
+  // MARK: Control by tests
+
+  /// Makes up to `count` pending records durable in one write.
+  package func commit(_ count: Int = .max) {
+    let records = Array(pending.prefix(count))
+    pending.removeFirst(records.count)
+    guard let last = records.last else { return }
+    kept.records += records
+    appender.commit(upTo: last.seq)
+    committedSubject.send(records)
+  }
+
+  /// Drops all pending events, as a full disk would.
+  package func reject(_ error: JournalError) {
+    pending = []
+    appender.reject()
+    rejectedSubject.send(error)
+  }
+
+  /// Fails for good, as a disk does whose writes cannot be trusted.
+  package func fail(_ error: JournalError) {
+    refusal = error
+    pending = []
+    appender.reject()
+    committedSubject.on(.failed(error))
+  }
+
+  /// Executes the requested removals, or fails them.
+  ///
+  /// - Parameter time: The duration of each, in nanoseconds.
+  package func remove(
+    failing error: JournalError? = nil, in time: (Removal) -> UInt64 = { _ in 0 }
+  ) {
+    let removals = removals
+    self.removals = []
+    for removal in removals {
+      if error == nil { kept.remove(removal) }
+      removedSubject.send(
+        error.map { .failure($0) }
+          ?? .success(RemovalReport(first: first, nanoseconds: time(removal))))
+    }
+  }
+
+  /// Drops the snapshots of a service.
+  package func dropSnapshots(of service: String) {
+    kept.snapshots.removeAll { $0.service == service }
+  }
+
+  /// Runs the requested readings.
+  package func read() {
+    let readings = readings
+    self.readings = []
+    for reading in readings { reading(nil) }
+  }
+
+  /// Fails the requested readings.
+  package func failReadings(_ error: JournalError) {
+    let readings = readings
+    self.readings = []
+    for reading in readings { reading(error) }
+  }
+
+  /// All durable events in order.
+  package var records: [Record] {
+    var all: [Record] = []
+    replay(after: 0) { all += $0 }
+    return all
+  }
+}
+
+/// The durable content of a ``MemoryStore``.
+private struct Kept: JournalReader, Sendable {
+  var records: [Record] = []
+  var snapshots: [Snapshot] = []
+  var removals: [Removal] = []
+
+  /// Returns the number of records at or before a position.
+  private func count(upTo seq: UInt64) -> Int {
+    var (low, high) = (0, records.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if records[middle].seq <= seq { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  func records(after seq: UInt64, limit: Int) -> [Record] {
+    Array(records[count(upTo: seq)...].prefix(limit))
+  }
+
+  func records(ofStream stream: String, from seq: UInt64, limit: Int) -> [Record] {
+    let stream = records[..<count(upTo: seq)].reversed().lazy.filter { $0.stream == stream }
+    return Array(stream.prefix(limit))
+  }
+
+  var first: UInt64 { records.first?.seq ?? 1 }
+
+  mutating func remove(_ removal: Removal) {
+    records.removeAll { record in removal.runs.contains { $0.contains(record.seq) } }
+    removals.append(removal)
+  }
+
+  func lastRemoval(of service: String, upTo seq: UInt64) -> UInt64 {
+    var last: UInt64 = 0
+    for removal in removals {
+      guard let end = removal.services[service] else { continue }
+      if end <= seq { last = max(last, end) } else if removal.first <= seq { last = max(last, seq) }
+    }
+    return last
+  }
+
+  func snapshot(of service: String, upTo seq: UInt64) -> Snapshot? {
+    snapshots.filter { $0.service == service && $0.seq <= seq }.max { $0.seq < $1.seq }
+  }
+
+  func position(at time: Int64) -> UInt64 {
+    records.last { $0.time <= time }?.seq ?? 0
+  }
+
+  func bounds() -> (first: UInt64, last: UInt64) { (first, records.last?.seq ?? 0) }
+}

@@ -1,0 +1,19 @@
+package import EventSourcing
+internal import Testing
+
+extension ServiceHost {
+  /// Runs a method as a command, and rethrows the error of its service.
+  @discardableResult
+  package func run<Value>(_ body: () throws -> Value) throws -> Value {
+    var value: Value?
+    do throws(Refusal) {
+      _ = try perform(Command(method: "test.run", caller: Caller(uid: 1, pid: 2))) {
+        value = try body()
+        return nil
+      }
+    } catch .service(let error) {
+      throw error
+    }
+    return try #require(value)
+  }
+}
