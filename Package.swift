@@ -53,12 +53,19 @@ let package = Package(
     // The view: one client, as the application sees it; and the sockets that clients come from.
     .target(name: "Connections", dependencies: ["EventLoop", "JSON", "Signals", "Wire"]),
 
-    // Application logic: a folder for each feature.
+    // What all clients can use: the catalogue, subscriptions, bindings, views.
+    .target(
+      name: "API",
+      dependencies: [
+        "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
+      ]),
+
+    // A folder for each feature: state, service, binder, views.
     .target(
       name: "Features",
       dependencies: [
-        "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
-      ], path: "Sources", sources: ["API", "Features"]),
+        "API", "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
+      ]),
 
     // What features ask of the machine and of the web.
     .target(
@@ -108,7 +115,7 @@ let package = Package(
     .testTarget(
       name: "APITests",
       dependencies: [
-        "Configuration", "Connections", "EventSourcing", "Facts", "Features", "JSON", "Journal",
+        "API",        "Configuration", "Connections", "EventSourcing", "Facts", "Features", "JSON", "Journal",
         "Signals", "TestSupport", "Wire",
       ]),
     .testTarget(
@@ -146,7 +153,7 @@ let package = Package(
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
 let safe: Set = [
   "Facts", "JSON", "Signals", "Wire", "Configuration", "Journal", "EventSourcing", "Connections",
-  "Features",
+  "API", "Features",
 ]
 
 for target in package.targets where !["CChecksum", "CCurl", "CPosix"].contains(target.name) {

@@ -189,7 +189,9 @@ package protocol ServiceEvent: Sendable {
   /// Stored events keep their form. They are converted whenever they are read.
   static var upcasters: [String: [Upcaster]] { get }
 
-  /// The known kinds; an unreadable event of a known kind counts as damaged, not as unknown.
+  /// All kinds of events, as `describe` lists them.
+  ///
+  /// An unreadable event of one of them counts as damaged, not as unknown.
   static var kinds: Set<String> { get }
 
   /// Decodes an event; returns `nil` if this version does not know it.
@@ -199,9 +201,6 @@ package protocol ServiceEvent: Sendable {
 extension ServiceEvent {
   /// By default no kind has changed.
   package static var upcasters: [String: [Upcaster]] { [:] }
-
-  /// By default no kind is listed.
-  package static var kinds: Set<String> { [] }
 }
 
 /// The policy of a service for its unknown events.

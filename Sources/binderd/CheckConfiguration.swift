@@ -1,3 +1,4 @@
+import API
 import Configuration
 import EventLoop
 internal import Facts

@@ -1,3 +1,4 @@
+import API
 import Adapters
 import Configuration
 import Connections
@@ -19,8 +20,9 @@ final class Daemon {
   /// Reloads the configuration.
   let reload: Reload
 
-  private let interfaces: Interfaces
+  private let rights: RightsTable
   private let bindings: BindingsService
+  private let liveBindings: LiveBindings
   let journal: JournalService
   let feeds: FeedsService
   let web: CurlClient
@@ -67,7 +69,8 @@ final class Daemon {
     let people = PeopleService(in: host)
     let threads = ThreadsService(in: host)
     let bindings = BindingsService(in: host)
-    let readers = ReadersService(in: host)
+    let liveBindings = LiveBindings(on: scheduler)
+    let readers = LiveReaders(ReadersService(in: host))
     let journal = JournalService(
       of: store, at: settings.journalPath, in: host, on: scheduler, log)
     journal.retention = configuration.retention.map(RetentionRule.init)
@@ -78,6 +81,7 @@ final class Daemon {
     let chat = ChatService(in: host)
     let sessions = Sessions(
       in: host, users: users, presence: presence, chat: chat, on: scheduler)
+    let clients = ClientSessions(sessions.session)
     let machine = LinuxProbe()
     let system = SystemService(machine, on: scheduler)
     let web = CurlClient(
@@ -93,9 +97,12 @@ final class Daemon {
       on: scheduler, stats: { stats.now }, connections: { stats.connections })
 
     // Access control, and the effect of a changed configuration.
-    let interfaces = Interfaces(over: host)
+    let catalog = Catalog(over: host)
+    catalog.clock = { Process.milliseconds }
+    catalog.onInternalError = { ref, detail in log.write(.error, "\(ref): \(detail)") }
+    let rights = RightsTable(for: catalog)
     let refusals = RefusalLog(on: scheduler) { log.write(.warning, $0) }
-    let access = Access(configuration.roles, interfaces, refusals)
+    let access = AccessControl(configuration.roles, rights, refusals)
     let reload = Reload(file, settings, log, manager) { configuration, files in
       hub.limits = configuration.limits.fitting(descriptors)
       host.quota = StateQuota(hub.limits)
@@ -104,48 +111,43 @@ final class Daemon {
       webSearch.address = configuration.web.search
       feeds.schedule = FeedSchedule(configuration.feeds)
       access.change(to: configuration.roles, for: hub.connections.values)
-      let loaded = loadBindings(interfaces[.owner], files)
-      let lost = warnings(of: bindings, for: interfaces[.owner], access.role(ofUser:))
+      let loaded = loadBindings(rights[.owner], liveBindings, files)
+      let lost = warnings(of: bindings, for: rights[.owner], access.role(ofUser:))
       return (loaded.hasChanged, loaded.faults + lost)
     }
     let administration = Administration(
       reload: reload.run, decide: access.decision(on:by:), file: { reload.path })
 
-    interfaces.commons.makeSession = sessions.session
-    interfaces.commons.scheduler = scheduler
-    interfaces.commons.clock = { Process.milliseconds }
-    interfaces.commons.onInternalError = { ref, detail in log.write(.error, "\(ref): \(detail)") }
-    interfaces.onMaking = { interface in
-      bindProtocol(interface, stats.server, stats: { stats.now })
-      bindSources(interface)
-      bindViews(interface)
-      bindHistory(interface)
-      bindCells(interface, to: cells)
-      bindLists(interface, to: lists)
-      bindMaps(interface, to: maps)
-      bindPeople(interface, to: people)
-      bindThreads(interface, to: threads)
-      bindBindings(interface, to: bindings)
-      bindReaders(interface, to: readers)
-      bindUsers(interface, to: users)
-      bindPresence(interface, to: presence)
-      bindChat(interface, to: chat)
-      bindSystem(interface, to: system)
-      bindFeeds(interface, to: feeds)
-      bindSearch(interface, to: search) { view, session, hit, rights in
-        try openSelected(hit, from: view, session, threads, chat, rights)
+    catalog.fill { catalog in
+      bindProtocol(catalog, stats.server, stats: { stats.now })
+      bindSources(catalog, readers)
+      bindViews(catalog)
+      bindHistory(catalog)
+      bindCells(catalog, to: cells)
+      bindLists(catalog, to: lists)
+      bindMaps(catalog, to: maps)
+      bindPeople(catalog, to: people)
+      bindThreads(catalog, to: threads, clients)
+      bindBindings(catalog, to: bindings, liveBindings)
+      bindReaders(catalog, to: readers)
+      bindUsers(catalog, to: users, clients)
+      bindPresence(catalog, to: presence)
+      bindChat(catalog, to: chat, clients)
+      bindSystem(catalog, to: system)
+      bindFeeds(catalog, to: feeds)
+      bindSearch(catalog, to: search) { view, context, hit in
+        try openSelected(hit, from: view, context, clients, threads, chat)
       }
-      bindDaemon(interface, to: daemon)
-      interface.offerSource(
+      bindDaemon(catalog, to: daemon)
+      catalog.offerSource(
         "daemon/journal", "What is done to the journal now, and how far.", journal.progress)
-      bindJournal(interface, to: journal)
-      bindAdministration(interface, to: administration)
+      bindJournal(catalog, to: journal)
+      bindAdministration(catalog, to: administration)
     }
 
     (self.loop, self.store, self.host, self.hub) = (loop, store, host, hub)
-    (self.interfaces, self.bindings, self.journal, self.reload) = (
-      interfaces, bindings, journal, reload
-    )
+    (self.rights, self.bindings, self.liveBindings) = (rights, bindings, liveBindings)
+    (self.journal, self.reload) = (journal, reload)
     (self.secrets, self.machine) = (secrets, machine)
     (self.feeds, self.web, self.feedReader) = (feeds, web, feedReader)
     (self.index, self.sessions) = (index, sessions)
@@ -175,11 +177,13 @@ final class Daemon {
   }
 
   deinit {
-    // The interfaces retain the reload action, which retains them.
-    interfaces.end()
+    // The methods retain the reload action, which retains the catalog.
+    rights.keep(only: [])
+    rights.catalog.end()
+    liveBindings.end()
   }
 
-  /// Replays the journal into the services and connects the clients' interface.
+  /// Replays the journal into the services and connects the clients to the services.
   ///
   /// - Parameter files: The bindings of files; `nil` leaves what the journal knows of them as it is.
   /// - Throws: ``JournalFault`` when an event cannot be read and the journal may be written.
@@ -187,16 +191,17 @@ final class Daemon {
     _ settings: Settings, _ files: BindFiles?, _ log: Log, _ manager: ServiceManager
   ) throws {
     try replay(settings, log, manager)
-    let interface = interfaces[.owner]
-    bindHub(hub, to: interface, bag: bag)
+    bindHub(hub, to: rights.catalog, bag: bag)
     if settings.durability != nil {
       journal.start()
       feeds.start()
     }
     journalWatch.checkQuota()
-    restoreBindings(interface, bindings) { log.write(.warning, $0) }
+    restoreBindings(rights[.owner], bindings, liveBindings) { log.write(.warning, $0) }
     if let files {
-      for fault in loadBindings(interface, files).faults { log.write(.warning, "\(fault)") }
+      for fault in loadBindings(rights[.owner], liveBindings, files).faults {
+        log.write(.warning, "\(fault)")
+      }
     }
     // Requests that waited for the disk run at the end of a turn; submit their writes at once.
     loop.onTurnEnd { [unowned store] in store.submit() }

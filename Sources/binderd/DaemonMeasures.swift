@@ -1,3 +1,4 @@
+import API
 import Adapters
 import Connections
 import EventLoop

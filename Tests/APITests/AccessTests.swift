@@ -1,3 +1,4 @@
+import API
 import Configuration
 import Connections
 import EventSourcing
@@ -19,16 +20,17 @@ struct AccessTests {
   }
 
   init() throws {
-    bench = try Bench(services: { host in
+    bench = try Bench(services: { parts in
+      let host = parts.host
       let (lists, bindings) = (ListsService(in: host), BindingsService(in: host))
       let todos = TodoService(in: host)
-      return { interface in
-        bindLists(interface, to: lists)
-        bindBindings(interface, to: bindings)
-        bindTodos(interface, to: todos)
+      return { catalog in
+        bindLists(catalog, to: lists)
+        bindBindings(catalog, to: bindings, parts.live)
+        bindTodos(catalog, to: todos)
       }
     })
-    bench.interfaces.commons.onRefusal = { [refused] caller, role, what in
+    bench.catalog.onRefusal = { [refused] caller, role, what in
       refused.lines.append("\(caller.uid) \(role.name) \(what)")
     }
     let owner = bench.connect()
@@ -428,8 +430,8 @@ struct AccessTests {
     _ = client.settle()
     let new = try Self.role(#""methods":["**"],"read":["cells/lamp"],"write":["cells/lamp"]"#)
     bindConnection(
-      client.connection, to: bench.interfaces[new], before: bench.interfaces[old])
-    bench.interfaces.keep(only: [new, .owner])
+      client.connection, to: bench.rights[new], before: bench.rights[old])
+    bench.rights.keep(only: [new, .owner])
     let told = client.settle()
     func failed(_ handle: String, _ name: String) -> Bool {
       told.contains { $0.contains(#""method":"fail""#) && $0.contains(handle) && $0.contains(name) }
@@ -455,8 +457,8 @@ struct AccessTests {
     _ = client.call(#"{"id":1,"method":"subscribe","params":{"source":"cells/*","sub":"p"}}"#)
     let same = try Self.role("\n\n" + Self.members)
     bindConnection(
-      client.connection, to: bench.interfaces[same],
-      before: bench.interfaces[try Self.role(Self.members)])
+      client.connection, to: bench.rights[same],
+      before: bench.rights[try Self.role(Self.members)])
     #expect(client.settle().isEmpty)
     #expect(client.connection.subscriptions.count == 1)
   }

@@ -104,12 +104,13 @@ struct AsyncCallTests {
   @Test
   func `a method that runs over its time limit is rolled back`() throws {
     var now: UInt64 = 0
-    let bench = try Bench { interface, host in
-      interface.commons.clock = { now }
+    let bench = try Bench { catalog, parts in
+      let host = parts.host
+      catalog.clock = { now }
       let lists = ListsService(in: host)
-      interface.offer("slow", "Takes its time.")
-      interface.command("slow.append", "Appends late.", Slow.self, writes: []) {
-        (slow: Slow) throws(CollectionError) in
+      catalog.offer("slow", "Takes its time.")
+      catalog.command("slow.append", "Appends late.", Slow.self, writes: []) {
+        _, slow throws(CollectionError) in
         let index = try lists.append(JSONText(slow.ms), to: "l")
         now += UInt64(slow.ms)
         return index

@@ -13,8 +13,9 @@ struct AtomicTests {
   let client: TestClient
 
   init() throws {
-    bench = try Bench { interface, host in
-      bindLists(interface, to: ListsService(in: host))
+    bench = try Bench { catalog, parts in
+      let host = parts.host
+      bindLists(catalog, to: ListsService(in: host))
     }
     client = bench.connect()
   }
@@ -106,8 +107,9 @@ struct AtomicTests {
     #expect(bench.host.last == 2)
 
     // Also after a restart: the answers are in the journal.
-    let restarted = try Bench(bench.store) { interface, host in
-      bindLists(interface, to: ListsService(in: host))
+    let restarted = try Bench(bench.store) { catalog, parts in
+      let host = parts.host
+      bindLists(catalog, to: ListsService(in: host))
     }
     let replayed = restarted.connect().result(atomic(calls[0], calls[1], meta: meta))
     #expect(replayed == again)
@@ -192,8 +194,8 @@ struct AtomicTests {
   @Test
   func `calls that take too long together are rolled back`() throws {
     var now: UInt64 = 0
-    let bench = try Bench { interface, _ in
-      interface.commons.clock = {
+    let bench = try Bench { catalog, _ in
+      catalog.clock = {
         now += 1000
         return now
       }

@@ -1,3 +1,4 @@
+import API
 import Configuration
 import EventSourcing
 import Features
@@ -73,8 +74,9 @@ struct BindFileTests {
 
   /// Creates a daemon with bindings.
   private static func bench(_ store: MemoryStore? = nil) throws -> Bench {
-    try Bench(store) { interface, host in
-      bindBindings(interface, to: BindingsService(in: host))
+    try Bench(store) { catalog, parts in
+      let host = parts.host
+      bindBindings(catalog, to: BindingsService(in: host), parts.live)
     }
   }
 
@@ -93,7 +95,8 @@ struct BindFileTests {
     let bench = try Self.bench()
     Self.set(bench, "a", 1)
     let first = loadBindings(
-      bench.interface, Self.files("cells/a ~> cells/b\nn: cells/a ~> cells/c\n"))
+      bench.rights[.owner], bench.liveBindings,
+      Self.files("cells/a ~> cells/b\nn: cells/a ~> cells/c\n"))
     #expect(first.hasChanged)
     #expect(first.faults.isEmpty)
     #expect(Self.value(bench, "b") == "1")
@@ -105,7 +108,8 @@ struct BindFileTests {
 
     // A comment moves a line; its binding continues, and `n` is now another one.
     let second = loadBindings(
-      bench.interface, Self.files("# new\ncells/a ~> cells/b\nn: cells/a ~> cells/d\n"))
+      bench.rights[.owner], bench.liveBindings,
+      Self.files("# new\ncells/a ~> cells/b\nn: cells/a ~> cells/d\n"))
     #expect(second.hasChanged)
     #expect(Self.value(bench, "d") == "1")
     Self.set(bench, "a", 2)
@@ -114,10 +118,11 @@ struct BindFileTests {
     #expect(Self.value(bench, "d") == "2")
     #expect(
       !loadBindings(
-        bench.interface, Self.files("cells/a ~> cells/b\nn: cells/a ~> cells/d\n")
+        bench.rights[.owner], bench.liveBindings,
+        Self.files("cells/a ~> cells/b\nn: cells/a ~> cells/d\n")
       ).hasChanged)
 
-    #expect(loadBindings(bench.interface, BindFiles()).hasChanged)
+    #expect(loadBindings(bench.rights[.owner], bench.liveBindings, BindFiles()).hasChanged)
     Self.set(bench, "a", 3)
     #expect(Self.value(bench, "b") == "2")
   }
@@ -131,13 +136,13 @@ struct BindFileTests {
       Self.set(bench, "default", 20)
       Self.set(bench, "setpoint", 1)
       Self.set(bench, "c", 1)
-      _ = loadBindings(bench.interface, files)
+      _ = loadBindings(bench.rights[.owner], bench.liveBindings, files)
       #expect(Self.value(bench, "setpoint") == "20")
       Self.set(bench, "setpoint", 23)
     }
     do {
       let bench = try Self.bench(store)
-      #expect(loadBindings(bench.interface, files).faults.isEmpty)
+      #expect(loadBindings(bench.rights[.owner], bench.liveBindings, files).faults.isEmpty)
       #expect(Self.value(bench, "setpoint") == "23")
       // The binding is active all the same.
       Self.set(bench, "default", 21)
@@ -145,12 +150,13 @@ struct BindFileTests {
       Self.set(bench, "setpoint", 24)
       // The daemon ended before the binding passed the value on: only the source is durable.
       _ = bench.connect().call(#"{"id":1,"method":"ping"}"#)
-      _ = loadBindings(bench.interface, Self.files("k: cells/c <> cells/d\n"))
+      _ = loadBindings(
+        bench.rights[.owner], bench.liveBindings, Self.files("k: cells/c <> cells/d\n"))
       Self.set(bench, "d", 8)
     }
     do {
       let bench = try Self.bench(store)
-      _ = loadBindings(bench.interface, files)
+      _ = loadBindings(bench.rights[.owner], bench.liveBindings, files)
       #expect(Self.value(bench, "setpoint") == "21", "it was taken out: it is new")
       #expect(Self.value(bench, "c") == "8")
     }
@@ -164,7 +170,7 @@ struct BindFileTests {
       #"{"id":1,"method":"bind","params":{"expr":"cells/k ~> cells/l","binding":"k","scope":"daemon"}}"#
     )
     let report = loadBindings(
-      bench.interface,
+      bench.rights[.owner], bench.liveBindings,
       Self.files(
         """
         cels/a ~> cells/b
@@ -187,19 +193,21 @@ struct BindFileTests {
   @Test
   func `a binding of a file ends when its name is taken`() throws {
     let bench = try Self.bench()
-    _ = loadBindings(bench.interface, Self.files("cells/a ~> cells/b"))
+    _ = loadBindings(bench.rights[.owner], bench.liveBindings, Self.files("cells/a ~> cells/b"))
     _ = bench.connect().call(
       #"{"id":1,"method":"bind","params":{"expr":"cells/k ~> cells/l","binding":"0.bind:2","scope":"daemon"}}"#
     )
     let moved = Self.files("\ncells/a ~> cells/b")
-    let report = loadBindings(bench.interface, moved)
+    let report = loadBindings(bench.rights[.owner], bench.liveBindings, moved)
     #expect(
       report.faults.map(\.description)
         == ["/d/0.bind:2:1: there is a binding '0.bind:2' in the journal already"])
     #expect(report.hasChanged)
     Self.set(bench, "a", 1)
     #expect(Self.value(bench, "b") == nil)
-    #expect(!loadBindings(bench.interface, moved).hasChanged, "it has ended before")
+    #expect(
+      !loadBindings(bench.rights[.owner], bench.liveBindings, moved).hasChanged,
+      "it has ended before")
   }
 
   @Test
@@ -209,7 +217,8 @@ struct BindFileTests {
     _ = client.call(
       #"{"id":1,"method":"bind","params":{"expr":"cells/k ~> cells/l","binding":"k","scope":"daemon"}}"#
     )
-    _ = loadBindings(bench.interface, Self.files("\nn: cells/a ~> cells/b | uppercase"))
+    _ = loadBindings(
+      bench.rights[.owner], bench.liveBindings, Self.files("\nn: cells/a ~> cells/b | uppercase"))
     Self.set(bench, "a", 1)
     #expect(
       client.call(#"{"id":2,"method":"bindings.list"}"#)

@@ -1,3 +1,4 @@
+import API
 import EventSourcing
 import Features
 import JSON
@@ -15,9 +16,10 @@ struct BindingFailureTests {
   private static let full = JournalError.readOnly(reason: "ENOSPC", outcome: .none)
 
   init() throws {
-    bench = try Bench(store, time: time) { interface, host in
-      bindBindings(interface, to: BindingsService(in: host))
-      bindLists(interface, to: ListsService(in: host))
+    bench = try Bench(store, time: time) { catalog, parts in
+      let host = parts.host
+      bindBindings(catalog, to: BindingsService(in: host), parts.live)
+      bindLists(catalog, to: ListsService(in: host))
     }
   }
 

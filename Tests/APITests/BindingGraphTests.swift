@@ -1,3 +1,4 @@
+import API
 import Features
 import JSON
 import TestSupport
@@ -11,9 +12,10 @@ struct BindingGraphTests {
   private let client: TestClient
 
   init() throws {
-    bench = try Bench(services: { host in
+    bench = try Bench(services: { parts in
+      let host = parts.host
       let bindings = BindingsService(in: host)
-      return { bindBindings($0, to: bindings) }
+      return { bindBindings($0, to: bindings, parts.live) }
     })
     client = bench.connect()
   }

@@ -1,3 +1,4 @@
+import API
 import EventSourcing
 import Features
 import JSON
@@ -13,9 +14,10 @@ struct BindingRestoreTests {
   /// Starts a daemon on the journal with its stored bindings.
   private func start() throws -> (bench: Bench, bindings: BindingsService) {
     var made: BindingsService?
-    let bench = try Bench(store) { interface, host in
+    let bench = try Bench(store) { catalog, parts in
+      let host = parts.host
       let bindings = BindingsService(in: host)
-      bindBindings(interface, to: bindings)
+      bindBindings(catalog, to: bindings, parts.live)
       made = bindings
     }
     return (bench, try #require(made))
@@ -45,7 +47,7 @@ struct BindingRestoreTests {
       }
     }
     let (bench, bindings) = try start()
-    restoreBindings(bench.interface, bindings) { Issue.record("\($0)") }
+    restoreBindings(bench.rights[.owner], bindings, bench.liveBindings) { Issue.record("\($0)") }
     store.commit()
     func value(_ cell: String) -> String? { bench.cells.ledger.value(of: "cells/\(cell)")?.text }
     #expect(value("b") == "null", "the source has gone")
@@ -118,7 +120,7 @@ struct BindingRestoreTests {
     var last: UInt64 = 0
     for _ in 0..<2 {
       let (bench, bindings) = try start()
-      restoreBindings(bench.interface, bindings) { Issue.record("\($0)") }
+      restoreBindings(bench.rights[.owner], bindings, bench.liveBindings) { Issue.record("\($0)") }
       store.commit()
       store.commit()
       func value(_ cell: String) -> String? { bench.cells.ledger.value(of: "cells/\(cell)")?.text }
@@ -134,10 +136,11 @@ struct BindingRestoreTests {
 
   private func people() throws -> (Bench, BindingsService, PeopleService) {
     var made: (BindingsService, PeopleService)?
-    let bench = try Bench(store) { interface, host in
+    let bench = try Bench(store) { catalog, parts in
+      let host = parts.host
       let (bindings, people) = (BindingsService(in: host), PeopleService(in: host))
-      bindBindings(interface, to: bindings)
-      bindPeople(interface, to: people)
+      bindBindings(catalog, to: bindings, parts.live)
+      bindPeople(catalog, to: people)
       made = (bindings, people)
     }
     let (bindings, people) = try #require(made)
@@ -156,7 +159,7 @@ struct BindingRestoreTests {
     }
     let last = store.last
     let (bench, bindings, _) = try people()
-    restoreBindings(bench.interface, bindings) { Issue.record("\($0)") }
+    restoreBindings(bench.rights[.owner], bindings, bench.liveBindings) { Issue.record("\($0)") }
     store.commit()
     #expect(bench.cells.ledger.value(of: "cells/kim")?.text == #""Robin""#)
     #expect(store.last == last)
@@ -174,7 +177,7 @@ struct BindingRestoreTests {
       try run(bench) { _ = try people.color(1, PeopleService.color("#ff0000")) }
     }
     let (bench, bindings, _) = try people()
-    restoreBindings(bench.interface, bindings) { Issue.record("\($0)") }
+    restoreBindings(bench.rights[.owner], bindings, bench.liveBindings) { Issue.record("\($0)") }
     store.commit()
     #expect(bench.cells.ledger.value(of: "cells/kim")?.text == #""Robin""#)
     let client = bench.connect()
@@ -192,7 +195,7 @@ struct BindingRestoreTests {
       store.commit()
     }
     let (bench, bindings) = try start()
-    restoreBindings(bench.interface, bindings) { Issue.record("\($0)") }
+    restoreBindings(bench.rights[.owner], bindings, bench.liveBindings) { Issue.record("\($0)") }
     let before = bench.host.stateBytes(of: 1)
     _ = bench.connect(uid: 7).call(#"{"id":1,"method":"cells.set","params":["a",1]}"#)
     #expect(bench.cells.ledger.value(of: "cells/b")?.text == "1")
@@ -214,7 +217,7 @@ struct BindingRestoreTests {
       }
     }
     let (bench, bindings) = try start()
-    restoreBindings(bench.interface, bindings) { Issue.record("\($0)") }
+    restoreBindings(bench.rights[.owner], bindings, bench.liveBindings) { Issue.record("\($0)") }
     for _ in 0..<3 { store.commit() }
     #expect(bench.cells.ledger.value(of: "cells/c")?.text == "1")
   }
@@ -231,7 +234,7 @@ struct BindingRestoreTests {
     }
     let (bench, bindings) = try start()
     var faults: [String] = []
-    restoreBindings(bench.interface, bindings) { faults.append($0) }
+    restoreBindings(bench.rights[.owner], bindings, bench.liveBindings) { faults.append($0) }
     #expect(faults.count == 1)
     #expect(faults.first?.contains("at most 1024 bytes") == true)
     #expect(faults.first.map { $0.utf8.count < 300 } == true)

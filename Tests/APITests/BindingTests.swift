@@ -1,3 +1,4 @@
+import API
 import Configuration
 import EventSourcing
 import Features
@@ -14,11 +15,12 @@ struct BindingTests {
   private let client: TestClient
 
   init() throws {
-    bench = try Bench(services: { host in
+    bench = try Bench(services: { parts in
+      let host = parts.host
       let (bindings, people) = (BindingsService(in: host), PeopleService(in: host))
-      return { interface in
-        bindBindings(interface, to: bindings)
-        bindPeople(interface, to: people)
+      return { catalog in
+        bindBindings(catalog, to: bindings, parts.live)
+        bindPeople(catalog, to: people)
       }
     })
     client = bench.connect()
@@ -83,7 +85,7 @@ struct BindingTests {
 
   @Test
   func `a long value is decoded once for all bindings of its source, and released with them`() {
-    let parts = bench.interfaces.commons.parts
+    let parts = bench.catalog.parts
     for i in 0..<20 {
       _ = client.call(bind(#"cells/long ~> cells/n\#(i) | pick("/n")"#, "b\(i)", isKept: false))
     }

@@ -1,3 +1,4 @@
+import API
 import EventSourcing
 import Features
 import JSON
@@ -229,14 +230,14 @@ struct CallTests {
         throw EncodingError.invalidValue(0, .init(codingPath: [], debugDescription: "secret"))
       }
     }
-    let bench = try Bench { interface, _ in
-      interface.offer("odd", "Odd.")
-      interface.command("odd.one", "Fails.", SetCell.self, writes: []) {
-        (_: SetCell) throws(CellsError) in Unsayable()
+    let bench = try Bench { catalog, _ in
+      catalog.offer("odd", "Odd.")
+      catalog.command("odd.one", "Fails.", SetCell.self, writes: []) { _, _ throws(CellsError) in
+        Unsayable()
       }
     }
     var log: [String] = []
-    bench.interface.commons.onInternalError = { log.append("\($0): \($1)") }
+    bench.catalog.onInternalError = { log.append("\($0): \($1)") }
     let client = bench.connect()
     for i in 1...2 {
       let error = client.error(#"{"id":1,"method":"odd.one","params":{"name":"a"}}"#)

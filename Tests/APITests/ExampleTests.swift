@@ -58,14 +58,15 @@ struct ExampleTests {
 
   @Test
   func `sources exist whether they are offered before or after their service`() throws {
-    let bench = try Bench { interface, host in
+    let bench = try Bench { catalog, parts in
+      let host = parts.host
       let todos = TodoService(in: host)
-      interface.command("todo.add", "Adds.", AddTodo.self, writes: ["todo.added"]) {
-        (todo: AddTodo) throws(TodoError) in try todos.add(title: todo.title)
+      catalog.command("todo.add", "Adds.", AddTodo.self, writes: ["todo.added"]) {
+        _, todo throws(TodoError) in try todos.add(title: todo.title)
       }
-      interface.offerSources(
+      catalog.offerSources(
         of: todos.ledger, [.init("todo/*", "The title.", .string)], exists: { _ in true })
-      interface.offer("todo", "Things to do.")
+      catalog.offer("Things to do.", todos.ledger)
     }
     let client = bench.connect()
     _ = client.call(#"{"id":1,"method":"todo.add","params":["milk"]}"#)

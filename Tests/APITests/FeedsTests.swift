@@ -25,7 +25,8 @@ struct FeedsTests {
     var end: () -> Void = {}
     let bench = try Bench(
       time: time,
-      services: { host in
+      services: { parts in
+        let host = parts.host
         let feeds = FeedsService(in: host, web: web, reader: FakeReader(), on: time)
         end = { [unowned host] in #expect(throws: Never.self) { try feeds.end(in: host) } }
         return { bindFeeds($0, to: feeds) }

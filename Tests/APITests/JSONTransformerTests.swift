@@ -1,3 +1,4 @@
+import API
 import Features
 import JSON
 import Signals

@@ -17,9 +17,9 @@ struct LoadingTests {
   @Test
   func `a client sees loading, loaded, reloading and failed, and the source continues`() throws {
     let friends = PassthroughSubject<LoadingState<[String], Failure>, Never>()
-    let bench = try Bench { interface, _ in
-      interface.offer("user", "Somebody.")
-      interface.offerLoadingSource("user/friends", "Who they know.", friends.toSignal())
+    let bench = try Bench { catalog, _ in
+      catalog.offer("user", "Somebody.")
+      catalog.offerLoadingSource("user/friends", "Who they know.", friends.toSignal())
     }
     let client = bench.connect()
     #expect(!friends.hasObservers)

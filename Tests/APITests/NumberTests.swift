@@ -35,27 +35,31 @@ struct NumberTests {
   init() throws {
     let time = ManualTime()
     var end: () -> Void = {}
+    var logins: (users: UsersService, chat: ChatService)?
     bench = try Bench(
       time: time,
-      services: { host in
+      sessions: { host in
+        let users = UsersService(in: host, secrets: NoSecrets())
+        let (chat, presence) = (ChatService(in: host), PresenceService())
+        logins = (users, chat)
+        return Sessions(in: host, users: users, presence: presence, chat: chat, on: time).session
+      },
+      services: { parts in
+        let host = parts.host
         let (lists, maps) = (ListsService(in: host), MapsService(in: host))
         let (people, threads) = (PeopleService(in: host), ThreadsService(in: host))
         let feeds = FeedsService(in: host, web: FakeWeb(), reader: NoReader(), on: time)
         end = { [unowned host] in #expect(throws: Never.self) { try feeds.end(in: host) } }
-        let users = UsersService(in: host, secrets: NoSecrets())
-        let (chat, presence) = (ChatService(in: host), PresenceService())
-        let sessions = Sessions(
-          in: host, users: users, presence: presence, chat: chat, on: time)
-        return { interface in
-          interface.commons.makeSession = sessions.session
-          bindLists(interface, to: lists)
-          bindMaps(interface, to: maps)
-          bindPeople(interface, to: people)
-          bindThreads(interface, to: threads)
-          bindFeeds(interface, to: feeds)
-          bindUsers(interface, to: users)
-          bindChat(interface, to: chat)
-          bindSearch(interface, to: SearchService([], on: time))
+        guard let (users, chat) = logins else { preconditionFailure("no sessions") }
+        return { catalog in
+          bindLists(catalog, to: lists)
+          bindMaps(catalog, to: maps)
+          bindPeople(catalog, to: people)
+          bindThreads(catalog, to: threads, parts.clients)
+          bindFeeds(catalog, to: feeds)
+          bindUsers(catalog, to: users, parts.clients)
+          bindChat(catalog, to: chat, parts.clients)
+          bindSearch(catalog, to: SearchService([], on: time))
         }
       })
     bench.endServices = end

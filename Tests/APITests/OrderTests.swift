@@ -1,3 +1,4 @@
+import API
 import EventSourcing
 import Features
 import Journal
@@ -66,8 +67,9 @@ struct OrderTests {
 
   @Test
   func `the first failure of a new binding is sent after its answer`() throws {
-    let bench = try Bench { interface, host in
-      bindBindings(interface, to: BindingsService(in: host))
+    let bench = try Bench { catalog, parts in
+      let host = parts.host
+      bindBindings(catalog, to: BindingsService(in: host), parts.live)
     }
     let client = bench.connect()
     _ = client.call(#"{"id":1,"method":"cells.set","params":["x",1]}"#)

@@ -1,3 +1,4 @@
+import API
 import Connections
 import EventSourcing
 import Features
@@ -12,8 +13,9 @@ import Wire
 struct PeopleTests {
   /// Returns a bench with two people, Kim and Lee.
   private static func bench() throws -> Bench {
-    let bench = try Bench { interface, host in
-      bindPeople(interface, to: PeopleService(in: host))
+    let bench = try Bench { catalog, parts in
+      let host = parts.host
+      bindPeople(catalog, to: PeopleService(in: host))
     }
     let client = bench.connect()
     _ = client.call(
@@ -70,9 +72,10 @@ struct PeopleTests {
 
   @Test
   func `the name of a person can be bound to another source`() throws {
-    let bench = try Bench { interface, host in
-      bindPeople(interface, to: PeopleService(in: host))
-      bindBindings(interface, to: BindingsService(in: host))
+    let bench = try Bench { catalog, parts in
+      let host = parts.host
+      bindPeople(catalog, to: PeopleService(in: host))
+      bindBindings(catalog, to: BindingsService(in: host), parts.live)
     }
     let client = bench.connect()
     _ = client.call(#"{"id":1,"method":"people.create","params":["Kim"]}"#)

@@ -1,3 +1,4 @@
+import API
 import Configuration
 import Connections
 import EventSourcing
@@ -326,8 +327,8 @@ struct ReadersTests {
     _ = lines(of: reader, subscribe(#","from":"start""#))
     reader.send(ack(2))
     bindConnection(
-      reader.connection, to: bench.interfaces[after], before: bench.interfaces[before])
-    bench.interfaces.keep(only: [after, .owner])
+      reader.connection, to: bench.rights[after], before: bench.rights[before])
+    bench.rights.keep(only: [after, .owner])
     let told = reader.settle()
     #expect(told.contains { $0.contains(#""id":2,"result""#) }, "\(told)")
     #expect(position() == at(2))
@@ -340,8 +341,8 @@ struct ReadersTests {
     let reader = bench.connect(as: before)
     _ = lines(of: reader, subscribe(#","from":"start""#))
     bindConnection(
-      reader.connection, to: bench.interfaces[after], before: bench.interfaces[before])
-    bench.interfaces.keep(only: [after, .owner])
+      reader.connection, to: bench.rights[after], before: bench.rights[before])
+    bench.rights.keep(only: [after, .owner])
     #expect(reader.settle().isEmpty, "it goes on reading")
     let last = bench.host.last
     let error = reader.error(ack(3))
@@ -363,8 +364,8 @@ struct ReadersTests {
     )
     #expect(reader.received().isEmpty)
     bindConnection(
-      reader.connection, to: bench.interfaces[after], before: bench.interfaces[before])
-    bench.interfaces.keep(only: [after, .owner])
+      reader.connection, to: bench.rights[after], before: bench.rights[before])
+    bench.rights.keep(only: [after, .owner])
     let told = reader.settle()
     #expect(told.map { $0.contains("permission_denied") } == [true], "\(told)")
     _ = client.call(#"{"method":"cells.set","params":["a",9]}"#)

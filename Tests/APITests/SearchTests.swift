@@ -76,14 +76,15 @@ struct SearchTests {
     let time = ManualTime()
     let bench = try Bench(
       time: time,
-      services: { host in
+      services: { parts in
+        let host = parts.host
         let threads = ThreadsService(in: host)
         let chat = ChatService(in: host)
         let search = SearchService([backend], on: time)
-        return { interface in
-          bindThreads(interface, to: threads)
-          bindSearch(interface, to: search) { view, session, hit, rights in
-            try openSelected(hit, from: view, session, threads, chat, rights)
+        return { catalog in
+          bindThreads(catalog, to: threads, parts.clients)
+          bindSearch(catalog, to: search) { view, context, hit in
+            try openSelected(hit, from: view, context, parts.clients, threads, chat)
           }
         }
       })

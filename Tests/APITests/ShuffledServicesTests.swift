@@ -64,8 +64,8 @@ struct ShuffledServicesTests {
     }
     for file in files where file.hasSuffix("Binder.swift") {
       let text = Files.text(of: "\(root)/Sources/\(file)")
-      for match in text.matches(of: /package func (bind\w+)\(\s*_ interface: Interface/) {
-        #expect(bench.contains("\(match.1)(interface"), "\(match.1)")
+      for match in text.matches(of: /package func (bind\w+)\(\s*_ catalog: Catalog/) {
+        #expect(bench.contains("\(match.1)(catalog"), "\(match.1)")
         count += 1
       }
     }
@@ -77,21 +77,24 @@ struct ShuffledServicesTests {
     async
   {
     await #expect(processExitsWith: .failure) {
-      _ = try Bench { interface, host in
-        interface.offerSources(of: TodoService(in: host).ledger, [], exists: { _ in true })
+      _ = try Bench { catalog, parts in
+        let host = parts.host
+        catalog.offerSources(of: TodoService(in: host).ledger, [], exists: { _ in true })
       }
     }
     await #expect(processExitsWith: .failure) {
-      _ = try Bench { interface, host in
+      _ = try Bench { catalog, parts in
+        let host = parts.host
         let todos = TodoService(in: host)
-        interface.command("todo.finish", "Finishes.", FinishTodo.self, writes: []) {
-          (todo: FinishTodo) throws(TodoError) in try todos.finish(todo.id)
+        catalog.command("todo.finish", "Finishes.", FinishTodo.self, writes: []) {
+          _, todo throws(TodoError) in try todos.finish(todo.id)
         }
       }
     }
     await #expect(processExitsWith: .failure) {
-      _ = try Bench { interface, host in
-        interface.offerSource(
+      _ = try Bench { catalog, parts in
+        let host = parts.host
+        catalog.offerSource(
           "todo/load", "Load.", SystemService(FixedProbe(), on: ManualTime()).load)
       }
     }

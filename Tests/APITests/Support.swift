@@ -1,3 +1,4 @@
+import API
 import Configuration
 import Connections
 import EventSourcing
@@ -14,11 +15,20 @@ final class Bench {
   let store: MemoryStore
   let host: ServiceHost
   let hub: Hub
-  let interfaces: Interfaces
-  var interface: Interface { interfaces[.owner] }
+  let catalog: Catalog
+  let rights: RightsTable
+  let clients: ClientSessions
+  let liveBindings: LiveBindings
   let cells: CellsService
   let time: ManualTime
   private let bag = DisposeBag()
+
+  /// What services and binders are made with.
+  struct Parts {
+    let host: ServiceHost
+    let clients: ClientSessions
+    let live: LiveBindings
+  }
 
   /// Ends the background activity of the services.
   var endServices: () -> Void = {}
@@ -28,12 +38,14 @@ final class Bench {
 
   /// - Parameters:
   ///   - bind: Creates another service and binds clients with all rights to it.
-  ///   - services: Creates more services, and returns the function that binds clients of a role.
+  ///   - sessions: Creates the function that makes sessions; without it nobody can log in.
+  ///   - services: Creates more services, and returns the function that binds clients to them.
   ///   - lineOrder: Reorders the lines of all binders.
   init(
     _ store: MemoryStore? = nil, time: ManualTime = ManualTime(),
-    bind: (Interface, ServiceHost) -> Void = { _, _ in },
-    services: (ServiceHost) -> (Interface) -> Void = { _ in { _ in } },
+    bind: (Catalog, Parts) -> Void = { _, _ in },
+    sessions: ((ServiceHost) -> (Caller) -> Session)? = nil,
+    services: (Parts) -> (Catalog) -> Void = { _ in { _ in } },
     lineOrder: @escaping ([Assembly.Line]) -> [Assembly.Line] = { $0 }
   ) throws {
     var clock: Int64 = 1_767_323_045_000_000
@@ -48,37 +60,43 @@ final class Bench {
     self.time = time
     hub = Hub(
       limits: Limits(), now: { time.milliseconds }, clock: { time.nanoseconds }, scheduler: time)
-    interfaces = Interfaces(over: host)
+    catalog = Catalog(over: host)
+    rights = RightsTable(for: catalog)
+    liveBindings = LiveBindings(on: time)
+    clients = ClientSessions(
+      sessions?(host) ?? { [unowned host] in Session(caller: $0, host: host) })
+    let parts = Parts(host: host, clients: clients, live: liveBindings)
     hub.lineOrder = lineOrder
-    interfaces.commons.lineOrder = lineOrder
+    catalog.lineOrder = lineOrder
     cells = CellsService(in: host)
     let server = ServerInfo(
       version: "0.0.0", now: { 1_767_323_045_678_901 }, uptime: { 5 },
       userName: { $0 == 500 ? "binder" : nil })
-    let readers = ReadersService(in: host)
+    let readers = LiveReaders(ReadersService(in: host))
     let system = SystemService(FixedProbe(), on: time)
-    let bindAll = services(host)
-    interfaces.commons.scheduler = time
-    interfaces.onMaking = { [cells] interface in
-      bindProtocol(interface, server, stats: { DaemonStats() })
-      bindSources(interface)
-      bindViews(interface)
-      bindHistory(interface)
-      bindCells(interface, to: cells)
-      bindReaders(interface, to: readers)
-      bindSystem(interface, to: system)
-      bindAll(interface)
+    let bindAll = services(parts)
+    catalog.fill { catalog in
+      bindProtocol(catalog, server, stats: { DaemonStats() })
+      bindSources(catalog, readers)
+      bindViews(catalog)
+      bindHistory(catalog)
+      bindCells(catalog, to: cells)
+      bindReaders(catalog, to: readers)
+      bindSystem(catalog, to: system)
+      bindAll(catalog)
+      bind(catalog, parts)
     }
-    interfaces[.owner].fill { bind($0, host) }
     try host.start()
-    bindHub(hub, to: interface, bag: bag)
+    bindHub(hub, to: catalog, bag: bag)
     quiet = QuietNodes()
   }
 
   deinit {
     hub.closeAll(.shutdown)
     hub.flush()
-    interfaces.end()
+    rights.keep(only: [])
+    catalog.end()
+    liveBindings.end()
     // Records after a disconnect are written within a second.
     time.advance(1_000)
     store.commit()
@@ -124,7 +142,7 @@ final class TestClient {
   init(_ bench: Bench, uid: UInt32, as role: Role) {
     self.bench = bench
     connection = bench.hub.connect(PeerIdentity(uid: uid, gid: 100, pid: 42))
-    bindConnection(connection, to: bench.interfaces[role])
+    bindConnection(connection, to: bench.rights[role])
     connection.start(transport)
   }
 

@@ -11,8 +11,9 @@ import Wire
 struct ThreadsTests {
   /// Returns a bench with a thread of some posts.
   private static func bench(posts: Int = 2) throws -> Bench {
-    let bench = try Bench { interface, host in
-      bindThreads(interface, to: ThreadsService(in: host))
+    let bench = try Bench { catalog, parts in
+      let host = parts.host
+      bindThreads(catalog, to: ThreadsService(in: host), parts.clients)
     }
     let client = bench.connect(uid: 7)
     _ = client.call(#"{"id":1,"method":"threads.start","params":["Tea"]}"#)
@@ -32,9 +33,10 @@ struct ThreadsTests {
 
   @Test
   func `a refused start of a thread does not reveal the number of threads`() throws {
-    let bench = try Bench(services: { host in
+    let bench = try Bench(services: { parts in
+      let host = parts.host
       let threads = ThreadsService(in: host)
-      return { bindThreads($0, to: threads) }
+      return { bindThreads($0, to: threads, parts.clients) }
     })
     let all = Rules(allow: [Rule(try #require(Pattern("**")))])
     func start(_ read: Rules) -> WireError? {

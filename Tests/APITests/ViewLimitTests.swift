@@ -17,8 +17,8 @@ struct ViewLimitTests {
   private func bench() throws -> (Bench, TestClient) {
     let bench = try Bench()
     let cells = bench.cells
-    bench.interface.fill { interface in
-      interface.offerView("root", "A root.") { view, _ in
+    bench.catalog.fill { catalog in
+      catalog.offerView("root", "A root.") { view, _ in
         view.intent("open", Wide.self)
           .calls { _ in _ = try cells.add(JSONNumber(1), to: "opened") }
           .opens("wide") { child, wide in

@@ -1,3 +1,4 @@
+import API
 import Configuration
 import Connections
 import Facts
@@ -14,9 +15,10 @@ struct WaitTests {
   let other: TestClient
 
   init() throws {
-    bench = try Bench { interface, host in
-      bindLists(interface, to: ListsService(in: host))
-      bindMaps(interface, to: MapsService(in: host))
+    bench = try Bench { catalog, parts in
+      let host = parts.host
+      bindLists(catalog, to: ListsService(in: host))
+      bindMaps(catalog, to: MapsService(in: host))
     }
     client = bench.connect()
     other = bench.connect()
@@ -162,11 +164,12 @@ struct WaitTests {
 
   @Test
   func `a list is not cached after a wait for it`() throws {
-    let bench = try Bench(services: { host in
+    let bench = try Bench(services: { parts in
+      let host = parts.host
       let lists = ListsService(in: host)
-      return { interface in bindLists(interface, to: lists) }
+      return { catalog in bindLists(catalog, to: lists) }
     })
-    let parts = bench.interfaces.commons.parts
+    let parts = bench.catalog.parts
     let (waiting, other) = (bench.connect(), bench.connect())
     func append(_ value: Int) {
       _ = other.call(#"{"id":1,"method":"lists.append","params":["l",\#(value)]}"#)
@@ -199,11 +202,11 @@ struct WaitTests {
     let rules = Rules(allow: [Pattern("**")].compactMap { $0.map { Rule($0) } })
     let before = Role(name: "a", methods: Rules(), read: rules, write: Rules())
     let after = Role(name: "b", methods: rules, read: rules, write: Rules())
-    bindConnection(client.connection, to: bench.interfaces[before])
+    bindConnection(client.connection, to: bench.rights[before])
     #expect(wait("").isEmpty)
     bindConnection(
-      client.connection, to: bench.interfaces[after], before: bench.interfaces[before])
-    bench.interfaces.keep(only: [after, .owner])
+      client.connection, to: bench.rights[after], before: bench.rights[before])
+    bench.rights.keep(only: [after, .owner])
     set("a", "1")
     #expect(client.received() == answer(#""seq":1,"value":1"#))
   }
@@ -213,7 +216,7 @@ struct WaitTests {
     #expect(wait("").isEmpty)
     let blind = Role(name: "blind", methods: Rules(), read: Rules(), write: Rules())
     bindConnection(
-      client.connection, to: bench.interfaces[blind], before: bench.interfaces[.owner])
+      client.connection, to: bench.rights[blind], before: bench.rights[.owner])
     #expect(client.received().first?.contains(#""name":"permission_denied""#) == true)
     set("a", "1")
     #expect(client.received().isEmpty)

@@ -1,3 +1,4 @@
+import API
 import Configuration
 import EventSourcing
 import Facts
@@ -27,11 +28,21 @@ final class WholeBench {
   ) throws {
     let (time, web) = (ManualTime(), web)
     var made: (people: PeopleService, users: UsersService, chat: ChatService)?
+    var logins: (users: UsersService, presence: PresenceService, chat: ChatService)?
     var checkNames: () throws -> Void = {}
     var end: () -> Void = {}
     bench = try Bench(
       time: time,
-      services: { host in
+      sessions: { host in
+        let users = UsersService(in: host, secrets: CountedSecrets())
+        let (presence, chat) = (PresenceService(), ChatService(in: host))
+        let sessions = Sessions(in: host, users: users, presence: presence, chat: chat, on: time)
+        logins = (users, presence, chat)
+        return sessions.session
+      },
+      services: { parts in
+        let host = parts.host
+        guard let (users, presence, chat) = logins else { preconditionFailure("no sessions") }
         let (lists, maps) = (ListsService(in: host), MapsService(in: host))
         let people = PeopleService(in: host)
         let threads = ThreadsService(in: host)
@@ -43,9 +54,6 @@ final class WholeBench {
               wall: 1_767_323_045_000_000, milliseconds: time.milliseconds, boot: "b",
               isSynchronized: false)
           }, as: Caller(uid: 0, pid: 1))
-        let users = UsersService(in: host, secrets: CountedSecrets())
-        let (presence, chat) = (PresenceService(), ChatService(in: host))
-        let sessions = Sessions(in: host, users: users, presence: presence, chat: chat, on: time)
         let feeds = FeedsService(in: host, web: web, reader: FakeReader(), on: time)
         end = { [unowned host] in #expect(throws: Never.self) { try feeds.end(in: host) } }
         let search = SearchService([FixedBackend([])], on: time)
@@ -67,24 +75,23 @@ final class WholeBench {
           try Self.checkNames(feeds.ledger)
           try Self.checkNames(bindings.ledger)
         }
-        return { interface in
-          interface.commons.makeSession = sessions.session
-          bindLists(interface, to: lists)
-          bindMaps(interface, to: maps)
-          bindPeople(interface, to: people)
-          bindThreads(interface, to: threads)
-          bindBindings(interface, to: bindings)
-          bindUsers(interface, to: users)
-          bindPresence(interface, to: presence)
-          bindChat(interface, to: chat)
-          bindFeeds(interface, to: feeds)
-          bindSearch(interface, to: search) { view, session, hit, rights in
-            try openSelected(hit, from: view, session, threads, chat, rights)
+        return { catalog in
+          bindLists(catalog, to: lists)
+          bindMaps(catalog, to: maps)
+          bindPeople(catalog, to: people)
+          bindThreads(catalog, to: threads, parts.clients)
+          bindBindings(catalog, to: bindings, parts.live)
+          bindUsers(catalog, to: users, parts.clients)
+          bindPresence(catalog, to: presence)
+          bindChat(catalog, to: chat, parts.clients)
+          bindFeeds(catalog, to: feeds)
+          bindSearch(catalog, to: search) { view, context, hit in
+            try openSelected(hit, from: view, context, parts.clients, threads, chat)
           }
-          bindDaemon(interface, to: daemon)
-          bindJournal(interface, to: journal)
-          interface.offerSource("daemon/journal", "How far the work is.", journal.progress)
-          bindAdministration(interface, to: administration)
+          bindDaemon(catalog, to: daemon)
+          bindJournal(catalog, to: journal)
+          catalog.offerSource("daemon/journal", "How far the work is.", journal.progress)
+          bindAdministration(catalog, to: administration)
         }
       }, lineOrder: lineOrder)
     bench.endServices = end

@@ -21,7 +21,7 @@ private let law: [String: Set<String>] = [
   "Connections": ["EventLoop", "JSON", "Signals", "Wire"],
   "API": ["Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire"],
   "Features": [
-    "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
+    "API", "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
   ],
   "Adapters": [
     "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Features", "Glibc", "JSON",
@@ -33,7 +33,7 @@ private let law: [String: Set<String>] = [
   "bindctl": ["BinderClient", "Console", "Glibc", "JSON", "Wire"],
   // Composition.
   "binderd": [
-    "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing", "Facts",
+    "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing", "Facts",
     "Features", "Glibc", "JSON", "Journal", "JournalSQLite", "Signals", "Wire",
   ],
 ]

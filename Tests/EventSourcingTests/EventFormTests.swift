@@ -11,6 +11,8 @@ private struct OldRooms: ServiceState {
   enum Event: ServiceEvent, Codable {
     case measured(celsius: Double)
     case closed
+
+    static let kinds: Set = ["measured", "closed"]
   }
 
   var values: [String: Double] = [:]
@@ -34,6 +36,8 @@ private struct OldRooms: ServiceState {
 private struct Rooms: ServiceState {
   enum Event: ServiceEvent, Codable {
     case measured(kelvin: Double, by: String)
+
+    static let kinds: Set = ["measured"]
 
     static let upcasters: [String: [Upcaster]] = [
       "measured": [
@@ -65,7 +69,11 @@ private struct Rooms: ServiceState {
 
 /// A service that refuses to skip unknown events.
 private struct StrictRooms: ServiceState {
-  enum Event: ServiceEvent, Codable { case measured(celsius: Double) }
+  enum Event: ServiceEvent, Codable {
+    case measured(celsius: Double)
+
+    static let kinds: Set = ["measured"]
+  }
 
   mutating func apply(_ event: Event, at place: Place) {}
   func value(of source: String) -> JSONText? { nil }

@@ -59,7 +59,11 @@ struct ServiceHostStartTests {
   @Test
   func `after the start, the durable and the newest state share no storage`() throws {
     struct Lonely: ServiceState {
-      enum Event: ServiceEvent, Codable { case happened }
+      enum Event: ServiceEvent, Codable {
+        case happened
+
+        static let kinds: Set = ["happened"]
+      }
       var isAlone = false
       mutating func apply(_ event: Event, at place: Place) {}
       mutating func unshare() { isAlone = true }

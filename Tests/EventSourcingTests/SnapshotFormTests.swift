@@ -9,6 +9,8 @@ import Testing
 private struct OldRooms: ServiceState {
   enum Event: ServiceEvent, Codable {
     case measured(celsius: Int)
+
+    static let kinds: Set = ["measured"]
   }
 
   var celsius: [String: Int] = [:]
@@ -27,6 +29,8 @@ private struct Rooms: ServiceState {
   enum Event: ServiceEvent, Codable {
     case measured(celsius: Int)
     case closed
+
+    static let kinds: Set = ["measured", "closed"]
   }
 
   var values: [String: Int] = [:]

@@ -27,6 +27,8 @@ struct CollectionStateTests {
     enum Event: ServiceEvent, Codable {
       case added(String)
       case cleared
+
+      static let kinds: Set = ["added", "cleared"]
     }
 
     var notes: [String] = []

@@ -47,6 +47,8 @@ package struct Tally: ServiceState {
   package enum Event: ServiceEvent, Codable {
     case added(by: Int)
     case reset
+
+    package static let kinds: Set = ["added", "reset"]
   }
 
   package init() {}

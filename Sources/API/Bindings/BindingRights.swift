@@ -7,16 +7,17 @@ internal import EventSourcing
 /// is unbound.
 ///
 /// - Parameters:
-///   - interface: The interface of the owner role.
+///   - rights: Those of the owner role.
 ///   - role: Returns the current role of a user; `nil` if the user may not connect.
 /// - Returns: The warnings, sorted by binding name.
 package func warnings(
-  of service: BindingsService, for interface: Interface, _ role: (_ uid: UInt32) -> Role?
+  of service: BindingsService, for rights: Rights, _ role: (_ uid: UInt32) -> Role?
 ) -> [ConfigurationFault] {
   let bindings = service.ledger.newest
   return bindings.expressions.sorted { $0.key < $1.key }.compactMap { source, text in
     guard let uid = bindings.maker(of: source),
-      let expression = try? interface.readBinding(text).expression
+      let expression = try? Access(rights, by: Caller(uid: uid, pid: 0)).readBinding(text)
+        .expression
     else { return nil }
     let lost: String
     if let role = role(uid) {

@@ -6,18 +6,18 @@ internal import Signals
 internal import Wire
 
 /// Offers bindings, which keep sources in sync and are declared in one line.
-package func bindBindings(_ interface: Interface, to service: BindingsService) {
-  interface.offer(
-    "bindings", "Bindings between sources that the daemon keeps.",
-    events: ["bindings.bound", "bindings.unbound"])
-  interface.offerSources(
+package func bindBindings(
+  _ catalog: Catalog, to service: BindingsService, _ live: LiveBindings
+) {
+  catalog.offer("Bindings between sources that the daemon keeps.", service.ledger)
+  catalog.offerSources(
     of: service.ledger, [.init("bindings/*", "The expression of the binding.", .string)],
     exists: { SourceName.isSource($0, of: "bindings") })
-  bindBindingList(interface, service)
-  interface.bindings.follow(service, interface.host)
+  bindBindingList(catalog, service, live)
+  live.follow(service, catalog.host)
 
   offer(
-    "bind", "Binds two sources, so that one follows the other.", interface,
+    "bind", "Binds two sources, so that one follows the other.", catalog,
     .members(
       .init("binding", .handle), .init("left", .string),
       .init("op", .words(["~>", "<~", "<>", "!~>", "<~!", "<!>"])),
@@ -26,24 +26,24 @@ package func bindBindings(_ interface: Interface, to service: BindingsService) {
       .optional("assigned", .object([.init("source", .string), .init("value", .any)])),
       .optional("replayed", .bool))
   ) {
-    (interface, call, command, bind: Bind) throws(WireError) in
+    (context, call, command, bind: Bind) throws(WireError) in
     switch bind.scope {
-    case nil, "connection": try interface.bind(bind, call, command)
-    case "daemon": try interface.bind(bind, service, call, command)
+    case nil, "connection": try context.bind(bind, live, call, command)
+    case "daemon": try context.bind(bind, service, live, call, command)
     case let scope?: throw .unusable("scope", #""connection" or "daemon""#, scope)
     }
   }
   offer(
-    "unbind", "Ends a binding.", interface,
+    "unbind", "Ends a binding.", catalog,
     .members(
       .init("binding", .handle), .init("was", .words(["active", "unknown"])),
       .optional("transferred", .natural), .optional("seq", .natural), .optional("replayed", .bool))
   ) {
-    (interface, call, command, unbind: Unbind) throws(WireError) in
+    (context, call, command, unbind: Unbind) throws(WireError) in
     if call.connection.hasBinding(unbind.binding) {
-      try interface.unbind(unbind, call, command)
+      try context.unbind(unbind, call, command)
     } else {
-      try interface.unbind(unbind, service, call, command)
+      try context.unbind(unbind, service, live, call, command)
     }
   }
 }
@@ -53,27 +53,30 @@ package func bindBindings(_ interface: Interface, to service: BindingsService) {
 /// Like a query, it waits until earlier writes of the same client are durable, because a binding
 /// passes them on at once.
 private func offer<Parameters: DocumentedParameters>(
-  _ name: String, _ doc: String, _ interface: Interface, _ result: ResultShape,
-  body: @escaping (Interface, Call, Command, Parameters) throws(WireError) -> Void
+  _ name: String, _ doc: String, _ catalog: Catalog, _ result: ResultShape,
+  body: @escaping (CallContext, Call, Command, Parameters) throws(WireError) -> Void
 ) {
   let names = Shape(of: Parameters.self).members.map(\.name)
-  interface.offer(name, doc, .query, Parameters.self, result, [], []) {
-    interface, call, request, line in
+  catalog.offer(name, doc, .query, Parameters.self, result, [], []) {
+    context, call, request, line in
     var call = call
-    var command = call.command(name, mayRecord: interface.mayRecord)
+    var command = context.command(name)
     let parameters: Parameters
     do throws(WireError) {
-      parameters = try interface.decode(request, line, names, .refused)
-      try interface.addOptions(to: &command, request, line, &call)
+      let options: CallOptions?
+      (parameters, options) = try context.decode(request, line, names, .refused)
+      try context.add(options, to: &command, request, line, &call)
     } catch {
-      return call.refuse(error)
+      call.refuse(error)
+      return nil
     }
     do throws(WireError) {
-      try body(interface, call, command, parameters)
+      try body(context, call, command, parameters)
     } catch {
       // The refusal may depend on events that are not durable yet.
-      call.refuse(error, after: interface.host.last)
+      call.refuse(error, after: context.host.last)
     }
+    return nil
   }
 }
 
@@ -81,29 +84,32 @@ private func offer<Parameters: DocumentedParameters>(
 ///
 /// Called after the services have started.
 ///
-/// - Parameter onFault: Receives a message for each binding that cannot be restored. Such a binding
-///   stays listed but does nothing.
+/// - Parameters:
+///   - rights: Those of the owner role.
+///   - onFault: Receives a message for each binding that cannot be restored. Such a binding stays
+///     listed but does nothing.
 package func restoreBindings(
-  _ interface: Interface, _ service: BindingsService, onFault: (String) -> Void
+  _ rights: Rights, _ service: BindingsService, _ live: LiveBindings, onFault: (String) -> Void
 ) {
   var restored: [RestoredBinding] = []
   for (source, text) in service.ledger.newest.expressions.sorted(by: { $0.key < $1.key }) {
     let name = String(source.dropFirst("bindings/".count))
     do throws(WireError) {
-      let read = try interface.readBinding(text)
-      let binding = try interface.makeBinding(
-        read, by: service.ledger.newest.maker(of: source) ?? 0)
-      interface.bindings.restore(binding, name)
+      let maker = Caller(uid: service.ledger.newest.maker(of: source) ?? 0, pid: 0)
+      let access = Access(rights, by: maker)
+      let read = try access.readBinding(text)
+      let binding = try access.makeBinding(read, in: live)
+      live.restore(binding, name)
       restored.append(
         RestoredBinding(
           binding: binding, transformer: read.transformer,
-          position: interface.host.lastPosition(of: source)))
+          position: rights.catalog.host.lastPosition(of: source)))
     } catch {
       let isLong = text.utf8.count > BindLimits.sources.bytes
       onFault("binding '\(name)' (\(isLong ? "\(text.prefix(40))…" : text)): \(error.message)")
     }
   }
-  interface.start(restored, onFault: onFault)
+  rights.start(restored, onFault: onFault)
 }
 
 private struct Bind: DocumentedParameters {
@@ -124,13 +130,14 @@ private struct Unbind: DocumentedParameters {
   static let docs = ["binding": "The handle of the binding."]
 }
 
-extension Interface {
+extension CallContext {
   // MARK: Bindings of a connection
 
-  fileprivate func bind(_ bind: Bind, _ call: Call, _ command: Command) throws(WireError) {
+  fileprivate func bind(
+    _ bind: Bind, _ live: LiveBindings, _ call: Call, _ command: Command
+  ) throws(WireError) {
     try checkIsNoCommand(command)
-    let connection = call.connection
-    let binding = try makeBinding(readBinding(bind.expr), by: call.caller.uid)
+    let binding = try access.makeBinding(access.readBinding(bind.expr), in: live)
     let handle: Handle
     do throws(WireError) {
       handle = try connection.reserveBinding(bind.binding)
@@ -142,9 +149,9 @@ extension Interface {
     let failures = binding.start()
     connection.noteWritten(upTo: host.last)
     answer(call, binding, binding.expression.made(handle, "connection"), seq: host.last)
-    for failure in failures { connection.fail(binding: handle, error(failure)) }
-    binding.failures.observeNext { [weak connection, self] failure in
-      connection?.fail(binding: handle, error(failure))
+    for failure in failures { connection.fail(binding: handle, access.error(failure)) }
+    binding.failures.observeNext { [weak connection, access] failure in
+      connection?.fail(binding: handle, access.error(failure))
     }
     .dispose(in: connection.bag)
   }
@@ -170,13 +177,14 @@ extension Interface {
   // MARK: Persistent bindings
 
   fileprivate func bind(
-    _ bind: Bind, _ service: BindingsService, _ call: Call, _ command: Command
+    _ bind: Bind, _ service: BindingsService, _ live: LiveBindings, _ call: Call,
+    _ command: Command
   ) throws(WireError) {
-    let read = try readBinding(bind.expr)
+    let read = try access.readBinding(bind.expr)
     let expression = read.expression
     // Checked first, so that a client without the right cannot find out whether the name exists.
     if let name = bind.binding, !role.mayWrite("bindings/\(name)") {
-      throw notWritable("bindings/\(name)")
+      throw access.notWritable("bindings/\(name)")
     }
     var made: (name: String, binding: LiveBinding, result: JSONObject)?
     var fault: WireError?
@@ -185,13 +193,13 @@ extension Interface {
       // Created inside the command. Otherwise a retry with the same `cmd` would be refused because
       // of the binding that the first call made.
       accepted = try host.perform(command) {
-        let handle = bind.binding ?? freeName(service)
+        let handle = bind.binding ?? freeName(service, live)
         let name = handle.description
         let result = expression.made(handle, "daemon")
         do throws(WireError) {
-          let binding = try makeBinding(read, by: command.caller.uid, isRecorded: true)
+          let binding = try access.makeBinding(read, in: live, isRecorded: true)
           made = (name, binding, result)
-          if let filed = bindings.filed[name] { throw .inFile(filed.source) }
+          if let filed = live.filed[name] { throw .inFile(filed.source) }
         } catch {
           fault = error
           throw Refusal.unexpected(detail: error.message)
@@ -201,17 +209,18 @@ extension Interface {
       }
     } catch {
       made?.binding.dispose()
-      throw fault ?? self.error(error)
+      throw fault ?? access.error(error)
     }
     guard let made, let seq = accepted.seq else { return answer(call, again: accepted) }
-    bindings.begin(made.binding, made.name, at: seq)
+    live.begin(made.binding, made.name, at: seq)
     made.binding.start()
-    call.connection.noteWritten(upTo: host.last)
+    connection.noteWritten(upTo: host.last)
     answer(call, made.binding, made.result, seq: seq)
   }
 
   fileprivate func unbind(
-    _ unbind: Unbind, _ service: BindingsService, _ call: Call, _ command: Command
+    _ unbind: Unbind, _ service: BindingsService, _ live: LiveBindings, _ call: Call,
+    _ command: Command
   ) throws(WireError) {
     let name = unbind.binding.description
     guard mayKnow("bindings/\(name)") else {
@@ -219,34 +228,34 @@ extension Interface {
         buffer.append(JSONValue.object(unbind.result(of: nil)).text.text)
       }
     }
-    if let filed = bindings.filed[name] { throw .inFile(filed.source) }
+    if let filed = live.filed[name] { throw .inFile(filed.source) }
     func isKept() -> Bool { service.ledger.newest.expressions["bindings/\(name)"] != nil }
     guard isKept() || command.id != nil || !command.expectations.isEmpty else {
       return call.answer(after: host.last) { buffer in
         buffer.append(JSONValue.object(unbind.result(of: nil)).text.text)
       }
     }
-    let live = bindings.kept[name]
+    let kept = live.kept[name]
     let accepted: Accepted
     do throws(Refusal) {
       accepted = try host.perform(command) {
         guard isKept() else { return JSONValue.object(unbind.result(of: nil)).text }
         try service.remove(name)
         // A binding that could not be restored has passed on no values.
-        return JSONValue.object(unbind.result(of: live, isKept: true)).text
+        return JSONValue.object(unbind.result(of: kept, isKept: true)).text
       }
     } catch {
-      throw self.error(error)
+      throw access.error(error)
     }
-    if !accepted.isReplayed, let seq = accepted.seq { bindings.end(name, at: seq) }
+    if !accepted.isReplayed, let seq = accepted.seq { live.end(name, at: seq) }
     answer(call, again: accepted)
   }
 
   /// Returns the next free number as the name of a persistent binding.
-  private func freeName(_ service: BindingsService) -> Handle {
+  private func freeName(_ service: BindingsService, _ live: LiveBindings) -> Handle {
     let journaled = service.ledger.newest.expressions
     var number = journaled.count + 1
-    while journaled["bindings/\(number)"] != nil || bindings.filed["\(number)"] != nil {
+    while journaled["bindings/\(number)"] != nil || live.filed["\(number)"] != nil {
       number += 1
     }
     return .number(number)
@@ -260,7 +269,7 @@ extension Interface {
     result["seq"] = .number(JSONNumber(seq))
     let expression = binding.expression
     let source = expression.operator.goesRight ? expression.right : expression.left
-    if binding.transferred > 0, let value = service(of: source)?.sources?.newest(source) {
+    if binding.transferred > 0, let value = rights.sources(of: source)?.newest(source) {
       // The command succeeded. If the value does not fit into the answer, it is omitted instead of
       // failing the call.
       let room = call.room - Self.answerBytes

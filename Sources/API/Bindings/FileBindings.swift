@@ -12,9 +12,10 @@ internal import Wire
 ///
 /// - Returns: Whether any binding has changed, and an error for each binding that cannot be made.
 package func loadBindings(
-  _ interface: Interface, _ files: BindFiles
+  _ rights: Rights, _ live: LiveBindings, _ files: BindFiles
 ) -> (hasChanged: Bool, faults: [ConfigurationFault]) {
-  let live = interface.bindings
+  let access = Access(rights, by: Caller(uid: 0, pid: 0))
+  let host = access.host
   var before: [String: FiledBinding] = [:]
   for filed in live.filed.values { before[filed.source.identity] = filed }
   let wanted = Dictionary(
@@ -29,7 +30,7 @@ package func loadBindings(
   }
   live.filed = [:]
   var faults: [ConfigurationFault] = []
-  let known = interface.host.filedBindings
+  let known = host.filedBindings
   var positions: [String: UInt64] = [:]
   var new: [LiveBinding] = []
   var restored: [RestoredBinding] = []
@@ -44,14 +45,14 @@ package func loadBindings(
     }
     if let filed = before[source.identity] {
       live.filed[source.name] = FiledBinding(source: source, binding: filed.binding)
-      positions[source.key] = known[source.key] ?? interface.host.last
+      positions[source.key] = known[source.key] ?? host.last
       continue
     }
     do throws(WireError) {
-      let read = try interface.readBinding("\(source.expression)")
-      let binding = try interface.makeBinding(read, by: 0)
+      let read = try access.readBinding("\(source.expression)")
+      let binding = try access.makeBinding(read, in: live)
       live.filed[source.name] = FiledBinding(source: source, binding: binding)
-      positions[source.key] = known[source.key] ?? interface.host.last
+      positions[source.key] = known[source.key] ?? host.last
       if let position = known[source.key] {
         restored.append(
           RestoredBinding(binding: binding, transformer: read.transformer, position: position))
@@ -64,8 +65,8 @@ package func loadBindings(
     }
   }
   // Stored before any value is assigned, so that the next start does not assign it again.
-  if positions != known { interface.host.filedBindings = positions }
-  interface.start(restored) { faults.append(ConfigurationFault(file: "*.bind", message: $0)) }
+  if positions != known { host.filedBindings = positions }
+  rights.start(restored) { faults.append(ConfigurationFault(file: "*.bind", message: $0)) }
   for binding in new { binding.start() }
   return (hasChanged, faults)
 }

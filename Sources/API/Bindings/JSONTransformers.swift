@@ -1,4 +1,5 @@
 package import EventSourcing
+internal import Facts
 package import JSON
 package import Signals
 
@@ -92,7 +93,7 @@ extension TransformerRegistry where Value == JSONValue {
     register(reversible: "toNumber", number, reverse: text)
     register("uppercase", Transformer { .string(try string($0, "uppercase").uppercased()) })
     register("lowercase", Transformer { .string(try string($0, "lowercase").lowercased()) })
-    register("trim", Transformer { .string(trimmed(try string($0, "trim"))) })
+    register("trim", Transformer { .string(try string($0, "trim").trimmed) })
     register("format", [.string], isReversible: false) { arguments in
       let format = Format(arguments[0].string ?? "")
       return Transformer { .string(try format.text(with: $0)) }
@@ -182,17 +183,10 @@ private func number(_ value: JSONValue) throws -> JSONValue {
   switch value {
   case .number: return value
   case .string(let string):
-    guard let number = JSONNumber(trimmed(string)) else { fallthrough }
+    guard let number = JSONNumber(string.trimmed) else { fallthrough }
     return .number(number)
   default: throw TransformerFault("toNumber", "the text of a number", value)
   }
-}
-
-/// Returns a string without leading and trailing white space.
-func trimmed(_ string: String) -> String {
-  let rest = string.drop { $0.isWhitespace }
-  let end = rest.lastIndex { !$0.isWhitespace }
-  return end.map { String(rest[...$0]) } ?? ""
 }
 
 private func replacing(_ place: String, in format: String, with text: String) -> String {

@@ -6,14 +6,12 @@ internal import Signals
 internal import Wire
 
 /// Offers `bindings.list`, the list of all persistent bindings.
-func bindBindingList(_ interface: Interface, _ service: BindingsService) {
-  interface.query(
+func bindBindingList(_ catalog: Catalog, _ service: BindingsService, _ live: LiveBindings) {
+  catalog.query(
     "bindings.list", "Lists the bindings that the daemon keeps, and their state.",
-    NoParameters.self, .value([ShownBinding].self)
-  ) { interface, call, _ in
-    let role = interface.role
-    let all = interface.shownBindings(service)
-    interface.answer(call, with: all.filter { role.mayRead("bindings/\($0.binding)") })
+    NoParameters.self
+  ) { context, _, _ in
+    live.shown(service).filter { context.role.mayRead("bindings/\($0.binding)") }
   }
 }
 
@@ -49,18 +47,18 @@ extension LiveBinding.Failure {
   fileprivate var shownTime: String { Timestamp(microseconds: time).text }
 }
 
-extension Interface {
-  fileprivate func shownBindings(_ service: BindingsService) -> [ShownBinding] {
+extension LiveBindings {
+  fileprivate func shown(_ service: BindingsService) -> [ShownBinding] {
     let makers = service.ledger.shown
     let journaled = makers.expressions.map { source, text in
       let name = String(source.dropFirst("bindings/".count))
-      let live = bindings.kept[name]
+      let live = kept[name]
       return ShownBinding(
         binding: name, expr: text, kept: "journal", file: nil, line: nil,
         uid: makers.maker(of: source), active: live != nil, transferred: live?.transferred ?? 0,
         failure: live?.failure?.text, failedAt: live?.failure?.shownTime)
     }
-    let filed = bindings.filed.values.map { filed in
+    let filed = self.filed.values.map { filed in
       let source = filed.source
       return ShownBinding(
         binding: source.name, expr: "\(source.expression)", kept: "file", file: source.file,

@@ -1,15 +1,19 @@
 internal import EventSourcing
 internal import Facts
-internal import Signals
+package import Signals
 
 /// All live bindings, with the graph that prevents cycles.
 package final class LiveBindings {
-  package init() {}
-
   /// The bindings by number, in order of creation.
   private var bindings: [Int: LiveBinding] = [:]
   private var lastNumber = 0
   private var graph = BindingGraph()
+
+  /// - Parameter scheduler: Schedules delayed retries; without one, lost and refused values wait for
+  ///   the next commit.
+  package init(on scheduler: (any Scheduler)?) {
+    self.scheduler = scheduler
+  }
 
   private var inOrder: [LiveBinding] { bindings.sorted { $0.key < $1.key }.map(\.value) }
 
@@ -19,9 +23,7 @@ package final class LiveBindings {
   /// The bindings of files, by name.
   var filed: [String: FiledBinding] = [:]
 
-  /// Schedules delayed retries; `nil` if there is no scheduler, then lost and refused values wait for
-  /// the next commit.
-  var scheduler: (any Scheduler)?
+  private let scheduler: (any Scheduler)?
 
   /// Returns the time in microseconds since 1970.
   private(set) var now: () -> Int64 = { 0 }
@@ -45,7 +47,6 @@ package final class LiveBindings {
 
   /// The changes of ``kept`` that are not durable yet, in order.
   private var undecided: [Decision] = []
-  private var isFollowing = false
   private let bag = DisposeBag()
 
   private enum Decision {
@@ -79,7 +80,7 @@ package final class LiveBindings {
   }
 
   /// Ends all bindings, which breaks the reference cycles with their sources.
-  func end() {
+  package func end() {
     bag.dispose()
     retries.stop()
     for binding in inOrder { binding.dispose() }
@@ -90,11 +91,7 @@ package final class LiveBindings {
   // MARK: Persistent bindings
 
   /// Follows the commits and failures of the journal.
-  ///
-  /// Calls after the first one do nothing.
   func follow(_ service: BindingsService, _ host: ServiceHost) {
-    guard !isFollowing else { return }
-    isFollowing = true
     service.ledger.changes(matching: .everything).observeNext { [unowned self] in decide($0.seq) }
       .dispose(in: bag)
     now = { [unowned host] in host.now }

@@ -65,7 +65,7 @@ struct RestoredBinding {
   }
 }
 
-extension Interface {
+extension Rights {
   /// Starts restored bindings.
   ///
   /// Passes on values that were not passed on before the restart, and writes nothing else.
@@ -74,7 +74,7 @@ extension Interface {
     let sources = restored.flatMap { [$0.binding.expression.left, $0.binding.expression.right] }
     var changes: [String: ClosedRange<UInt64>] = [:]
     do throws(JournalFault) {
-      changes = try host.lastChanges(of: Set(sources.filter(isJournaled)))
+      changes = try catalog.host.lastChanges(of: Set(sources.filter(isJournaled)))
     } catch {
       onFault("the values that bindings have not passed on are unknown: \(error)")
     }
@@ -93,14 +93,14 @@ extension Interface {
           let position: UInt64 = isGiver && expression.operator.assignsAtOnce ? .max : 0
           return position...position
         },
-        value: { [host, commons] side in
-          service(of: name(side))?.sources?.durable(name(side), host, commons.parts)
+        value: { [catalog] side in
+          self.sources(of: name(side))?.durable(name(side), catalog.host, catalog.parts)
         })
       if let giver { restored.binding.pass(from: giver) }
     }
   }
 
   private func isJournaled(_ source: String) -> Bool {
-    service(of: source)?.sources?.isJournaled(source) ?? false
+    sources(of: source)?.isJournaled(source) ?? false
   }
 }

@@ -18,7 +18,7 @@ struct CallOptions: Decodable {
   /// Checks the ranges of the options.
   ///
   /// - Throws: ``WireError`` for an invalid option.
-  func check(_ limits: Limits) throws(WireError) {
+  private func check(_ limits: Limits) throws(WireError) {
     if let timeout_ms, !(1...Self.longestTimeout ~= timeout_ms) {
       throw WireError(
         JSONDecodingError(
@@ -66,31 +66,16 @@ struct CallOptions: Decodable {
   }
 }
 
-extension Interface {
-  /// Returns the `_meta` options of the last decoded request, and stores the timeout in the call.
+extension CallOptions {
+  /// Checks the options, and stores the timeout in the call.
   ///
-  /// - Returns: `nil` if the request has no options.
-  /// - Throws: ``WireError``; `timeout` if the timeout has already passed.
-  func options(
-    of request: Request, _ call: inout Call
-  ) throws(WireError) -> CallOptions? {
-    guard !request.isPositional, request.params != nil else { return nil }
-    let options: CallOptions?
-    do throws(JSONDecodingError) {
-      options = try decoder.decodeMember()
-    } catch {
-      throw WireError(error)
-    }
-    guard let options else { return nil }
-    try options.check(call.connection.limits)
-    if let milliseconds = options.timeout_ms {
-      let waited = Int(clamping: call.connection.waitedMilliseconds)
-      guard waited < milliseconds else {
-        throw .timeout(after: milliseconds, mayBeDone: false)
-      }
-      call.timeoutMilliseconds = milliseconds - waited
-    }
-    return options
+  /// - Throws: ``WireError`` for an invalid option; `timeout` if the timeout has already passed.
+  func apply(to call: inout Call) throws(WireError) {
+    try check(call.connection.limits)
+    guard let timeout_ms else { return }
+    let waited = Int(clamping: call.connection.waitedMilliseconds)
+    guard waited < timeout_ms else { throw .timeout(after: timeout_ms, mayBeDone: false) }
+    call.timeoutMilliseconds = timeout_ms - waited
   }
 }
 

@@ -5,44 +5,43 @@ internal import Facts
 package import Signals
 internal import Wire
 
-/// Connects a client to the interface of its role.
+/// Connects a client to what its role may use.
 ///
-/// - Parameter before: The client's previous interface, if its role has changed. Subscriptions,
+/// - Parameter before: The client's previous rights, if its role has changed. Subscriptions,
 ///   bindings, waits and views that the new role does not allow are ended with an error.
 package func bindConnection(
-  _ connection: Connection, to interface: Interface, before: Interface? = nil
+  _ connection: Connection, to rights: Rights, before: Rights? = nil
 ) {
-  connection.onRequest = interface.run
-  connection.bound = interface
+  connection.onRequest = rights.run
+  connection.bound = rights
   connection.onOpen = { [unowned connection] name, wish, arguments throws(WireError) in
-    try interface.openView(
-      name, wish, arguments, interface.session(of: connection), on: connection)
+    try CallContext(rights, connection).openView(name, wish, arguments)
   }
-  guard let before, before !== interface else { return }
-  interface.caller = connection.caller
+  guard let before, before !== rights else { return }
+  let access = Access(rights, by: connection.caller)
   for subscription in connection.subscriptions
-  where !interface.mayStillShow(subscription.source, since: before) {
+  where !rights.mayStillShow(subscription.source, since: before) {
     connection.end(subscription, with: .permissionDenied(need: "read \(subscription.source)"))
   }
   for (handle, binding) in connection.bindings {
     guard let binding = binding as? LiveBinding,
-      let error = interface.denial(of: binding.expression)
+      let error = access.denial(of: binding.expression)
     else { continue }
     connection.fail(binding: handle, error)
     connection.removeBinding(handle)?.dispose()
   }
-  connection.endWaits { interface.role.mayRead($0) ? nil : .permissionDenied(need: "read \($0)") }
-  guard interface.role.read != before.role.read else { return }
+  connection.endWaits { rights.role.mayRead($0) ? nil : .permissionDenied(need: "read \($0)") }
+  guard rights.role.read != before.role.read else { return }
   for view in connection.views.reversed() { view.close("permission_denied") }
 }
 
-extension Interface {
+extension Rights {
   /// Checks that the client's current role still allows a subscription that was requested under
   /// this role.
   ///
   /// - Throws: `permission_denied` if the role has changed and does not allow it.
   func checkIsBound(_ connection: Connection, showing source: String) throws(WireError) {
-    guard let now = connection.bound as? Interface, now !== self,
+    guard let now = connection.bound as? Rights, now !== self,
       !now.mayStillShow(source, since: self)
     else { return }
     throw .permissionDenied(need: "read \(source)")
@@ -52,7 +51,7 @@ extension Interface {
   ///
   /// A subscription to several sources was filtered for the previous role, so it continues only if
   /// the rules for reading are equal.
-  fileprivate func mayStillShow(_ source: String, since before: Interface) -> Bool {
+  fileprivate func mayStillShow(_ source: String, since before: Rights) -> Bool {
     guard source != "events", Pattern(source)?.isLiteral == true else {
       return role.read == before.role.read
     }
@@ -62,17 +61,17 @@ extension Interface {
 
 /// Connects the hub of all connections to the journal: durable events may be sent, and lost ones
 /// are reported as errors.
-package func bindHub(_ hub: Hub, to interface: Interface, bag: DisposeBag) {
-  let host = interface.host
+package func bindHub(_ hub: Hub, to catalog: Catalog, bag: DisposeBag) {
+  let host = catalog.host
   hub.epoch = host.epoch
-  hub.wireError = { interface.error($0) }
-  // Breaks the reference cycle between the hub and the interface.
+  hub.wireError = { catalog.error($0) }
+  // Breaks the reference cycle between the hub and the catalog.
   BlockDisposable { hub.wireError = { WireError(.internalError, "\($0)") } }.dispose(in: bag)
   hub.advance(to: host.durable)
   host.progress.observeNext { hub.advance(to: $0) }.dispose(in: bag)
-  host.rejected.observeNext { hub.reject(interface.error($0)) }.dispose(in: bag)
+  host.rejected.observeNext { hub.reject(catalog.error($0)) }.dispose(in: bag)
   host.failed.observeNext { fault in
-    hub.reject(interface.error(fault))
+    hub.reject(catalog.error(fault))
     hub.flush()
     hub.closeAll(.journalFailed)
   }

@@ -3,9 +3,9 @@ internal import JSON
 internal import Wire
 
 /// A method that clients can call, as used by dispatch and `describe`.
-final class Method {
+package final class Method {
   /// The order in which a method is run and answered.
-  enum Kind {
+  package enum Kind {
     /// May record events.
     ///
     /// The answer waits until they are durable.
@@ -46,24 +46,30 @@ final class Method {
 
   /// Whether unknown parameters are ignored.
   let takesUnknown: Bool
+
+  /// Whether the method acts in the name of a user; see ``PersonalParameters``.
+  let isPersonal: Bool
   let run: Runner
 
   /// Runs a command as part of an `atomic`; `nil` if the method cannot be part of one.
   let step: Step?
 
   /// Runs a request that names this method.
+  ///
+  /// Returns the work that the request must wait for before it runs again; `nil` if it was handled.
   typealias Runner = (
-    _ interface: Interface, _ call: Call, _ request: Request, _ line: Span<UInt8>
-  ) -> Void
+    _ context: CallContext, _ call: Call, _ request: Request, _ line: Span<UInt8>
+  ) -> Connection.Parking?
 
   /// Decodes the parameters of a command and returns a closure that runs it.
   typealias Step = (
-    _ interface: Interface, _ parameters: JSONText?
+    _ context: CallContext, _ parameters: JSONText?
   ) throws(WireError) -> () throws -> JSONText?
 
   init(
     name: String, doc: String, kind: Kind, parameters: [Parameter], value: Shape?, result: Shape,
-    writes: [String]?, errors: [String], takesUnknown: Bool, step: Step?, run: @escaping Runner
+    writes: [String]?, errors: [String], takesUnknown: Bool,
+    isPersonal: Bool, step: Step?, run: @escaping Runner
   ) {
     self.name = name
     self.doc = doc
@@ -74,6 +80,7 @@ final class Method {
     self.writes = writes
     self.errors = errors
     self.takesUnknown = takesUnknown
+    self.isPersonal = isPersonal
     self.step = step
     self.run = run
   }
@@ -101,6 +108,11 @@ package protocol DocumentedParameters: Decodable {
   static var docs: [String: String] { get }
 }
 
+/// Parameters of a method that acts in the name of a user: the one logged in, or the one named.
+package protocol PersonalParameters {
+  var `as`: String? { get }
+}
+
 /// The methods, with a fast look-up by the bytes of a name.
 struct MethodTable {
   /// All methods, sorted by name.
@@ -115,6 +127,15 @@ struct MethodTable {
     precondition(!methods.contains { $0.name == method.name }, "two methods \(method.name)")
     byLength[length].append(method)
     methods.insert(method, at: methods.firstIndex { $0.name > method.name } ?? methods.count)
+  }
+
+  func contains(_ name: String) -> Bool { methods.contains { $0.name == name } }
+
+  /// Returns the methods that meet a condition.
+  func filter(_ isIncluded: (Method) -> Bool) -> MethodTable {
+    var table = MethodTable()
+    for method in methods where isIncluded(method) { table.add(method) }
+    return table
   }
 
   /// Returns the method with a name that is part of a line; `nil` if there is none.

@@ -1,7 +1,7 @@
 internal import JSON
 
 /// The type of a method's result.
-struct ResultShape {
+package struct ResultShape {
   /// The type of the member `value`; `nil` if there is none or the result has other members.
   let value: Shape?
 
@@ -22,7 +22,7 @@ struct ResultShape {
   static func either(_ shapes: [Shape]) -> ResultShape { ResultShape(.either(shapes)) }
 
   /// Returns the result of a query whose only member is `value`.
-  static func value<Value: Decodable>(_ type: Value.Type) -> ResultShape {
+  package static func value<Value: Decodable>(_ type: Value.Type) -> ResultShape {
     let value = Shape(of: type)
     return ResultShape(.object([.init("value", value)]), value: value)
   }

@@ -25,8 +25,8 @@ package struct Administration {
 }
 
 /// Offers the administration of the daemon to clients.
-package func bindAdministration(_ interface: Interface, to administration: Administration) {
-  interface.query(
+package func bindAdministration(_ catalog: Catalog, to administration: Administration) {
+  catalog.query(
     "reload", "Reloads the configuration; new limits, retention and roles apply at once.",
     NoParameters.self,
     .members(
@@ -40,21 +40,21 @@ package func bindAdministration(_ interface: Interface, to administration: Admin
       call.refuse(WireError(error))
     }
   }
-  interface.query(
+  catalog.query(
     "acl", "Tells whether a user with groups may do something, and by which rule.",
     AccessQuestion.self,
     .members(
       .init("allowed", .bool), .optional("role", .string), .init("rule", .string),
       .optional("file", .string), .optional("line", .natural))
-  ) { interface, call, question in
-    do throws(WireError) {
-      let request = try question.request
-      if case .call(let method) = request { try interface.checkExists(method) }
-      let decision = administration.decide(request, question.peer)
-      call.answer { decision.shown(in: administration.file()).write(to: &$0) }
-    } catch {
-      call.refuse(error)
+  ) { context, call, question throws(WireError) in
+    let request = try question.request
+    if case .call(let method) = request {
+      guard context.catalog.methods.contains(method) else {
+        throw context.access.methodNotFound(method)
+      }
     }
+    let decision = administration.decide(request, question.peer)
+    call.answer { decision.shown(in: administration.file()).write(to: &$0) }
   }
 }
 

@@ -6,36 +6,36 @@ internal import Wire
 /// Offers `atomic`: several commands as one transaction.
 ///
 /// The journal records all of their events or none.
-func bindAtomic(_ interface: Interface) {
+func bindAtomic(_ catalog: Catalog) {
   let name = "atomic"
   let names = Shape(of: Atomic.self).members.map(\.name)
-  interface.offer(
+  catalog.offer(
     name, "Runs commands in order: all of them, or none.", .command, Atomic.self,
     .members(
       .optional("values", .array(.any)), .optional("seq", .natural), .init("events", .natural),
       .optional("replayed", .bool)), nil, []
-  ) { interface, call, request, line in
+  ) { context, call, request, line in
     var call = call
-    interface.atomicConnection = call.connection
-    defer { (interface.atomicConnection, interface.atomicSession) = (nil, nil) }
-    var command = call.command(name, mayRecord: interface.mayRecord)
+    var command = context.command(name)
     let steps: [() throws -> JSONText?]
     do throws(WireError) {
-      let atomic: Atomic = try interface.decode(request, line, names, .refused)
-      try interface.addOptions(to: &command, request, line, &call)
-      steps = try interface.steps(of: atomic, call.connection.limits)
-      command.noteActor(interface.atomicSession)
+      let (atomic, options): (Atomic, _) = try context.decode(request, line, names, .refused)
+      try context.add(options, to: &command, request, line, &call)
+      steps = try context.steps(of: atomic)
+      if atomic.calls.contains(where: { context.isPersonal($0.method) }) {
+        command.noteActor(context.catalog.actor(context.connection))
+      }
     } catch {
-      return call.refuse(error)
+      call.refuse(error)
+      return nil
     }
     do throws(WireError) {
-      let accepted = try interface.perform(
-        command, steps, CallTimer(call, interface.commons.clock),
-        maxValueBytes: call.connection.lineOut)
-      interface.answer(call, accepted) { $0.writeAtomic(to: &$2, room: $1) }
+      let accepted = try context.perform(command, steps, CallTimer(call, context.catalog.clock))
+      context.answer(call, accepted) { $0.writeAtomic(to: &$2, room: $1) }
     } catch {
-      call.refuse(error, after: interface.host.last)
+      call.refuse(error, after: context.host.last)
     }
+    return nil
   }
 }
 
@@ -52,13 +52,14 @@ private struct Atomic: DocumentedParameters {
   ]
 }
 
-extension Interface {
+extension CallContext {
   /// Returns a closure for each call, in order.
   ///
   /// All calls are decoded before any of them runs.
   fileprivate func steps(
-    of atomic: Atomic, _ limits: Limits
+    of atomic: Atomic
   ) throws(WireError) -> [() throws -> JSONText?] {
+    let limits = connection.limits
     guard atomic.calls.count <= limits.atomic else {
       throw .limit(.atomic, limits, .batchTooLarge)
     }
@@ -76,10 +77,14 @@ extension Interface {
     return steps
   }
 
+  private func method(_ name: String) -> Method? {
+    rights.methods.methods.first { $0.name == name }
+  }
+
+  fileprivate func isPersonal(_ name: String) -> Bool { method(name)?.isPersonal ?? false }
+
   private func step(_ part: Atomic.Part) throws(WireError) -> () throws -> JSONText? {
-    guard let method = methods.methods.first(where: { $0.name == part.method }) else {
-      throw methodNotFound(part.method)
-    }
+    guard let method = method(part.method) else { throw access.methodNotFound(part.method) }
     guard let step = method.step else {
       throw WireError(
         .invalidParams, "'\(part.method)' is not a command; an atomic takes only commands",
@@ -93,10 +98,10 @@ extension Interface {
 
   /// Runs the steps as one command.
   ///
-  /// - Parameter maxValueBytes: The maximum total size of the returned values. If they are larger,
-  ///   the result and the result stored for `cmd` omit them.
+  /// If the returned values do not fit into a line, the result and the result stored for `cmd` omit
+  /// them.
   fileprivate func perform(
-    _ command: Command, _ steps: [() throws -> JSONText?], _ timer: CallTimer, maxValueBytes: Int
+    _ command: Command, _ steps: [() throws -> JSONText?], _ timer: CallTimer
   ) throws(WireError) -> Accepted {
     var current: Int?
     do throws(Refusal) {
@@ -108,7 +113,7 @@ extension Interface {
           let value = try run(step, of: i).text
           if i > 0 { values?.append(UInt8(ascii: ",")) }
           values?.append(value)
-          if values?.count ?? 0 > maxValueBytes { values = nil }
+          if values?.count ?? 0 > connection.lineOut { values = nil }
           try host.checkRights()
           try timer.check()
         }
@@ -128,7 +133,7 @@ extension Interface {
       if case .service(let failed as FailedCall) = error {
         throw WireError(failed.error).inCall(failed.index)
       }
-      let error = self.error(error)
+      let error = access.error(error)
       throw current.map(error.inCall) ?? error
     }
   }

@@ -3,8 +3,8 @@ internal import JSON
 internal import Wire
 
 /// Offers `cancel`, which cancels a call in flight.
-func bindCancel(_ interface: Interface) {
-  interface.query(
+func bindCancel(_ catalog: Catalog) {
+  catalog.query(
     "cancel", "Cancels a call of this connection that is in flight.", Cancel.self,
     .members(.init("id", .any), .init("was", .words(["active", "recorded", "unknown"]))),
     kind: .prompt

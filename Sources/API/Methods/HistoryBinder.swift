@@ -6,20 +6,20 @@ internal import Signals
 internal import Wire
 
 /// Offers `history`: past values of sources, and past events.
-package func bindHistory(_ interface: Interface) {
-  interface.query(
+package func bindHistory(_ catalog: Catalog) {
+  catalog.query(
     "history",
     "Returns the values of sources at a position or time, or a page of events.",
     History.self, .either(Shape.pasts), kind: .long
-  ) { interface, call, history in
+  ) { context, call, history in
     guard let call = call.later(isLong: true) else { return }
     do throws(WireError) {
       if history.source == "events" {
-        try interface.readEvents(history, call)
+        try context.readEvents(history, call)
       } else if history.source.contains("*") {
-        try interface.readValues(history, call)
+        try context.readValues(history, call)
       } else {
-        try interface.readValue(history, call)
+        try context.readValue(history, call)
       }
     } catch {
       call.refuse(error)
@@ -52,11 +52,11 @@ private struct History: DocumentedParameters {
   ]
 }
 
-extension Interface {
+extension CallContext {
   fileprivate func readValue(_ history: History, _ call: Call) throws(WireError) {
     let source = history.source
-    guard let sources = service(of: source)?.sources, sources.exists(source) else {
-      throw notFound(source)
+    guard let sources = rights.sources(of: source), sources.exists(source) else {
+      throw access.notFound(source)
     }
     guard sources.isJournaled(source) else {
       throw .unusable("source", "'\(source)' is not journaled: it has no history")
@@ -77,7 +77,7 @@ extension Interface {
       try check(position.seq)
       found(position.seq)
     case (nil, let time??):
-      host.position(at: time.microseconds).answer(call, self) { [host] seq in
+      host.position(at: time.microseconds).answer(call, catalog) { [host] seq in
         // Before the first retained event the state is unknown, unless the journal begins with
         // position 1.
         guard seq >= host.first || host.first == 1 else {
@@ -98,8 +98,8 @@ extension Interface {
   fileprivate func readValues(_ history: History, _ call: Call) throws(WireError) {
     guard let pattern = Pattern(history.source) else { throw .badPattern(history.source) }
     if let service = pattern.first {
-      guard let sources = self.service(named: service)?.sources else {
-        throw notFound(history.source)
+      guard let sources = rights.sources(ofService: service) else {
+        throw access.notFound(history.source)
       }
       guard sources.isJournaled else {
         throw .unusable("source", "'\(service)' is not journaled: it has no history")
@@ -109,9 +109,9 @@ extension Interface {
     try position(history, call) { [self] seq in
       host.values(
         in: pattern.first, at: seq, behind: history.behind, maxBytes: limit - 512,
-        where: readable(pattern)
+        where: rights.readable(pattern)
       )
-      .answer(call, self) { past in
+      .answer(call, catalog) { past in
         call.answer { past.write(pattern.text, at: seq, to: &$0) }
       }
     }
@@ -120,7 +120,7 @@ extension Interface {
   private func readValue(
     of source: String, _ kind: SourceKind, at seq: UInt64, _ call: Call
   ) {
-    host.value(of: source, at: seq).answer(call, self) { past in
+    host.value(of: source, at: seq).answer(call, catalog) { past in
       call.answer { buffer in
         buffer.append(#"{"source":"#)
         buffer.append(quoted: source)
@@ -154,13 +154,13 @@ extension Interface {
       throw WireError(
         JSONDecodingError(path: "/limit", expected: "1 to 1000", got: "another number"))
     }
-    let filter = readable(
+    let filter = rights.readable(
       try history.filter?.eventFilter(call.connection.limits) ?? EventFilter())
     if let after = history.after?.seq {
       // The page reports removed events. A damaged journal may hold events after the last durable
       // position.
       if host.refusal == nil { try check(after, mayBeGone: true) }
-      host.readEvents(after: after, limit: limit, filter).answer(call, self) { [host] page in
+      host.readEvents(after: after, limit: limit, filter).answer(call, catalog) { [host] page in
         call.answer { buffer in
           page.write(
             after: page.end, isMore: page.end < host.durable, host,
@@ -171,7 +171,7 @@ extension Interface {
       if let before = history.before?.seq, before > 1, before < host.first {
         throw .seqExpired(first: host.first, last: host.durable)
       }
-      host.readEvents(before: history.before?.seq, limit: limit, filter).answer(call, self) {
+      host.readEvents(before: history.before?.seq, limit: limit, filter).answer(call, catalog) {
         [host] page in
         call.answer { page.writeLast(host, limit: call.room, to: &$0) }
       }
@@ -269,11 +269,11 @@ extension EventPage {
 
 extension SignalProtocol where Error == JournalFault {
   /// Answers a call with the result of a read; a failure refuses the call.
-  func answer(_ call: Call, _ interface: Interface, _ onResult: @escaping (Element) -> Void) {
+  func answer(_ call: Call, _ catalog: Catalog, _ onResult: @escaping (Element) -> Void) {
     let work = observe { event in
       switch event {
       case .next(let element): onResult(element)
-      case .failed(let fault): call.refuse(interface.error(fault))
+      case .failed(let fault): call.refuse(catalog.error(fault))
       case .completed: break
       }
     }

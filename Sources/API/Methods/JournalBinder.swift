@@ -5,27 +5,23 @@ internal import Signals
 internal import Wire
 
 /// Offers journal maintenance to clients: figures and compaction.
-package func bindJournal(_ interface: Interface, to journal: JournalService) {
-  interface.offer(
+package func bindJournal(_ catalog: Catalog, to journal: JournalService) {
+  catalog.add(
     "journal", "The journal's contents and compaction.",
-    events: ["daemon.compacted"])
-  interface.query(
+    events: DaemonEvent.types(of: "daemon"))
+  catalog.query(
     "journal.info", "Returns the journal's positions, streams, types, snapshots and bytes.",
     NoParameters.self, .value(JournalFigures.self), kind: .late
-  ) { interface, call, _ in
+  ) { context, call, _ in
     guard let call = call.later() else { return }
-    journal.figures().answer(call, interface) { interface.answer(call, with: $0) }
+    journal.figures().answer(call, context.catalog) { context.answer(call, with: $0) }
   }
-  interface.query(
+  catalog.query(
     "journal.compact",
     "Removes events that retention does not keep, or those before a position or time.",
     Compact.self, .value(JournalService.Compacted.self), kind: .late
-  ) { interface, call, compact in
-    do throws(WireError) {
-      try compact.start(interface, journal, call)
-    } catch {
-      call.refuse(error)
-    }
+  ) { context, call, compact throws(WireError) in
+    try compact.start(context, journal, call)
   }
 }
 
@@ -44,13 +40,13 @@ private struct Compact: DocumentedParameters {
   ]
 
   func start(
-    _ interface: Interface, _ journal: JournalService, _ call: Call
+    _ context: CallContext, _ journal: JournalService, _ call: Call
   ) throws(WireError) {
     let isForced = force ?? false
     func run(before seq: UInt64?, _ call: Call) {
       call.noteBegun()
-      journal.compact(before: seq, isForced: isForced).answer(call, interface) {
-        interface.answer(call, with: $0)
+      journal.compact(before: seq, isForced: isForced).answer(call, context.catalog) {
+        context.answer(call, with: $0)
       }
     }
     switch (before?.seq, before?.time.map { Timestamp($0) }) {
@@ -58,14 +54,14 @@ private struct Compact: DocumentedParameters {
       guard let call = call.later() else { return }
       run(before: nil, call)
     case (let position?, nil):
-      guard position.seq <= interface.host.durable else {
-        throw .seqFuture(last: interface.host.durable)
+      guard position.seq <= context.host.durable else {
+        throw .seqFuture(last: context.host.durable)
       }
       guard let call = call.later() else { return }
       run(before: position.seq, call)
     case (nil, let time??):
       guard let call = call.later() else { return }
-      interface.host.position(at: time.microseconds - 1).answer(call, interface) {
+      context.host.position(at: time.microseconds - 1).answer(call, context.catalog) {
         run(before: $0 + 1, call)
       }
     default:

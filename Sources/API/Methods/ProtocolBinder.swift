@@ -29,12 +29,12 @@ package struct ServerInfo {
 }
 
 /// Offers the methods that every connection has, such as `hello`, `ping`, `sync` and `describe`.
-package func bindProtocol(
-  _ interface: Interface, _ server: ServerInfo, stats: @escaping () -> DaemonStats
+package func bindProtocol<Stats: Codable>(
+  _ catalog: Catalog, _ server: ServerInfo, stats: @escaping () -> Stats
 ) {
-  let host = interface.host
+  let host = catalog.host
 
-  interface.query(
+  catalog.query(
     "hello", "Names the client and agrees on the protocol; optional, at most once.", Hello.self,
     .members(
       .init("protocol", .natural),
@@ -43,20 +43,16 @@ package func bindProtocol(
       .init("last", .natural), .init("capabilities", .object([.init("items", .bool)])),
       .init("limits", .map(.natural)), .init("peer", .object(PeerIdentity.shape))),
     unknownParameters: .ignored
-  ) { interface, call, hello in
-    do throws(WireError) {
-      try greet(call.connection, hello)
-    } catch {
-      return call.refuse(error)
-    }
-    call.answer { writeHello(call.connection, interface, server, &$0) }
+  ) { context, call, hello throws(WireError) in
+    try greet(call.connection, hello)
+    call.answer { writeHello(context, server, &$0) }
   }
 
-  bindWhoAmI(interface, server)
-  bindAtomic(interface)
-  bindCancel(interface)
+  bindWhoAmI(catalog, server)
+  bindAtomic(catalog)
+  bindCancel(catalog)
 
-  interface.query(
+  catalog.query(
     "ping", "Answers at once.", NoParameters.self,
     .members(.init("last", .natural), .init("time", .string), .init("uptime_ms", .natural))
   ) { _, call, _ in
@@ -71,11 +67,10 @@ package func bindProtocol(
     }
   }
 
-  interface.query(
+  catalog.query(
     "sync", "Answers once every frame up to a position has been sent.", Sync.self,
     .members(.init("seq", .natural)), kind: .late
-  ) { interface, call, sync in
-    let host = interface.host
+  ) { context, call, sync in
     let position = sync.seq ?? host.last
     guard position <= host.last else {
       return call.refuse(.seqFuture(last: host.last))
@@ -84,14 +79,14 @@ package func bindProtocol(
     call.connection.sync(call, at: position)
   }
 
-  interface.query(
+  catalog.query(
     "stats", "Returns the daemon's counters, its limits and their use.",
     NoParameters.self,
     .members(
-      .init("stats", Shape(of: DaemonStats.self)), .init("limits", .map(.natural)),
+      .init("stats", Shape(of: Stats.self)), .init("limits", .map(.natural)),
       .init("usage", .map(.natural)))
-  ) { interface, call, _ in
-    let stats = try? interface.encoder.text(stats())
+  ) { context, call, _ in
+    let stats = try? context.catalog.encoder.text(stats())
     call.answer { buffer in
       buffer.append(#"{"stats":"#)
       buffer.append(stats?.text ?? "null")
@@ -107,26 +102,22 @@ package func bindProtocol(
     }
   }
 
-  interface.query(
+  catalog.query(
     "describe", "Describes all services, one, a method, or a source.", Describe.self,
     .either(Shape.descriptions)
-  ) { interface, call, describe in
-    do throws(WireError) {
-      let description = try interface.describe(describe.path)
-      call.answer { JSONValue.object(description).write(to: &$0) }
-    } catch {
-      call.refuse(error)
-    }
+  ) { context, call, describe throws(WireError) in
+    let description = try context.rights.describe(describe.path)
+    call.answer { JSONValue.object(description).write(to: &$0) }
   }
 
-  interface.query(
+  catalog.query(
     "rpc.discover", "The methods as an OpenRPC document.", NoParameters.self,
     .members(
       .init("openrpc", .string),
       .init("info", .object([.init("title", .string), .init("version", .string)])),
       .init("methods", .array(.map(.any))), .init("components", .map(.any)))
-  ) { interface, call, _ in
-    let document = interface.openRPC(version: server.version)
+  ) { context, call, _ in
+    let document = context.rights.openRPC(version: server.version)
     call.answer { document.write(to: &$0) }
   }
 }
@@ -152,10 +143,10 @@ private func greet(_ connection: Connection, _ hello: Hello) throws(WireError) {
 }
 
 private func writeHello(
-  _ connection: Connection, _ interface: Interface, _ server: ServerInfo,
+  _ context: CallContext, _ server: ServerInfo,
   _ buffer: inout ByteBuffer
 ) {
-  let host = interface.host
+  let (connection, host) = (context.connection, context.host)
   let hello: JSONObject = [
     "protocol": .number(JSONNumber(1)),
     "server": .object(["name": .string("binderd"), "version": .string(server.version)]),
@@ -165,7 +156,7 @@ private func writeHello(
     "last": .number(JSONNumber(host.durable)),
     "capabilities": .object(["items": .bool(true)]),
     "limits": .object(connection.shownLimits),
-    "peer": .object(connection.peer.shown(as: interface.role)),
+    "peer": .object(connection.peer.shown(as: context.role)),
   ]
   JSONValue.object(hello).write(to: &buffer)
 }

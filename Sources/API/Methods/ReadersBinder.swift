@@ -1,37 +1,30 @@
 internal import Configuration
 internal import Connections
-package import EventSourcing
+internal import EventSourcing
 internal import JSON
 internal import Wire
 
 /// Offers durable readers, whose positions the journal keeps.
-package func bindReaders(_ interface: Interface, to service: ReadersService) {
-  interface.offer(
-    ReadersService.name, "Durable readers of events, and the position of each.",
-    events: ["readers.opened", "readers.acked", "readers.forgotten"])
-  interface.offerSources(
+package func bindReaders(_ catalog: Catalog, to readers: LiveReaders) {
+  let service = readers.service
+  catalog.offer("Durable readers of events, and the position of each.", service.ledger)
+  catalog.offerSources(
     of: service.ledger, [.init("readers/*", "The last acknowledged position.", .any)],
     exists: { SourceName.isSource($0, of: ReadersService.name) })
-  let readers = interface.commons.readers ?? LiveReaders(service)
-  interface.commons.readers = readers
 
-  interface.command(
+  catalog.command(
     "readers.forget", "Forgets a durable reader, ending its subscription; returns its position.",
     NamedReader.self, writes: ["readers.forgotten"]
-  ) { (reader: NamedReader) throws(ReaderError) in
+  ) { _, reader throws(ReaderError) in
     try service.forget(reader.name)
   }
 
-  interface.query(
+  catalog.query(
     "ack", "Acknowledges all events up to a position, for a durable reader.", Ack.self,
     .members(.init("sub", .handle), .init("seq", .natural), .init("unacked", .natural)),
     kind: .command
-  ) { interface, call, ack in
-    do throws(WireError) {
-      try interface.acknowledge(ack, readers, call)
-    } catch {
-      call.refuse(error)
-    }
+  ) { context, call, ack throws(WireError) in
+    try context.acknowledge(ack, readers, call)
   }
 }
 
@@ -53,7 +46,7 @@ private struct Ack: DocumentedParameters {
   ]
 }
 
-extension Interface {
+extension CallContext {
   fileprivate func acknowledge(
     _ ack: Ack, _ readers: LiveReaders, _ call: Call
   ) throws(WireError) {
@@ -70,7 +63,7 @@ extension Interface {
         JSONDecodingError(path: "/sub", expected: "a durable reader", got: "another subscription"))
     }
     // The client's role may have changed since the subscription began.
-    guard role.mayWrite("readers/\(name)") else { throw notWritable("readers/\(name)") }
+    guard role.mayWrite("readers/\(name)") else { throw access.notWritable("readers/\(name)") }
     let seq = ack.seq.seq
     guard seq <= log.lastTold else {
       throw WireError(
@@ -79,7 +72,7 @@ extension Interface {
           got: "\(seq)"))
     }
     log.acknowledge(upTo: seq)
-    readers.acknowledge(name, upTo: seq, call.connection, self)
+    readers.acknowledge(name, upTo: seq, self)
     call.answerAtTurnEnd { buffer in
       buffer.append(#"{"sub":"#)
       buffer.append(ack.sub.text.text)

@@ -6,42 +6,34 @@ internal import Signals
 internal import Wire
 
 /// Offers `get`, `set`, `wait`, `subscribe` and `unsubscribe`.
-package func bindSources(_ interface: Interface) {
-  interface.query(
+package func bindSources(_ catalog: Catalog, _ readers: LiveReaders? = nil) {
+  catalog.query(
     "get", "Returns the value of a source, or of all sources of a pattern.", Get.self,
     .either(Shape.present + [.presentPattern]), direct: Get.read
-  ) { interface, call, get in
-    do throws(WireError) {
-      try interface.get(get.source, get.pick, call)
-    } catch {
-      call.refuse(error)
-    }
+  ) { context, call, get throws(WireError) in
+    try context.get(get.source, get.pick, call)
   }
-  bindWait(interface)
+  bindWait(catalog)
 
-  interface.command(
+  catalog.command(
     "set", "Sets a writable source; returns the value.", SetSource.self, writes: nil
-  ) { [unowned interface] (set: SetSource) throws(NotWritable) in
-    try interface.set(set)
+  ) { context, set throws(NotWritable) in
+    try context.set(set)
   }
 
-  interface.query(
+  catalog.query(
     "subscribe", "Sends a source's value, then its changes; or the events of the journal.",
     Subscribe.self, .either(Shape.subscriptions)
-  ) { interface, call, subscribe in
-    do throws(WireError) {
-      try interface.subscribe(subscribe, call)
-    } catch {
-      call.refuse(error)
-    }
+  ) { context, call, subscribe throws(WireError) in
+    try context.subscribe(subscribe, call, readers)
   }
 
-  interface.query(
+  catalog.query(
     "unsubscribe", "Ends a subscription; no frame of it follows.", Unsubscribe.self,
     .members(
       .init("sub", .handle), .init("was", .words(["active", "ended", "unknown"])),
       .init("seq", .natural))
-  ) { interface, call, unsubscribe in
+  ) { context, call, unsubscribe in
     let connection = call.connection
     let subscription = connection.subscription(unsubscribe.sub)
     if let subscription { connection.remove(subscription) }
@@ -52,7 +44,7 @@ package func bindSources(_ interface: Interface) {
       buffer.append(#","was":"#)
       buffer.append(quoted: was)
       buffer.append(#","seq":"#)
-      buffer.append(integer: interface.host.durable)
+      buffer.append(integer: context.host.durable)
       buffer.append("}")
     }
   }
@@ -121,25 +113,25 @@ enum NotWritable: ServiceError {
   }
 }
 
-extension Interface {
+extension CallContext {
   fileprivate func get(
     _ name: String, _ part: PartOfValue?, _ call: Call
   ) throws(WireError) {
     // A source with a value is not a pattern, so most names are never parsed.
-    if let sources = service(of: name)?.sources, let value = sources.value(name) {
+    if let sources = rights.sources(of: name), let value = sources.value(name) {
       let shown =
-        part == nil ? value : try sources.picking(part, of: name, by: commons.parts).value(name)
+        part == nil ? value : try sources.picking(part, of: name, by: catalog.parts).value(name)
       return answer(call, name, shown, sources)
     }
     if name == "events" { return try answerEvents(call, picking: part) }
     guard let pattern = Pattern(name) else { throw .badPattern(name) }
     // A list or map that was never written is empty, as in `subscribe`.
-    if pattern.isLiteral, part == nil, let sources = service(of: name)?.sources,
+    if pattern.isLiteral, part == nil, let sources = rights.sources(of: name),
       let empty = sources.present(name)
     {
       return answer(call, name, empty, sources)
     }
-    guard !pattern.isLiteral else { throw notFound(name) }
+    guard !pattern.isLiteral else { throw access.notFound(name) }
     let providers = try providers(of: pattern, picking: part)
     let values = try values(of: pattern, in: providers, limit: call.room)
     call.answer { buffer in
@@ -188,42 +180,14 @@ extension Interface {
   }
 
   fileprivate func set(_ set: SetSource) throws(NotWritable) -> JSONText {
-    guard let service = service(of: set.source), let sources = service.sources else {
+    guard let service = rights.service(of: set.source),
+      let sources = rights.sources(of: set.source)
+    else {
       throw .missing(set.source)
     }
     guard let write = service.writer else { throw .fixed(set.source) }
     guard sources.exists(set.source) || set.source.contains("/") else { throw .missing(set.source) }
     return try write(set.source, set.value)
-  }
-
-  /// Returns the error for a source that does not exist or may not be read.
-  func notFound(_ source: String) -> WireError {
-    if let error = notReadable(source) { return error }
-    return .notFound("source", source, didYouMean: nearest(toSource: source))
-  }
-
-  /// Returns the most similar source name near the given one in the sort order; `nil` if there is
-  /// none.
-  ///
-  /// A misspelled service name is corrected first.
-  private func nearest(toSource source: String) -> String? {
-    let parts = source.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let first = parts.first else { return nil }
-    let names = services.lazy.filter { $0.sources != nil }.map(\.name)
-    guard
-      let service = service(of: source)?.name ?? Wire.nearest(to: String(first), among: names),
-      let sources = self.service(named: service)?.sources
-    else { return nil }
-    let meant = ([service] + parts.dropFirst().map(String.init)).joined(separator: "/")
-    return Wire.nearest(to: source, among: sources.neighbours(meant))
-  }
-
-  /// Returns the providers of all services that a pattern may match.
-  func providers(of pattern: Pattern) -> [SourceProvider] {
-    guard let first = pattern.first else {
-      return services.compactMap(\.sources)
-    }
-    return service(named: first)?.sources.map { [$0] } ?? []
   }
 
   /// Returns the values of all sources of a pattern.
@@ -249,6 +213,32 @@ extension Interface {
       guard size <= limit else { throw .resultTooLarge(size, max: limit) }
     }
     return PatternValues(values: values.sorted { $0.name < $1.name }, size: size)
+  }
+}
+
+extension Rights {
+  /// Returns the most similar source name near the given one in the sort order; `nil` if there is
+  /// none.
+  ///
+  /// A misspelled service name is corrected first.
+  func nearest(toSource source: String) -> String? {
+    let parts = source.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let first = parts.first else { return nil }
+    let names = services.lazy.filter { $1 != nil }.map(\.0.name)
+    guard
+      let service = service(of: source)?.name ?? Wire.nearest(to: String(first), among: names),
+      let sources = sources(ofService: service)
+    else { return nil }
+    let meant = ([service] + parts.dropFirst().map(String.init)).joined(separator: "/")
+    return Wire.nearest(to: source, among: sources.neighbours(meant))
+  }
+
+  /// Returns the providers of all services that a pattern may match.
+  func providers(of pattern: Pattern) -> [SourceProvider] {
+    guard let first = pattern.first else {
+      return services.compactMap(\.1)
+    }
+    return sources(ofService: first).map { [$0] } ?? []
   }
 }
 

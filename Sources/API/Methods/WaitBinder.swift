@@ -6,16 +6,12 @@ internal import Signals
 internal import Wire
 
 /// Offers `wait`, which waits for a value without polling.
-func bindWait(_ interface: Interface) {
-  interface.query(
+func bindWait(_ catalog: Catalog) {
+  catalog.query(
     "wait", "Answers with the value of a source as soon as it meets a condition.", Wait.self,
     .either(Shape.present), kind: .late
-  ) { interface, call, wait in
-    do throws(WireError) {
-      try interface.wait(wait, call)
-    } catch {
-      call.refuse(error)
-    }
+  ) { context, call, wait throws(WireError) in
+    try context.wait(wait, call)
   }
 }
 
@@ -56,21 +52,21 @@ private struct Wait: DocumentedParameters {
   }
 }
 
-extension Interface {
+extension CallContext {
   fileprivate func wait(_ wait: Wait, _ call: Call) throws(WireError) {
     let name = wait.source
     guard let pattern = Pattern(name) else { throw .badPattern(name) }
     guard pattern.isLiteral else {
       throw .unusable("source", "a wait is for one source", "a pattern")
     }
-    guard let sources = service(of: name)?.sources, sources.exists(name) else {
-      throw notFound(name)
+    guard let sources = rights.sources(of: name), sources.exists(name) else {
+      throw access.notFound(name)
     }
     let condition = try wait.condition(call.connection.limits)
     let present = sources.present(name)
     if condition.holds(for: present) { return answer(call, name, present, sources) }
     guard let call = call.later(waitingFor: name) else { return }
-    let finder = commons.parts
+    let finder = catalog.parts
     call.keep(finder.watch(condition.place))
     var (isAnswered, isDue) = (false, false)
     func look(at value: JSONText?) {
@@ -80,7 +76,7 @@ extension Interface {
       call.connection.whenTaken { [self] in answer(call, name, value, sources) }
     }
     call.keep(
-      // Retains the interface in the call: the role may get another one meanwhile.
+      // Keeps the rights of the call: the role may get another one meanwhile.
       sources.changes(name).observeNext { [self] change in
         guard change.step != nil else { return look(at: change.value) }
         // A list or map is tested at the end of the turn, after all of its steps, and encoded once

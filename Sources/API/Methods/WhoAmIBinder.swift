@@ -5,8 +5,8 @@ internal import JSON
 internal import Wire
 
 /// Offers `whoami`: the client's identity and its rights.
-func bindWhoAmI(_ interface: Interface, _ server: ServerInfo) {
-  interface.query(
+func bindWhoAmI(_ catalog: Catalog, _ server: ServerInfo) {
+  catalog.query(
     "whoami", "Returns the client's identity and what it may call, read and set.",
     NoParameters.self,
     .object(
@@ -15,11 +15,11 @@ func bindWhoAmI(_ interface: Interface, _ server: ServerInfo) {
         .init(
           "allowed", .object(["methods", "read", "write"].map { .init($0, .array(.string)) })),
       ])
-  ) { interface, call, _ in
+  ) { context, call, _ in
     let peer = call.connection.peer
-    var result = peer.shown(as: interface.role)
+    var result = peer.shown(as: context.role)
     if let name = server.userName(peer.uid) { result["user"] = .string(name) }
-    result["allowed"] = .object(interface.allowed)
+    result["allowed"] = .object(context.rights.allowed)
     call.answer { JSONValue.object(result).write(to: &$0) }
   }
 }
@@ -43,11 +43,11 @@ extension PeerIdentity {
   }
 }
 
-extension Interface {
+extension Rights {
   /// The offered methods by name, and sources as patterns: all offered ones if the role allows
   /// everything, otherwise the role's rules.
   fileprivate var allowed: JSONObject {
-    let sources = services.flatMap { $0.sources?.descriptions ?? [] }
+    let sources = services.flatMap { $1?.descriptions ?? [] }
     func names(_ names: [String]) -> JSONValue { .array(names.map { .string($0) }) }
     return [
       "methods": names(methods.methods.map(\.name).sorted()),

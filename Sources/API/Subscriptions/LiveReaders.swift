@@ -1,12 +1,12 @@
 internal import Connections
-internal import EventSourcing
+package import EventSourcing
 internal import Facts
 internal import Signals
 internal import Wire
 
 /// The durable readers in use, each held by one subscription, and their acknowledgements in this
 /// turn.
-final class LiveReaders {
+package final class LiveReaders {
   let service: ReadersService
 
   private var holders: [String: LogSubscription] = [:]
@@ -16,11 +16,11 @@ final class LiveReaders {
 
   /// The connections whose answers wait for the events at the end of the turn, with the highest
   /// position that each has acknowledged for each reader.
-  private var waiting: [(connection: Connection, positions: [String: UInt64])] = []
+  private var waiting: [(context: CallContext, positions: [String: UInt64])] = []
 
   private let bag = DisposeBag()
 
-  init(_ service: ReadersService) {
+  package init(_ service: ReadersService) {
     self.service = service
     let prefix = ReadersService.name + "/"
     service.ledger.changes(matching: .everything).observeNext { [unowned self] change in
@@ -65,29 +65,26 @@ final class LiveReaders {
   /// The acknowledgements of a turn are recorded at its end, for each connection one event per
   /// reader.
   func acknowledge(
-    _ name: String, upTo seq: UInt64, _ connection: Connection, _ interface: Interface
+    _ name: String, upTo seq: UInt64, _ context: CallContext
   ) {
-    if waiting.isEmpty {
-      // Retains the interface until the end of the turn: the role may get another one meanwhile.
-      connection.hub.atTurnEnd { [self, interface] in record(interface) }
-    }
-    let place = waiting.firstIndex { $0.connection === connection } ?? waiting.count
-    if place == waiting.count { waiting.append((connection, [:])) }
+    let connection = context.connection
+    if waiting.isEmpty { connection.hub.atTurnEnd { [self] in record() } }
+    let place = waiting.firstIndex { $0.context.connection === connection } ?? waiting.count
+    if place == waiting.count { waiting.append((context, [:])) }
     waiting[place].positions[name] = max(waiting[place].positions[name] ?? 0, seq)
     acknowledged[name] = max(acknowledged[name] ?? 0, seq)
   }
 
-  private func record(_ interface: Interface) {
+  private func record() {
     let waiting = waiting
     self.acknowledged = [:]
     self.waiting = []
-    let host = interface.host
-    for (connection, positions) in waiting {
+    for (context, positions) in waiting {
       do throws(Refusal) {
-        try record(positions, of: connection, host)
-        connection.settle(at: host.last)
+        try record(positions, of: context)
+        context.connection.settle(at: context.host.last)
       } catch {
-        connection.refuseUndecided(at: host.last, interface.error(error))
+        context.connection.refuseUndecided(at: context.host.last, context.access.error(error))
       }
     }
   }
@@ -95,15 +92,13 @@ final class LiveReaders {
   /// Records the acknowledgements of a connection: all of them or none, because their answers are
   /// replaced together.
   private func record(
-    _ positions: [String: UInt64], of connection: Connection, _ host: ServiceHost
+    _ positions: [String: UInt64], of context: CallContext
   ) throws(Refusal) {
     let ledger = service.ledger
     let new = positions.sorted { $0.key < $1.key }
       .filter { name, seq in ledger.newest[name].map { $0 < seq } ?? false }
     guard !new.isEmpty else { return }
-    let peer = connection.peer
-    let command = Command(method: "ack", caller: Caller(uid: peer.uid, pid: peer.pid))
-    _ = try host.perform(command) {
+    _ = try context.host.perform(Command(method: "ack", caller: context.caller)) {
       for (name, seq) in new { try service.acknowledge(name, upTo: seq) }
       return nil
     }

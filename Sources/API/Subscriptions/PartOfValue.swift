@@ -57,15 +57,15 @@ extension SourceProvider {
   }
 }
 
-extension Interface {
+extension CallContext {
   /// Returns the providers of all services that a pattern may match, each showing a part of its
   /// values.
   func providers(
     of pattern: Pattern, picking part: PartOfValue?
   ) throws(WireError) -> [SourceProvider] {
     var providers: [SourceProvider] = []
-    for sources in self.providers(of: pattern) {
-      providers.append(try sources.picking(part, in: pattern.text, by: commons.parts))
+    for sources in rights.providers(of: pattern) {
+      providers.append(try sources.picking(part, in: pattern.text, by: catalog.parts))
     }
     return providers
   }

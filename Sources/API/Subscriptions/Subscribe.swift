@@ -38,8 +38,10 @@ struct Subscribe: DocumentedParameters {
   ]
 }
 
-extension Interface {
-  func subscribe(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
+extension CallContext {
+  func subscribe(
+    _ subscribe: Subscribe, _ call: Call, _ readers: LiveReaders?
+  ) throws(WireError) {
     if let epoch = subscribe.epoch, epoch != host.epoch {
       throw WireError(
         .epochMismatch, "the position belongs to another journal", ["epoch": .string(host.epoch)])
@@ -47,7 +49,7 @@ extension Interface {
     guard let pattern = Pattern(subscribe.source) else { throw .badPattern(subscribe.source) }
     if subscribe.source == "events" {
       return try subscribe.durable == nil
-        ? subscribeEvents(subscribe, call) : subscribeDurable(subscribe, call)
+        ? subscribeEvents(subscribe, call) : subscribeDurable(subscribe, call, readers)
     }
     if subscribe.durable != nil { throw .unusable("durable", "a durable reader is one of events") }
     try refuseDurable(subscribe)
@@ -62,9 +64,9 @@ extension Interface {
       throw .unusable("on_gap", #"on_gap is for events and mode "every""#)
     }
     if pattern.isLiteral {
-      guard let sources = service(of: subscribe.source)?.sources,
+      guard let sources = rights.sources(of: subscribe.source),
         sources.exists(subscribe.source)
-      else { throw notFound(subscribe.source) }
+      else { throw access.notFound(subscribe.source) }
       switch sources.kind(of: subscribe.source) {
       case .state, .loading: try subscribeState(subscribe, sources, call)
       case .list, .map: try subscribeCollection(subscribe, sources, call)
@@ -81,7 +83,7 @@ extension Interface {
     let connection = call.connection
     let handle = try connection.reserveHandle(subscribe.sub)
     let kind = sources.kind(of: name)
-    let sources = try sources.picking(subscribe.pick, of: name, by: commons.parts)
+    let sources = try sources.picking(subscribe.pick, of: name, by: catalog.parts)
     try checkSize(sources.value(name), call)
     let key = subscribe.pick.map { name + " " + $0.pointer.text } ?? name
     let source = StateSource(
@@ -105,7 +107,7 @@ extension Interface {
   ) throws(WireError) {
     let connection = call.connection
     let providers = try providers(of: pattern, picking: subscribe.pick)
-    guard !providers.isEmpty else { throw notFound(subscribe.source) }
+    guard !providers.isEmpty else { throw access.notFound(subscribe.source) }
     let handle = try connection.reserveHandle(subscribe.sub)
     let values = try values(of: pattern, in: providers, limit: call.room)
     let changes = Signal<StateChange, Never> { observer in
@@ -117,7 +119,7 @@ extension Interface {
       return bag
     }
     let subscription = PatternSubscription(
-      handle, to: changes, value: { [self] in service(of: $0)?.sources?.value($0) },
+      handle, to: changes, value: { [rights] in rights.sources(of: $0)?.value($0) },
       on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
     call.answer { buffer in

@@ -4,7 +4,7 @@ internal import JSON
 internal import Signals
 internal import Wire
 
-extension Interface {
+extension CallContext {
   /// Subscribes a client to a list or a map.
   func subscribeCollection(
     _ subscribe: Subscribe, _ sources: SourceProvider, _ call: Call

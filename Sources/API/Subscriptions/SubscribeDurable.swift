@@ -6,7 +6,7 @@ internal import JSON
 internal import Signals
 internal import Wire
 
-extension Interface {
+extension CallContext {
   private static let maxUnacked = 1000
 
   /// Rejects parameters that are only for durable readers.
@@ -21,12 +21,14 @@ extension Interface {
 
   /// Subscribes a client to events as a durable reader, which resumes after its last
   /// acknowledgement.
-  func subscribeDurable(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
-    guard let readers = commons.readers, let name = subscribe.durable?.text else {
+  func subscribeDurable(
+    _ subscribe: Subscribe, _ call: Call, _ readers: LiveReaders?
+  ) throws(WireError) {
+    guard let readers, let name = subscribe.durable?.text else {
       throw .unusable("durable", "durable readers are not offered here")
     }
     try refuseValues(subscribe)
-    guard role.mayWrite("readers/\(name)") else { throw notWritable("readers/\(name)") }
+    guard role.mayWrite("readers/\(name)") else { throw access.notWritable("readers/\(name)") }
     try checkHolder(of: name, readers, subscribe)
     try call.connection.checkHandle(subscribe.sub)
     let ledger = readers.service.ledger
@@ -61,7 +63,7 @@ extension Interface {
       }
       do throws(Refusal) {
         let position = position ?? host.durable
-        _ = try host.perform(call.command("subscribe", mayRecord: mayRecord)) {
+        _ = try host.perform(command("subscribe")) {
           // Another client may have created the reader meanwhile.
           if readers.service.ledger.newest[name] == nil {
             try readers.service.open(name, at: position)
@@ -73,7 +75,7 @@ extension Interface {
         call.connection.noteWritten(upTo: host.last)
         attachLater(subscribe, name, readers, isNew: true, call)
       } catch {
-        call.refuse(self.error(error), after: host.last)
+        call.refuse(access.error(error), after: host.last)
       }
     }
   }
@@ -84,9 +86,9 @@ extension Interface {
   ) {
     guard let call = call.later() else { return }
     if isNew { call.noteBegun() }
-    host.durability(of: host.last).answer(call, self) { [self] in
+    host.durability(of: host.last).answer(call, catalog) { [self] in
       do throws(WireError) {
-        try checkIsBound(call.connection, showing: "events")
+        try rights.checkIsBound(call.connection, showing: "events")
         try checkHolder(of: name, readers, subscribe)
         guard let position = readers.service.ledger.shown[name] else {
           throw .notFound("reader", name, didYouMean: nil)
@@ -130,7 +132,7 @@ extension Interface {
     var filter = try subscribe.filter?.eventFilter(call.connection.limits) ?? EventFilter()
     let isAskedFor = subscribe.filter?.names(ReadersService.name) ?? false
     if !isAskedFor { filter.without = ReadersService.name }
-    return readable(filter)
+    return rights.readable(filter)
   }
 }
 

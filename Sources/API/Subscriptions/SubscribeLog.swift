@@ -5,7 +5,7 @@ internal import JSON
 internal import Signals
 internal import Wire
 
-extension Interface {
+extension CallContext {
   func beginning(_ subscribe: Subscribe) throws(WireError) -> Beginning {
     guard let beginning = Beginning(subscribe.from, first: host.first) else {
       throw WireError(
@@ -31,7 +31,7 @@ extension Interface {
   func subscribeEvents(_ subscribe: Subscribe, _ call: Call) throws(WireError) {
     try refuseValues(subscribe)
     try refuseDurable(subscribe)
-    let filter = readable(
+    let filter = rights.readable(
       try subscribe.filter?.eventFilter(call.connection.limits) ?? EventFilter())
     let source = eventSource(filter)
     let passesGaps = try passesGaps(subscribe)
@@ -79,14 +79,14 @@ extension Interface {
   /// Live events are not filtered by data; see ``EventFilter/isWanted``.
   func eventSource(_ filter: EventFilter) -> LogSource {
     LogSource(
-      key: "events \(filter.key)\(audience)",
+      key: "events \(filter.key)\(rights.audience)",
       live: host.events(filter.withoutConditions).map(LogEntry.init),
       position: { [host] in host.durable },
       news: { [host] in filter.without == nil ? host.durable : host.durableNews },
       first: { [host] in host.first },
       read: { [host] seq in
         host.readEvents(after: seq, limit: 1000, filter).map(LogBatch.init)
-          .mapError { [self] in error($0) }
+          .mapError { [catalog] in catalog.error($0) }
       })
   }
 
@@ -95,15 +95,14 @@ extension Interface {
   func subscribeEvery(
     _ subscribe: Subscribe, _ pattern: Pattern, _ call: Call
   ) throws(WireError) {
-    guard let name = pattern.first, let service = service(named: name),
-      let sources = service.sources
+    guard let name = pattern.first, let sources = rights.sources(ofService: name)
     else {
       throw pattern.first == nil
         ? .unusable("source", #"with mode "every" a pattern begins with the name of a service"#)
-        : notFound(subscribe.source)
+        : access.notFound(subscribe.source)
     }
     guard !pattern.isLiteral || sources.exists(pattern.text) else {
-      throw notFound(subscribe.source)
+      throw access.notFound(subscribe.source)
     }
     guard sources.isJournaled(pattern) else {
       throw .unusable("mode", #"mode "every" needs a journaled source"#)
@@ -118,8 +117,8 @@ extension Interface {
     let part = subscribe.pick?.pointer
     let picked =
       pattern.isLiteral
-      ? try sources.picking(subscribe.pick, of: pattern.text, by: commons.parts)
-      : try sources.picking(subscribe.pick, in: pattern.text, by: commons.parts)
+      ? try sources.picking(subscribe.pick, of: pattern.text, by: catalog.parts)
+      : try sources.picking(subscribe.pick, in: pattern.text, by: catalog.parts)
     let source = changeSource(pattern, in: name, picking: part)
     let passesGaps = try passesGaps(subscribe)
     guard subscribe.from != nil else {
@@ -172,16 +171,16 @@ extension Interface {
     _ pattern: Pattern, in service: String, picking part: JSONPointer?
   ) -> LogSource {
     let isLiteral = pattern.isLiteral
-    let isWanted = readable(pattern)
+    let isWanted = rights.readable(pattern)
     let all = host.changes(in: service, matching: pattern).filter { isWanted($0.source) }
-    let live = part.map { commons.parts.changes(of: $0, all) } ?? all
+    let live = part.map { catalog.parts.changes(of: $0, all) } ?? all
     return LogSource(
-      key: "every " + pattern.text + (part.map { " " + $0.text } ?? "") + audience,
+      key: "every " + pattern.text + (part.map { " " + $0.text } ?? "") + rights.audience,
       live: live.map { LogEntry($0, isLiteral) },
       position: { [host] in host.durable }, first: { [host] in host.first },
       read: { [host] seq in
         host.readChanges(in: service, after: seq, where: isWanted)
-          .map { LogBatch($0, isLiteral, part) }.mapError { [self] in error($0) }
+          .map { LogBatch($0, isLiteral, part) }.mapError { [catalog] in catalog.error($0) }
       })
   }
 
@@ -197,7 +196,7 @@ extension Interface {
     try call.connection.checkHandle(subscribe.sub)
     try begin(subscribe, call) { call, position in
       do throws(WireError) {
-        try self.checkIsBound(call.connection, showing: subscribe.source)
+        try rights.checkIsBound(call.connection, showing: subscribe.source)
         add(call, try call.connection.reserveHandle(subscribe.sub), position)
       } catch {
         call.refuse(error)
@@ -223,7 +222,7 @@ extension Interface {
     case .time(let time):
       let passesGaps = try passesGaps(subscribe)
       guard let call = call.later() else { return }
-      host.position(at: time.microseconds - 1).answer(call, self) { [self] position in
+      host.position(at: time.microseconds - 1).answer(call, catalog) { [self] position in
         // The times of removed events are unknown.
         guard position < host.first, host.first > 1 else { return body(call, position) }
         guard passesGaps else {

@@ -1,4 +1,4 @@
-internal import Configuration
+package import Configuration
 package import Connections
 internal import EventSourcing
 internal import JSON
@@ -13,51 +13,56 @@ package struct ViewBinder {
   /// The arguments, by name.
   let arguments: Shape
 
+  /// Whether a role may open the view with some arguments.
+  let isOffered: (Role) -> Bool
+
   /// Fills a view for a client.
   ///
   /// - Throws: ``WireError`` if the arguments are invalid or name something that does not exist.
-  let bind: (View, Session, JSONText) throws(WireError) -> Void
+  let bind: (View, CallContext, JSONText) throws(WireError) -> Void
 }
 
-extension Interface {
+extension Catalog {
   /// Offers a view that clients can open by name.
   ///
   /// - Parameters:
   ///   - arguments: The type of the arguments of `open`.
   ///   - reads: Returns the sources that the view shows. The client must be allowed to read all of
   ///     them. If `nil`, only roles that may read everything can open the view.
-  ///   - bind: Fills the view.
+  ///   - isOffered: Whether a role may open the view at all.
+  ///   - bind: Fills the view for the client of the context.
   package func offerView<Arguments: Decodable>(
     _ name: String, _ doc: String, _ arguments: Arguments.Type,
     reads: ((Arguments) -> [String])? = nil,
-    bind: @escaping (View, Session, Arguments) throws -> Void
+    isOffered: @escaping (Role) -> Bool = { _ in true },
+    bind: @escaping (View, CallContext, Arguments) throws -> Void
   ) {
-    guard role.read.allowsAll || reads != nil else { return }
-    let binder = ViewBinder(name: name, doc: doc, arguments: Shape(of: arguments)) {
-      [unowned self] view, session, text throws(WireError) in
-      do {
-        let arguments: Arguments = try JSONDecoder().decode(from: text)
-        try checkReadable(reads?(arguments) ?? [])
-        try bind(view, session, arguments)
-      } catch let fault as JSONDecodingError {
-        throw WireError(fault.below("/args"))
-      } catch let error as any ServiceError {
-        throw WireError(error).below("/args")
-      } catch {
-        throw self.error(error)
-      }
-    }
-    add(binder)
+    let mayOpen: (Role) -> Bool = { ($0.read.allowsAll || reads != nil) && isOffered($0) }
+    add(
+      ViewBinder(name: name, doc: doc, arguments: Shape(of: arguments), isOffered: mayOpen) {
+        view, context, text throws(WireError) in
+        do {
+          let arguments: Arguments = try JSONDecoder().decode(from: text)
+          try context.access.checkReadable(reads?(arguments) ?? [])
+          try bind(view, context, arguments)
+        } catch let fault as JSONDecodingError {
+          throw WireError(fault.below("/args"))
+        } catch let error as any ServiceError {
+          throw WireError(error).below("/args")
+        } catch {
+          throw context.access.error(error)
+        }
+      })
   }
 
   /// Offers a view that takes no arguments.
   package func offerView(
     _ name: String, _ doc: String, reads: [String]? = nil,
-    bind: @escaping (View, Session) throws -> Void
+    bind: @escaping (View, CallContext) throws -> Void
   ) {
-    guard role.read.allowsAll || reads?.allSatisfy(role.mayRead) == true else { return }
-    offerView(name, doc, NoParameters.self, reads: { _ in [] }) { view, session, _ in
-      try bind(view, session)
-    }
+    offerView(
+      name, doc, NoParameters.self, reads: { _ in [] },
+      isOffered: { role in role.read.allowsAll || reads?.allSatisfy(role.mayRead) == true }
+    ) { view, context, _ in try bind(view, context) }
   }
 }

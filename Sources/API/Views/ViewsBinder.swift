@@ -4,28 +4,24 @@ internal import JSON
 internal import Wire
 
 /// Offers `open`, `close` and `intent`, the methods for views.
-package func bindViews(_ interface: Interface) {
-  interface.query(
+package func bindViews(_ catalog: Catalog) {
+  catalog.query(
     "open", "Opens a view and sends its properties.", Open.self,
     .members(
       .init("view", .handle), .init("binder", .string), .init("seq", .natural),
       .init("props", .map(.property)), .init("intents", .map(.intent)), .optional("more", .bool)
     )
   ) {
-    interface, call, open in
-    do throws(WireError) {
-      try interface.open(open, call)
-    } catch {
-      call.refuse(error)
-    }
+    context, call, open throws(WireError) in
+    try context.open(open, call)
   }
-  interface.query(
+  catalog.query(
     "close", "Closes a view, its children first.", Close.self,
     .members(
       .init("view", .handle), .init("closed", .array(.handle))
     )
   ) {
-    interface, call, close in
+    _, call, close in
     let closed = call.connection.view(close.view).map(call.connection.close) ?? []
     call.answer { buffer in
       buffer.append(#"{"view":"#)
@@ -35,17 +31,17 @@ package func bindViews(_ interface: Interface) {
       buffer.append("}")
     }
   }
-  interface.offer(
+  catalog.offer(
     "intent", "Performs an intent of a view.", .command, ViewRequest.self,
     .object([.optional("value", .any)] + ResultShape.recorded + [.optional("opened", .handle)]),
     nil, []
-  ) { interface, call, request, line in
+  ) { context, call, request, line in
     do throws(WireError) {
-      try interface.ask(call, request, line)
+      return try context.ask(call, request, line)
     } catch {
-      guard !interface.isDeferred else { return }
       // The refusal may depend on events that are not durable yet.
-      call.refuse(error, after: interface.host.last)
+      call.refuse(error, after: context.host.last)
+      return nil
     }
   }
 }
@@ -80,22 +76,20 @@ private struct ViewRequest: DocumentedParameters {
   ]
 }
 
-extension Interface {
+extension CallContext {
   /// Opens a view and fills it with its binder.
   func openView(
-    _ name: String, _ wish: Handle?, _ arguments: JSONText, _ session: Session,
-    on connection: Connection
+    _ name: String, _ wish: Handle?, _ arguments: JSONText
   ) throws(WireError) -> View {
-    guard let binder = views[name] else {
-      throw .notFound("view", name, didYouMean: nearest(to: name, among: views.keys))
+    guard let binder = rights.view(named: name) else {
+      throw .notFound("view", name, didYouMean: nearest(to: name, among: rights.views.map(\.name)))
     }
     return try connection.open(name, as: wish) { view throws(WireError) in
-      try binder.bind(view, session, arguments)
+      try binder.bind(view, self, arguments)
     }
   }
 
   fileprivate func open(_ open: Open, _ call: Call) throws(WireError) {
-    let connection = call.connection
     guard let onOpen = connection.onOpen else { throw .notFound("view", open.binder) }
     let view = try onOpen(open.binder, open.view, open.args ?? .emptyObject)
     var answer = ByteBuffer()
@@ -108,19 +102,22 @@ extension Interface {
   }
 
   /// Runs an intent of a view as a command, and answers once its events are durable.
+  ///
+  /// - Returns: `.work` if the intent must run again after work outside the event loop.
   fileprivate func ask(
     _ call: Call, _ request: Request, _ line: Span<UInt8>
-  ) throws(WireError) {
-    let connection = call.connection
-    let asked: ViewRequest = try decode(request, line, ["view", "name", "args"], .refused)
+  ) throws(WireError) -> Connection.Parking? {
+    let (asked, options): (ViewRequest, _) = try decode(
+      request, line, ["view", "name", "args"], .refused)
     var call = call
-    var command = call.command("intent", mayRecord: mayRecord)
-    try addOptions(to: &command, request, line, &call, besides: "view")
+    var command = command("intent")
+    try add(options, to: &command, request, line, &call, besides: "view")
     if command.id != nil, connection.view(asked.view)?.intent(named: asked.name)?.isKept == false {
       throw .unusable("_meta/cmd", "no cmd: the answer of this intent is not stored", "a cmd")
     }
     if let done = try repetition(of: command) {
-      return answer(call, done) { $0.write(to: &$2, room: $1) }
+      answer(call, done) { $0.write(to: &$2, room: $1) }
+      return nil
     }
     guard let view = connection.view(asked.view) else {
       throw .notFound("view", asked.view.description)
@@ -137,7 +134,7 @@ extension Interface {
     }
     let before = view.children
     let accepted: Accepted
-    let timer = CallTimer(call, commons.clock)
+    let timer = CallTimer(call, catalog.clock)
     var refusal: WireError?
     do throws(Refusal) {
       accepted = try host.perform(command) {
@@ -152,9 +149,11 @@ extension Interface {
           throw error
         }
       }
+    } catch .pending {
+      return .work
     } catch {
       if let refusal { throw refusal }
-      guard case .service(let fault) = error else { throw self.error(error) }
+      guard case .service(let fault) = error else { throw access.error(error) }
       throw WireError(fault).below("/args")
     }
     let opened = view.children.first { child in !before.contains { $0 === child } }
@@ -163,6 +162,7 @@ extension Interface {
     }
     connection.tellViews(after: host.last)
     answer(call, with: accepted, opened: opened?.handle)
+    return nil
   }
 
   /// Returns the result of an intent that already ran with this `cmd`, even if its view has ended;
@@ -171,7 +171,7 @@ extension Interface {
     do throws(Refusal) {
       return try host.repetition(of: command)
     } catch {
-      throw self.error(error)
+      throw access.error(error)
     }
   }
 

@@ -1,62 +1,60 @@
+package import API
 internal import Configuration
 internal import Connections
 internal import JSON
 
 /// Offers the cells to clients.
-package func bindCells(_ interface: Interface, to cells: CellsService) {
-  interface.offer(
-    "cells", "Named JSON values for scripts: one program sets them, others watch them.",
-    events: ["cells.set", "cells.unset"])
-  interface.offerSources(
+package func bindCells(_ catalog: Catalog, to cells: CellsService) {
+  catalog.offer(
+    "Named JSON values for scripts: one program sets them, others watch them.",
+    cells.ledger)
+  catalog.offerSources(
     of: cells.ledger,
     [.init("cells/**", "The value of the cell of that name.", .any, isWritable: true)],
     exists: CellsService.isCell, writes: ["cells.set"],
     write: { source, value throws(CellsError) in try cells.set(cellName(source), to: value) })
 
-  interface.offerView(
+  catalog.offerView(
     "cell", "One cell, to view and change.", CellArguments.self,
     reads: { ["cells/" + $0.name] }
   ) { view, _, arguments in try bindCell(view, to: cells, arguments) }
 
-  interface.command(
+  catalog.command(
     "cells.set", "Sets a cell; returns the value.", SetCell.self,
     writes: ["cells.set"], direct: SetCell.read
-  ) { (cell: SetCell) throws(CellsError) in
+  ) { _, cell throws(CellsError) in
     try cells.set(cell.name, to: cell.value)
   }
-  interface.command(
+  catalog.command(
     "cells.unset", "Removes a cell; returns whether there was one.", NamedCell.self,
     writes: ["cells.unset"]
-  ) { (cell: NamedCell) throws(CellsError) in
+  ) { _, cell throws(CellsError) in
     try cells.unset(cell.name)
   }
-  interface.command(
+  catalog.command(
     "cells.add", "Adds to a number, exactly; returns the sum.", AddToCell.self,
     writes: ["cells.set"], errors: ["not_a_number", "out_of_range"]
-  ) { (cell: AddToCell) throws(CellsError) in
+  ) { _, cell throws(CellsError) in
     try cells.add(cell.by ?? JSONNumber(1), to: cell.name)
   }
-  interface.command(
+  catalog.command(
     "cells.toggle", "Turns true into false and back; returns the new value.", NamedCell.self,
     writes: ["cells.set"], errors: ["not_a_boolean"]
-  ) { (cell: NamedCell) throws(CellsError) in
+  ) { _, cell throws(CellsError) in
     try cells.toggle(cell.name)
   }
-  interface.command(
+  catalog.command(
     "cells.compareAndSet", "Sets a cell if it has the expected value; returns the new one.",
     CompareAndSetCell.self, writes: ["cells.set"], errors: ["value_differs"]
-  ) { (cell: CompareAndSetCell) throws(CellsError) in
+  ) { _, cell throws(CellsError) in
     try cells.compareAndSet(cell.name, expected: cell.expected, to: cell.value)
   }
-  interface.query(
-    "cells.list", "The cells whose names begin with a prefix, by name.", ListCells.self,
-    .value([String: JSONText].self)
-  ) { interface, call, list in
+  catalog.query(
+    "cells.list", "The cells whose names begin with a prefix, by name.", ListCells.self
+  ) { context, call, list in
     // Collects only up to the room of a line; a longer result is refused anyway.
-    let room = call.room
-    let role = interface.role
-    let cells = cells.list(prefix: list.prefix ?? "", maxBytes: room, where: role.mayRead)
-    interface.answer(call, with: cells)
+    cells.list(
+      prefix: list.prefix ?? "", maxBytes: call.room, where: context.role.mayRead)
   }
 }
 

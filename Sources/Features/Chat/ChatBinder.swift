@@ -1,3 +1,4 @@
+package import API
 internal import Configuration
 internal import Connections
 internal import EventSourcing
@@ -10,15 +11,13 @@ internal import Signals
 package let chatSummaries = ["chat/rooms": "chat/rooms/*"]
 
 /// Offers the chat rooms and their messages to clients.
-package func bindChat(_ interface: Interface, to chat: ChatService) {
-  interface.offer(
-    "chat",
+package func bindChat(
+  _ catalog: Catalog, to chat: ChatService, _ clients: ClientSessions
+) {
+  catalog.offer(
     "Rooms and their messages. Log in with users.login, or give one of your names in 'as'.",
-    events: [
-      "chat.created", "chat.renamed", "chat.topicSet", "chat.joined", "chat.left", "chat.said",
-      "chat.edited", "chat.deleted", "chat.read", "chat.removed",
-    ])
-  interface.offerSources(
+    chat.ledger)
+  catalog.offerSources(
     of: chat.ledger,
     [
       .init("chat/rooms", "All rooms, with their numbers of members and messages.", .array(.any)),
@@ -28,135 +27,130 @@ package func bindChat(_ interface: Interface, to chat: ChatService) {
         .array(.any)),
     ],
     exists: ChatService.isSource)
-  bindRooms(interface, to: chat)
-  bindMessages(interface, to: chat)
-  bindReading(interface, to: chat)
-  interface.offerView("chat", "Rooms and people: log in, browse and chat.") { view, session in
-    bindChat(view, session)
+  bindRooms(catalog, to: chat, clients)
+  bindMessages(catalog, to: chat, clients)
+  bindReading(catalog, to: chat, clients)
+  catalog.offerView("chat", "Rooms and people: log in, browse and chat.") { view, context in
+    bindChat(view, clients[context])
   }
-  interface.offerView("room", "One room: read it, and join to write.", EnterRoom.self) {
-    view, session, enter in
+  catalog.offerView("room", "One room: read it, and join to write.", EnterRoom.self) {
+    view, context, enter in
+    let session = clients[context]
     let user = try session.userSession(as: enter.as)
     bindRoom(view, user, try chat.shownRoom(enter.room).id)
     view.isFor(user, in: session)
   }
 }
 
-private func bindRooms(_ interface: Interface, to chat: ChatService) {
+private func bindRooms(
+  _ catalog: Catalog, to chat: ChatService, _ clients: ClientSessions
+) {
   let errors = asErrors
-  interface.command(
+  catalog.command(
     "chat.create",
     "Creates a room and joins it; returns its number. There are at most \(ChatService.maxRooms), "
       + "\(ChatService.maxOwnRooms) of one user.", CreateRoom.self,
     writes: ["chat.created"], errors: errors + ["too_many"]
-  ) { session, room throws(ChatError) in
-    try chat.create(room.name, topic: room.topic ?? "", by: session.chatter(room.as))
+  ) { context, room throws(ChatError) in
+    try chat.create(room.name, topic: room.topic ?? "", by: clients[context].chatter(room.as))
   }
-  let isAnyAllowed = interface.role == .owner
-  interface.command(
+  catalog.command(
     "chat.remove",
     "Removes a room of yours and its messages; the owner of the daemon can remove any. Returns "
       + "how many messages it had.",
     InRoom.self, writes: ["chat.removed"], errors: errors + ["not_creator"]
-  ) { [unowned interface] session, room throws(ChatError) in
+  ) { context, room throws(ChatError) in
+    let isAnyAllowed = context.role == .owner
     let user =
       isAnyAllowed && room.as == nil
-      ? session.name : try interface.chatter(in: room, session, chat)
+      ? clients[context].name : try context.chatter(in: room, clients, chat)
     return try chat.remove(room.room, by: user, isAnyAllowed: isAnyAllowed)
   }
-  interface.command(
+  catalog.command(
     "chat.join", "Joins a room; returns whether you were not a member.", InRoom.self,
     writes: ["chat.joined"], errors: errors
-  ) { [unowned interface] session, room throws(ChatError) in
-    try chat.join(room.room, by: interface.chatter(in: room, session, chat))
+  ) { context, room throws(ChatError) in
+    try chat.join(room.room, by: context.chatter(in: room, clients, chat))
   }
-  interface.command(
+  catalog.command(
     "chat.leave", "Leaves a room; returns whether you were a member.", InRoom.self,
     writes: ["chat.left"], errors: errors
-  ) { [unowned interface] session, room throws(ChatError) in
-    try chat.leave(room.room, by: interface.chatter(in: room, session, chat))
+  ) { context, room throws(ChatError) in
+    try chat.leave(room.room, by: context.chatter(in: room, clients, chat))
   }
-  interface.command(
+  catalog.command(
     "chat.rename", "Renames a room that you have joined.", RenameRoom.self,
     writes: ["chat.renamed"], errors: errors + ["not_member"]
-  ) { [unowned interface] session, room throws(ChatError) in
-    try chat.rename(room.room, to: room.name, by: interface.chatter(in: room, session, chat))
+  ) { context, room throws(ChatError) in
+    try chat.rename(room.room, to: room.name, by: context.chatter(in: room, clients, chat))
     return Nothing()
   }
-  interface.command(
+  catalog.command(
     "chat.topic", "Sets the topic of a room that you have joined.", SetTopic.self,
     writes: ["chat.topicSet"], errors: errors + ["not_member"]
-  ) { [unowned interface] session, room throws(ChatError) in
-    try chat.setTopic(of: room.room, to: room.topic, by: interface.chatter(in: room, session, chat))
+  ) { context, room throws(ChatError) in
+    try chat.setTopic(of: room.room, to: room.topic, by: context.chatter(in: room, clients, chat))
     return Nothing()
   }
 }
 
-private func bindMessages(_ interface: Interface, to chat: ChatService) {
+private func bindMessages(
+  _ catalog: Catalog, to chat: ChatService, _ clients: ClientSessions
+) {
   let errors = asErrors
-  interface.command(
+  catalog.command(
     "chat.send", "Sends a message to a room that you have joined; returns its number.",
     SendMessage.self, writes: ["chat.said"], errors: errors + ["not_member"]
-  ) { [unowned interface] session, message throws(ChatError) in
-    try chat.send(message.text, to: message.room, by: interface.chatter(in: message, session, chat))
+  ) { context, message throws(ChatError) in
+    try chat.send(message.text, to: message.room, by: context.chatter(in: message, clients, chat))
   }
-  interface.command(
+  catalog.command(
     "chat.edit", "Changes a message of yours.", EditMessage.self, writes: ["chat.edited"],
     errors: errors + ["not_author", "deleted"]
-  ) { [unowned interface] session, message throws(ChatError) in
+  ) { context, message throws(ChatError) in
     try chat.edit(
       message.id, in: message.room, to: message.text,
-      by: interface.chatter(in: message, session, chat))
+      by: context.chatter(in: message, clients, chat))
     return Nothing()
   }
-  interface.command(
+  catalog.command(
     "chat.delete", "Deletes a message of yours, or any in a room that you created.",
     NamedMessage.self, writes: ["chat.deleted"], errors: errors + ["not_author", "deleted"]
-  ) { [unowned interface] session, message throws(ChatError) in
-    try chat.delete(message.id, in: message.room, by: interface.chatter(in: message, session, chat))
+  ) { context, message throws(ChatError) in
+    try chat.delete(message.id, in: message.room, by: context.chatter(in: message, clients, chat))
     return Nothing()
   }
 }
 
-private func bindReading(_ interface: Interface, to chat: ChatService) {
-  interface.command(
+private func bindReading(
+  _ catalog: Catalog, to chat: ChatService, _ clients: ClientSessions
+) {
+  catalog.command(
     "chat.read", "Marks a room as read; returns how many messages are unread.",
     ReadRoom.self, writes: ["chat.read"], errors: asErrors + ["not_member"]
-  ) { [unowned interface] session, room throws(ChatError) in
-    try chat.read(room.room, upTo: room.upTo, by: interface.chatter(in: room, session, chat))
+  ) { context, room throws(ChatError) in
+    try chat.read(room.room, upTo: room.upTo, by: context.chatter(in: room, clients, chat))
   }
-  interface.query(
+  catalog.query(
     "chat.history",
     "A page of a room's messages, oldest first: the last ones, or those before one.",
-    ReadHistory.self, .value([Message].self)
-  ) { interface, call, page in
-    do {
-      let room = try chat.shownRoom(page.room)
-      try interface.checkMayKnow(room, as: page.room)
-      try interface.checkReadable(["chat/rooms/\(room.id)/messages"])
-      let messages = try chat.history(of: page.room, before: page.before, limit: page.limit)
-      interface.answer(call, with: Array(messages))
-    } catch {
-      call.refuse(interface.error(error))
-    }
+    ReadHistory.self
+  ) { context, _, page in
+    let room = try chat.shownRoom(page.room)
+    try context.checkMayKnow(room, as: page.room)
+    try context.access.checkReadable(["chat/rooms/\(room.id)/messages"])
+    return Array(try chat.history(of: page.room, before: page.before, limit: page.limit))
   }
-  interface.query(
+  catalog.query(
     "chat.unread", "The number of unread messages in each room that you have joined.",
-    OfUser.self, .value([UnreadRoom].self)
-  ) { interface, call, who in
-    do throws(ChatError) {
-      let name = try interface.session(of: call.connection).chatter(who.as)
-      let state = chat.ledger.shown
-      let rooms = state.allRooms.filter {
-        $0.members[name] != nil && interface.role.mayRead("chat/rooms/\($0.id)/messages")
-      }
-      interface.answer(
-        call,
-        with: rooms.map {
-          UnreadRoom(id: $0.id, name: $0.name, unread: chat.unread(by: name, in: $0.id))
-        })
-    } catch {
-      call.refuse(interface.error(error))
+    OfUser.self
+  ) { context, _, who in
+    let name = try clients[context].chatter(who.as)
+    let rooms = chat.ledger.shown.allRooms.filter {
+      $0.members[name] != nil && context.role.mayRead("chat/rooms/\($0.id)/messages")
+    }
+    return rooms.map {
+      UnreadRoom(id: $0.id, name: $0.name, unread: chat.unread(by: name, in: $0.id))
     }
   }
 }
@@ -172,12 +166,12 @@ extension Session {
   }
 }
 
-extension Interface {
+extension CallContext {
   /// Returns the name of the user who acts, and checks that the role may know the room.
   fileprivate func chatter(
-    in parameters: some RoomParameters, _ session: Session, _ chat: ChatService
+    in parameters: some RoomParameters, _ clients: ClientSessions, _ chat: ChatService
   ) throws(ChatError) -> String {
-    let user = try session.chatter(parameters.as)
+    let user = try clients[self].chatter(parameters.as)
     // The service looks the room up again, so only restricted roles pay for this check.
     if !role.read.allowsAll {
       try checkMayKnow(try chat.room(parameters.room), as: parameters.room)
@@ -192,20 +186,19 @@ extension Interface {
   fileprivate func checkMayKnow(_ room: Room, as key: RoomKey) throws(ChatError) {
     let source = "chat/rooms/\(room.id)"
     guard !mayKnow(source), !mayKnow(source + "/messages") else { return }
-    noteRefusal("to know \(source)")
+    access.noteRefusal("to know \(source)")
     throw .unknownRoom(key.text)
   }
 }
 
 /// Parameters of a method that acts in a room on behalf of a user.
-private protocol RoomParameters {
+private protocol RoomParameters: PersonalParameters {
   var room: RoomKey { get }
-  var `as`: String? { get }
 }
 
 private let roomDoc = "The room: its number, or its name."
 
-private struct CreateRoom: DocumentedParameters, SourceParameters {
+private struct CreateRoom: DocumentedParameters, SourceParameters, PersonalParameters {
   let name: String
   let topic: String?
   let `as`: String?

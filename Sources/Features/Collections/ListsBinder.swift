@@ -1,13 +1,13 @@
+package import API
 internal import EventSourcing
 internal import JSON
 
 /// Offers the lists to clients.
-package func bindLists(_ interface: Interface, to lists: ListsService) {
-  interface.offer(
-    "lists", "Observable arrays for scripts; watchers get each change.",
-    events: ["inserted", "updated", "removed", "moved", "replaced", "cleared"].map { "lists.\($0)" }
-  )
-  interface.offerSources(
+package func bindLists(_ catalog: Catalog, to lists: ListsService) {
+  catalog.offer(
+    "Observable arrays for scripts; watchers get each change.",
+    lists.ledger)
+  catalog.offerSources(
     of: lists.ledger,
     [.init("lists/**", "The list of that name.", .array(.any), kind: .list, isWritable: true)],
     exists: ListsService.isList, writes: ["lists.replaced"],
@@ -17,45 +17,45 @@ package func bindLists(_ interface: Interface, to lists: ListsService) {
       return value
     })
 
-  interface.command(
+  catalog.command(
     "lists.append", "Adds an element at the end; returns its index.", AppendToList.self,
     writes: ["lists.inserted"]
-  ) { (list: AppendToList) throws(CollectionError) in
+  ) { _, list throws(CollectionError) in
     try lists.append(list.value, to: list.name)
   }
-  interface.command(
+  catalog.command(
     "lists.insert", "Adds an element before another or at the end; returns its index.",
     SetInList.self, writes: ["lists.inserted"]
-  ) { (list: SetInList) throws(CollectionError) in
+  ) { _, list throws(CollectionError) in
     try lists.insert(list.value, at: list.at, in: list.name)
   }
-  interface.command(
+  catalog.command(
     "lists.update", "Sets an element; returns it.", SetInList.self, writes: ["lists.updated"]
-  ) { (list: SetInList) throws(CollectionError) in
+  ) { _, list throws(CollectionError) in
     try lists.update(list.value, at: list.at, in: list.name)
   }
-  interface.command(
+  catalog.command(
     "lists.remove", "Removes an element; returns it.", RemoveFromList.self,
     writes: ["lists.removed"]
-  ) { (list: RemoveFromList) throws(CollectionError) in
+  ) { _, list throws(CollectionError) in
     try lists.remove(at: list.at, from: list.name)
   }
-  interface.command(
+  catalog.command(
     "lists.move", "Moves an element to another index; returns it.", MoveInList.self,
     writes: ["lists.moved"]
-  ) { (list: MoveInList) throws(CollectionError) in
+  ) { _, list throws(CollectionError) in
     try lists.move(from: list.from, to: list.to, in: list.name)
   }
-  interface.command(
+  catalog.command(
     "lists.replace", "Replaces all elements; returns how many there are.", ReplaceList.self,
     writes: ["lists.replaced"]
-  ) { (list: ReplaceList) throws(CollectionError) in
+  ) { _, list throws(CollectionError) in
     try lists.replace(with: list.value, in: list.name)
   }
-  interface.command(
+  catalog.command(
     "lists.clear", "Removes all elements; returns how many there were.", NamedList.self,
     writes: ["lists.cleared"]
-  ) { (list: NamedList) throws(CollectionError) in
+  ) { _, list throws(CollectionError) in
     try lists.clear(list.name)
   }
 }

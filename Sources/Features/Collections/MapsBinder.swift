@@ -1,12 +1,13 @@
+package import API
 internal import EventSourcing
 internal import JSON
 
 /// Offers the maps to clients.
-package func bindMaps(_ interface: Interface, to maps: MapsService) {
-  interface.offer(
-    "maps", "Observable dictionaries for scripts; watchers get each changed key.",
-    events: ["put", "deleted", "replaced", "cleared"].map { "maps.\($0)" })
-  interface.offerSources(
+package func bindMaps(_ catalog: Catalog, to maps: MapsService) {
+  catalog.offer(
+    "Observable dictionaries for scripts; watchers get each changed key.",
+    maps.ledger)
+  catalog.offerSources(
     of: maps.ledger,
     [.init("maps/**", "The map of that name.", .object([]), kind: .map, isWritable: true)],
     exists: MapsService.isMap, writes: ["maps.replaced"],
@@ -16,21 +17,21 @@ package func bindMaps(_ interface: Interface, to maps: MapsService) {
       return value
     })
 
-  interface.command(
+  catalog.command(
     "maps.put", "Sets a key; returns the value.", PutIntoMap.self, writes: ["maps.put"]
-  ) { (map: PutIntoMap) throws(CollectionError) in
+  ) { _, map throws(CollectionError) in
     try maps.put(map.value, for: map.key, in: map.name)
   }
-  interface.command(
+  catalog.command(
     "maps.del", "Removes a key; returns whether it existed.", DeleteFromMap.self,
     writes: ["maps.deleted"]
-  ) { (map: DeleteFromMap) throws(CollectionError) in
+  ) { _, map throws(CollectionError) in
     try maps.delete(map.key, from: map.name)
   }
-  interface.command(
+  catalog.command(
     "maps.clear", "Removes all keys; returns how many there were.", NamedMap.self,
     writes: ["maps.cleared"]
-  ) { (map: NamedMap) throws(CollectionError) in
+  ) { _, map throws(CollectionError) in
     try maps.clear(map.name)
   }
 }

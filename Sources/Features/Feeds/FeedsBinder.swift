@@ -1,3 +1,4 @@
+package import API
 internal import Configuration
 internal import Connections
 internal import EventSourcing
@@ -5,62 +6,58 @@ internal import JSON
 internal import Signals
 
 /// Offers the feeds to clients.
-package func bindFeeds(_ interface: Interface, to feeds: FeedsService) {
-  interface.offer(
-    "feeds", "Podcasts and news: feeds that are fetched while somebody watches.",
-    events: [
-      "subscribed", "unsubscribed", "described", "validated", "found", "changed", "marked",
-      "dropped",
-    ].map { "feeds.\($0)" })
-  interface.offerSources(
+package func bindFeeds(_ catalog: Catalog, to feeds: FeedsService) {
+  catalog.offer(
+    "Podcasts and news: feeds that are fetched while somebody watches.",
+    feeds.ledger)
+  catalog.offerSources(
     of: feeds.ledger,
     [
       .init(
         "feeds/*/episodes", "The episodes of a feed, newest first.",
         .array(Shape(of: Episode.self)), kind: .list)
     ],
-    exists: { isEpisodes($0, of: feeds) }, beside: loadingFeeds(interface, feeds))
+    exists: { isEpisodes($0, of: feeds) }, beside: loadingFeeds(feeds))
 
-  let mayRefresh = interface.role.mayCall("feeds.refresh")
-  if interface.role.mayReadEvents(of: "feeds") {  // the view shows all feeds
-    interface.offerView(
-      "feeds", "All feeds, fetched while they are shown.", reads: []
-    ) { view, _ in bindFeeds(view, to: feeds, mayRefresh: mayRefresh) }
+  catalog.offerView(
+    "feeds", "All feeds, fetched while they are shown.", NoParameters.self, reads: { _ in [] },
+    isOffered: { $0.mayReadEvents(of: "feeds") }  // the view shows all feeds
+  ) { view, context, _ in
+    bindFeeds(view, to: feeds, mayRefresh: context.role.mayCall("feeds.refresh"))
   }
-  interface.offerView(
+  catalog.offerView(
     "feed", "One feed and its newest episodes, fetched while it is shown.", FeedArguments.self,
     reads: { ["feeds/\($0.id)", Feeds.episodes(ofFeed: $0.id)] }
-  ) { view, _, feed in
+  ) { view, context, feed in
     _ = try feeds.feed(feed.id)
-    bindFeed(view, to: feeds, feed, mayRefresh: mayRefresh)
+    bindFeed(view, to: feeds, feed, mayRefresh: context.role.mayCall("feeds.refresh"))
   }
 
-  interface.command(
+  catalog.command(
     "feeds.subscribe", "Subscribes to a feed and fetches it; returns its id.",
     SubscribeToFeed.self, writes: ["feeds.subscribed"], errors: ["too_many"]
-  ) { [unowned interface] (feed: SubscribeToFeed) throws(FeedsError) in
-    try interface.subscribe(to: feed, of: feeds)
+  ) { context, feed throws(FeedsError) in
+    try context.subscribe(to: feed, of: feeds)
   }
-  interface.command(
+  catalog.command(
     "feeds.unsubscribe", "Removes a feed and its episodes; returns its address.",
     NamedFeed.self, writes: ["feeds.unsubscribed"]
-  ) { (feed: NamedFeed) throws(FeedsError) in try feeds.unsubscribe(feed.id) }
-  interface.command(
+  ) { _, feed throws(FeedsError) in try feeds.unsubscribe(feed.id) }
+  catalog.command(
     "feeds.refresh", "Fetches a feed, or all, now; returns how many.", RefreshFeed.self, writes: []
-  ) { [unowned interface] (feed: RefreshFeed) throws(FeedsError) in
-    try interface.refresh(feed.id, of: feeds)
+  ) { context, feed throws(FeedsError) in
+    try context.refresh(feed.id, of: feeds)
   }
-  interface.command(
+  catalog.command(
     "feeds.markPlayed", "Marks an episode, or all of a feed, as played; returns how many.",
     MarkPlayed.self, writes: ["feeds.marked"]
-  ) { (mark: MarkPlayed) throws(FeedsError) in
+  ) { _, mark throws(FeedsError) in
     try feeds.mark(mark.id, mark.episode, played: mark.played ?? true)
   }
-  interface.query(
-    "feeds.list", "The feeds by id.", NoParameters.self, .value([Feed].self)
-  ) { interface, call, _ in
-    let all = feeds.ledger.shown.all.filter { interface.role.mayRead("feeds/\($0.id)") }
-    interface.answer(call, with: all)
+  catalog.query(
+    "feeds.list", "The feeds by id.", NoParameters.self
+  ) { context, _, _ in
+    feeds.ledger.shown.all.filter { context.role.mayRead("feeds/\($0.id)") }
   }
 }
 
@@ -69,11 +66,11 @@ private func isEpisodes(_ source: String, of feeds: FeedsService) -> Bool {
 }
 
 /// Returns the sources `feeds/ID`, which show the loading state of each feed.
-private func loadingFeeds(_ interface: Interface, _ feeds: FeedsService) -> LoadingSources {
-  let encoder = interface.encoder
+private func loadingFeeds(_ feeds: FeedsService) -> LoadingSources {
+  let encoder = JSONEncoder()
   func text(_ id: String, _ state: FeedState?) -> JSONText? {
     let before = feeds.ledger.shown.feed(id).flatMap { $0.isKnown ? $0 : nil }
-    return state.map { Interface.text($0, before: before, encoder) }
+    return state.map { $0.text(before: before, encoder) }
   }
   func change(_ id: String, _ state: FeedState?) -> SourceChange {
     SourceChange(source: "feeds/\(id)", seq: 0, value: text(id, state))
@@ -96,7 +93,7 @@ private func loadingFeeds(_ interface: Interface, _ feeds: FeedsService) -> Load
     })
 }
 
-extension Interface {
+extension CallContext {
   /// Subscribes to a feed.
   ///
   /// If the caller may not see the feed that already uses this URL, the error omits its id.
@@ -126,7 +123,7 @@ extension Interface {
       return count
     }
     guard mayKnow("feeds/\(id)") else {
-      noteRefusal("to refresh feeds/\(id)")
+      access.noteRefusal("to refresh feeds/\(id)")
       throw .unknown(id: id)
     }
     return try feeds.refresh(id)

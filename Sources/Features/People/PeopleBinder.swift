@@ -1,13 +1,14 @@
+package import API
 internal import Configuration
 internal import Connections
 internal import JSON
 
 /// Offers the people to clients.
-package func bindPeople(_ interface: Interface, to people: PeopleService) {
-  interface.offer(
-    "people", "People with a name and a colour, each with a view that BIND expressions fill.",
-    events: ["created", "renamed", "colored", "removed"].map { "people.\($0)" })
-  interface.offerSources(
+package func bindPeople(_ catalog: Catalog, to people: PeopleService) {
+  catalog.offer(
+    "People with a name and a colour, each with a view that BIND expressions fill.",
+    people.ledger)
+  catalog.offerSources(
     of: people.ledger,
     [
       .init("people/*", "The person of that number.", Shape(of: Person.self)),
@@ -17,51 +18,52 @@ package func bindPeople(_ interface: Interface, to people: PeopleService) {
     exists: { People.Part($0) != nil }, writes: ["people.renamed", "people.colored"],
     write: { source, value throws(PeopleError) in try set(source, value, people) })
 
-  interface.offerView("people", "All people; each can be opened.") { view, session in
-    bindPeople(view, session, to: people)
+  catalog.offerView("people", "All people; each can be opened.") { view, context in
+    bindPeople(view, context.host, to: people)
   }
-  interface.offerView(
+  catalog.offerView(
     "person", "One person, to view and change.", PersonArguments.self,
     reads: { ["people/\($0.id)"] }
-  ) { [role = interface.role] view, session, person in
-    try bindPerson(view, session, to: people, person) { role.mayRead("people/\($0)") }
+  ) { view, context, person in
+    try bindPerson(view, context.host, to: people, person) {
+      context.role.mayRead("people/\($0)")
+    }
   }
 
-  interface.command(
+  catalog.command(
     "people.create", "Adds a person; returns the person.", CreatePerson.self,
     writes: ["people.created"], errors: ["too_many"]
-  ) { (person: CreatePerson) throws(PeopleError) in
+  ) { _, person throws(PeopleError) in
     try people.create(name: person.name, color: person.color)
   }
-  interface.command(
+  catalog.command(
     "people.rename", "Renames a person; returns the person.", RenamePerson.self,
     writes: ["people.renamed"]
-  ) { (person: RenamePerson) throws(PeopleError) in
+  ) { _, person throws(PeopleError) in
     try people.rename(person.id, to: person.name)
   }
-  interface.command(
+  catalog.command(
     "people.color", "Sets a person's colour; returns the person.", ColorPerson.self,
     writes: ["people.colored"]
-  ) { (person: ColorPerson) throws(PeopleError) in
+  ) { _, person throws(PeopleError) in
     try people.color(person.id, try PeopleService.color(person.color))
   }
-  interface.command(
+  catalog.command(
     "people.reverseName", "Reverses a name; returns the new one.", NumberedPerson.self,
     writes: ["people.renamed"]
-  ) { (person: NumberedPerson) throws(PeopleError) in
+  ) { _, person throws(PeopleError) in
     try people.reverseName(person.id)
   }
-  interface.command(
+  catalog.command(
     "people.remove", "Removes a person; returns the person.", NumberedPerson.self,
     writes: ["people.removed"]
-  ) { (person: NumberedPerson) throws(PeopleError) in
+  ) { _, person throws(PeopleError) in
     try people.remove(person.id)
   }
-  interface.query(
-    "people.list", "All people, by number.", NoParameters.self, .value([Person].self)
-  ) { interface, call, _ in
-    interface.answer(
-      call, with: people.all.filter { interface.role.mayRead("people/\($0.id)") })
+  catalog.query(
+    "people.list", "All people, by number.", NoParameters.self
+  ) { context, _, _ in
+    people.all.filter { context.role.mayRead("people/\($0.id)") }
   }
 }
 

@@ -1,8 +1,9 @@
 package import Connections
+package import EventSourcing
 internal import Signals
 
 /// Shows all people and lets the client open one.
-package func bindPeople(_ view: View, _ session: Session, to people: PeopleService) {
+package func bindPeople(_ view: View, _ host: ServiceHost, to people: PeopleService) {
   people.rows.bind(to: view["people"])
   view.intent("create", CreatePerson.self).calls {
     try people.create(name: $0.name, color: $0.color)
@@ -12,6 +13,6 @@ package func bindPeople(_ view: View, _ session: Session, to people: PeopleServi
   view.intent("open", PersonArguments.self).calls { try people.person($0.id) }
     .opens("person") { child, person in
       // `calls` above has checked that the person exists.
-      try? bindPerson(child, session, to: people, person)
+      try? bindPerson(child, host, to: people, person)
     }
 }

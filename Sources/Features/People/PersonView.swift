@@ -1,5 +1,5 @@
 package import Connections
-internal import EventSourcing
+package import EventSourcing
 internal import Signals
 
 /// Shows one person, or another one on request.
@@ -9,16 +9,16 @@ internal import Signals
 ///
 /// - Parameter mayShow: Whether the client may see the person with an id.
 package func bindPerson(
-  _ view: View, _ session: Session, to people: PeopleService, _ person: PersonArguments,
+  _ view: View, _ host: ServiceHost, to people: PeopleService, _ person: PersonArguments,
   mayShow: @escaping (Int) -> Bool = { _ in true }
 ) throws {
   let screen = PersonScreen()
   let shown = Property(person.id)
   screen.show(try people.model(of: person.id))
 
-  session.host.whenDurable(screen.text(in: screen.idLabel)).bind(to: view["id"])
-  session.host.whenDurable(screen.text(in: screen.nameField)).bind(to: view["name"])
-  session.host.whenDurable(screen.text(in: screen.colorField)).bind(to: view["color"])
+  host.whenDurable(screen.text(in: screen.idLabel)).bind(to: view["id"])
+  host.whenDurable(screen.text(in: screen.nameField)).bind(to: view["name"])
+  host.whenDurable(screen.text(in: screen.colorField)).bind(to: view["color"])
   screen.formerNames.bind(to: view["formerNames"])
   people.ledger.undone.bind(to: view) { _, _ in screen.showAgain() }
   shown.toSignal().flatMapLatest(people.removal(of:)).bind(to: view) { view, _ in view.dismiss() }

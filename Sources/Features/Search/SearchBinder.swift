@@ -1,3 +1,4 @@
+package import API
 internal import Configuration
 package import Connections
 internal import JSON
@@ -9,54 +10,47 @@ internal import Wire
 /// - Parameter onSelection: Handles a result that a client selects in a view, within the client's
 ///   rights.
 package func bindSearch(
-  _ interface: Interface, to search: SearchService,
-  onSelection: @escaping (View, Session, SearchHit, SearchRights) throws -> Void =
-    { _, _, _, _ in }
+  _ catalog: Catalog, to search: SearchService,
+  onSelection: @escaping (View, CallContext, SearchHit) throws -> Void = { _, _, _ in }
 ) {
-  let role = interface.role
-  let rights = SearchRights(
-    mayRead: role.mayRead, mayOpen: { [unowned interface] in interface.views[$0] != nil })
-  func mayShow(_ hit: SearchHit) -> Bool { hit.sources.allSatisfy(role.mayRead) }
-  interface.offer("search", "Search, once or while typing, here or on the web.")
-  if role.mayCall("search.find") {  // a search may query the web
-    interface.offerView(
-      "search", "A search while typing; a result can be selected.", SearchArguments.self,
-      reads: { _ in [] }
-    ) { view, session, arguments in
-      let model = try search.model(in: arguments.backend, where: mayShow)
-      bindSearch(view, to: model) { view, hit in
-        try onSelection(view, session, hit, rights)
-      }
-    }
+  func mayShow(_ context: CallContext) -> (SearchHit) -> Bool {
+    { [role = context.role] hit in hit.sources.allSatisfy(role.mayRead) }
   }
-  interface.query(
+  catalog.offer("search", "Search, once or while typing, here or on the web.")
+  catalog.offerView(
+    "search", "A search while typing; a result can be selected.", SearchArguments.self,
+    reads: { _ in [] }, isOffered: { $0.mayCall("search.find") }  // a search may query the web
+  ) { view, context, arguments in
+    let model = try search.model(in: arguments.backend, where: mayShow(context))
+    bindSearch(view, to: model) { view, hit in try onSelection(view, context, hit) }
+  }
+  catalog.query(
     "search.find",
     "Finds a term, best results first: those of the best \(SearchService.maxLookedThrough) that "
       + "you may read.", Find.self,
     .value([SearchHit].self), kind: .long
-  ) { interface, call, find in
+  ) { context, call, find in
     guard let call = call.later(isLong: true) else { return }
     do throws(SearchError) {
       let run = try search.find(
-        find.term, in: find.backend, limit: find.limit, where: mayShow
+        find.term, in: find.backend, limit: find.limit, where: mayShow(context)
       ).observe { event in
         switch event {
-        case .next(let hits): interface.answer(call, with: hits)
-        case .failed(let error): call.refuse(WireError(error))
+        case .next(let hits): context.answer(call, with: hits)
+        case .failed(let error): call.refuse(context.access.error(error))
         case .completed: break
         }
       }
       call.keep(run)
     } catch {
-      call.refuse(WireError(error))
+      call.refuse(context.access.error(error))
     }
   }
-  interface.query(
+  catalog.query(
     "search.backends", "Lists the search backends; the first is the default.",
-    NoParameters.self, .value([Backend].self)
-  ) { interface, call, _ in
-    interface.answer(
-      call, with: search.backends.map { Backend(name: $0.name, doc: $0.doc) })
+    NoParameters.self
+  ) { _, _, _ in
+    search.backends.map { Backend(name: $0.name, doc: $0.doc) }
   }
 }
 

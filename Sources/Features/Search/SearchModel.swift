@@ -1,3 +1,5 @@
+internal import API
+internal import Facts
 package import Signals
 
 /// An incremental search: a term is typed, and results are emitted.
@@ -20,7 +22,7 @@ package final class SearchModel {
     on scheduler: any Scheduler, _ find: @escaping (String) -> Signal<[SearchHit], SearchError>
   ) {
     let newest = newest
-    state = term.toSignal().map(trimmed).removeDuplicates()
+    state = term.toSignal().map(\.trimmed).removeDuplicates()
       .debounce(for: Self.pause, queue: scheduler)
       .flatMapLatest { term -> LoadingSignal<[SearchHit], SearchError> in
         term.isEmpty ? .loaded([]) : find(term).toLoadingSignal()

@@ -1,3 +1,5 @@
+internal import API
+internal import Facts
 package import Signals
 
 /// Search in one of several backends, once or as the user types.
@@ -28,7 +30,7 @@ package final class SearchService {
     where isWanted: @escaping (SearchHit) -> Bool = { _ in true }
   ) throws(SearchError) -> Signal<[SearchHit], SearchError> {
     let (backend, limit) = (try backend(name), limit ?? Self.defaultHits)
-    let term = trimmed(term)
+    let term = term.trimmed
     guard 1...Self.maxTermBytes ~= term.utf8.count else { throw .badTerm }
     guard 1...Self.maxHits ~= limit else { throw .badLimit }
     return Self.find(term, in: backend, limit: limit, where: isWanted)

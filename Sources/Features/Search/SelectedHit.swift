@@ -1,14 +1,7 @@
+package import API
+internal import Configuration
 package import Connections
 internal import Signals
-
-/// The client's rights on search results.
-package struct SearchRights {
-  /// Whether the client may read a source.
-  let mayRead: (_ source: String) -> Bool
-
-  /// Whether the client may open a view.
-  let mayOpen: (_ binder: String) -> Bool
-}
 
 extension SearchHit {
   /// The sources that the result reveals: its own, and the thread or room named by its title.
@@ -24,17 +17,19 @@ extension SearchHit {
 ///
 /// Other results are left for the client to open.
 package func openSelected(
-  _ hit: SearchHit, from view: View, _ session: Session, _ threads: ThreadsService,
-  _ chat: ChatService, _ rights: SearchRights
+  _ hit: SearchHit, from view: View, _ context: CallContext, _ clients: ClientSessions,
+  _ threads: ThreadsService, _ chat: ChatService
 ) throws {
   guard let source = hit.source else { return }
+  let session = clients[context]
   if let part = Threads.Part(source) {
-    guard rights.mayRead("threads/\(part.id)"), rights.mayRead("threads/\(part.id)/posts") else {
+    let shown = ["threads/\(part.id)", "threads/\(part.id)/posts"]
+    guard shown.allSatisfy(context.role.mayRead) else {
       throw SearchError.notFound(id: hit.id)
     }
     try open(part, from: view, session, threads)
   } else if let room = Chat.room(of: source)?.id {
-    guard rights.mayOpen("room") else { throw SearchError.notFound(id: hit.id) }
+    guard context.mayOpen("room") else { throw SearchError.notFound(id: hit.id) }
     // The id is `chat/ROOM` or `chat/ROOM/MESSAGE`.
     let message = hit.id.split(separator: "/").dropFirst(2).first.flatMap { Int($0) }
     try open(room, at: message, from: view, session, chat)

@@ -1,19 +1,21 @@
+package import API
+
 /// Offers the measurements of the machine to clients.
-package func bindSystem(_ interface: Interface, to system: SystemService) {
-  interface.offer("system", "This machine, measured every second while somebody watches.")
-  interface.offerView(
+package func bindSystem(_ catalog: Catalog, to system: SystemService) {
+  catalog.offer("system", "This machine, measured every second while somebody watches.")
+  catalog.offerView(
     "system", "The state of this machine.",
     reads: ["load", "memory", "cpu", "uptime", "disk"].map { "system/" + $0 }
   ) { view, _ in
     bindSystem(view, to: system)
   }
-  interface.offerSource(
+  catalog.offerSource(
     "system/load", "Averages of the run queue over 1, 5 and 15 minutes.", system.load)
-  interface.offerSource("system/memory", "Memory and swap, in bytes.", system.memory)
-  interface.offerSource(
+  catalog.offerSource("system/memory", "Memory and swap, in bytes.", system.memory)
+  catalog.offerSource(
     "system/cpu", "How busy the processors are, 0 to 1, since the last measurement.",
     system.processor)
-  interface.offerSource("system/uptime", "Seconds since the machine was started.", system.uptime)
-  interface.offerSource(
+  catalog.offerSource("system/uptime", "Seconds since the machine was started.", system.uptime)
+  catalog.offerSource(
     "system/disk", "File systems that hold data, in bytes, every ten seconds.", system.disks)
 }

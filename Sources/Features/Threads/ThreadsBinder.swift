@@ -1,16 +1,17 @@
+package import API
 internal import Configuration
 internal import Connections
 internal import EventSourcing
 internal import JSON
 
 /// Offers the discussion threads to clients.
-package func bindThreads(_ interface: Interface, to threads: ThreadsService) {
-  interface.offer(
-    "threads", "Discussions: threads with posts, which can be liked; each change is sent alone.",
-    events: [
-      "started", "renamed", "posted", "edited", "deleted", "liked", "unliked", "removed",
-    ].map { "threads.\($0)" })
-  interface.offerSources(
+package func bindThreads(
+  _ catalog: Catalog, to threads: ThreadsService, _ clients: ClientSessions
+) {
+  catalog.offer(
+    "Discussions: threads with posts, which can be liked; each change is sent alone.",
+    threads.ledger)
+  catalog.offerSources(
     of: threads.ledger,
     [
       .init("threads/*", "The thread of that number.", Shape(of: ThreadRow.self)),
@@ -19,92 +20,94 @@ package func bindThreads(_ interface: Interface, to threads: ThreadsService) {
         kind: .list),
     ],
     exists: { Threads.Part($0) != nil })
-  let isAnyAllowed = interface.role == .owner
-  interface.offerView("threads", "All discussions; each can be opened.") { view, session in
-    bindThreads(view, session, to: threads, isAnyAllowed: isAnyAllowed)
+  catalog.offerView("threads", "All discussions; each can be opened.") { view, context in
+    bindThreads(view, clients[context], to: threads, isAnyAllowed: context.role == .owner)
   }
-  interface.offerView(
+  catalog.offerView(
     "thread", "A discussion, to read and take part in.", ThreadArguments.self,
     reads: { ["threads/\($0.id)", "threads/\($0.id)/posts"] }
-  ) { view, session, thread in
-    try bindThread(view, session, to: threads, thread, isAnyAllowed: isAnyAllowed)
+  ) { view, context, thread in
+    try bindThread(
+      view, clients[context], to: threads, thread, isAnyAllowed: context.role == .owner)
   }
-  offerThreadMethods(interface, threads)
-  offerPostMethods(interface, threads)
+  offerThreadMethods(catalog, threads, clients)
+  offerPostMethods(catalog, threads, clients)
 }
 
-private func offerThreadMethods(_ interface: Interface, _ threads: ThreadsService) {
-  interface.command(
+private func offerThreadMethods(
+  _ catalog: Catalog, _ threads: ThreadsService, _ clients: ClientSessions
+) {
+  catalog.command(
     "threads.start", "Starts a thread as the logged-in user; returns its number.",
     StartThread.self, writes: ["threads.started"], errors: asErrors + ["too_many"]
-  ) { session, thread throws(ThreadsError) in
+  ) { context, thread throws(ThreadsError) in
     try threads.start(
-      name: thread.name, by: session.caller.uid, as: session.author(thread.as))
+      name: thread.name, by: context.caller.uid, as: clients[context].author(thread.as))
   }
-  let isAnyAllowed = interface.role == .owner
-  interface.command(
+  catalog.command(
     "threads.rename",
     "Renames a thread that you have started; the owner of the daemon can rename any. "
       + "Returns the name.",
     RenameThread.self, writes: ["threads.renamed"], errors: asErrors + ["not_creator"]
-  ) { session, thread throws(ThreadsError) in
+  ) { context, thread throws(ThreadsError) in
     try threads.rename(
-      thread.thread, to: thread.name, by: session.caller.uid, as: session.author(thread.as),
-      isAnyAllowed: isAnyAllowed)
+      thread.thread, to: thread.name, by: context.caller.uid,
+      as: clients[context].author(thread.as),
+      isAnyAllowed: context.role == .owner)
   }
-  interface.command(
+  catalog.command(
     "threads.remove",
     "Removes a thread that you have started; the owner of the daemon can remove any. Returns how "
       + "many posts it had.",
     NumberedThread.self, writes: ["threads.removed"], errors: asErrors + ["not_creator"]
-  ) { session, thread throws(ThreadsError) in
+  ) { context, thread throws(ThreadsError) in
     try threads.remove(
-      thread.thread, by: session.caller.uid, as: session.author(thread.as),
-      isAnyAllowed: isAnyAllowed)
+      thread.thread, by: context.caller.uid, as: clients[context].author(thread.as),
+      isAnyAllowed: context.role == .owner)
   }
-  interface.query(
-    "threads.list", "All threads, by number.", NoParameters.self, .value([ThreadRow].self)
-  ) { interface, call, _ in
-    let all = threads.all.filter { interface.role.mayRead("threads/\($0.id)") }
-    interface.answer(
-      call, with: all.map { ThreadRow($0.id, $0) })
+  catalog.query(
+    "threads.list", "All threads, by number.", NoParameters.self
+  ) { context, _, _ in
+    threads.all.filter { context.role.mayRead("threads/\($0.id)") }.map { ThreadRow($0.id, $0) }
   }
 }
 
-private func offerPostMethods(_ interface: Interface, _ threads: ThreadsService) {
-  interface.command(
+private func offerPostMethods(
+  _ catalog: Catalog, _ threads: ThreadsService, _ clients: ClientSessions
+) {
+  catalog.command(
     "threads.post", "Adds a post as the logged-in user; returns its number.",
     NewPost.self, writes: ["threads.posted"], errors: asErrors + ["too_many"]
-  ) { session, post throws(ThreadsError) in
+  ) { context, post throws(ThreadsError) in
     try threads.post(
-      post.body, to: post.thread, by: session.caller.uid, as: session.author(post.as))
+      post.body, to: post.thread, by: context.caller.uid, as: clients[context].author(post.as))
   }
-  interface.command(
+  catalog.command(
     "threads.edit", "Changes a post of yours; returns it.", EditPost.self,
     writes: ["threads.edited"], errors: asErrors + ["not_the_author"]
-  ) { session, post throws(ThreadsError) in
+  ) { context, post throws(ThreadsError) in
     try threads.edit(
-      post.post, of: post.thread, post.body, by: session.caller.uid,
-      as: session.author(post.as))
+      post.post, of: post.thread, post.body, by: context.caller.uid,
+      as: clients[context].author(post.as))
   }
-  interface.command(
+  catalog.command(
     "threads.delete", "Deletes a post of yours; returns its text.", OwnPost.self,
     writes: ["threads.deleted"], errors: asErrors + ["not_the_author"]
-  ) { session, post throws(ThreadsError) in
+  ) { context, post throws(ThreadsError) in
     try threads.delete(
-      post.post, of: post.thread, by: session.caller.uid, as: session.author(post.as))
+      post.post, of: post.thread, by: context.caller.uid, as: clients[context].author(post.as))
   }
-  interface.command(
+  catalog.command(
     "threads.like", "Likes a post, once; returns how many likes it has.", NamedPost.self,
     writes: ["threads.liked"]
-  ) { [unowned interface] (post: NamedPost) throws(ThreadsError) in
-    try threads.like(post.post, of: post.thread, by: interface.caller.uid)
+  ) { context, post throws(ThreadsError) in
+    try threads.like(post.post, of: post.thread, by: context.caller.uid)
   }
-  interface.command(
+  catalog.command(
     "threads.unlike", "Removes your like of a post; returns how many it has.", NamedPost.self,
     writes: ["threads.unliked"]
-  ) { [unowned interface] (post: NamedPost) throws(ThreadsError) in
-    try threads.unlike(post.post, of: post.thread, by: interface.caller.uid)
+  ) { context, post throws(ThreadsError) in
+    try threads.unlike(post.post, of: post.thread, by: context.caller.uid)
   }
 }
 

@@ -1,101 +1,103 @@
+package import API
 internal import Connections
 internal import EventSourcing
 internal import JSON
 internal import Signals
 
 /// Offers the users, their logins, profiles and friends to clients.
-package func bindUsers(_ interface: Interface, to users: UsersService) {
-  interface.offer(
-    "users",
+package func bindUsers(
+  _ catalog: Catalog, to users: UsersService, _ clients: ClientSessions
+) {
+  catalog.actor = { clients.known($0)?.name }
+  catalog.offer(
     "The users of the services, their profiles and friends. A name belongs to the machine user who "
       + "claims it first, an account name to its account. From elsewhere, log in with a token.",
-    events: [
-      "users.registered", "users.edited", "users.befriended", "users.unfriended",
-      "users.tokenIssued", "users.tokensRevoked",
-    ])
-  interface.offerSources(
+    users.ledger)
+  catalog.offerSources(
     of: users.ledger,
     [.init("users/*", "The profile: name, fullName, about, friends.", Shape(of: Profile.self))],
     exists: UsersService.isUser)
-  bindLogin(interface, to: users)
-  bindProfiles(interface, to: users)
-  interface.offerView(
+  bindLogin(catalog, to: users, clients)
+  bindProfiles(catalog, to: users, clients)
+  catalog.offerView(
     "profile", "Your profile and friends; also logs you out.", As.self
-  ) { view, session, who in
+  ) { view, context, who in
+    let session = clients[context]
     let user = try session.userSession(as: who.as)
     bindProfile(view, user)
     view.isFor(user, in: session)
   }
-  interface.offerView("friends", "Your friends, and which of them are online.", As.self) {
-    view, session, who in
+  catalog.offerView("friends", "Your friends, and which of them are online.", As.self) {
+    view, context, who in
+    let session = clients[context]
     let user = try session.userSession(as: who.as)
     bindFriends(view, user)
     view.isFor(user, in: session)
   }
 }
 
-private func bindLogin(_ interface: Interface, to users: UsersService) {
-  interface.unkeptCommand(
+private func bindLogin(_ catalog: Catalog, to users: UsersService, _ clients: ClientSessions) {
+  catalog.command(
     "users.login",
     "Logs this connection in, with a token or a name; a free name becomes yours. "
       + "Returns the name.",
-    Login.self, writes: ["users.registered"], errors: ["name_taken", "bad_token", "too_many"]
-  ) { session, login throws(UsersError) in
+    Login.self, writes: ["users.registered"], errors: ["name_taken", "bad_token", "too_many"],
+    isKept: false
+  ) { context, login throws(UsersError) in
     switch (login.name, login.token) {
-    case (let name?, nil): try session.logIn(name: name).name
-    case (nil, let token?): try session.logIn(token: token).name
+    case (let name?, nil): try clients[context].logIn(name: name).name
+    case (nil, let token?): try clients[context].logIn(token: token).name
     default: throw .nameOrToken
     }
   }
-  interface.unkeptCommand(
+  catalog.command(
     "users.logout", "Logs this connection out; returns whether it was logged in.",
-    NoParameters.self, writes: []
-  ) { session, _ throws(UsersError) in session.logOut() }
-  interface.unkeptCommand(
+    NoParameters.self, writes: [], isKept: false
+  ) { context, _ throws(UsersError) in clients[context].logOut() }
+  catalog.command(
     "users.token", "Creates a token to log in with from elsewhere; it is shown only once.",
-    As.self, writes: ["users.tokenIssued"], errors: asErrors + ["too_many"]
-  ) { session, who throws(UsersError) in
-    try session.issueToken(as: who.as)
+    As.self, writes: ["users.tokenIssued"], errors: asErrors + ["too_many"],
+    isKept: false
+  ) { context, who throws(UsersError) in
+    try clients[context].issueToken(as: who.as)
   }
-  interface.command(
+  catalog.command(
     "users.revoke", "Revokes all your tokens and ends their logins; returns how many.",
     As.self, writes: ["users.tokensRevoked"], errors: asErrors
-  ) { session, who throws(UsersError) in
-    try users.revokeTokens(of: session.actor(as: who.as))
+  ) { context, who throws(UsersError) in
+    try users.revokeTokens(of: clients[context].actor(as: who.as))
   }
 }
 
-private func bindProfiles(_ interface: Interface, to users: UsersService) {
-  interface.command(
+private func bindProfiles(_ catalog: Catalog, to users: UsersService, _ clients: ClientSessions) {
+  catalog.command(
     "users.edit", "Changes your profile; omitted members stay. Returns the profile.",
     EditUser.self, writes: ["users.edited"], errors: asErrors
-  ) { session, edit throws(UsersError) in
-    let name = try session.actor(as: edit.as)
+  ) { context, edit throws(UsersError) in
+    let name = try clients[context].actor(as: edit.as)
     return Profile(try users.edit(name, fullName: edit.fullName, about: edit.about))
   }
-  interface.command(
+  catalog.command(
     "users.addFriend", "Adds a friend; returns whether they were not one before.",
     Friend.self, writes: ["users.befriended"], errors: asErrors + ["oneself"]
-  ) { [unowned interface] session, friend throws(UsersError) in
-    let name = try session.actor(as: friend.as)
-    guard interface.mayKnow("users/" + friend.name) else { throw .unknown(name: friend.name) }
+  ) { context, friend throws(UsersError) in
+    let name = try clients[context].actor(as: friend.as)
+    guard context.mayKnow("users/" + friend.name) else { throw .unknown(name: friend.name) }
     return try users.befriend(friend.name, of: name)
   }
-  interface.command(
+  catalog.command(
     "users.removeFriend", "Removes a friend; returns whether they were one.",
     Friend.self, writes: ["users.unfriended"], errors: asErrors
-  ) { session, friend throws(UsersError) in
-    try users.unfriend(friend.name, of: session.actor(as: friend.as))
+  ) { context, friend throws(UsersError) in
+    try users.unfriend(friend.name, of: clients[context].actor(as: friend.as))
   }
-  interface.query(
+  catalog.query(
     "users.whoami", "Returns the name this connection is logged in as, and your names.",
-    NoParameters.self, .value(Who.self)
-  ) { interface, call, _ in
-    let session = interface.session(of: call.connection)
-    interface.answer(
-      call,
-      with: Who(
-        user: session.user.value?.name, names: users.ledger.shown.names(of: call.caller.uid)))
+    NoParameters.self
+  ) { context, _, _ in
+    Who(
+      user: clients[context].user.value?.name,
+      names: users.ledger.shown.names(of: context.caller.uid))
   }
 }
 
@@ -105,7 +107,7 @@ package let asDoc = "One of your names; left out: the one you are logged in as."
 /// The reasons for which a call with the parameter `as` may be rejected.
 package let asErrors = ["not_logged_in", "logged_in", "name_taken"]
 
-private struct As: DocumentedParameters {
+private struct As: DocumentedParameters, PersonalParameters {
   let `as`: String?
 
   static let docs = ["as": asDoc]
@@ -121,7 +123,7 @@ private struct Login: DocumentedParameters {
   ]
 }
 
-private struct EditUser: DocumentedParameters {
+private struct EditUser: DocumentedParameters, PersonalParameters {
   let fullName: String?
   let about: String?
   let `as`: String?
@@ -132,7 +134,7 @@ private struct EditUser: DocumentedParameters {
   ]
 }
 
-private struct Friend: DocumentedParameters {
+private struct Friend: DocumentedParameters, PersonalParameters {
   let name: String
   let `as`: String?
 

@@ -30,28 +30,32 @@ final class ChatBench {
     self.time = time
     let made = Made()
     self.made = made
+    var logins: (users: UsersService, presence: PresenceService, chat: ChatService)?
     bench = try Bench(
       time: time,
-      services: { host in
+      sessions: { host in
         let users = UsersService(in: host, secrets: secrets)
-        let presence = PresenceService()
-        let chat = ChatService(in: host)
+        let (presence, chat) = (PresenceService(), ChatService(in: host))
+        let sessions = Sessions(in: host, users: users, presence: presence, chat: chat, on: time)
+        logins = (users, presence, chat)
+        return {
+          let session = sessions.session(of: $0)
+          made.entries.append(.init(session: session))
+          return session
+        }
+      },
+      services: { parts in
+        let (host, clients) = (parts.host, parts.clients)
+        guard let (users, presence, chat) = logins else { preconditionFailure("no sessions") }
         let threads = ThreadsService(in: host)
         let search = SearchService([FixedBackend(hits)], on: time)
-        let sessions = Sessions(
-          in: host, users: users, presence: presence, chat: chat, on: time)
-        return { interface in
-          interface.commons.makeSession = {
-            let session = sessions.session(of: $0)
-            made.entries.append(.init(session: session))
-            return session
-          }
-          bindUsers(interface, to: users)
-          bindPresence(interface, to: presence)
-          bindChat(interface, to: chat)
-          bindThreads(interface, to: threads)
-          bindSearch(interface, to: search) { view, session, hit, rights in
-            try openSelected(hit, from: view, session, threads, chat, rights)
+        return { catalog in
+          bindUsers(catalog, to: users, clients)
+          bindPresence(catalog, to: presence)
+          bindChat(catalog, to: chat, clients)
+          bindThreads(catalog, to: threads, clients)
+          bindSearch(catalog, to: search) { view, context, hit in
+            try openSelected(hit, from: view, context, clients, threads, chat)
           }
         }
       })

@@ -1,19 +1,19 @@
-import Features
+import API
 import JSON
 
 /// Binds clients to the list of things to do.
-func bindTodos(_ interface: Interface, to todos: TodoService) {
-  interface.offer("todo", "Things to do.", events: ["todo.added", "todo.done"])
-  interface.offerSources(
+func bindTodos(_ catalog: Catalog, to todos: TodoService) {
+  catalog.offer("Things to do.", todos.ledger)
+  catalog.offerSources(
     of: todos.ledger, [.init("todo/*", "The title of what is to be done.", .string)],
     exists: { Int($0.dropFirst("todo/".count)) != nil })
-  interface.command(
+  catalog.command(
     "todo.add", "Adds something to do; returns its id.", AddTodo.self, writes: ["todo.added"]
-  ) { (todo: AddTodo) throws(TodoError) in try todos.add(title: todo.title) }
-  interface.command(
+  ) { _, todo throws(TodoError) in try todos.add(title: todo.title) }
+  catalog.command(
     "todo.finish", "Takes something off the list.", FinishTodo.self, writes: ["todo.done"]
-  ) { (todo: FinishTodo) throws(TodoError) in try todos.finish(todo.id) }
-  interface.offerView("todos", "What is to be done.") { view, _ in bindTodos(view, to: todos) }
+  ) { _, todo throws(TodoError) in try todos.finish(todo.id) }
+  catalog.offerView("todos", "What is to be done.") { view, _ in bindTodos(view, to: todos) }
 }
 
 struct AddTodo: DocumentedParameters {

@@ -5,6 +5,8 @@ import JSON
 enum TodoEvent: ServiceEvent, Codable {
   case added(id: Int, title: String)
   case done(id: Int)
+
+  static let kinds: Set = ["added", "done"]
 }
 
 /// The things that are still to do, by id; what follows from the events and from nothing else.

@@ -1,20 +1,21 @@
+import API
 import Configuration
 import Connections
 import EventLoop
 import EventSourcing
 import Features
 
-/// Access control: decides which clients may connect, and which interface each one gets.
-final class Access {
+/// Access control: decides which clients may connect, and what each one may use.
+final class AccessControl {
   private(set) var roles: Roles
-  private let interfaces: Interfaces
+  private let rights: RightsTable
   private let refusals: RefusalLog
 
-  init(_ roles: Roles, _ interfaces: Interfaces, _ refusals: RefusalLog) {
+  init(_ roles: Roles, _ rights: RightsTable, _ refusals: RefusalLog) {
     self.roles = roles
-    self.interfaces = interfaces
+    self.rights = rights
     self.refusals = refusals
-    interfaces.commons.onRefusal = { [refusals] caller, role, what in
+    rights.catalog.onRefusal = { [refusals] caller, role, what in
       refusals.write(uid: caller.uid, pid: caller.pid, "\(what), as \(role.name)")
     }
   }
@@ -26,10 +27,10 @@ final class Access {
     return false
   }
 
-  /// Binds a connected client to the interface of its role.
+  /// Binds a connected client to the rights of its role.
   func bind(_ connection: Connection) {
     guard let role = role(of: connection.peer) else { return connection.close(.permissionDenied) }
-    bindConnection(connection, to: interfaces[role])
+    bindConnection(connection, to: rights[role])
   }
 
   /// Applies changed roles to all clients, and disconnects those without a role.
@@ -44,9 +45,9 @@ final class Access {
         continue
       }
       let old = before.entry(for: peer, owner: Process.user)?.role
-      bindConnection(connection, to: interfaces[role], before: old.map { interfaces[$0] })
+      bindConnection(connection, to: rights[role], before: old.map { rights[$0] })
     }
-    interfaces.keep(only: Set(roles.entries.map(\.role) + [.owner]))
+    rights.keep(only: Set(roles.entries.map(\.role) + [.owner]))
   }
 
   func decision(on request: AccessRequest, by peer: Peer) -> Decision {

@@ -2,10 +2,10 @@ internal import Connections
 package import EventSourcing
 internal import Facts
 package import JSON
-internal import Signals
+package import Signals
 internal import Wire
 
-extension Interface {
+extension Catalog {
   /// Offers the sources of a ledger: journaled, with durable values.
   ///
   /// - Parameter exists: Whether clients can subscribe to a source that has no value now.
@@ -17,7 +17,7 @@ extension Interface {
   }
 
   /// Offers the sources of a ledger, with loaded sources beside them.
-  func offerSources<State>(
+  package func offerSources<State>(
     of ledger: Ledger<State>, _ descriptions: [SourceProvider.Description],
     exists: @escaping (String) -> Bool, beside loading: LoadingSources?
   ) {
@@ -60,9 +60,8 @@ extension Interface {
     if let loading { sources = sources.beside(loading) }
     line(.sources) { [unowned self] in
       let service = offered(ledger.service, for: "sources of \(ledger.service)")
-      precondition(!service.hasSources, "the sources of \(service.name) are offered twice")
-      service.hasSources = true
-      service.sources = sources.restricted(to: role)
+      precondition(service.sources == nil, "the sources of \(service.name) are offered twice")
+      service.sources = sources
       addWriter(service)
     }
   }
@@ -81,19 +80,32 @@ extension Interface {
     offer(SourceProvider.Description(name, doc, Shape(of: Value.self)), source)
   }
 
+  /// Offers the value of a property as a source that is not journaled.
+  package func offerSource<Value: Codable>(
+    _ name: String, _ doc: String, _ property: AnyProperty<Value>
+  ) {
+    let encoder = encoder
+    func text(_ value: Value) -> JSONText { (try? encoder.text(value)) ?? .null }
+    let changes = property.toSignal().dropFirst(1).map {
+      SourceChange(source: name, seq: 0, value: text($0))
+    }
+    offer(
+      SourceProvider.Description(name, doc, Shape(of: Value.self)),
+      SampledSource(value: { text(property.value) }, changes: changes))
+  }
+
   /// Offers a source that is not journaled.
   func offer(_ description: SourceProvider.Description, _ source: SampledSource) {
     line(.sources) { [unowned self] in
       let name = description.name
       let service = offered(String(name.prefix { $0 != "/" }), for: "the source \(name)")
       precondition(
-        service.hasSources == !service.sampled.isEmpty
+        (service.sources != nil) == !service.sampled.isEmpty
           && service.sampled.allSatisfy { $0.description.name != name },
         "the source \(name) is offered twice")
-      service.hasSources = true
       let place = service.sampled.firstIndex { $0.description.name > name }
       service.sampled.insert((description, source), at: place ?? service.sampled.count)
-      service.sources = SourceProvider(sampled: service.sampled).restricted(to: role)
+      service.sources = SourceProvider(sampled: service.sampled)
     }
   }
 }

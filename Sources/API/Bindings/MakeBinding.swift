@@ -10,7 +10,7 @@ struct ReadBinding {
   let transformer: Transformer<JSONValue, JSONValue>
 }
 
-extension Interface {
+extension Access {
   /// Parses a binding expression and checks the role's rights.
   ///
   /// Does not check that the binding can be made.
@@ -19,7 +19,7 @@ extension Interface {
     do throws(BindFault) {
       let expression = try BindExpression(text, within: .sources)
       read = ReadBinding(
-        expression: expression, transformer: try transformers.transformer(for: expression))
+        expression: expression, transformer: try catalog.transformers.transformer(for: expression))
     } catch {
       throw WireError(error)
     }
@@ -29,25 +29,27 @@ extension Interface {
 
   /// Creates a binding that is part of the graph but not started.
   ///
+  /// The binding writes as the caller.
+  ///
   /// - Parameters:
-  ///   - maker: The uid of the user who makes the binding; it writes as this user.
+  ///   - live: The bindings that it is added to.
   ///   - isRecorded: Whether the binding is an event in the journal, after the events that end
   ///     other bindings.
   func makeBinding(
-    _ read: ReadBinding, by maker: UInt32, isRecorded: Bool = false
+    _ read: ReadBinding, in live: LiveBindings, isRecorded: Bool = false
   ) throws(WireError) -> LiveBinding {
     let expression = read.expression
     let (leftSources, rightSources) = (
       try sources(of: expression.left), try sources(of: expression.right)
     )
-    let ends = BindingEnds { [host, parts = commons.parts] side in
+    let ends = BindingEnds { [host, parts = catalog.parts] side in
       side == .left
         ? leftSources.durable(expression.left, host, parts)
         : rightSources.durable(expression.right, host, parts)
     }
-    let left = end(expression.left, leftSources, .left, of: ends, by: maker)
-    let right = end(expression.right, rightSources, .right, of: ends, by: maker)
-    if let circle = bindings.circle(with: expression, isRecorded: isRecorded) {
+    let left = end(expression.left, leftSources, .left, of: ends)
+    let right = end(expression.right, rightSources, .right, of: ends)
+    if let circle = live.circle(with: expression, isRecorded: isRecorded) {
       let path = readable(circle, for: expression)
       throw WireError(
         .bindingCycle, "the binding would close a cycle: \(path.joined(separator: " → "))",
@@ -56,8 +58,8 @@ extension Interface {
     do throws(NotBindable) {
       let binding = LiveBinding(
         expression, ends,
-        try EndBinding(left, expression.operator, right, through: read.transformer), in: bindings)
-      bindings.add(binding)
+        try EndBinding(left, expression.operator, right, through: read.transformer), in: live)
+      live.add(binding)
       return binding
     } catch {
       throw WireError(error)
@@ -90,23 +92,22 @@ extension Interface {
 
   /// Returns the provider of a source that can be bound.
   private func sources(of source: String) throws(WireError) -> SourceProvider {
-    guard let sources = service(of: source)?.sources,
+    guard let sources = rights.sources(of: source),
       sources.exists(source) || sources.hides(source)
     else { throw notFound(source) }
     return sources
   }
 
   private func end(
-    _ source: String, _ sources: SourceProvider, _ side: BindSide, of ends: BindingEnds,
-    by maker: UInt32
+    _ source: String, _ sources: SourceProvider, _ side: BindSide, of ends: BindingEnds
   ) -> BindEnd<JSONValue> {
-    let parts = commons.parts
+    let (parts, uid) = (catalog.parts, caller.uid)
     return BindEnd(
       read: { sources.newest(source).map { parts.decoded($0) } },
-      write: service(of: source)?.writer.map { write in
+      write: rights.service(of: source)?.writer.map { write in
         { [host, unowned ends] value in
           // There is no process: the user who made the binding may have disconnected.
-          let command = Command(method: "bind", caller: Caller(uid: maker, pid: 0))
+          let command = Command(method: "bind", caller: Caller(uid: uid, pid: 0))
           let giver: BindSide = side == .left ? .right : .left
           let accepted: Accepted
           do throws(Refusal) {

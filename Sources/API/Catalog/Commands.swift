@@ -1,12 +1,10 @@
-internal import Connections
+package import Connections
 package import EventSourcing
 package import JSON
 internal import Wire
 
-extension Interface {
-  // MARK: Offering
-
-  /// Offers a method of a service that may record events.
+extension Catalog {
+  /// Offers a method that may record events.
   ///
   /// - Parameters:
   ///   - name: The full name, for example `"cells.set"`.
@@ -15,51 +13,69 @@ extension Interface {
   ///   - writes: The event types that the method may record; `nil` for those of all writable
   ///     sources.
   ///   - errors: The `reason` of each `rejected` error that the method may return.
+  ///   - isKept: Whether the answer is stored for `_meta.cmd`. If it is not, because the method
+  ///     changes the login or returns a secret, the method accepts no `cmd` and cannot be part of
+  ///     an `atomic`.
   ///   - direct: Reads the parameters in their usual form; see ``DirectReader``.
-  ///   - body: Calls the service.
+  ///   - body: Calls the service for the client of the context.
   package func command<Parameters: Decodable, Value: Codable, Failure: ServiceError>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, writes: [String]?,
-    errors: [String] = [], direct: DirectReader<Parameters>? = nil,
-    body: @escaping (Parameters) throws(Failure) -> Value
+    errors: [String] = [], isKept: Bool = true, direct: DirectReader<Parameters>? = nil,
+    body: @escaping (CallContext, Parameters) throws(Failure) -> Value
   ) {
     let names = Shape(of: parameters).members.map(\.name)
-    let step: Method.Step = { interface, parameters throws(WireError) in
-      let parameters: Parameters = try interface.decode(parameters, names)
-      try interface.checkTarget(parameters)
-      return { try interface.text(try body(parameters)) }
+    let step: Method.Step = { context, parameters throws(WireError) in
+      let parameters: Parameters = try context.decode(parameters, names)
+      try context.access.checkTarget(parameters)
+      return { try context.catalog.text(try body(context, parameters)) }
     }
-    offer(name, doc, .command, parameters, .command(Value.self), writes, errors, step: step) {
-      interface, call, request, line in
-      interface.run(name, names, direct, call, request, line) { (parameters: Parameters) in
-        try interface.text(try body(parameters))
+    offer(
+      name, doc, .command, parameters, .command(Value.self), writes, errors,
+      step: isKept ? step : nil
+    ) { context, call, request, line in
+      context.run(name, names, direct, isKept, call, request, line) { (parameters: Parameters) in
+        try context.catalog.text(try body(context, parameters))
       }
     }
   }
 
-  /// Offers a method that writes its own answer.
-  func query<Parameters: Decodable>(
+  /// Offers a method that records nothing and writes its own answer.
+  ///
+  /// For the parameters see ``command(_:_:_:writes:errors:isKept:direct:body:)``.
+  package func query<Parameters: Decodable>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: ResultShape,
     kind: Method.Kind = .query, unknownParameters: JSONDecoder.UnknownMembers = .refused,
     direct: DirectReader<Parameters>? = nil,
-    body: @escaping (Interface, Call, Parameters) -> Void
+    body: @escaping (CallContext, Call, Parameters) throws -> Void
   ) {
     let names = Shape(of: parameters).members.map(\.name)
     offer(
       name, doc, kind, parameters, result, [], [], takesUnknown: unknownParameters == .ignored
-    ) { interface, call, request, line in
+    ) { context, call, request, line in
       var call = call
-      do throws(WireError) {
-        let parameters: Parameters
+      do {
         if let direct, let read = request.read(direct, line) {
-          parameters = read
+          try body(context, call, read)
         } else {
-          parameters = try interface.decode(request, line, names, unknownParameters)
-          _ = try interface.options(of: request, &call)
+          let (parameters, options): (Parameters, _) = try context.decode(
+            request, line, names, unknownParameters)
+          try options?.apply(to: &call)
+          try body(context, call, parameters)
         }
-        body(interface, call, parameters)
       } catch {
-        call.refuse(error)
+        call.refuse(context.access.error(error))
       }
+      return nil
+    }
+  }
+
+  /// Offers a query whose answer is a value.
+  package func query<Parameters: Decodable, Value: Codable>(
+    _ name: String, _ doc: String, _ parameters: Parameters.Type,
+    body: @escaping (CallContext, Call, Parameters) throws -> Value
+  ) {
+    query(name, doc, parameters, .value(Value.self)) { context, call, parameters in
+      context.answer(call, with: try body(context, call, parameters))
     }
   }
 
@@ -77,108 +93,103 @@ extension Interface {
       Method(
         name: name, doc: doc, kind: kind, parameters: described, value: result.value,
         result: result.whole, writes: writes, errors: errors, takesUnknown: takesUnknown,
-        step: step, run: run))
+        isPersonal: parameters is any PersonalParameters.Type, step: step, run: run))
   }
+}
 
-  /// Answers a call with a value.
-  func answer(_ call: Call, with value: some Encodable) {
-    let text: JSONText
-    do {
-      text = try encoder.text(value)
-    } catch {
-      return call.refuse(internalError("the result cannot be encoded", "\(error)"))
-    }
-    call.answer { buffer in
-      buffer.append(#"{"value":"#)
-      buffer.append(text.text)
-      buffer.append("}")
-    }
-  }
-
-  // MARK: Running
-
+extension Rights {
   /// Runs a request of a client.
   ///
   /// - Returns: The condition that the request must wait for; `nil` if it was handled.
   func run(
     _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) -> Connection.Parking? {
+    let connection = call.connection
+    let context = CallContext(self, connection)
     guard let method = methods.find(request.method, in: line) else {
-      caller = call.caller
-      call.refuse(methodNotFound(JSONScanner(line).text(request.method)))
+      call.refuse(context.access.methodNotFound(JSONScanner(line).text(request.method)))
       return nil
     }
-    let connection = call.connection
     switch method.kind {
     case .command:
-      guard !host.isBehind else { return .durability }
+      guard !catalog.host.isBehind else { return .durability }
     case .query, .late, .long:
       // A read sees earlier writes of the same client.
       guard !connection.hasUndurableWrites, !connection.hasHeldAnswers else { return .durability }
       guard method.kind != .long || connection.hasRoomForLate else { return .late }
     case .prompt: break
     }
-    caller = call.caller
-    method.run(self, call, request, line)
-    guard isDeferred else { return nil }
-    isDeferred = false
+    guard let reason = method.run(context, call, request, line) else { return nil }
     connection.awaitWork()
-    return .work
+    return reason
   }
+}
 
-  /// Checks that a method exists, whether or not the role may call it.
-  ///
-  /// - Throws: `method_not_found`.
-  func checkExists(_ method: String) throws(WireError) {
-    guard methods.methods.contains(where: { $0.name == method }) || withheld.contains(method) else {
-      throw methodNotFound(method)
-    }
-  }
-
-  func methodNotFound(_ name: String) -> WireError {
-    if withheld.contains(name) { noteRefusal("to call \(name)") }
-    var data: JSONObject = ["method": .string(name)]
-    if let guess = nearest(to: name, among: methods.methods.lazy.map(\.name)) {
-      data["did_you_mean"] = .string(guess)
-    }
-    return WireError(.methodNotFound, "no method '\(name)'", data)
-  }
-
+extension CallContext {
   /// The bytes reserved for the rest of the answer to a command.
   static let answerBytes = 512
 
   /// Runs a command, and answers it once its events are durable.
-  func run<Parameters: Decodable>(
-    _ name: String, _ names: [String], _ direct: DirectReader<Parameters>?, _ call: Call,
-    _ request: Request, _ line: Span<UInt8>, in session: Session? = nil,
-    _ body: (Parameters) throws -> JSONText?
-  ) {
+  ///
+  /// - Returns: `.work` if the command must run again after work outside the event loop.
+  fileprivate func run<Parameters: Decodable>(
+    _ name: String, _ names: [String], _ direct: DirectReader<Parameters>?, _ isKept: Bool,
+    _ call: Call, _ request: Request, _ line: Span<UInt8>, _ body: (Parameters) throws -> JSONText?
+  ) -> Connection.Parking? {
     var call = call
-    var command = call.command(name, mayRecord: mayRecord)
+    var command = command(name)
     let parameters: Parameters
     do throws(WireError) {
       if let direct, let read = request.read(direct, line) {
         parameters = read
       } else {
-        parameters = try decode(request, line, names, .refused)
-        try addOptions(to: &command, request, line, &call)
-        command.noteActor(session)
+        let options: CallOptions?
+        (parameters, options) = try decode(request, line, names, .refused)
+        guard isKept || options?.cmd == nil else {
+          throw .unusable("_meta/cmd", "no cmd: the answer of this method is not stored", "a cmd")
+        }
+        try add(options, to: &command, request, line, &call)
+        if parameters is any PersonalParameters { command.noteActor(catalog.actor(connection)) }
       }
-      try checkTarget(parameters)
+      try access.checkTarget(parameters)
     } catch {
-      return call.refuse(error)
+      call.refuse(error)
+      return nil
     }
     do throws(Refusal) {
-      let timer = CallTimer(call, commons.clock)
+      let timer = CallTimer(call, catalog.clock)
       let accepted = try host.perform(command) {
         let value = try body(parameters)
         try timer.check()
         return value
       }
       answer(call, accepted) { $0.write(to: &$2, room: $1) }
+    } catch .pending {
+      return .work
     } catch {
       // The refusal may depend on events that are not durable yet.
-      call.refuse(self.error(error), after: host.last)
+      call.refuse(access.error(error), after: host.last)
+    }
+    return nil
+  }
+
+  /// Creates a command on behalf of the client.
+  func command(_ method: String) -> Command {
+    Command(method: method, caller: caller, mayRecord: rights.mayRecord)
+  }
+
+  /// Answers a call with a value.
+  package func answer(_ call: Call, with value: some Encodable) {
+    let text: JSONText
+    do {
+      text = try catalog.encoder.text(value)
+    } catch {
+      return call.refuse(catalog.internalError("the result cannot be encoded", "\(error)"))
+    }
+    call.answer { buffer in
+      buffer.append(#"{"value":"#)
+      buffer.append(text.text)
+      buffer.append("}")
     }
   }
 
@@ -190,30 +201,37 @@ extension Interface {
     _ call: Call, _ accepted: Accepted,
     _ write: @escaping (Accepted, _ room: Int, inout ByteBuffer) -> Void
   ) {
-    let connection = call.connection
     if let seq = accepted.seq { connection.noteWritten(upTo: seq) }
     let room = call.room - Self.answerBytes
     guard accepted.isValueInJournal || accepted.isDiskAwaited else {
       return call.answer(after: host.last) { write(accepted, room, &$0) }
     }
     guard let call = call.later() else { return }
-    host.finish(accepted).answer(call, self) { accepted in
+    host.finish(accepted).answer(call, catalog) { accepted in
       call.answer { write(accepted, room, &$0) }
     }
   }
 
-  /// Decodes the parameters of a request.
+  // MARK: Decoding
+
+  /// Decodes the parameters of a request, and the options beside them.
+  ///
+  /// - Throws: ``WireError`` if the parameters are invalid. The options are checked by
+  ///   ``CallOptions/apply(to:)``.
   func decode<Parameters: Decodable>(
     _ request: Request, _ line: Span<UInt8>, _ names: [String],
     _ unknown: JSONDecoder.UnknownMembers
-  ) throws(WireError) -> Parameters {
+  ) throws(WireError) -> (Parameters, CallOptions?) {
+    let decoder = catalog.decoder
     do throws(JSONDecodingError) {
-      guard let params = request.params else { return try decodeNothing(unknown) }
+      guard let params = request.params else { return (try decodeNothing(unknown), nil) }
       let text = line.extracting(params)
       if request.isPositional {
-        return try decoder.decode(fromElementsOf: text, named: names)
+        return (try decoder.decode(fromElementsOf: text, named: names), nil)
       }
-      return try decoder.decode(from: text, beside: CallOptions.name, unknownMembers: unknown)
+      let parameters: Parameters = try decoder.decode(
+        from: text, beside: CallOptions.name, unknownMembers: unknown)
+      return (parameters, try decoder.decodeMember())
     } catch {
       throw WireError(error)
     }
@@ -226,9 +244,9 @@ extension Interface {
     do throws(JSONDecodingError) {
       guard let parameters else { return try decodeNothing(.refused) }
       if parameters.text.utf8.first == UInt8(ascii: "[") {
-        return try decoder.decode(fromElementsOf: parameters.text.utf8.span, named: names)
+        return try catalog.decoder.decode(fromElementsOf: parameters.text.utf8.span, named: names)
       }
-      return try decoder.decode(from: parameters)
+      return try catalog.decoder.decode(from: parameters)
     } catch {
       throw WireError(error)
     }
@@ -239,21 +257,22 @@ extension Interface {
     _ unknown: JSONDecoder.UnknownMembers
   ) throws(JSONDecodingError) -> Parameters {
     if let none = NoParameters() as? Parameters { return none }
-    return try decoder.decode(
+    return try catalog.decoder.decode(
       from: "{}".utf8.span, beside: CallOptions.name, unknownMembers: unknown)
   }
 
-  /// Adds the `_meta` options of the last decoded request to a command.
+  /// Adds the `_meta` options of a request to its command.
   ///
   /// - Parameter handle: A parameter left out of the fingerprint, because a retry uses a new
   ///   subscription handle.
-  func addOptions(
-    to command: inout Command, _ request: Request, _ line: Span<UInt8>, _ call: inout Call,
-    besides handle: String? = nil
+  func add(
+    _ options: CallOptions?, to command: inout Command, _ request: Request, _ line: Span<UInt8>,
+    _ call: inout Call, besides handle: String? = nil
   ) throws(WireError) {
-    guard let options = try options(of: request, &call) else { return }
+    guard let options else { return }
+    try options.apply(to: &call)
     command.expectations = try options.expectations()
-    for (stream, _) in command.expectations { try checkVersions(of: stream) }
+    for (stream, _) in command.expectations { try access.checkVersions(of: stream) }
     command.waitsForDisk = options.wait == "disk"
     guard let id = options.cmd else { return }
     command.id = id
@@ -333,17 +352,11 @@ extension Accepted {
   }
 }
 
-extension Connection {
-  /// The client in the form that services use.
-  var caller: Caller { Caller(uid: peer.uid, pid: peer.pid) }
-}
-
-extension Call {
-  /// The client that makes the call.
-  var caller: Caller { connection.caller }
-
-  /// Creates a command on behalf of the calling client.
-  func command(_ method: String, mayRecord: ((String) -> Bool)?) -> Command {
-    Command(method: method, caller: caller, mayRecord: mayRecord)
+extension Command {
+  /// Adds the logged-in user to the fingerprint: the same `cmd` of another user is a different
+  /// call.
+  mutating func noteActor(_ name: String?) {
+    guard id != nil, let name else { return }
+    parameters = "\(name) \(parameters)"
   }
 }

@@ -1,9 +1,9 @@
 package import EventSourcing
-internal import JSON
+package import JSON
 package import Signals
 internal import Wire
 
-extension Interface {
+extension Catalog {
   /// Offers a loaded value as a source, which is observed while it has subscribers.
   ///
   /// Clients see `loading`, `loaded` with the value, `reloading` with the previous value, or
@@ -32,8 +32,8 @@ extension Interface {
 
 /// Sources loaded while they have subscribers, offered beside the journaled sources of a service.
 ///
-/// Their values have the form of ``Interface/text(_:before:_:)``.
-struct LoadingSources {
+/// Their values have the form of ``ObservedLoadingState/text(before:_:)``.
+package struct LoadingSources {
   let description: SourceProvider.Description
   let exists: (_ source: String) -> Bool
   let value: (_ source: String) -> JSONText?
@@ -44,20 +44,32 @@ struct LoadingSources {
   /// It may emit at once.
   let changes: (_ source: String) -> Signal<SourceChange, Never>
   let changesWhere: (_ isWanted: @escaping (String) -> Bool) -> Signal<SourceChange, Never>
+
+  package init(
+    description: SourceProvider.Description, exists: @escaping (_ source: String) -> Bool,
+    value: @escaping (_ source: String) -> JSONText?, names: @escaping () -> [String],
+    changes: @escaping (_ source: String) -> Signal<SourceChange, Never>,
+    changesWhere:
+      @escaping (_ isWanted: @escaping (String) -> Bool) -> Signal<
+        SourceChange, Never
+      >
+  ) {
+    self.description = description
+    self.exists = exists
+    self.value = value
+    self.names = names
+    self.changes = changes
+    self.changesWhere = changesWhere
+  }
 }
 
-extension Interface {
+extension ObservedLoadingState where LoadingValue: Encodable, LoadingError: ServiceError {
   /// Returns the loading state as clients see it: an object whose members become part of the frame.
   ///
-  /// Static, because its users may outlive the interface that offered the source and must not
-  /// retain it.
-  ///
   /// - Parameter before: The previous value, shown during a reload and after a failure.
-  static func text<Value: Encodable, Failure: ServiceError>(
-    _ state: ObservedLoadingState<Value, Failure>, before: Value?, _ encoder: JSONEncoder
-  ) -> JSONText {
+  package func text(before: LoadingValue?, _ encoder: JSONEncoder) -> JSONText {
     let text = LoadingText()
-    switch state {
+    switch self {
     case .loading: text.startLoading()
     case .reloading:
       if let before { text.load((try? encoder.text(before)) ?? .null) }

@@ -5,22 +5,22 @@ internal import Signals
 internal import Wire
 
 /// `describe` and `rpc.discover`, generated from the method table that dispatch uses.
-extension Interface {
+extension Rights {
   /// Describes the service, method or source at a path; without a path, everything.
   func describe(_ path: String?) throws(WireError) -> JSONObject {
     guard let path else { return overview }
     if path == "events" { return Self.eventsDescription }
-    if let service = service(named: path), isVisible(service) { return describe(service) }
+    if let service = catalog.service(named: path), isVisible(service) { return describe(service) }
     if let method = methods.methods.first(where: { $0.name == path }) {
       return JSONObject.naming("method", path, describe(method))
     }
-    if let source = service(of: path)?.sources, source.exists(path),
+    if let source = sources(of: path), source.exists(path),
       let description = source.description(of: path)
     {
       return JSONObject.naming("source", path, describe(description, source, path))
     }
-    let names = services.filter(isVisible).map(\.name) + methods.methods.map(\.name)
-    throw .notFound("path", path, didYouMean: nearest(to: path, among: names))
+    let names = catalog.services.filter(isVisible).map(\.name) + methods.methods.map(\.name)
+    throw .notFound("path", path, didYouMean: Wire.nearest(to: path, among: names))
   }
 
   /// The description of `events`, which every client may read as far as its role allows.
@@ -32,20 +32,21 @@ extension Interface {
   ]
 
   /// Whether the role may use any part of a service.
-  private func isVisible(_ service: Service) -> Bool {
-    service.sources != nil || methods.methods.contains { $0.name.hasPrefix(service.name + ".") }
+  private func isVisible(_ service: Catalog.Service) -> Bool {
+    sources(ofService: service.name) != nil
+      || methods.methods.contains { $0.name.hasPrefix(service.name + ".") }
   }
 
   private var overview: JSONObject {
     var described = JSONObject()
-    for service in services where isVisible(service) {
+    for service in catalog.services where isVisible(service) {
       described[service.name] = .string(service.doc)
     }
     var own = JSONObject()
     for method in methods.methods where !method.name.contains(".") {
       own[method.name] = .string(method.doc)
     }
-    let known = transformers.all.map { transformer in
+    let known = catalog.transformers.all.map { transformer in
       JSONValue.object([
         "name": .string(transformer.name),
         "params": .array(transformer.parameters.map { .string($0.rawValue) }),
@@ -54,13 +55,13 @@ extension Interface {
     }
     return [
       "services": .object(described), "methods": .object(own), "transformers": .array(known),
-      "views": .array(views.values.sorted { $0.name < $1.name }.map { .object(describe($0)) }),
+      "views": .array(views.map { .object(describe($0)) }),
     ]
   }
 
-  private func describe(_ service: Service) -> JSONObject {
+  private func describe(_ service: Catalog.Service) -> JSONObject {
     var signals = JSONObject()
-    if let sources = service.sources {
+    if let sources = sources(ofService: service.name) {
       for description in sources.descriptions {
         let name = String(description.name.dropFirst(service.name.count + 1))
         signals[name] = .object(describe(description, sources, description.name))
@@ -88,7 +89,7 @@ extension Interface {
   }
 
   /// Returns the event types of a service if the role may read some of its streams.
-  private func readableEvents(of service: Service) -> [JSONValue] {
+  private func readableEvents(of service: Catalog.Service) -> [JSONValue] {
     guard mayDo(role.read, with: service.name + "/**") else { return [] }
     return service.events.map { .string($0) }
   }
@@ -112,7 +113,7 @@ extension Interface {
   /// The types of the events recorded by writable sources, for services where the role may write a
   /// source.
   private var writtenBySources: [String] {
-    let writable = services.filter { mayDo(role.write, with: $0.name + "/**") }
+    let writable = catalog.services.filter { mayDo(role.write, with: $0.name + "/**") }
     return Set(writable.flatMap(\.writes)).sorted()
   }
 

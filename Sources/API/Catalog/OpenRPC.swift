@@ -5,7 +5,7 @@ internal import Wire
 ///
 /// The document must fit into a line of the default length. Therefore repeated parts are shared by
 /// reference, and default values are omitted.
-extension Interface {
+extension Rights {
   func openRPC(version: String) -> JSONValue {
     var shared = SharedParts()
     for method in methods.methods {

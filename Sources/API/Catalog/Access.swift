@@ -1,0 +1,172 @@
+package import Configuration
+package import Connections
+package import EventSourcing
+internal import JSON
+package import Wire
+
+/// Parameters that name the source to write.
+///
+/// A role that may not write it is refused before any other check.
+///
+/// A method that creates something names all sources that it may create, for example `threads/*`.
+/// So only a role that may write all of them may create one.
+package protocol SourceParameters {
+  var source: String { get }
+}
+
+/// Parameters of a command whose result may reveal the value of a source.
+///
+/// A role that may not read that source is refused.
+package protocol ReadingParameters {
+  /// The revealed source; `nil` if the command reveals only what it removes.
+  var readSource: String? { get }
+}
+
+/// A client or the daemon itself with its rights; passed to everything that acts for it.
+package struct Access {
+  package let rights: Rights
+  package let caller: Caller
+
+  package init(_ rights: Rights, by caller: Caller) {
+    (self.rights, self.caller) = (rights, caller)
+  }
+
+  var catalog: Catalog { rights.catalog }
+  package var host: ServiceHost { rights.catalog.host }
+  package var role: Role { rights.role }
+  package func mayKnow(_ source: String) -> Bool { rights.mayKnow(source) }
+
+  // MARK: Refusals
+
+  package func noteRefusal(_ what: String) { catalog.onRefusal(caller, role, what) }
+
+  /// Returns the error for a source that does not exist or may not be read.
+  func notFound(_ source: String) -> WireError {
+    notReadable(source)
+      ?? .notFound("source", source, didYouMean: rights.nearest(toSource: source))
+  }
+
+  /// Returns the error for a source that the role may not write: `permission_denied` if the role
+  /// may read it, otherwise `not_found`.
+  func notWritable(_ source: String) -> WireError {
+    noteRefusal("to write \(source)")
+    guard role.mayRead(source) else { return .notFound("source", source) }
+    return .permissionDenied(need: "write \(source)")
+  }
+
+  /// Returns the error for a source that exists but may not be read.
+  ///
+  /// - Returns: `nil` if the source does not exist or may not be written either.
+  private func notReadable(_ source: String) -> WireError? {
+    guard rights.sources(of: source)?.hides(source) == true else { return nil }
+    noteRefusal("to read \(source)")
+    guard role.mayWrite(source) else { return nil }
+    return .permissionDenied(need: "read \(source)")
+  }
+
+  /// Returns the error for a method that does not exist or may not be called.
+  func methodNotFound(_ name: String) -> WireError {
+    if rights.withholds(name) { noteRefusal("to call \(name)") }
+    var data: JSONObject = ["method": .string(name)]
+    if let guess = nearest(to: name, among: rights.methods.methods.lazy.map(\.name)) {
+      data["did_you_mean"] = .string(guess)
+    }
+    return WireError(.methodNotFound, "no method '\(name)'", data)
+  }
+
+  /// Checks the rights for the sources that the parameters name.
+  ///
+  /// - Throws: An error if the role may not write the target, or not read a source that the result
+  ///   reveals.
+  func checkTarget(_ parameters: some Any) throws(WireError) {
+    if !role.write.allowsAll, let target = parameters as? any SourceParameters,
+      !role.mayWrite(target.source)
+    {
+      throw notWritable(target.source)
+    }
+    if !role.read.allowsAll, let source = (parameters as? any ReadingParameters)?.readSource,
+      !role.mayRead(source)
+    {
+      noteRefusal("to read \(source)")
+      throw .permissionDenied(need: "read \(source)")
+    }
+  }
+
+  /// Checks that the role may read all of some sources.
+  ///
+  /// - Throws: The error for the first source that it may not read.
+  package func checkReadable(_ sources: [String]) throws(WireError) {
+    guard let source = sources.first(where: { !role.mayRead($0) }) else { return }
+    throw notFound(source)
+  }
+
+  /// Checks that the role may know the version of a stream.
+  ///
+  /// - Throws: `permission_denied` if the role may neither read nor record its events.
+  func checkVersions(of stream: String) throws(WireError) {
+    guard !role.mayReadEvents(of: stream), !role.mayRecordEvents(in: stream) else { return }
+    noteRefusal("to expect a version of \(stream)")
+    throw .permissionDenied(need: "read \(stream)")
+  }
+
+  // MARK: Errors
+
+  /// Maps a refusal to the error sent to the client.
+  func error(_ refusal: Refusal) -> WireError {
+    switch refusal {
+    case .service(let error): WireError(error)
+    case .conflict(let stream, let expected, let actual):
+      .conflict(stream, expected: expected, actual: actual)
+    case .reused(let seq): .reused(seq)
+    case .denied(let stream): notWritable(stream)
+    case .full(let scope, let max): .full(LimitName(scope), max)
+    case .journal(let fault): catalog.error(fault)
+    case .tooLong(let milliseconds): .tooLong(milliseconds)
+    // The request runs again, so this error is never sent.
+    case .pending: WireError(.internalError, "not decided yet")
+    case .unexpected(let detail): catalog.internalError("the method has failed", detail)
+    }
+  }
+
+  /// Maps any error of a service to the error sent to the client.
+  package func error(_ error: any Error) -> WireError {
+    switch error {
+    case let refusal as Refusal: self.error(refusal)
+    default: catalog.error(error)
+    }
+  }
+}
+
+/// The context of a call, an opened view or an intent: the client and its rights.
+package struct CallContext {
+  package let access: Access
+  package let connection: Connection
+
+  init(_ rights: Rights, _ connection: Connection) {
+    access = Access(rights, by: connection.caller)
+    self.connection = connection
+  }
+
+  var catalog: Catalog { access.rights.catalog }
+  var rights: Rights { access.rights }
+  package var host: ServiceHost { access.rights.catalog.host }
+  package var role: Role { access.rights.role }
+  package var caller: Caller { access.caller }
+  package func mayKnow(_ source: String) -> Bool { access.rights.mayKnow(source) }
+
+  /// Whether the client may open a view.
+  package func mayOpen(_ view: String) -> Bool { rights.view(named: view) != nil }
+}
+
+extension Connection {
+  /// The client in the form that services use.
+  package var caller: Caller { Caller(uid: peer.uid, pid: peer.pid) }
+}
+
+extension WireError {
+  /// Returns the error for an operation that is not allowed on a source that the client may know.
+  static func permissionDenied(need: String) -> WireError {
+    WireError(
+      .permissionDenied, "this client may not \(need)", ["need": .string(need)])
+  }
+}

@@ -1,0 +1,193 @@
+package import Configuration
+package import Connections
+package import EventSourcing
+internal import JSON
+package import Signals
+
+/// The services, methods, sources and views that clients can use: the table behind dispatch,
+/// `describe` and `rpc.discover`.
+///
+/// The binders fill it once, when the daemon starts. What a client may use of it depends on its
+/// role; see ``Rights``.
+package final class Catalog {
+  /// Sets a source and returns its new value.
+  typealias Writer = (_ source: String, _ value: JSONText) throws(NotWritable) -> JSONText
+
+  /// A service with its sources.
+  final class Service {
+    let name: String
+    let doc: String
+
+    /// The types of its events, sorted.
+    let events: [String]
+
+    /// All of its sources; `nil` if it has none.
+    var sources: SourceProvider?
+    var writer: Writer?
+
+    /// The sources that are not journaled, sorted by name.
+    var sampled: [(description: SourceProvider.Description, source: SampledSource)] = []
+
+    /// The event types that ``writer`` may record.
+    var writes: [String] = []
+
+    init(name: String, doc: String, events: [String]) {
+      (self.name, self.doc, self.events) = (name, doc, events)
+    }
+  }
+
+  package let host: ServiceHost
+
+  /// The services, sorted by name; few enough for a linear search.
+  private(set) var services: [Service] = []
+  private(set) var methods = MethodTable()
+
+  /// The views, by name.
+  private(set) var views: [String: ViewBinder] = [:]
+  let transformers = JSONTransformers.all
+
+  /// Finds the parts of values that clients subscribe to, and decodes values for bindings.
+  package let parts = PartFinder()
+  let decoder = JSONDecoder()
+  let encoder = JSONEncoder()
+
+  /// Returns milliseconds of a monotonic clock that advances while a method runs.
+  package var clock: () -> UInt64 = { 0 }
+
+  /// Returns the name under which a client is logged in; `nil` if it is not.
+  package var actor: (Connection) -> String? = { _ in nil }
+
+  /// Called for each internal error, with the reference sent to the client and the details for the
+  /// log.
+  package var onInternalError: (_ ref: String, _ detail: String) -> Void = { _, _ in }
+
+  /// Called when a client requests an operation that its role does not allow, for example `"to call
+  /// cells.set"`.
+  package var onRefusal: (_ caller: Caller, _ role: Role, _ what: String) -> Void = { _, _, _ in }
+
+  /// The number of internal errors so far.
+  var internalErrors = 0
+
+  /// The order in which offers are processed; tests shuffle it.
+  package var lineOrder: ([Assembly.Line]) -> [Assembly.Line] = { $0 }
+
+  /// The collected offers during ``fill(_:)``; otherwise `nil`.
+  private var lines: [Assembly.Line]?
+
+  package init(over host: ServiceHost) {
+    self.host = host
+  }
+
+  // MARK: Filling
+
+  /// Calls the binders, then processes their offers in a fixed order, independent of the order of
+  /// the calls.
+  ///
+  /// An offer for a service that does not exist, or of a method that writes an unknown event, is a
+  /// programming error and stops the daemon.
+  package func fill(_ bind: (Catalog) -> Void) {
+    precondition(lines == nil, "a catalog is filled within its own filling")
+    lines = []
+    bind(self)
+    let lines = lines ?? []
+    self.lines = nil
+    Assembly.take(lineOrder(lines))
+    let events = Set(services.flatMap(\.events))
+    for method in methods.methods {
+      let unknown = (method.writes ?? []).first { !events.contains($0) }
+      precondition(unknown == nil, "\(method.name) writes \(unknown ?? ""), an unknown event")
+    }
+  }
+
+  /// The kind of an offer, in processing order.
+  enum Offer: Int {
+    case service
+    case sources
+    case method
+    case view
+  }
+
+  /// Adds an offer, which is processed when all binders have run.
+  func line(_ offer: Offer, _ run: @escaping () -> Void) {
+    precondition(lines != nil, "a binder offers something outside of fill")
+    lines?.append(Assembly.Line(phase: offer.rawValue, run: run))
+  }
+
+  /// Offers a service without events.
+  ///
+  /// Its methods and sources may be offered before or after it.
+  package func offer(_ service: String, _ doc: String) {
+    add(service, doc, events: [])
+  }
+
+  /// Offers a service with the events of its ledger.
+  package func offer<State>(_ doc: String, _ ledger: Ledger<State>) {
+    add(ledger.service, doc, events: State.Event.types(of: ledger.service))
+  }
+
+  func add(_ service: String, _ doc: String, events: [String]) {
+    line(.service) { [unowned self] in
+      precondition(self.service(named: service) == nil, "two services \(service)")
+      let place = services.firstIndex { $0.name > service } ?? services.count
+      services.insert(Service(name: service, doc: doc, events: events), at: place)
+    }
+  }
+
+  /// Adds a method.
+  func add(_ method: Method) {
+    line(.method) { [unowned self] in
+      if let service = method.service { _ = offered(service, for: method.name) }
+      methods.add(method)
+    }
+  }
+
+  /// Adds a view that clients can open.
+  func add(_ view: ViewBinder) {
+    line(.view) { [unowned self] in
+      precondition(views[view.name] == nil, "two views \(view.name)")
+      views[view.name] = view
+    }
+  }
+
+  /// Returns the service that an offer belongs to.
+  ///
+  /// Stops the daemon if there is none.
+  func offered(_ name: String, for what: String) -> Service {
+    guard let service = service(named: name) else {
+      preconditionFailure("\(what) is offered, but no service \(name)")
+    }
+    return service
+  }
+
+  /// Releases everything that was offered, when the daemon stops: methods may retain the catalog.
+  package func end() {
+    (services, methods, views) = ([], MethodTable(), [:])
+    (actor, onInternalError, onRefusal) = ({ _ in nil }, { _, _ in }, { _, _, _ in })
+  }
+
+  // MARK: Finding
+
+  func service(named name: String) -> Service? {
+    services.first { $0.name == name }
+  }
+
+  /// Returns a result as JSON; `nil` for ``Nothing``.
+  func text<Value: Encodable>(_ value: Value) throws -> JSONText? {
+    switch value {
+    case let text as JSONText: text
+    case let bool as Bool: JSONText(bool)
+    case is Nothing: nil
+    default: try encoder.text(value)
+    }
+  }
+}
+
+extension ServiceEvent {
+  /// Returns the types under which a service records these events, sorted.
+  static func types(of service: String) -> [String] { kinds.sorted().map { "\(service).\($0)" } }
+}
+
+/// The result of a method that returns nothing.
+package struct Nothing: Codable {
+  package init() {}
+}

@@ -1,0 +1,75 @@
+package import EventSourcing
+internal import JSON
+package import Wire
+
+/// Maps errors to wire errors.
+extension Catalog {
+  /// Maps any error of a service or the journal to the error sent to clients.
+  package func error(_ error: any Error) -> WireError {
+    switch error {
+    case let error as WireError: error
+    case let error as any ServiceError: WireError(error)
+    case let fault as JournalFault: self.error(fault)
+    default: internalError("the service has failed", "\(error)")
+    }
+  }
+
+  /// Maps a journal error to the error sent to the client.
+  package func error(_ fault: JournalFault) -> WireError {
+    switch fault {
+    case .readOnly(let reason, let mayBeWritten):
+      WireError(
+        .readOnly, "\(fault)",
+        [
+          "reason": .string(reason),
+          "outcome": .string(mayBeWritten ? "unknown" : "none"),
+        ])
+    case .outOfRange(let first, let last): .seqExpired(first: first, last: last)
+    case .damaged(let seq, _):
+      internalError("event \(seq) of the journal is damaged", "\(fault)")
+    case .notUnderstood(let seq, _):
+      internalError("event \(seq) of the journal is unknown to this program", "\(fault)")
+    case .unavailable: internalError("the journal cannot be read", "\(fault)")
+    }
+  }
+
+  /// Returns an internal error with a reference under which the log has the details.
+  func internalError(_ message: String, _ detail: String) -> WireError {
+    internalErrors += 1
+    let ref = "E-\(internalErrors)"
+    onInternalError(ref, detail)
+    return WireError(.internalError, message, ["ref": .string(ref)])
+  }
+}
+
+extension WireError {
+  /// Returns the error for a write that would exceed a quota.
+  static func full(_ limit: LimitName, _ max: Int) -> WireError {
+    var data = JSONObject()
+    data.add(limit, max: max)
+    return WireError(
+      .limitReached, "\(limit.row.meaning): \(max) at most; remove something to make room", data,
+      retry: false)
+  }
+
+  /// Returns the error for a method that has exceeded its time limit.
+  static func tooLong(_ milliseconds: Int) -> WireError {
+    var error = WireError.timeout(after: milliseconds, mayBeDone: false)
+    error.data.add(.call, max: milliseconds)
+    return error
+  }
+}
+
+extension LimitName {
+  /// Returns the limit that sets a quota.
+  init(_ scope: StateQuota.Scope) {
+    self = scope == .total ? .state : .statePerUser
+  }
+}
+
+extension StateQuota {
+  /// Creates the quota set by the limits.
+  package init(_ limits: Limits) {
+    self.init(total: limits.state, ofUser: limits.statePerUser)
+  }
+}

@@ -1,0 +1,140 @@
+package import Configuration
+internal import EventSourcing
+internal import Facts
+internal import JSON
+internal import Wire
+
+/// What one role may use of the catalog: the filter that is applied when something is looked up.
+///
+/// For the clients of the role, nothing else exists.
+package final class Rights {
+  let catalog: Catalog
+  package let role: Role
+
+  /// The methods that the role may call.
+  let methods: MethodTable
+
+  /// The sources of each service, in the order of the services, restricted to those that the role
+  /// may read; `nil` if it may know none of them.
+  private let sources: [SourceProvider?]
+
+  /// Keeps the broadcasts of this role apart from those of other roles; empty if the role may read
+  /// everything.
+  let audience: String
+
+  init(of role: Role, in catalog: Catalog, number: Int) {
+    self.catalog = catalog
+    self.role = role
+    methods = catalog.methods.filter { role.mayCall($0.name) }
+    sources = catalog.services.map { $0.sources?.restricted(to: role) }
+    audience = role.read.allowsAll ? "" : " for \(number)"
+  }
+
+  // MARK: Looking up
+
+  /// The services with their sources, sorted by name.
+  var services: Zip2Sequence<[Catalog.Service], [SourceProvider?]> {
+    zip(catalog.services, sources)
+  }
+
+  /// Returns the sources of a service; `nil` if there is no such service, or if the role may know
+  /// none of its sources.
+  func sources(ofService name: String) -> SourceProvider? {
+    catalog.services.firstIndex { $0.name == name }.flatMap { sources[$0] }
+  }
+
+  /// Returns the sources of the service that a source belongs to; see ``sources(ofService:)``.
+  func sources(of source: String) -> SourceProvider? {
+    index(of: source).flatMap { sources[$0] }
+  }
+
+  /// Returns the service of a source, named by the source's first segment; `nil` if there is none.
+  func service(of source: String) -> Catalog.Service? {
+    index(of: source).map { catalog.services[$0] }
+  }
+
+  private func index(of source: String) -> Int? {
+    let source = source.utf8.span
+    return catalog.services.firstIndex { service in
+      let name = service.name.utf8.span
+      guard
+        source.count == name.count
+          || source.count > name.count && source[name.count] == UInt8(ascii: "/")
+      else { return false }
+      for i in name.indices where source[i] != name[i] { return false }
+      return true
+    }
+  }
+
+  /// Returns the view that clients of the role can open; `nil` if there is none.
+  func view(named name: String) -> ViewBinder? {
+    catalog.views[name].flatMap { $0.isOffered(role) ? $0 : nil }
+  }
+
+  /// The views that clients of the role can open, sorted by name.
+  var views: [ViewBinder] {
+    catalog.views.values.filter { $0.isOffered(role) }.sorted { $0.name < $1.name }
+  }
+
+  /// Whether a method exists that the role may not call.
+  func withholds(_ method: String) -> Bool {
+    !role.mayCall(method) && catalog.methods.contains(method)
+  }
+
+  // MARK: Visibility
+
+  /// Whether the role may know that a source exists, because it may read or write it.
+  func mayKnow(_ source: String) -> Bool { role.mayRead(source) || role.mayWrite(source) }
+
+  /// ``mayKnow(_:)`` as a function for services; `nil` if the role may know every source.
+  package var mayKnowSource: ((_ source: String) -> Bool)? {
+    guard !role.read.allowsAll, !role.write.allowsAll else { return nil }
+    return { [role] in role.mayRead($0) || role.mayWrite($0) }
+  }
+
+  /// The streams in which the role may record events; `nil` if it may record in all.
+  package var mayRecord: ((String) -> Bool)? {
+    role.write.allowsAll ? nil : { [role] in role.mayRecordEvents(in: $0) }
+  }
+
+  /// Returns the filter, restricted to streams that the role may read.
+  func readable(_ filter: EventFilter) -> EventFilter {
+    guard !role.read.allowsAll else { return filter }
+    var readable = filter
+    readable.mayShow = { [role] stream in role.mayReadEvents(of: stream) }
+    return readable
+  }
+
+  /// Returns a test for the sources of a pattern that the role may read.
+  func readable(_ pattern: Pattern) -> @Sendable (String) -> Bool {
+    guard !role.read.allowsAll else { return { pattern.matches($0) } }
+    return { [role] in pattern.matches($0) && role.mayRead($0) }
+  }
+}
+
+/// The rights of all roles, each made when its first client connects.
+package final class RightsTable {
+  package let catalog: Catalog
+  private var byRole: [Role: Rights] = [:]
+  private var count = 0
+
+  /// - Parameter catalog: The filled catalog.
+  package init(for catalog: Catalog) {
+    self.catalog = catalog
+  }
+
+  package subscript(role: Role) -> Rights {
+    if let rights = byRole[role] { return rights }
+    count += 1
+    let rights = Rights(of: role, in: catalog, number: count)
+    byRole[role] = rights
+    return rights
+  }
+
+  /// Releases the rights of other roles.
+  ///
+  /// Clients that use them keep them.
+  package func keep(only roles: Set<Role>) {
+    byRole = byRole.filter { roles.contains($0.key) }
+  }
+}

@@ -1,0 +1,40 @@
+package import API
+internal import Connections
+package import EventSourcing
+internal import Signals
+
+/// The sessions of connected clients: each is created on first use and ends with its connection.
+package final class ClientSessions {
+  private let make: (Caller) -> Session
+
+  /// The sessions by connection id.
+  private var sessions: [UInt64: Session] = [:]
+
+  /// - Parameter make: Creates a session; see ``Sessions/session(of:)``.
+  package init(_ make: @escaping (Caller) -> Session) {
+    self.make = make
+  }
+
+  /// Returns the session of a client, with the client's present rights.
+  package subscript(context: CallContext) -> Session {
+    let connection = context.connection
+    let session = sessions[connection.id] ?? begin(context.caller, connection)
+    session.mayRecord = context.access.rights.mayRecord
+    session.mayKnow = context.access.rights.mayKnowSource
+    return session
+  }
+
+  /// Returns the session of a client that has needed one; `nil` for others.
+  func known(_ connection: Connection) -> Session? { sessions[connection.id] }
+
+  private func begin(_ caller: Caller, _ connection: Connection) -> Session {
+    let session = make(caller)
+    session.onReady = { [weak connection] in connection?.endWork() }
+    sessions[connection.id] = session
+    connection.bag += BlockDisposable { [self, id = connection.id] in
+      sessions[id] = nil
+      session.end()
+    }
+    return session
+  }
+}
