@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "BinderClient", targets: ["BinderClient"]),
     .library(name: "JSON", targets: ["JSON"]),
     .library(name: "Signals", targets: ["Signals"]),
+    .library(name: "SignalsDialects", targets: ["SignalsDialects"]),
   ],
   targets: [
     // C: what Swift cannot import, and headers of libraries. No `link` in their module maps: the
@@ -35,6 +36,9 @@ let package = Package(
     // libm rounds; a program that links nothing else would miss it.
     .target(name: "Signals", exclude: ["README.md"], linkerSettings: [.linkedLibrary("m")]),
     .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv"]),
+
+    // Beside the layers: for programs outside this package. No layer uses it.
+    .target(name: "SignalsDialects", dependencies: ["Signals"], exclude: ["README.md"]),
 
     // The language of the socket, shared with the client.
     .target(name: "Wire", dependencies: ["JSON"]),
@@ -102,6 +106,8 @@ let package = Package(
     // What test targets share.
     .target(
       name: "TestSupport", dependencies: ["JSON", "Services", "Signals"], path: "Tests/TestSupport"),
+    .target(
+      name: "SignalsTestSupport", dependencies: ["Signals"], path: "Tests/SignalsTestSupport"),
     .target(name: "HistoryChecker", dependencies: ["JSON"], path: "Tests/HistoryChecker"),
     .executableTarget(name: "soak", dependencies: ["HistoryChecker"], path: "Tests/Soak"),
 
@@ -143,7 +149,11 @@ let package = Package(
     .testTarget(
       name: "ServicesTests",
       dependencies: ["Facts", "JSON", "Journal", "Services", "Signals", "TestSupport"]),
-    .testTarget(name: "SignalsTests", dependencies: ["Signals", "TestSupport"]),
+    .testTarget(
+      name: "SignalsTests", dependencies: ["Signals", "SignalsTestSupport", "TestSupport"]),
+    .testTarget(
+      name: "SignalsDialectsTests",
+      dependencies: ["Signals", "SignalsDialects", "SignalsTestSupport", "TestSupport"]),
     .testTarget(
       name: "SyndicationTests",
       dependencies: ["EventLoop", "Services", "Signals", "Syndication", "TestSupport"]),
@@ -156,7 +166,7 @@ let package = Package(
 let safe: Set = [
   "Facts", "JSON", "Signals", "Wire", "Configuration", "Journal", "Services", "Connections",
   "Binders",
-  "Server",
+  "Server", "SignalsDialects",
 ]
 
 for target in package.targets where !["CChecksum", "CCurl", "CPosix"].contains(target.name) {

@@ -90,7 +90,7 @@ extension SignalProtocol where Error == Never {
     to target: Target, keyPath: ReferenceWritableKeyPath<Target, Element>,
     context: ExecutionContext? = nil
   ) -> any Disposable {
-    bind(to: Bond(target: target, context: context) { $0[keyPath: keyPath] = $1 })
+    bind(to: target, context: context) { $0[keyPath: keyPath] = $1 }
   }
 }
 
@@ -100,6 +100,6 @@ extension SignalProtocol where Error == Never, Element == Void {
   public func bind<Target: Deallocatable>(
     to target: Target, context: ExecutionContext? = nil, setter: @escaping (Target) -> Void
   ) -> any Disposable {
-    bind(to: Bond(target: target, context: context) { target, _ in setter(target) })
+    bind(to: target, context: context) { target, _ in setter(target) }
   }
 }

@@ -28,14 +28,4 @@ extension Disposable {
   public func store(in bag: some DisposeBagProtocol) {
     bag.add(disposable: self)
   }
-
-  /// Stores this disposable in a collection, which disposes it when it is deallocated.
-  public func store<C: RangeReplaceableCollection<AnyCancellable>>(in collection: inout C) {
-    collection.append(AnyCancellable(self))
-  }
-
-  /// Stores this disposable in a set, which disposes it when it is deallocated.
-  public func store(in set: inout Set<AnyCancellable>) {
-    set.insert(AnyCancellable(self))
-  }
 }

@@ -34,6 +34,12 @@ public final class Property<Value>: ValueNode<Value>, PropertyProtocol, Derivabl
     version &+= 1
   }
 
+  /// Changes the value in place without notifying the observers.
+  public func silentUpdate(_ body: (inout Value) -> Void) {
+    body(&stored)
+    version &+= 1
+  }
+
   /// A read-only view of this property.
   public var readOnlyView: AnyProperty<Value> { AnyProperty(property: self) }
 

@@ -51,16 +51,3 @@ extension AnyProperty: BindSource {
       read: { [weak self] in (held ?? self)?.value }, values: node.values, isGone: node.isGone)
   }
 }
-
-extension Published: BindSource {
-  /// The type of the bound values.
-  public typealias BindValue = Value
-
-  /// Returns the end.
-  ///
-  /// It always retains the property, but never the object that contains it.
-  public func bindEnd(isHeld: Bool) -> BindEnd<Value> {
-    BindEnd(
-      read: { wrappedValue }, write: { wrappedValue = $0 }, values: projectedValue.toSignal())
-  }
-}

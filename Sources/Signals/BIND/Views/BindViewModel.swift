@@ -1,6 +1,6 @@
 /// The content of a view, derived from a model through the bindings that its type declares.
 ///
-/// It can have children but does not create them; a ``DataController`` does.
+/// It can have children but does not create them; the code that loads the model does.
 open class BindViewModel: DisposeBagProvider {
   /// The bindings of the type, with the model on the left and the view model on the right.
   ///

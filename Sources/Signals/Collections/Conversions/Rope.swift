@@ -1,14 +1,14 @@
 /// A list of unknown length: runs of untouched elements, with touched elements between them.
 ///
 /// It is a treap, so a touch costs O(log n) in the number of touches, in whatever order they come.
-struct Rope<Node: AnyObject> {
+package struct Rope<Node: AnyObject> {
   /// A run of consecutive elements.
-  struct Piece {
+  package struct Piece {
     /// Source index of the first element; `nil` for a touched element and in an unknown list.
     var source: Int?
-    var count: Int
+    package var count: Int
     /// The element, if it was touched; `count` is 1 then.
-    var node: Node?
+    package var node: Node?
   }
 
   private struct Link {

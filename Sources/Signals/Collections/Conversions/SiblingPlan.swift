@@ -5,7 +5,7 @@
 /// Staying elements keep their order. Each leaving or arriving element has a fixed place between
 /// two staying ones, arriving elements before leaving ones. A position is the number of staying
 /// elements and taken places before it.
-struct SiblingPlan {
+package struct SiblingPlan {
   /// Source indices of leaving elements, ascending.
   private let leaving: [Int]
   /// Final indices of arriving elements, ascending.
@@ -20,7 +20,7 @@ struct SiblingPlan {
   /// Counts 1 for each taken place.
   private var taken: Fenwick
 
-  init(leaving: [Int], arriving: [Int], inserted: [Int]) {
+  package init(leaving: [Int], arriving: [Int], inserted: [Int]) {
     self.leaving = leaving.sorted()
     self.arriving = arriving.sorted()
     new = (arriving + inserted).sorted()
@@ -52,7 +52,7 @@ struct SiblingPlan {
   }
 
   /// Returns the current position of the element with a source index, which has not left.
-  func position(ofSource index: Int) -> Int {
+  package func position(ofSource index: Int) -> Int {
     let i = leaving.count(below: index)
     guard i < leaving.count, leaving[i] == index else {
       let staying = index - i
@@ -62,27 +62,27 @@ struct SiblingPlan {
   }
 
   /// Returns the current or future position of the arriving element with a final index.
-  func position(ofArriving index: Int) -> Int {
+  package func position(ofArriving index: Int) -> Int {
     position(ofPlace: arrivingPlaces[arriving.count(below: index)])
   }
 
   /// Marks the element with a source index as removed.
-  mutating func leave(_ index: Int) {
+  package mutating func leave(_ index: Int) {
     taken.add(-1, at: leavingPlaces[leaving.count(below: index)])
   }
 
   /// Marks the element with a final index as arrived.
-  mutating func arrive(_ index: Int) {
+  package mutating func arrive(_ index: Int) {
     taken.add(1, at: arrivingPlaces[arriving.count(below: index)])
   }
 
   /// Returns the final index of the staying element with a source index.
-  func finalIndex(ofSource index: Int) -> Int {
+  package func finalIndex(ofSource index: Int) -> Int {
     new.free(index - leaving.count(below: index))
   }
 
   /// Returns the source index of the staying element with a final index.
-  func sourceIndex(ofFinal index: Int) -> Int {
+  package func sourceIndex(ofFinal index: Int) -> Int {
     leaving.free(index - new.count(below: index))
   }
 

@@ -1,28 +1,28 @@
 /// An element that a patch touches, or an ancestor of one, with its source and current positions.
 ///
 /// A list is a root node whose children are the elements.
-final class TrackedNode {
+package final class TrackedNode {
   /// The parent in the source; `nil` for the root and for elements that are not from the source.
   private unowned let sourceParent: TrackedNode?
   /// The index in the source; `nil` for the root and for elements that are not from the source.
-  let sourceIndex: Int?
+  package let sourceIndex: Int?
   private let isRoot: Bool
   /// Whether it was replaced, together with its subtree.
-  private(set) var isUpdated = false
+  package private(set) var isUpdated = false
   /// Whether it was removed from its source position.
-  fileprivate(set) var isDetached = false
+  package fileprivate(set) var isDetached = false
   /// The path in the final tree; `nil` if the node is not reachable through nodes of the source.
   ///
   /// In a list, `[]` for every element that remains.
-  var finalPath: IndexPath?
+  package var finalPath: [Int]?
   /// Whether the diff must insert it, because it moved out of a subtree that an update replaces.
-  var isLost = false
+  package var isLost = false
   /// Touched children from the source.
-  private(set) var touched: [TrackedNode] = []
+  package private(set) var touched: [TrackedNode] = []
   private var children: Rope<TrackedNode>?
 
   /// Creates a root or an inserted element.
-  init(isRoot: Bool = false) {
+  package init(isRoot: Bool = false) {
     self.isRoot = isRoot
     sourceParent = nil
     sourceIndex = nil
@@ -36,10 +36,10 @@ final class TrackedNode {
   }
 
   /// Whether it was inserted.
-  var isInserted: Bool { sourceIndex == nil }
+  package var isInserted: Bool { sourceIndex == nil }
 
   /// Returns the node of the child that is now at an index.
-  func child(at index: Int) -> TrackedNode {
+  package func child(at index: Int) -> TrackedNode {
     if let known = known(at: index) { return known }
     let node = remove(at: index)
     place(node, at: index)
@@ -48,7 +48,7 @@ final class TrackedNode {
   }
 
   /// Removes the child at an index.
-  func remove(at index: Int) -> TrackedNode {
+  package func remove(at index: Int) -> TrackedNode {
     let node = known(at: index) ?? touch(at: index)
     node.isDetached = true
     children?.remove(at: index)
@@ -56,13 +56,13 @@ final class TrackedNode {
   }
 
   /// Inserts a child.
-  func place(_ node: TrackedNode, at index: Int) {
+  package func place(_ node: TrackedNode, at index: Int) {
     open()
     children?.insert(node, at: index)
   }
 
   /// Marks the node as replaced; its children are unknown from then on.
-  func update() {
+  package func update() {
     isUpdated = true
     children = Rope(ofSource: false)
   }
@@ -70,7 +70,7 @@ final class TrackedNode {
   /// Returns the current children as runs.
   ///
   /// Children that moved back to their source position no longer count as moved.
-  func settle() -> [Rope<TrackedNode>.Piece] {
+  package func settle() -> [Rope<TrackedNode>.Piece] {
     guard let pieces = children?.pieces else { return [] }
     let nextStaying = starts(of: pieces)
     var last = -1
@@ -90,7 +90,7 @@ final class TrackedNode {
   /// Releases all nodes.
   ///
   /// Two nodes can retain each other: when a node moves below its former child.
-  func dismantle() {
+  package func dismantle() {
     var rest = [self]
     while let node = rest.popLast() {
       rest += node.touched

@@ -1,7 +1,7 @@
 extension OrderedCollectionDiff where Index == Int {
   /// Returns the source index of each element of the final collection; `nil` for inserted elements;
   /// O(n), plus O(k log k) in the size of the diff.
-  func origins(of sourceCount: Int, in finalCount: Int) -> [Int?] {
+  package func origins(of sourceCount: Int, in finalCount: Int) -> [Int?] {
     let leaving = (deletes + moves.map(\.from)).sorted()
     let arriving =
       (inserts.map { (to: $0, from: Int?.none) } + moves.map { (to: $0.to, from: $0.from) })

@@ -2,7 +2,7 @@ extension SignalProtocol {
   /// Emits each element with its difference to the previous one, as `generateDiff` returns it.
   ///
   /// The first element has unknown changes. An element without differences is not emitted.
-  func changesets<Changeset: ChangesetProtocol>(
+  package func changesets<Changeset: ChangesetProtocol>(
     generateDiff: @escaping (Element, Element) -> Changeset.Diff
   ) -> Signal<Changeset, Error> where Changeset.Collection == Element {
     Signal { observer in
@@ -61,34 +61,5 @@ where Element: Collection, Element.Index == Int, Element.Element: Hashable {
   /// A collection without differences is not emitted.
   public func diff() -> Signal<OrderedCollectionChangeset<Element>, Error> {
     diff(generateDiff: { $0.diff($1) })
-  }
-}
-
-extension SignalProtocol where Element: TreeProtocol {
-  /// Emits each tree with its difference to the previous one, as `generateDiff` returns it.
-  ///
-  /// A tree without differences is not emitted.
-  public func diff(
-    generateDiff: @escaping (Element, Element) -> OrderedCollectionDiff<IndexPath>
-  ) -> Signal<TreeChangeset<Element>, Error> {
-    changesets(generateDiff: generateDiff)
-  }
-
-  /// Emits each tree with its difference to the previous one.
-  ///
-  /// A tree without differences is not emitted.
-  public func diff(
-    _ areEqual: @escaping (Element.Children.Element, Element.Children.Element) -> Bool
-  ) -> Signal<TreeChangeset<Element>, Error> {
-    diff(generateDiff: { $0.diff($1, areEqual: areEqual) })
-  }
-}
-
-extension SignalProtocol where Element: TreeProtocol, Element.Children.Element: RootEquatable {
-  /// Emits each tree with its difference to the previous one.
-  ///
-  /// A tree without differences is not emitted.
-  public func diff() -> Signal<TreeChangeset<Element>, Error> {
-    diff({ $0.hasEqualRoot(to: $1) })
   }
 }

@@ -1,7 +1,7 @@
 /// Derives one collection from another that changes.
 ///
 /// It holds the state for one observer.
-protocol CollectionFollower {
+package protocol CollectionFollower {
   associatedtype Input: ChangesetProtocol
   associatedtype Output: ChangesetProtocol
 
@@ -19,7 +19,7 @@ extension SignalProtocol where Element: ChangesetProtocol {
   /// Emits the changesets of a follower.
   ///
   /// Each observer has its own follower.
-  func followed<Follower: CollectionFollower>(
+  package func followed<Follower: CollectionFollower>(
     by follower: @escaping () -> Follower
   ) -> Signal<Follower.Output, Error> where Follower.Input == Element {
     Signal { observer in

@@ -1,32 +1,32 @@
 /// Elements in ascending order; equal elements keep their order of arrival.
-struct SortedItems<Element> {
+package struct SortedItems<Element> {
   /// An element with a unique number.
-  typealias Item = (element: Element, id: Int)
+  package typealias Item = (element: Element, id: Int)
 
   private let areInIncreasingOrder: (Element, Element) -> Bool
-  private(set) var elements: [Element] = []
+  package private(set) var elements: [Element] = []
   private var ids: [Int] = []
   private var nextID = 0
 
-  init(by areInIncreasingOrder: @escaping (Element, Element) -> Bool) {
+  package init(by areInIncreasingOrder: @escaping (Element, Element) -> Bool) {
     self.areInIncreasingOrder = areInIncreasingOrder
   }
 
   /// Returns an element with the next number, as the latest arrival.
-  mutating func item(_ element: Element) -> Item {
+  package mutating func item(_ element: Element) -> Item {
     nextID += 1
     return (element, nextID)
   }
 
   /// Replaces all items; O(n log n).
-  mutating func reset(to items: [Item]) {
+  package mutating func reset(to items: [Item]) {
     let sorted = items.sorted(by: isBefore)
     elements = sorted.map(\.element)
     ids = sorted.map(\.id)
   }
 
   /// Inserts an item and returns its index.
-  mutating func insert(_ item: Item) -> Int {
+  package mutating func insert(_ item: Item) -> Int {
     let index = index(of: item)
     elements.insert(item.element, at: index)
     ids.insert(item.id, at: index)
@@ -34,7 +34,7 @@ struct SortedItems<Element> {
   }
 
   /// Removes an item and returns its former index.
-  mutating func remove(_ item: Item) -> Int {
+  package mutating func remove(_ item: Item) -> Int {
     let index = index(of: item)
     precondition(ids[index] == item.id, "a sorted element has changed its order by itself")
     elements.remove(at: index)
@@ -43,7 +43,7 @@ struct SortedItems<Element> {
   }
 
   /// Replaces one item and returns the resulting changes.
-  mutating func update(
+  package mutating func update(
     _ item: Item, to new: Item
   ) -> Changes<OrderedCollectionOperation<Element, Int>, OrderedCollectionDiff<Int>> {
     let from = remove(item)
@@ -55,7 +55,7 @@ struct SortedItems<Element> {
 
   /// Removes the items with the ids in `gone` and inserts `new`; O(n), plus O(k log k) in the
   /// number of new items.
-  mutating func replace(_ gone: Set<Int>, with new: [Item]) -> OrderedCollectionDiff<Int> {
+  package mutating func replace(_ gone: Set<Int>, with new: [Item]) -> OrderedCollectionDiff<Int> {
     var diff = OrderedCollectionDiff<Int>()
     diff.deletes = ids.indices.filter { gone.contains(ids[$0]) }
     let kept = ids.indices.lazy.filter { [ids] in !gone.contains(ids[$0]) }
