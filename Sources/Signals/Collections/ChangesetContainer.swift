@@ -19,15 +19,12 @@ extension ChangesetContainerProtocol {
 
 extension ChangesetContainerProtocol where Changeset.Collection: Swift.Collection {
   /// Whether the collection is empty.
-  @inlinable
   public var isEmpty: Bool { collection.isEmpty }
 
   /// The number of elements.
-  @inlinable
   public var count: Int { collection.count }
 
   /// The element at an index.
-  @inlinable
   public subscript(index: Collection.Index) -> Collection.Element { collection[index] }
 }
 
@@ -142,20 +139,16 @@ public final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
   DisposeBagProvider
 {
   /// Changes that are collected in order to be sent as one event.
-  @usableFromInline
   struct Batch {
     var patch: [Changeset.Operation] = []
     /// Whether the changes cannot be sent as operations.
     var isWhole = false
   }
 
-  @usableFromInline
   var stored: Changeset.Collection
-  @usableFromInline
   var batch: Batch?
 
   /// Creates a container with a collection.
-  @inlinable
   public init(_ collection: Changeset.Collection) {
     stored = collection
     super.init()
@@ -171,7 +164,6 @@ public final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
   }
 
   /// The current collection.
-  @inlinable
   public var collection: Changeset.Collection { stored }
 
   /// The collection as a changeset with unknown changes; setting it sends the new changeset.
@@ -198,7 +190,6 @@ public final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
   }
 
   /// Changes the collection in place and sends the changes that `change` returns.
-  @inlinable
   public func change<Result>(
     _ change: (inout Changeset.Collection) -> (
       Changes<Changeset.Operation, Changeset.Diff>?, Result
@@ -223,7 +214,6 @@ public final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
     tell(made.isWhole ? .whole : .patch(made.patch))
   }
 
-  @inlinable
   func tell(_ changes: Changes<Changeset.Operation, Changeset.Diff>) {
     guard batch == nil else { return collect(changes) }
     // Delivers like `on`, without the steps for a collection that comes from outside.
@@ -239,7 +229,6 @@ public final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
     endDelivery()
   }
 
-  @usableFromInline
   func collect(_ changes: Changes<Changeset.Operation, Changeset.Diff>) {
     switch changes {
     case .whole: batch?.isWhole = true
@@ -249,7 +238,6 @@ public final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
     }
   }
 
-  @usableFromInline
   override func willSend(_ event: Event) {
     if case .next(let changeset) = event {
       stored = changeset.collection
@@ -257,7 +245,6 @@ public final class MutableChangesetContainer<Changeset: ChangesetProtocol>:
     }
   }
 
-  @usableFromInline
   override func replay(to observer: Observer<Changeset, Never>) {
     batch?.isWhole = true
     observer(.next(changeset))

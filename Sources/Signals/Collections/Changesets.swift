@@ -24,13 +24,11 @@ public protocol ChangesetProtocol {
 
 extension ChangesetProtocol {
   /// Creates a changeset from the operations that led to the collection.
-  @inlinable
   public init(collection: Collection, patch: [Operation]) {
     self.init(collection: collection, changes: .patch(patch))
   }
 
   /// Creates a changeset from the diff that led to the collection.
-  @inlinable
   public init(collection: Collection, diff: Diff) {
     self.init(collection: collection, changes: .diff(diff))
   }
@@ -87,7 +85,6 @@ public enum Changes<Operation, Diff: CollectionDiffProtocol> {
   /// Returns the changes made by `patch`.
   ///
   /// An empty patch means that the changes are unknown.
-  @inlinable
   public static func patch(_ patch: [Operation]) -> Changes {
     switch patch.count {
     case 0: .whole
@@ -99,13 +96,11 @@ public enum Changes<Operation, Diff: CollectionDiffProtocol> {
   /// Returns the changes that `diff` describes.
   ///
   /// An empty diff means that the changes are unknown.
-  @inlinable
   public static func diff(_ diff: Diff) -> Changes {
     diff.isEmpty ? .whole : .several(SeveralChanges(patch: nil, diff: diff))
   }
 
   /// Whether the changes are unknown.
-  @inlinable
   public var isWhole: Bool {
     if case .whole = self { true } else { false }
   }
@@ -113,12 +108,9 @@ public enum Changes<Operation, Diff: CollectionDiffProtocol> {
 
 /// Changes in one form; the other form is computed and stored on first use.
 public final class SeveralChanges<Operation, Diff: CollectionDiffProtocol> {
-  @usableFromInline
   var patch: [Operation]?
-  @usableFromInline
   var diff: Diff?
 
-  @inlinable
   init(patch: [Operation]?, diff: Diff?) {
     self.patch = patch
     self.diff = diff
@@ -168,7 +160,6 @@ where Collection.Index == Int {
   public let changes: Changes<Operation, Diff>
 
   /// Creates a changeset from a collection and the changes that led to it.
-  @inlinable
   public init(collection: Collection, changes: Changes<Operation, Diff>) {
     self.collection = collection
     self.changes = changes
@@ -208,7 +199,6 @@ public enum AnyOrderedCollectionOperation<Index> {
 
 extension OrderedCollectionOperation {
   /// Returns the operation with its element transformed.
-  @inlinable
   public func mapElement<Output>(
     _ transform: (Element) -> Output
   ) -> OrderedCollectionOperation<Output, Index> {
@@ -261,7 +251,6 @@ extension OrderedCollectionOperation: CustomDebugStringConvertible {
 
 extension RangeReplaceableCollection where Index == Int {
   /// Applies an operation.
-  @inlinable
   public mutating func apply(_ operation: OrderedCollectionOperation<Element, Int>) {
     switch operation {
     case .insert(let element, let index): insert(element, at: index)
@@ -278,7 +267,6 @@ extension RangeReplaceableCollection where Index == Int {
   }
 
   /// Removes the element at `from`, then inserts it at `to` in the rest.
-  @inlinable
   public mutating func move(from: Int, to: Int) {
     insert(remove(at: from), at: to)
   }

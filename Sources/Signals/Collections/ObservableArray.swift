@@ -20,7 +20,6 @@ public typealias MutableObservableArray<Element> = MutableChangesetContainer<
 extension MutableChangesetContainerProtocol
 where Changeset: OrderedCollectionChangesetProtocol, Changeset.Collection: MutableCollection {
   /// The element at an index.
-  @inlinable
   public subscript(index: Int) -> Collection.Element {
     get { collection[index] }
     set {
@@ -37,7 +36,6 @@ where
   Changeset: OrderedCollectionChangesetProtocol, Changeset.Collection: RangeReplaceableCollection
 {
   /// Appends an element; amortized O(1).
-  @inlinable
   public func append(_ newElement: Collection.Element) {
     change {
       let index = $0.endIndex
@@ -47,7 +45,6 @@ where
   }
 
   /// Inserts an element at an index.
-  @inlinable
   public func insert(_ newElement: Collection.Element, at index: Int) {
     change {
       $0.insert(newElement, at: index)
@@ -65,7 +62,6 @@ where
   }
 
   /// Removes the element at `fromIndex`, then inserts it at `toIndex` in the rest.
-  @inlinable
   public func move(from fromIndex: Int, to toIndex: Int) {
     guard fromIndex != toIndex else { return }
     change {
@@ -87,14 +83,12 @@ where
   }
 
   /// Removes and returns the element at an index.
-  @inlinable
   @discardableResult
   public func remove(at index: Int) -> Collection.Element {
     change { (.one(.delete(at: index)), $0.remove(at: index)) }
   }
 
   /// Removes and returns the last element.
-  @inlinable
   @discardableResult
   public func removeLast() -> Collection.Element {
     remove(at: collection.endIndex - 1)

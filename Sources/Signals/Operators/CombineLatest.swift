@@ -2,7 +2,6 @@ extension SignalProtocol {
   /// Emits the combination of both newest elements whenever one signal emits, once both have.
   ///
   /// It completes when both signals have, or when one completes without an element.
-  @inlinable
   public func combineLatest<Other: SignalProtocol, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
   ) -> Signal<Output, Error> where Other.Error == Error {
@@ -41,7 +40,6 @@ extension SignalProtocol {
   }
 
   /// Emits both newest elements whenever one signal emits, once both have.
-  @inlinable
   public func combineLatest<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<(Element, Other.Element), Error> where Other.Error == Error {
@@ -49,7 +47,6 @@ extension SignalProtocol {
   }
 
   /// Emits the combination of both newest elements whenever one signal emits, once both have.
-  @inlinable
   @_disfavoredOverload
   public func combineLatest<Other: SignalProtocol, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
@@ -58,7 +55,6 @@ extension SignalProtocol {
   }
 
   /// Emits both newest elements whenever one signal emits, once both have.
-  @inlinable
   @_disfavoredOverload
   public func combineLatest<Other: SignalProtocol>(
     with other: Other
@@ -69,7 +65,6 @@ extension SignalProtocol {
 
 extension SignalProtocol where Error == Never {
   /// Emits the combination of both newest elements whenever one signal emits, once both have.
-  @inlinable
   @_disfavoredOverload
   public func combineLatest<Other: SignalProtocol, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
@@ -78,7 +73,6 @@ extension SignalProtocol where Error == Never {
   }
 
   /// Emits both newest elements whenever one signal emits, once both have.
-  @inlinable
   @_disfavoredOverload
   public func combineLatest<Other: SignalProtocol>(
     with other: Other
@@ -88,7 +82,6 @@ extension SignalProtocol where Error == Never {
 }
 
 /// Emits the combination of the newest elements of two signals whenever one of them emits.
-@inlinable
 public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, Output
 >(
@@ -99,7 +92,6 @@ public func combineLatest<
 }
 
 /// Emits the newest elements of two signals whenever one of them emits.
-@inlinable
 public func combineLatest<A: SignalProtocol, B: SignalProtocol>(
   _ a: A, _ b: B
 ) -> Signal<(A.Element, B.Element), A.Error> where A.Error == B.Error {
@@ -107,7 +99,6 @@ public func combineLatest<A: SignalProtocol, B: SignalProtocol>(
 }
 
 /// Emits the combination of the newest elements of three signals whenever one of them emits.
-@inlinable
 public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, Output
 >(
@@ -118,7 +109,6 @@ public func combineLatest<
 }
 
 /// Emits the newest elements of three signals whenever one of them emits.
-@inlinable
 public func combineLatest<A: SignalProtocol, B: SignalProtocol, C: SignalProtocol>(
   _ a: A, _ b: B, _ c: C
 ) -> Signal<(A.Element, B.Element, C.Element), A.Error>
@@ -127,7 +117,6 @@ where A.Error == B.Error, A.Error == C.Error {
 }
 
 /// Emits the combination of the newest elements of four signals whenever one of them emits.
-@inlinable
 public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, Output
 >(
@@ -138,7 +127,6 @@ public func combineLatest<
 }
 
 /// Emits the newest elements of four signals whenever one of them emits.
-@inlinable
 public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol
 >(
@@ -149,7 +137,6 @@ where A.Error == B.Error, A.Error == C.Error, A.Error == D.Error {
 }
 
 /// Emits the combination of the newest elements of five signals whenever one of them emits.
-@inlinable
 public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
   Output
@@ -162,7 +149,6 @@ where A.Error == B.Error, A.Error == C.Error, A.Error == D.Error, A.Error == E.E
 }
 
 /// Emits the newest elements of five signals whenever one of them emits.
-@inlinable
 public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol
 >(
@@ -173,7 +159,6 @@ where A.Error == B.Error, A.Error == C.Error, A.Error == D.Error, A.Error == E.E
 }
 
 /// Emits the combination of the newest elements of six signals whenever one of them emits.
-@inlinable
 public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
   F: SignalProtocol, Output
@@ -188,7 +173,6 @@ where
 }
 
 /// Emits the newest elements of six signals whenever one of them emits.
-@inlinable
 public func combineLatest<
   A: SignalProtocol, B: SignalProtocol, C: SignalProtocol, D: SignalProtocol, E: SignalProtocol,
   F: SignalProtocol
@@ -205,7 +189,6 @@ extension SignalProtocol {
   /// Emits each element combined with the newest element of the other signal.
   ///
   /// It drops elements until the other signal has emitted, and completes only with this signal.
-  @inlinable
   public func with<Other: SignalProtocol, Output>(
     latestFrom other: Other, combine: @escaping (Element, Other.Element) -> Output
   ) -> Signal<Output, Error> where Other.Error == Error {
@@ -235,7 +218,6 @@ extension SignalProtocol {
   }
 
   /// Emits each element with the newest element of the other signal.
-  @inlinable
   public func with<Other: SignalProtocol>(
     latestFrom other: Other
   ) -> Signal<(Element, Other.Element), Error> where Other.Error == Error {
@@ -243,7 +225,6 @@ extension SignalProtocol {
   }
 
   /// Emits each element combined with the newest element of the other signal.
-  @inlinable
   @_disfavoredOverload
   public func with<Other: SignalProtocol, Output>(
     latestFrom other: Other, combine: @escaping (Element, Other.Element) -> Output
@@ -252,7 +233,6 @@ extension SignalProtocol {
   }
 
   /// Emits each element with the newest element of the other signal.
-  @inlinable
   @_disfavoredOverload
   public func with<Other: SignalProtocol>(
     latestFrom other: Other
@@ -263,7 +243,6 @@ extension SignalProtocol {
 
 extension SignalProtocol where Error == Never {
   /// Emits each element combined with the newest element of the other signal.
-  @inlinable
   @_disfavoredOverload
   public func with<Other: SignalProtocol, Output>(
     latestFrom other: Other, combine: @escaping (Element, Other.Element) -> Output
@@ -272,7 +251,6 @@ extension SignalProtocol where Error == Never {
   }
 
   /// Emits each element with the newest element of the other signal.
-  @inlinable
   @_disfavoredOverload
   public func with<Other: SignalProtocol>(
     latestFrom other: Other

@@ -1,12 +1,10 @@
 extension SignalProtocol {
   /// Emits `element` after the elements of this signal.
-  @inlinable
   public func append(_ element: Element) -> Signal<Element, Error> {
     append(Signal(just: element))
   }
 
   /// Emits the elements of this signal, then those of the other.
-  @inlinable
   public func append<Other: SignalProtocol>(
     _ other: Other
   ) -> Signal<Element, Error> where Other.Element == Element, Other.Error == Error {
@@ -25,7 +23,6 @@ extension SignalProtocol {
   }
 
   /// Emits the elements of this signal, then those of the other, which cannot fail.
-  @inlinable
   @_disfavoredOverload
   public func append<Other: SignalProtocol>(
     _ other: Other
@@ -36,7 +33,6 @@ extension SignalProtocol {
 
 extension SignalProtocol where Error == Never {
   /// Emits the elements of this signal, which cannot fail, then those of the other.
-  @inlinable
   @_disfavoredOverload
   public func append<Other: SignalProtocol>(
     _ other: Other
@@ -47,7 +43,6 @@ extension SignalProtocol where Error == Never {
 
 extension SignalProtocol {
   /// Emits `element` before the elements of this signal.
-  @inlinable
   public func prepend(_ element: Element) -> Signal<Element, Error> {
     Signal { observer in
       observer.receive(element)
@@ -56,7 +51,6 @@ extension SignalProtocol {
   }
 
   /// Emits the elements of the other signal, then those of this one.
-  @inlinable
   public func prepend<Other: SignalProtocol>(
     _ other: Other
   ) -> Signal<Element, Error> where Other.Element == Element, Other.Error == Error {
@@ -64,7 +58,6 @@ extension SignalProtocol {
   }
 
   /// Emits the elements of the other signal, which cannot fail, then those of this one.
-  @inlinable
   @_disfavoredOverload
   public func prepend<Other: SignalProtocol>(
     _ other: Other
@@ -75,7 +68,6 @@ extension SignalProtocol {
 
 extension SignalProtocol where Error == Never {
   /// Emits the elements of the other signal, then those of this one, which cannot fail.
-  @inlinable
   @_disfavoredOverload
   public func prepend<Other: SignalProtocol>(
     _ other: Other
@@ -86,7 +78,6 @@ extension SignalProtocol where Error == Never {
 
 extension SignalProtocol {
   /// Emits the elements of both signals in the order of arrival; fails with the first failure.
-  @inlinable
   public func merge<Other: SignalProtocol>(
     with other: Other
   ) -> Signal<Element, Error> where Other.Element == Element, Other.Error == Error {
@@ -106,7 +97,6 @@ extension SignalProtocol {
   }
 
   /// Emits the elements of both signals in the order of arrival; fails with the first failure.
-  @inlinable
   @_disfavoredOverload
   public func merge<Other: SignalProtocol>(
     with other: Other
@@ -117,7 +107,6 @@ extension SignalProtocol {
 
 extension SignalProtocol where Error == Never {
   /// Emits the elements of both signals in the order of arrival; fails with the first failure.
-  @inlinable
   @_disfavoredOverload
   public func merge<Other: SignalProtocol>(
     with other: Other

@@ -1,12 +1,10 @@
 extension Signal {
   /// Creates a signal that emits one element and completes.
-  @inlinable
   public init(just element: Element) {
     self.init(performing: { element })
   }
 
   /// Creates a signal that emits the result of `body` and completes; each run calls `body`.
-  @inlinable
   public init(performing body: @escaping () -> Element) {
     self.init { observer in
       observer.receive(lastElement: body())
@@ -15,13 +13,11 @@ extension Signal {
   }
 
   /// Creates a signal that emits the success of a result and completes, or fails with its error.
-  @inlinable
   public init(result: Result<Element, Error>) {
     self.init(evaluating: { result })
   }
 
   /// Creates a signal that emits the success of `body` or fails; each run calls `body`.
-  @inlinable
   public init(evaluating body: @escaping () -> Result<Element, Error>) {
     self.init { observer in
       switch body() {
@@ -33,7 +29,6 @@ extension Signal {
   }
 
   /// Creates a signal that emits each element of a sequence and completes.
-  @inlinable
   public init<Elements: Sequence<Element>>(sequence: Elements) {
     self.init { observer in
       for element in sequence {
@@ -50,7 +45,6 @@ extension Signal where Error == any Swift.Error {
   /// Creates a signal that emits the result of `body`, or fails with its error.
   ///
   /// Each run calls `body`.
-  @inlinable
   public init(catching body: @escaping () throws -> Element) {
     self.init(evaluating: { Result(catching: body) })
   }
@@ -58,7 +52,6 @@ extension Signal where Error == any Swift.Error {
 
 extension Signal {
   /// Returns a signal that completes at once.
-  @inlinable
   public static func completed() -> Signal {
     Signal { observer in
       observer.complete()
@@ -67,7 +60,6 @@ extension Signal {
   }
 
   /// Returns a signal that fails at once.
-  @inlinable
   public static func failed(_ error: Error) -> Signal {
     Signal { observer in
       observer.fail(error)
@@ -76,7 +68,6 @@ extension Signal {
   }
 
   /// Returns a signal that emits nothing and never ends.
-  @inlinable
   public static func never() -> Signal {
     Signal { _ in NonDisposable.instance }
   }

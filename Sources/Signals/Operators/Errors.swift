@@ -1,6 +1,5 @@
 extension SignalProtocol {
   /// Replaces the error of a failure with the result of `transform`.
-  @inlinable
   public func mapError<Other: Swift.Error>(
     _ transform: @escaping (Error) -> Other
   ) -> Signal<Element, Other> {
@@ -20,7 +19,6 @@ extension SignalProtocol where Error == Never {
   /// Returns the signal with another error type.
   ///
   /// Operators on two signals require equal error types. This one adapts a signal that cannot fail.
-  @inlinable
   public func castError<Failure: Swift.Error>() -> Signal<Element, Failure> {
     Signal<Element, Failure>.passing { observer in
       observe { event in
@@ -35,7 +33,6 @@ extension SignalProtocol where Error == Never {
 
 extension SignalProtocol {
   /// Continues after a failure with the signal that `recover` returns for the error.
-  @inlinable
   public func flatMapError<Other: SignalProtocol>(
     _ recover: @escaping (Error) -> Other
   ) -> Signal<Element, Other.Error> where Other.Element == Element {
@@ -58,7 +55,6 @@ extension SignalProtocol {
   }
 
   /// Emits `element` instead of a failure and completes.
-  @inlinable
   public func replaceError(with element: Element) -> Signal<Element, Never> {
     Signal<Element, Never> { observer in
       observe { event in
@@ -76,7 +72,6 @@ extension SignalProtocol {
   /// Completes instead of failing.
   ///
   /// - Parameter logging: Whether to print a failure with the location of this call.
-  @inlinable
   public func suppressError(
     logging: Bool = false, file: String = #fileID, line: Int = #line
   ) -> Signal<Element, Never> {
@@ -101,7 +96,6 @@ extension SignalProtocol {
   }
 
   /// Emits the error of a failure as an element and completes; drops all elements.
-  @inlinable
   public func toErrorSignal() -> Signal<Error, Never> {
     Signal<Error, Never> { observer in
       observe { event in

@@ -11,7 +11,6 @@ extension SignalProtocol {
   }
 
   /// Emits each element if the first element of its `isIncluded` signal is `true`.
-  @inlinable
   public func flatMapFilter(
     _ strategy: FlattenStrategy = .concat,
     _ isIncluded: @escaping (Element) -> SafeSignal<Bool>
@@ -22,7 +21,6 @@ extension SignalProtocol {
   }
 
   /// Drops all elements.
-  @inlinable
   public func ignoreOutput() -> Signal<Element, Error> {
     filter { _ in false }
   }
@@ -30,7 +28,6 @@ extension SignalProtocol {
 
 extension SignalProtocol {
   /// Drops an element that equals the previous one by `areEqual`; always emits the first element.
-  @inlinable
   public func removeDuplicates(
     by areEqual: @escaping (Element, Element) -> Bool
   ) -> Signal<Element, Error> {
@@ -49,7 +46,6 @@ extension SignalProtocol {
 
 extension SignalProtocol where Element: Equatable {
   /// Drops an element that equals the previous one; always emits the first element.
-  @inlinable
   public func removeDuplicates() -> Signal<Element, Error> {
     removeDuplicates(by: ==)
   }
@@ -57,7 +53,6 @@ extension SignalProtocol where Element: Equatable {
 
 extension SignalProtocol {
   /// Drops the first `count` elements.
-  @inlinable
   public func dropFirst(_ count: Int) -> Signal<Element, Error> {
     Signal.passing { observer in
       var missing = count
@@ -74,7 +69,6 @@ extension SignalProtocol {
 
 extension SignalProtocol {
   /// Drops the last `count` elements; each element is delayed until `count` others have followed.
-  @inlinable
   public func dropLast(_ count: Int) -> Signal<Element, Error> {
     Signal.passing { observer in
       var held = Queue<Element>()
@@ -90,7 +84,6 @@ extension SignalProtocol {
 
 extension SignalProtocol {
   /// Emits the first `maxLength` elements and completes with the last of them.
-  @inlinable
   public func prefix(maxLength: Int) -> Signal<Element, Error> {
     guard maxLength > 0 else { return .completed() }
     return Signal { observer in
@@ -108,13 +101,11 @@ extension SignalProtocol {
   }
 
   /// Emits the first element and completes.
-  @inlinable
   public func first() -> Signal<Element, Error> {
     prefix(maxLength: 1)
   }
 
   /// Emits the element at `index`, if there is one, and completes.
-  @inlinable
   public func output(at index: Int) -> Signal<Element, Error> {
     prefix(maxLength: index + 1).dropFirst(index)
   }
@@ -122,7 +113,6 @@ extension SignalProtocol {
   /// Emits elements until `shouldContinue` returns `false`, and completes.
   ///
   /// - Parameter inclusive: Whether to emit the element that stops the signal.
-  @inlinable
   public func prefix(
     while shouldContinue: @escaping (Element) -> Bool, inclusive: Bool = false
   ) -> Signal<Element, Error> {
@@ -137,7 +127,6 @@ extension SignalProtocol {
   }
 
   /// Emits elements until the other signal sends any event, and completes.
-  @inlinable
   public func prefix(untilOutputFrom other: some SignalProtocol) -> Signal<Element, Error> {
     Signal { observer in
       let runs = CompositeDisposable()
@@ -151,7 +140,6 @@ extension SignalProtocol {
 
 extension SignalProtocol {
   /// Emits the last `maxLength` elements at completion.
-  @inlinable
   public func suffix(maxLength: Int) -> Signal<Element, Error> {
     Signal { observer in
       var last = Queue<Element>()
@@ -170,7 +158,6 @@ extension SignalProtocol {
   }
 
   /// Emits the last element at completion.
-  @inlinable
   public func last() -> Signal<Element, Error> {
     suffix(maxLength: 1)
   }
@@ -178,7 +165,6 @@ extension SignalProtocol {
 
 extension SignalProtocol {
   /// Emits the elements and never ends.
-  @inlinable
   public func ignoreTerminal() -> Signal<Element, Error> {
     Signal.passing { observer in
       observe { event in
@@ -190,7 +176,6 @@ extension SignalProtocol {
 
 extension SignalProtocol {
   /// Drops elements while the last element of the other signal is `false`; starts unpaused.
-  @inlinable
   public func pausable<Other: SignalProtocol>(
     by other: Other
   ) -> Signal<Element, Error> where Other.Element == Bool {

@@ -15,7 +15,6 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
   public typealias InnerElement = Element.Element
 
   /// Emits the elements of the inner signals; fails with the first failure.
-  @inlinable
   public func flatten(_ strategy: FlattenStrategy) -> Signal<InnerElement, Error> {
     switch strategy {
     case .concat: concat()
@@ -27,7 +26,6 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
 
 extension SignalProtocol where Element: SignalProtocol, Error == Never {
   /// Emits the elements of the inner signals; fails with the first failure.
-  @inlinable
   @_disfavoredOverload
   public func flatten(_ strategy: FlattenStrategy) -> Signal<Element.Element, Element.Error> {
     (castError() as Signal<Element, Element.Error>).flatten(strategy)
@@ -36,7 +34,6 @@ extension SignalProtocol where Element: SignalProtocol, Error == Never {
 
 extension SignalProtocol where Element: SignalProtocol, Element.Error == Never {
   /// Emits the elements of the inner signals, which cannot fail.
-  @inlinable
   @_disfavoredOverload
   public func flatten(_ strategy: FlattenStrategy) -> Signal<Element.Element, Error> {
     map { $0.castError() as Signal<Element.Element, Error> }.flatten(strategy)
@@ -45,7 +42,6 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Never {
 
 extension SignalProtocol {
   /// Flattens the signals that `transform` returns for each element.
-  @inlinable
   public func flatMap<Inner: SignalProtocol>(
     _ strategy: FlattenStrategy, _ transform: @escaping (Element) -> Inner
   ) -> Signal<Inner.Element, Error> where Inner.Error == Error {
@@ -53,7 +49,6 @@ extension SignalProtocol {
   }
 
   /// Flattens the signals that `transform` returns for each element, one after another.
-  @inlinable
   public func flatMapConcat<Inner: SignalProtocol>(
     _ transform: @escaping (Element) -> Inner
   ) -> Signal<Inner.Element, Error> where Inner.Error == Error {
@@ -61,7 +56,6 @@ extension SignalProtocol {
   }
 
   /// Flattens the signals that `transform` returns for each element, always following the newest.
-  @inlinable
   public func flatMapLatest<Inner: SignalProtocol>(
     _ transform: @escaping (Element) -> Inner
   ) -> Signal<Inner.Element, Error> where Inner.Error == Error {
@@ -69,7 +63,6 @@ extension SignalProtocol {
   }
 
   /// Flattens the signals that `transform` returns for each element, all at once.
-  @inlinable
   public func flatMapMerge<Inner: SignalProtocol>(
     _ transform: @escaping (Element) -> Inner
   ) -> Signal<Inner.Element, Error> where Inner.Error == Error {
@@ -79,7 +72,6 @@ extension SignalProtocol {
 
 extension SignalProtocol where Error == Never {
   /// Flattens the signals that `transform` returns for each element.
-  @inlinable
   @_disfavoredOverload
   public func flatMap<Inner: SignalProtocol>(
     _ strategy: FlattenStrategy, _ transform: @escaping (Element) -> Inner
@@ -88,7 +80,6 @@ extension SignalProtocol where Error == Never {
   }
 
   /// Flattens the signals that `transform` returns for each element, one after another.
-  @inlinable
   @_disfavoredOverload
   public func flatMapConcat<Inner: SignalProtocol>(
     _ transform: @escaping (Element) -> Inner
@@ -97,7 +88,6 @@ extension SignalProtocol where Error == Never {
   }
 
   /// Flattens the signals that `transform` returns for each element, always following the newest.
-  @inlinable
   @_disfavoredOverload
   public func flatMapLatest<Inner: SignalProtocol>(
     _ transform: @escaping (Element) -> Inner
@@ -106,7 +96,6 @@ extension SignalProtocol where Error == Never {
   }
 
   /// Flattens the signals that `transform` returns for each element, all at once.
-  @inlinable
   @_disfavoredOverload
   public func flatMapMerge<Inner: SignalProtocol>(
     _ transform: @escaping (Element) -> Inner
@@ -119,7 +108,6 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
   /// Emits the elements of all inner signals in the order of arrival.
   ///
   /// The cost of an inner signal does not depend on their number.
-  @inlinable
   public func merge() -> Signal<Element.Element, Error> {
     Signal { observer in
       let runs = CompositeDisposable()
@@ -152,7 +140,6 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
 
 extension SignalProtocol where Element: SignalProtocol, Error == Never {
   /// Emits the elements of all inner signals in the order of arrival.
-  @inlinable
   @_disfavoredOverload
   public func merge() -> Signal<Element.Element, Element.Error> {
     flatten(.merge)
@@ -179,7 +166,6 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
 
 extension SignalProtocol where Element: SignalProtocol, Error == Never {
   /// Emits the elements of the inner signals, one signal after another, in the order of arrival.
-  @inlinable
   @_disfavoredOverload
   public func concat() -> Signal<Element.Element, Element.Error> {
     flatten(.concat)
@@ -238,7 +224,6 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
   /// Emits the elements of the newest inner signal, and disposes the previous one.
   ///
   /// It completes when the outer signal and the newest inner signal have.
-  @inlinable
   public func switchToLatest() -> Signal<Element.Element, Error> {
     Signal { observer in
       let current = SerialDisposable(otherDisposable: nil)
@@ -280,7 +265,6 @@ extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
 
 extension SignalProtocol where Element: SignalProtocol, Error == Never {
   /// Emits the elements of the newest inner signal, and disposes the previous one.
-  @inlinable
   @_disfavoredOverload
   public func switchToLatest() -> Signal<Element.Element, Element.Error> {
     flatten(.latest)

@@ -2,7 +2,6 @@ extension SignalProtocol {
   /// Calls closures during a run, each before the observer receives the event.
   ///
   /// - Parameter receiveCancel: Called once, when the run has ended or was disposed.
-  @inlinable
   public func handleEvents(
     receiveSubscription: (() -> Void)? = nil,
     receiveOutput: ((Element) -> Void)? = nil,
@@ -66,7 +65,6 @@ extension SignalProtocol {
 
 extension SignalProtocol {
   /// Sends `true` to `listener` when a run starts, and `false` when it ends.
-  @inlinable
   public func feedActivity<Listener: SubjectProtocol>(
     into listener: Listener
   ) -> Signal<Element, Error> where Listener.Element == Bool {
@@ -75,7 +73,6 @@ extension SignalProtocol {
   }
 
   /// Also sends each element to `listener`.
-  @inlinable
   public func feedNext<Listener: SubjectProtocol>(
     into listener: Listener
   ) -> Signal<Element, Error> where Listener.Element == Element {
@@ -83,7 +80,6 @@ extension SignalProtocol {
   }
 
   /// Also sends `map` of each element to `listener`, if `when` returns `true` for the element.
-  @inlinable
   public func feedNext<Listener: SubjectProtocol>(
     into listener: Listener, when: @escaping (Element) -> Bool = { _ in true },
     map: @escaping (Element) -> Listener.Element
@@ -92,7 +88,6 @@ extension SignalProtocol {
   }
 
   /// Also sends the error of a failure to `listener`, as an element.
-  @inlinable
   public func feedError<Listener: SubjectProtocol>(
     into listener: Listener
   ) -> Signal<Element, Error> where Listener.Element == Error {

@@ -16,7 +16,6 @@ extension SignalProtocol {
   }
 
   /// Emits `replacement` for each element.
-  @inlinable
   public func replaceElements<Replacement>(
     with replacement: Replacement
   ) -> Signal<Replacement, Error> {
@@ -24,7 +23,6 @@ extension SignalProtocol {
   }
 
   /// Emits an empty value for each element.
-  @inlinable
   public func eraseType() -> Signal<Void, Error> {
     map { _ in }
   }
@@ -32,7 +30,6 @@ extension SignalProtocol {
 
 extension SignalProtocol where Error == any Swift.Error {
   /// Emits `transform` of each element; fails with the error that it throws.
-  @inlinable
   @_disfavoredOverload
   public func map<Output>(
     _ transform: @escaping (Element) throws -> Output
@@ -43,7 +40,6 @@ extension SignalProtocol where Error == any Swift.Error {
 
 extension SignalProtocol {
   /// Emits the success that `transform` returns for each element; fails with the first failure.
-  @inlinable
   public func tryMap<Output>(
     _ transform: @escaping (Element) -> Result<Output, Error>
   ) -> Signal<Output, Error> {
@@ -53,7 +49,6 @@ extension SignalProtocol {
 
 extension SignalProtocol where Error == Never {
   /// Emits the success that `transform` returns for each element; fails with the first failure.
-  @inlinable
   @_disfavoredOverload
   public func tryMap<Output, Failure>(
     _ transform: @escaping (Element) -> Result<Output, Failure>
@@ -64,7 +59,6 @@ extension SignalProtocol where Error == Never {
 
 extension SignalProtocol {
   /// Emits `transform` of each element, and drops `nil` results.
-  @inlinable
   public func compactMap<Output>(
     _ transform: @escaping (Element) -> Output?
   ) -> Signal<Output, Error> {
@@ -91,13 +85,11 @@ public protocol OptionalProtocol<Wrapped> {
 
 extension Optional: OptionalProtocol {
   /// The value itself.
-  @inlinable
   public var _unbox: Wrapped? { self }
 }
 
 extension SignalProtocol where Element: OptionalProtocol {
   /// Emits `transform` of each wrapped value; `nil` stays `nil`.
-  @inlinable
   public func mapWrapped<Output>(
     _ transform: @escaping (Element.Wrapped) -> Output
   ) -> Signal<Output?, Error> {
@@ -105,13 +97,11 @@ extension SignalProtocol where Element: OptionalProtocol {
   }
 
   /// Emits `replacement` instead of `nil`.
-  @inlinable
   public func replaceNils(with replacement: Element.Wrapped) -> Signal<Element.Wrapped, Error> {
     map { $0._unbox ?? replacement }
   }
 
   /// Drops `nil` elements.
-  @inlinable
   public func ignoreNils() -> Signal<Element.Wrapped, Error> {
     compactMap(\._unbox)
   }
@@ -133,13 +123,11 @@ extension Result: _ResultProtocol {
   public typealias Error = Failure
 
   /// The value itself.
-  @inlinable
   public var _unbox: Result { self }
 }
 
 extension SignalProtocol {
   /// Emits each element as a success, and a failure as the last element.
-  @inlinable
   public func mapToResult() -> Signal<Result<Element, Error>, Never> {
     Signal { observer in
       observe { event in
@@ -155,7 +143,6 @@ extension SignalProtocol {
 
 extension SignalProtocol where Element: _ResultProtocol {
   /// Emits the results with `transform` applied to each success.
-  @inlinable
   public func mapValue<Output>(
     _ transform: @escaping (Element.Value) -> Output
   ) -> Signal<Result<Output, Element.Error>, Error> {
@@ -165,7 +152,6 @@ extension SignalProtocol where Element: _ResultProtocol {
 
 extension SignalProtocol where Element: _ResultProtocol, Error == Element.Error {
   /// Emits the successes; fails with the first failure.
-  @inlinable
   public func getValues() -> Signal<Element.Value, Error> {
     Signal { observer in
       observe { event in
@@ -185,7 +171,6 @@ extension SignalProtocol where Element: _ResultProtocol, Error == Element.Error 
 
 extension SignalProtocol where Element: _ResultProtocol, Error == Never {
   /// Emits the successes; fails with the first failure.
-  @inlinable
   @_disfavoredOverload
   public func getValues() -> Signal<Element.Value, Element.Error> {
     (castError() as Signal<Element, Element.Error>).getValues()
@@ -194,7 +179,6 @@ extension SignalProtocol where Element: _ResultProtocol, Error == Never {
 
 extension SignalProtocol {
   /// Emits `initial`, then the combination of the last emitted value with each element.
-  @inlinable
   public func scan<Output>(
     _ initial: Output, _ combine: @escaping (Output, Element) -> Output
   ) -> Signal<Output, Error> {
@@ -214,7 +198,6 @@ extension SignalProtocol {
   }
 
   /// Emits the combination of all elements at completion.
-  @inlinable
   public func reduce<Output>(
     _ initial: Output, _ combine: @escaping (Output, Element) -> Output
   ) -> Signal<Output, Error> {
@@ -231,7 +214,6 @@ extension SignalProtocol {
   }
 
   /// Emits an array of all elements at completion.
-  @inlinable
   public func collect() -> Signal<[Element], Error> {
     Signal { observer in
       var elements: [Element] = []
@@ -248,7 +230,6 @@ extension SignalProtocol {
 
 extension SignalProtocol {
   /// Emits each element with the previous one, which is `nil` for the first.
-  @inlinable
   public func zipPrevious() -> Signal<(Element?, Element), Error> {
     Signal.passing { observer in
       var previous: Element?
@@ -266,7 +247,6 @@ extension SignalProtocol {
   }
 
   /// Emits each element with the previous one, starting with the second element.
-  @inlinable
   public func pairwise() -> Signal<(Element, Element), Error> {
     zipPrevious().compactMap { previous, element in previous.map { ($0, element) } }
   }
@@ -274,7 +254,6 @@ extension SignalProtocol {
 
 extension SignalProtocol {
   /// Emits the elements in arrays of `size`; drops an incomplete array at the end.
-  @inlinable
   public func buffer(size: Int) -> Signal<[Element], Error> {
     precondition(size > 0, "a buffer of no elements")
     return Signal.passing { observer in
@@ -295,13 +274,11 @@ extension SignalProtocol {
   }
 
   /// Emits the elements in arrays of `size`; drops an incomplete array at the end.
-  @inlinable
   public func buffer(ofSize size: Int) -> Signal<[Element], Error> {
     buffer(size: size)
   }
 
   /// Emits the elements in signals of `size`; drops an incomplete group at the end.
-  @inlinable
   public func window(ofSize size: Int) -> Signal<Signal<Element, Error>, Error> {
     buffer(size: size).map { Signal(sequence: $0) }
   }
@@ -309,7 +286,6 @@ extension SignalProtocol {
 
 extension SignalProtocol {
   /// Emits each element of the arrays that `transform` returns.
-  @inlinable
   public func flatMap<Output>(
     _ transform: @escaping (Element) -> [Output]
   ) -> Signal<Output, Error> {
@@ -319,7 +295,6 @@ extension SignalProtocol {
 
 extension SignalProtocol where Element: Sequence {
   /// Emits each sequence with `transform` applied to its elements.
-  @inlinable
   public func mapElement<Output>(
     _ transform: @escaping (Element.Element) -> Output
   ) -> Signal<[Output], Error> {
@@ -327,7 +302,6 @@ extension SignalProtocol where Element: Sequence {
   }
 
   /// Emits each element of each sequence.
-  @inlinable
   public func flattenElements() -> Signal<Element.Element, Error> {
     Signal { observer in
       observe { event in
@@ -347,7 +321,6 @@ extension SignalProtocol where Element: Sequence {
 
 extension SignalProtocol {
   /// Emits `element` at completion if there was no other element.
-  @inlinable
   public func replaceEmpty(with element: Element) -> Signal<Element, Error> {
     Signal { observer in
       var isEmpty = true
@@ -362,7 +335,6 @@ extension SignalProtocol {
 
 extension SignalProtocol {
   /// Emits each event as an element, including the terminal one, and completes.
-  @inlinable
   public func materialize() -> Signal<Signal<Element, Error>.Event, Never> {
     Signal<Signal<Element, Error>.Event, Never> { observer in
       observe { event in
@@ -373,7 +345,6 @@ extension SignalProtocol {
   }
 
   /// Turns elements that are events back into events; the inverse of ``materialize()``.
-  @inlinable
   public func dematerialize<Inner>() -> Signal<Inner, Error>
   where Element == Signal<Inner, Error>.Event {
     Signal { observer in
@@ -390,7 +361,6 @@ extension SignalProtocol {
 
 extension SignalProtocol where Error == Never {
   /// Turns elements that are events back into events; the inverse of ``materialize()``.
-  @inlinable
   @_disfavoredOverload
   public func dematerialize<Inner, Failure>() -> Signal<Inner, Failure>
   where Element == Signal<Inner, Failure>.Event {

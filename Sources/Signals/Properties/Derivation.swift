@@ -1,7 +1,6 @@
 /// Connects a derived value to its sources while the derived value is observed.
 ///
 /// A value that is read without being observed is recomputed if a source has a new version.
-@usableFromInline
 final class Derivation {
   private let links: [DerivedLink]
   /// The derived value, which owns this object.
@@ -17,7 +16,6 @@ final class Derivation {
   /// The version last sent to the observers.
   private var told = 0
 
-  @usableFromInline
   init(
     _ node: ObservedSource, from links: [DerivedLink],
     compute: @escaping (ObservedSource) -> Void, tell: @escaping (ObservedSource) -> Void,
@@ -31,7 +29,6 @@ final class Derivation {
     for link in links { _ = link.takeChange() }
   }
 
-  @usableFromInline
   func refresh() {
     var isChanged = false
     for link in links where link.takeChange() { isChanged = true }
@@ -40,7 +37,6 @@ final class Derivation {
     node.version &+= 1
   }
 
-  @usableFromInline
   func observersChanged(_ isObserved: Bool) {
     guard isObserved != (kept != nil) else { return }
     guard isObserved else {
@@ -100,16 +96,13 @@ class DerivedLink {
   ///
   /// Each reader of this property either retains the source or is notified before it is
   /// deallocated.
-  @usableFromInline
   final unowned var source: ObservedSource?
   /// The derivation that depends on the source, while it is observed.
-  @usableFromInline
   final var dependent: Derivation?
   /// The version of the source that the derived value was computed from.
   private final var seen = -1
   private final let live = LiveNode("DerivedLink")
 
-  @usableFromInline
   init(_ source: ObservedSource) {
     self.source = source
   }
@@ -153,21 +146,16 @@ class DerivedLink {
 }
 
 /// A typed link from a derived value to one of its sources.
-@usableFromInline
 final class DerivedInput<Value>: DerivedLink {
-  @usableFromInline
   unowned var node: ValueNode<Value>?
-  @usableFromInline
   var last: Value?
 
-  @inlinable
   init(_ node: ValueNode<Value>) {
     self.node = node
     super.init(node)
   }
 
   /// The stored value of the source, or its last value after it has ended.
-  @inlinable
   var value: Value {
     if let node { return node.stored }
     guard let last else { preconditionFailure("a source ended and left no value") }
@@ -182,14 +170,10 @@ final class DerivedInput<Value>: DerivedLink {
 }
 
 /// A node whose value is computed from others.
-@usableFromInline
 final class DerivedNode<Value>: ValueNode<Value> {
-  @usableFromInline
   let compute: () -> Value
-  @usableFromInline
   var derivation: Derivation?
 
-  @inlinable
   init(_ links: [DerivedLink], compute: @escaping () -> Value) {
     self.compute = compute
     for link in links { link.source?.refresh() }
@@ -207,17 +191,14 @@ final class DerivedNode<Value>: ValueNode<Value> {
       complete: { ($0 as? DerivedNode)?.on(.completed) })
   }
 
-  @usableFromInline
   override func refresh() {
     derivation?.refresh()
   }
 
-  @inlinable
   override func willSend(_ event: Event) {
     if links.count > 1 { mark() }
   }
 
-  @usableFromInline
   override func observersChanged() {
     derivation?.observersChanged(isObserved)
   }

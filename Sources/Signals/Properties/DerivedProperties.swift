@@ -9,14 +9,12 @@ public protocol DerivableProperty<Element>: AnyObject, SignalProtocol where Erro
 
 extension DerivableProperty {
   /// Returns a property whose value is `transform` applied to this one's.
-  @inlinable
   public func map<Output>(_ transform: @escaping (Element) -> Output) -> AnyProperty<Output> {
     let input = DerivedInput(node)
     return AnyProperty(DerivedNode([input]) { transform(input.value) }, from: [self])
   }
 
   /// Returns a property that combines the current values of this property and another.
-  @inlinable
   public func combineLatest<Other: DerivableProperty, Output>(
     with other: Other, combine: @escaping (Element, Other.Element) -> Output
   ) -> AnyProperty<Output> {
@@ -26,7 +24,6 @@ extension DerivableProperty {
   }
 
   /// Returns a property with the current values of this property and another.
-  @inlinable
   public func combineLatest<Other: DerivableProperty>(
     with other: Other
   ) -> AnyProperty<(Element, Other.Element)> {
@@ -35,7 +32,6 @@ extension DerivableProperty {
 }
 
 /// Returns a property derived from any number of others.
-@inlinable
 func derived<each Source: DerivableProperty, Output>(
   _ source: repeat each Source, combine: @escaping (repeat (each Source).Element) -> Output
 ) -> AnyProperty<Output> {
@@ -48,7 +44,6 @@ func derived<each Source: DerivableProperty, Output>(
 }
 
 /// Returns a property that combines the current values of two properties.
-@inlinable
 public func combineLatest<A: DerivableProperty, B: DerivableProperty, Output>(
   _ a: A, _ b: B, combine: @escaping (A.Element, B.Element) -> Output
 ) -> AnyProperty<Output> {
@@ -56,7 +51,6 @@ public func combineLatest<A: DerivableProperty, B: DerivableProperty, Output>(
 }
 
 /// Returns a property with the current values of two properties.
-@inlinable
 public func combineLatest<A: DerivableProperty, B: DerivableProperty>(
   _ a: A, _ b: B
 ) -> AnyProperty<(A.Element, B.Element)> {
@@ -64,7 +58,6 @@ public func combineLatest<A: DerivableProperty, B: DerivableProperty>(
 }
 
 /// Returns a property that combines the current values of three properties.
-@inlinable
 public func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, Output
 >(
@@ -74,7 +67,6 @@ public func combineLatest<
 }
 
 /// Returns a property with the current values of three properties.
-@inlinable
 public func combineLatest<A: DerivableProperty, B: DerivableProperty, C: DerivableProperty>(
   _ a: A, _ b: B, _ c: C
 ) -> AnyProperty<(A.Element, B.Element, C.Element)> {
@@ -82,7 +74,6 @@ public func combineLatest<A: DerivableProperty, B: DerivableProperty, C: Derivab
 }
 
 /// Returns a property that combines the current values of four properties.
-@inlinable
 public func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty, Output
 >(
@@ -93,7 +84,6 @@ public func combineLatest<
 }
 
 /// Returns a property with the current values of four properties.
-@inlinable
 public func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty
 >(
@@ -103,7 +93,6 @@ public func combineLatest<
 }
 
 /// Returns a property that combines the current values of five properties.
-@inlinable
 public func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty,
   E: DerivableProperty, Output
@@ -115,7 +104,6 @@ public func combineLatest<
 }
 
 /// Returns a property with the current values of five properties.
-@inlinable
 public func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty,
   E: DerivableProperty
@@ -126,7 +114,6 @@ public func combineLatest<
 }
 
 /// Returns a property that combines the current values of six properties.
-@inlinable
 public func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty,
   E: DerivableProperty, F: DerivableProperty, Output
@@ -138,7 +125,6 @@ public func combineLatest<
 }
 
 /// Returns a property with the current values of six properties.
-@inlinable
 public func combineLatest<
   A: DerivableProperty, B: DerivableProperty, C: DerivableProperty, D: DerivableProperty,
   E: DerivableProperty, F: DerivableProperty

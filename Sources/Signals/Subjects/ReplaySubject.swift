@@ -13,7 +13,6 @@ public final class ReplaySubject<Element, Error: Swift.Error>: Subject<Element, 
     super.init()
   }
 
-  @usableFromInline
   override func willSend(_ event: Event) {
     guard case .next(let element) = event, bufferSize > 0 else { return }
     if last.count < bufferSize {
@@ -24,7 +23,6 @@ public final class ReplaySubject<Element, Error: Swift.Error>: Subject<Element, 
     }
   }
 
-  @usableFromInline
   override func replay(to observer: Observer<Element, Error>) {
     let (last, head) = (last, head)  // the observer may send
     for i in last.indices { observer(.next(last[(head + i) % last.count])) }
@@ -44,12 +42,10 @@ public final class ReplayOneSubject<Element, Error: Swift.Error>: Subject<Elemen
     super.init()
   }
 
-  @usableFromInline
   override func willSend(_ event: Event) {
     if case .next(let element) = event { last = element }
   }
 
-  @usableFromInline
   override func replay(to observer: Observer<Element, Error>) {
     if let last { observer(.next(last)) }
   }
@@ -72,7 +68,6 @@ public final class ReplayLoadingValueSubject<Value, LoadingError: Error, Failure
     super.init()
   }
 
-  @usableFromInline
   override func willSend(_ event: Event) {
     guard case .next(let state) = event else { return }
     switch state {
@@ -85,7 +80,6 @@ public final class ReplayLoadingValueSubject<Value, LoadingError: Error, Failure
     }
   }
 
-  @usableFromInline
   override func replay(to observer: Observer<Element, Failure>) {
     if last.isEmpty, isLoading { observer(.next(.loading)) }
     for state in last { observer(.next(state)) }
