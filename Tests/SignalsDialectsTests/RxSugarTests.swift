@@ -101,6 +101,19 @@ struct RxSugarTests {
   }
 
   @Test
+  func `an observable sends its events to an observer of any kind`() {
+    let (source, target) = (PassthroughSubject<Int, Broken>(), PassthroughSubject<Int, Broken>())
+    let recorder = Recorder<Int, Broken>()
+    let bag = DisposeBag()
+    target.observe(with: recorder.tell).dispose(in: bag)
+    bag ++ AnyObserver(observer: target.on) <~ source
+    source.send(1)
+    source.on(.failed(Broken()))
+    #expect(recorder.events == [.next(1), .failed(Broken())])
+    bag.dispose()
+  }
+
+  @Test
   func `a composite also takes disposables`() {
     let numbers = PassthroughSubject<Int, Never>()
     var heard: [Int] = []

@@ -34,6 +34,14 @@ public func <~ <Observable: SignalProtocol>(
   observable.observeNext(with: observer)
 }
 
+/// Sends each event of the observable to the observer, until the returned disposable is disposed.
+@discardableResult
+public func <~ <Observable: SignalProtocol>(
+  observer: AnyObserver<Observable.Element, Observable.Error>, observable: Observable
+) -> any Disposable {
+  observable.observe(with: observer)
+}
+
 /// Binds the observable to the observer.
 @_disfavoredOverload
 @discardableResult
