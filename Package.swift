@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "BinderClient", targets: ["BinderClient"]),
     .library(name: "JSON", targets: ["JSON"]),
     .library(name: "Signals", targets: ["Signals"]),
+    .library(name: "SignalsDialects", targets: ["SignalsDialects"]),
   ],
   targets: [
     // C: what Swift cannot import, and headers of libraries. No `link` in their module maps: the
@@ -35,6 +36,9 @@ let package = Package(
     // libm rounds; a program that links nothing else would miss it.
     .target(name: "Signals", exclude: ["README.md"], linkerSettings: [.linkedLibrary("m")]),
     .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv", "Signals"]),
+
+    // Beside the layers: for programs outside this package. No layer uses it.
+    .target(name: "SignalsDialects", dependencies: ["Signals"], exclude: ["README.md"]),
 
     // The language of the socket, shared with the client.
     .target(name: "Wire", dependencies: ["JSON"]),
@@ -101,6 +105,8 @@ let package = Package(
       name: "TestSupport",
       dependencies: ["EventSourcing", "Features", "JSON", "Journal", "Signals"],
       path: "Tests/TestSupport"),
+    .target(
+      name: "SignalsTestSupport", dependencies: ["Signals"], path: "Tests/SignalsTestSupport"),
     .target(name: "HistoryChecker", dependencies: ["JSON"], path: "Tests/HistoryChecker"),
     .executableTarget(name: "soak", dependencies: ["HistoryChecker"], path: "Tests/Soak"),
 
@@ -144,7 +150,11 @@ let package = Package(
     .testTarget(
       name: "JournalTests",
       dependencies: ["CSQLite", "EventLoop", "Journal", "JournalSQLite", "Signals", "TestSupport"]),
-    .testTarget(name: "SignalsTests", dependencies: ["Signals", "TestSupport"]),
+    .testTarget(
+      name: "SignalsTests", dependencies: ["Signals", "SignalsTestSupport", "TestSupport"]),
+    .testTarget(
+      name: "SignalsDialectsTests",
+      dependencies: ["Signals", "SignalsDialects", "SignalsTestSupport", "TestSupport"]),
     .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
     .testTarget(name: "WireTests", dependencies: ["JSON", "Wire"]),
   ]
@@ -152,8 +162,8 @@ let package = Package(
 
 /// The layers that hold no pointer; there every unsafe line must say `unsafe`.
 let safe: Set = [
-  "Facts", "JSON", "Signals", "Wire", "Configuration", "Journal", "EventSourcing", "Connections",
-  "API", "Features",
+  "Facts", "JSON", "Signals", "SignalsDialects", "Wire", "Configuration", "Journal",
+  "EventSourcing", "Connections", "API", "Features",
 ]
 
 for target in package.targets where !["CChecksum", "CCurl", "CPosix"].contains(target.name) {

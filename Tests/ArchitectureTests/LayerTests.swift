@@ -9,6 +9,8 @@ private let law: [String: Set<String>] = [
   // Foundations.
   "Facts": [],
   "Signals": [],
+  // For programs outside this package: no layer may import it.
+  "SignalsDialects": ["Signals"],
   "JSON": [],
   "Wire": ["JSON"],
   "Configuration": ["Facts", "JSON", "Wire"],

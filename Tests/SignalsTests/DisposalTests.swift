@@ -1,4 +1,5 @@
 import Signals
+import SignalsTestSupport
 import TestSupport
 import Testing
 
@@ -81,24 +82,6 @@ struct DisposalTests {
     #expect(disposable?.isDisposed == false)
     disposable = nil
     #expect(log.names == ["a"])
-  }
-
-  @Test
-  func `a cancellable is kept in collections and cancels when it is released`() {
-    var array: [AnyCancellable] = []
-    var set: Set<AnyCancellable> = []
-    let cancellable = AnyCancellable { [log] in log.names.append("a") }
-    cancellable.store(in: &array)
-    cancellable.store(in: &set)
-    log.disposable("b").store(in: &array)
-    log.disposable("c").store(in: &set)
-    #expect(array.first === cancellable)
-    #expect(set.contains(cancellable) && set.count == 2)
-    array = []
-    #expect(log.names == ["b"])
-    set = []
-    cancellable.cancel()
-    #expect(log.names.sorted() == ["a", "b", "c"])
   }
 
   @Test

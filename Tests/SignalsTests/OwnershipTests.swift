@@ -166,13 +166,13 @@ struct OwnershipTests {
   }
 
   @Test
-  func `a target is set by key path, closure and bond`() {
+  func `a target is set by key path and closure`() {
     let target = Target()
     let numbers = PassthroughSubject<Int, Never>()
     let taps = PassthroughSubject<Void, Never>()
     numbers.bind(to: target, keyPath: \.value)
     taps.bind(to: target) { $0.times += 1 }
-    numbers.bind(to: Bond(target: target) { $0.values.append($1) })
+    numbers.bind(to: target) { $0.values.append($1) }
     numbers.send(5)
     taps.send()
     #expect(target.value == 5)
@@ -231,14 +231,8 @@ struct OwnershipTests {
   func `a target has reactive extensions`() {
     final class View: DisposeBagProvider, ReactiveExtensionsProvider {
       let bag = DisposeBag()
-      var text = ""
     }
     let view = View()
-    let texts = Property("a")
-    let bond: Bond<String> = view.reactive.bond { $0.text = $1 }
-    texts.bind(to: bond)
-    texts.value = "b"
-    #expect(view.text == "b")
     #expect(view.reactive.bag === view.bag)
     #expect(View.reactive == Reactive<View>.self)
   }

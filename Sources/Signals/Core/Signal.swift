@@ -52,3 +52,126 @@ public struct Signal<Element, Error: Swift.Error>: SignalProtocol {
 
 /// A signal that never fails.
 public typealias SafeSignal<Element> = Signal<Element, Never>
+
+/// A type that can be observed: a signal, a subject or a property.
+public protocol SignalProtocol<Element, Error> {
+  associatedtype Element
+  associatedtype Error: Swift.Error
+
+  /// Starts a run.
+  ///
+  /// An implementation keeps the grammar `next* (completed | failed)?` and is silent once disposed.
+  ///
+  /// - Returns: A disposable that ends the run early. Releasing it does not end the run, so put it
+  ///   into a ``DisposeBag``.
+  func observe(with observer: @escaping Observer<Element, Error>) -> any Disposable
+}
+
+extension SignalProtocol {
+  /// Starts a run that sends its events to `observer`.
+  @inlinable
+  public func observe(with observer: some ObserverProtocol<Element, Error>) -> any Disposable {
+    observe(with: observer.on)
+  }
+
+  /// Calls `observer` with each element.
+  @inlinable
+  public func observeNext(with observer: @escaping (Element) -> Void) -> any Disposable {
+    observe { event in
+      if case .next(let element) = event { observer(element) }
+    }
+  }
+
+  /// Calls `observer` with the error if the run fails.
+  @inlinable
+  public func observeFailed(with observer: @escaping (Error) -> Void) -> any Disposable {
+    observe { event in
+      if case .failed(let error) = event { observer(error) }
+    }
+  }
+
+  /// Calls `observer` when the run completes.
+  @inlinable
+  public func observeCompleted(with observer: @escaping () -> Void) -> any Disposable {
+    observe { event in
+      if case .completed = event { observer() }
+    }
+  }
+
+  /// Returns this as a ``Signal``.
+  @inlinable
+  public func toSignal() -> Signal<Element, Error> {
+    (self as? Signal<Element, Error>) ?? Signal.passing(observe(with:))
+  }
+}
+
+extension Signal {
+  /// An event of a run.
+  public enum Event {
+    case next(Element)
+    case failed(Error)
+    case completed
+  }
+}
+
+extension Signal.Event {
+  /// Whether the event carries an element.
+  @inlinable
+  public var isNext: Bool {
+    if case .next = self { true } else { false }
+  }
+
+  /// Whether the event is a failure.
+  @inlinable
+  public var isFailed: Bool {
+    if case .failed = self { true } else { false }
+  }
+
+  /// Whether the event is a completion.
+  @inlinable
+  public var isCompleted: Bool {
+    if case .completed = self { true } else { false }
+  }
+
+  /// Whether the event ends the run.
+  @inlinable
+  public var isTerminal: Bool {
+    if case .next = self { false } else { true }
+  }
+
+  /// The element of a `next` event, otherwise `nil`.
+  @inlinable
+  public var element: Element? {
+    if case .next(let element) = self { element } else { nil }
+  }
+
+  /// The error of a `failed` event, otherwise `nil`.
+  @inlinable
+  public var error: Error? {
+    if case .failed(let error) = self { error } else { nil }
+  }
+}
+
+extension Signal.Event: Equatable where Element: Equatable, Error: Equatable {}
+
+/// A namespace with the name that it has in Combine.
+public enum Subscribers {
+  /// The end of a run.
+  public enum Completion<Failure: Error> {
+    case finished
+    case failure(Failure)
+  }
+}
+
+extension Subscribers.Completion: Equatable where Failure: Equatable {}
+
+extension Signal.Event {
+  /// Creates the terminal event for a completion.
+  @inlinable
+  public init(_ completion: Subscribers.Completion<Error>) {
+    switch completion {
+    case .finished: self = .completed
+    case .failure(let error): self = .failed(error)
+    }
+  }
+}

@@ -72,3 +72,53 @@ public final class DisposeBag: DisposeBagProtocol {
     return subject.toSignal()
   }
 }
+
+/// An object that signals its deallocation, so that it can be the target of a binding.
+public protocol Deallocatable: AnyObject {
+  /// Completes when the object is deallocated.
+  var deallocated: SafeSignal<Void> { get }
+}
+
+/// An object that holds disposables until it is deallocated.
+public protocol DisposeBagProvider: Deallocatable {
+  /// A bag that is disposed when the object is deallocated.
+  var bag: DisposeBag { get }
+}
+
+extension DisposeBagProvider {
+  /// Completes when the bag of the object is deallocated.
+  public var deallocated: SafeSignal<Void> { bag.deallocated }
+}
+
+/// A list of disposables in the order of addition, without those that have ended.
+///
+/// Appending is amortized O(1): ended disposables are pruned each time the list has doubled.
+struct DisposableList {
+  private var items: [any Disposable] = []
+  private var nextPruning = 16
+
+  var isEmpty: Bool { items.isEmpty }
+
+  /// The number of disposables held, including ended ones.
+  var count: Int { items.count }
+
+  mutating func append(_ disposable: any Disposable) {
+    if items.count >= nextPruning {
+      items.removeAll { $0.isDisposed || $0 is NonDisposable }
+      nextPruning = max(16, items.count * 2)
+    }
+    items.append(disposable)
+  }
+
+  /// Removes and returns the newest disposable.
+  mutating func popLast() -> (any Disposable)? {
+    items.popLast()
+  }
+
+  /// Removes and returns all disposables.
+  mutating func takeAll() -> [any Disposable] {
+    let all = items
+    items = []
+    return all
+  }
+}

@@ -115,3 +115,275 @@ public class Subject<Element, Error: Swift.Error>: ObservedSource, SubjectProtoc
   @usableFromInline
   func replay(to observer: Observer<Element, Error>) {}
 }
+
+extension Subject {
+  @inlinable
+  func deliver(_ event: Event, to audience: Int) {
+    var i = 0
+    while i < audience {
+      // Read the entry each time: a call may grow the array or set observers to `nil`.
+      if let observer = entries[i].observer { observer(event) }
+      i += 1
+    }
+  }
+
+  /// Delivers the events sent in the meantime, and removes the entries of disposed observers.
+  @inlinable
+  func endDelivery() {
+    if !waiting.isEmpty { deliverWaiting() }
+    isDelivering = false
+    if isTerminated { removeAll() } else if gaps > 0 { closeGaps() }
+  }
+
+  @usableFromInline
+  func deliverWaiting() {
+    var count = 0
+    while let (event, audience) = waiting.popFirst() {
+      count += 1
+      precondition(count < 200_000, "an observer of \(Self.self) answers itself without end")
+      deliver(event, to: audience)
+    }
+  }
+
+  /// Completes the observers from `deinit`, when no observer may call back to the subject.
+  @usableFromInline
+  func completeInDeinit() {
+    guard !isTerminated else { return }
+    hasEnded = true
+    for entry in entries { entry.observation.source = nil }
+    for entry in entries where entry.observation.isLive { entry.observer?(.completed) }
+  }
+
+  @usableFromInline
+  func observeEnded(with observer: Observer<Element, Error>) -> any Disposable {
+    replay(to: observer)
+    if let terminal { observer(terminal) }
+    return EndedDisposable()
+  }
+
+  @inlinable
+  func remove(at index: Int) {
+    let observer = entries[index].observer
+    entries[index].observer = nil
+    gaps += 1
+    if !isDelivering { closeGaps() }
+    observersChanged()
+    // Release the observer last: objects that it retained may be deallocated here and call back.
+    withExtendedLifetime(observer) {}
+  }
+
+  /// Releases all observers after the terminal event.
+  @usableFromInline
+  func removeAll() {
+    guard !entries.isEmpty else { return }
+    let ended = entries
+    entries = []
+    gaps = 0
+    for entry in ended { entry.observation.end() }
+    observersChanged()
+  }
+
+  /// Removes gaps at the end at once, and the others when they make up half of the entries.
+  ///
+  /// Disposal is therefore amortized O(1).
+  @inlinable
+  func closeGaps() {
+    while let last = entries.last, last.observer == nil {
+      entries.removeLast()
+      gaps -= 1
+    }
+    if gaps > 0, gaps >= entries.count / 2 { compact() }
+  }
+
+  @usableFromInline
+  func compact() {
+    entries.removeAll { $0.observer == nil }
+    gaps = 0
+    for i in entries.indices { entries[i].observation.index = i }
+  }
+}
+
+/// A signal whose events are sent from outside.
+public protocol SubjectProtocol<Element, Error>: SignalProtocol, ObserverProtocol {}
+
+extension SubjectProtocol {
+  /// Sends an element.
+  @inlinable
+  public func send(_ element: Element) {
+    on(.next(element))
+  }
+
+  /// Sends the terminal event.
+  @inlinable
+  public func send(completion: Subscribers.Completion<Error>) {
+    on(.init(completion))
+  }
+
+  /// Sends the last element, then completes.
+  @inlinable
+  public func send(lastElement element: Element) {
+    on(.next(element))
+    on(.completed)
+  }
+}
+
+extension SubjectProtocol where Element == Void {
+  /// Sends an element without a value.
+  @inlinable
+  public func send() {
+    on(.next(()))
+  }
+}
+
+/// A subject that replays nothing to later observers, except the terminal event.
+public final class PassthroughSubject<Element, Error: Swift.Error>: Subject<Element, Error> {
+  @inlinable
+  public override init() {
+    super.init()
+  }
+}
+
+/// A subject with a separate set of observers for each key.
+///
+/// Sending an element costs only the observers of its key, however many keys are observed.
+public final class KeyedSubject<Key: Hashable, Element> {
+  private typealias Elements = PassthroughSubject<Element, Never>
+
+  private var subjects: [Key: Elements] = [:]
+
+  /// Creates a subject without observers.
+  public init() {}
+
+  /// Whether no key has observers.
+  public var isEmpty: Bool { subjects.isEmpty }
+
+  /// The keys that have observers, in no particular order.
+  public var keys: some Collection<Key> { subjects.keys }
+
+  /// Sends an element to the observers of `key`.
+  public func send(_ element: Element, to key: Key) { subjects[key]?.send(element) }
+
+  /// Returns a signal of the elements sent to `key` after a run has started.
+  public func elements(of key: Key) -> SafeSignal<Element> {
+    SafeSignal { [self] observer in
+      let subject = subjects[key] ?? Elements()
+      subjects[key] = subject
+      let observation = subject.observe(with: observer.on)
+      return BlockDisposable { [weak self, weak subject] in
+        observation.dispose()
+        guard let self, let subject else { return }
+        if !subject.hasObservers, subjects[key] === subject { subjects[key] = nil }
+      }
+    }
+  }
+}
+
+/// The disposable of one observation of a subject.
+///
+/// It is not generic, so that disposing it through `any Disposable` runs code specialized for the
+/// subject. `leave` is created where that type is known, and captures nothing.
+@usableFromInline
+final class Observation: Disposable {
+  /// The subject, or `nil` after the end.
+  ///
+  /// A subject clears this before it is deallocated.
+  @usableFromInline
+  unowned var source: ObservedSource?
+  /// The index of the observer in the subject's entries.
+  @usableFromInline
+  var index: Int
+  @usableFromInline
+  var isLive = true
+  @usableFromInline
+  let leave: (ObservedSource, Int) -> Void
+  @usableFromInline
+  let live = LiveNode("Observation")
+
+  @inlinable
+  init(
+    of source: ObservedSource, at index: Int, leave: @escaping (ObservedSource, Int) -> Void
+  ) {
+    self.source = source
+    self.index = index
+    self.leave = leave
+  }
+
+  @usableFromInline
+  var isDisposed: Bool { !isLive }
+
+  @usableFromInline
+  func dispose() {
+    guard isLive else { return }
+    isLive = false
+    guard let source else { return }
+    self.source = nil
+    leave(source, index)
+  }
+
+  /// Marks the observation as ended, because the subject has ended or is being deallocated.
+  @usableFromInline
+  func end() {
+    isLive = false
+    source = nil
+  }
+}
+
+/// The untyped base of a subject: it propagates changes to derived values.
+///
+/// A change propagates in two steps, so that no derived value is computed twice or from a mixture
+/// of old and new. First all dependents are marked. Then each is computed once all its sources have
+/// settled. Reading a marked value computes it at once. A value with a single dependent notifies it
+/// at once, because paths can diverge only below that.
+///
+/// It is not generic, so that propagation runs no generic code except computing and delivering
+/// values.
+public class ObservedSource {
+  /// A number that increases with each change, so that derived values can detect stale inputs.
+  @usableFromInline
+  final var version = 0
+  /// The links from observed derived values to this one.
+  @usableFromInline
+  final var links: ContiguousArray<DerivedLink> = []
+  /// The marked links: a change was announced to them and has not settled.
+  @usableFromInline
+  final var marked: ContiguousArray<DerivedLink> = []
+
+  @inlinable
+  init() {}
+
+  /// Brings the value up to date, if it is derived.
+  @usableFromInline
+  func refresh() {}
+
+  /// Called when an observer or a link was added or removed.
+  @usableFromInline
+  func observersChanged() {}
+
+  /// Announces to all dependents that the value may change.
+  @usableFromInline
+  final func mark() {
+    guard marked.isEmpty else { return }
+    marked = links
+    for link in marked { link.dependent?.sourceMayChange() }
+  }
+
+  /// Notifies the marked dependents, or the only dependent, that the value has settled.
+  @usableFromInline
+  final func settle() {
+    if marked.isEmpty {
+      guard links.count > 1 else { return links.first?.dependent?.tellChange() ?? () }
+      mark()  // a dependent was added during the delivery
+    }
+    let settled = marked
+    marked = []
+    for link in settled { link.dependent?.sourceSettled() }
+  }
+
+  /// Notifies all dependents that the value will not change any more.
+  @usableFromInline
+  final func endLinks() {
+    let ended = links
+    links = []
+    for link in ended { link.end() }
+  }
+}

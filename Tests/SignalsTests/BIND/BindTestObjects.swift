@@ -1,4 +1,5 @@
 import Signals
+import SignalsTestSupport
 
 // The objects of the original BIND tests.
 

@@ -212,36 +212,6 @@ struct BindViewTests {
     viewModel.id.value = "9"
   }
 
-  private final class PersonDataController: DataController {
-    let loaded = PassthroughSubject<[Person], Broken>()
-
-    func update(with prefix: String) -> LoadingSignal<[PersonViewModel], Broken> {
-      loaded.toSignal().map { people in
-        people.filter { $0.fullName.value.hasPrefix(prefix) }.map(PersonViewModel.init(model:))
-      }
-      .toLoadingSignal()
-    }
-  }
-
-  @Test
-  func `a data controller returns view models for loaded data, or an error`() {
-    let controller = PersonDataController()
-    var names: [[String]] = []
-    var failures = 0
-    let run = controller.update(with: "K") { result in
-      switch result {
-      case .success(let viewModels): names.append(viewModels.map(\.name.value))
-      case .failure: failures += 1
-      }
-    }
-    #expect(names.isEmpty)
-    controller.loaded.send([kim, hobbit])
-    controller.loaded.on(.failed(Broken()))
-    #expect(names == [["Kim"]])
-    #expect(failures == 1)
-    run.dispose()
-  }
-
   @Test
   func `a declaration with a missing key traps`() async {
     await #expect(processExitsWith: .failure) {

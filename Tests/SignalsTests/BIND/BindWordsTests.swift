@@ -110,9 +110,9 @@ struct BindWordsTests {
   }
 
   @Test
-  func `published and plain properties are found by name, inherited or not`() throws {
+  func `observable and plain properties are found by name, inherited or not`() throws {
     class Base {
-      @Published var title = "a"
+      let title = Property("a")
       let id = 7
     }
     final class Derived: Base {
@@ -122,7 +122,7 @@ struct BindWordsTests {
     let object = Derived()
     try BIND(object, "title", ~>, object, "copy")
     try BIND(object, "id", ~>, object, "number")
-    object.title = "b"
+    object.title.value = "b"
     #expect(object.copy.value == "b")
     #expect(object.number.value == 7)
     let fault = #expect(throws: BindFault.self) { try BIND(object, "number", ~>, object, "id") }

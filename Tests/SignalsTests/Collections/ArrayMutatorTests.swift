@@ -1,4 +1,5 @@
 import Signals
+import SignalsTestSupport
 import TestSupport
 import Testing
 
@@ -269,14 +270,5 @@ struct ArrayMutatorTests {
     let after = array.collection.withUnsafeBufferPointer { $0.baseAddress }
     #expect(before == after)
     #expect(count == 1012)
-  }
-}
-
-/// Updates a list as an observer does: by the patch if there is one, otherwise as a whole.
-func follow(_ changeset: OrderedCollectionChangeset<[Int]>, _ list: inout [Int]) {
-  if changeset.changes.isWhole {
-    list = changeset.collection
-  } else {
-    list.apply(changeset.patch)
   }
 }

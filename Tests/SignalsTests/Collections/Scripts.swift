@@ -1,4 +1,5 @@
 import Signals
+import SignalsTestSupport
 
 /// Random operations on a list, with their result.
 struct ListScript {

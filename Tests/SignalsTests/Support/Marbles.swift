@@ -1,4 +1,5 @@
 import Signals
+import SignalsTestSupport
 
 /// The language of the suite: `"-a-b-|"`.
 ///
@@ -96,6 +97,3 @@ func parse(_ diagram: String) -> [(second: Double, event: Signal<String, Broken>
   }
   return events
 }
-
-/// The error of the tests.
-struct Broken: Error, Equatable {}

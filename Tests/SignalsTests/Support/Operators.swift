@@ -1,4 +1,5 @@
 import Signals
+import SignalsTestSupport
 import Testing
 
 /// An operator on a signal of numbers, for the tests of all operators.

@@ -1,5 +1,0 @@
-/// The error of an end that does not exist at the moment: the value is dropped without a failure.
-public struct BindEndIsMissing: Error {
-  /// Creates the error.
-  public init() {}
-}

@@ -1,0 +1,332 @@
+/// An expression that binds two values: `counter/value ~> display/text | toString | uppercase`.
+///
+///     expression  = path operator path { "|" transformer }
+///     operator    = "~>" / "<~" / "<>" / "!~>" / "<~!" / "<!>"
+///     transformer = [ "!" ] name [ "(" [ argument { "," argument } ] ")" ]
+///     argument    = a string, a number, true, false or null, as in JSON
+///
+/// A path or a name is a run of characters except white space, control characters and
+/// `~ < > ! | ( ) , "`. The meaning of a path depends on the caller. White space is allowed between
+/// any two parts, and inside none. A run of `~ < > !` is one part, so `a <~ !b` does not contain
+/// `<~!`.
+///
+/// Columns count Unicode scalars from 1.
+public struct BindExpression: Equatable, Sendable {
+  /// The path of the left end.
+  public let left: String
+  /// The column of the left path.
+  public let leftColumn: Int
+  /// The direction of the values.
+  public let `operator`: BindOperator
+  /// The path of the right end.
+  public let right: String
+  /// The column of the right path.
+  public let rightColumn: Int
+  /// The transformers, from left to right.
+  public let transformers: [TransformerCall]
+
+  init(
+    left: (text: String, column: Int), _ sign: BindOperator, right: (text: String, column: Int),
+    _ transformers: [TransformerCall]
+  ) {
+    (self.left, leftColumn) = left
+    self.operator = sign
+    (self.right, rightColumn) = right
+    self.transformers = transformers
+  }
+
+  /// Creates an expression that only observes a path.
+  init(observing path: String) {
+    self.init(left: (path, 1), .leftToRightLater, right: ("", 1), [])
+  }
+
+  /// Whether the values are only observed.
+  var isObservation: Bool { right.isEmpty }
+
+  /// Parses an expression.
+  ///
+  /// Any text is safe: it is read once, from left to right, without recursion.
+  ///
+  /// - Throws: ``BindFault`` for the first fault.
+  public init(_ text: String) throws(BindFault) {
+    var parser = BindParser(text)
+    self = try parser.parse()
+  }
+}
+
+extension BindExpression: CustomStringConvertible {
+  /// The expression with one space between its parts.
+  public var description: String {
+    ([left + " " + self.operator.rawValue + " " + right] + transformers.map(\.description))
+      .joined(separator: " | ")
+  }
+}
+
+/// The direction of a binding, and whether it assigns a value at its start.
+public enum BindOperator: String, CaseIterable, Sendable {
+  /// The right end follows the left one.
+  case leftToRight = "~>"
+  /// The left end follows the right one.
+  case rightToLeft = "<~"
+  /// Each end follows the other.
+  ///
+  /// At the start, the right one takes the value of the left one.
+  case both = "<>"
+  /// The right end follows the left one from its next value on.
+  case leftToRightLater = "!~>"
+  /// The left end follows the right one from its next value on.
+  case rightToLeftLater = "<~!"
+  /// Each end follows the other from its next value on.
+  case bothLater = "<!>"
+
+  /// Whether values go from left to right.
+  public var goesRight: Bool {
+    switch self {
+    case .leftToRight, .leftToRightLater, .both, .bothLater: true
+    case .rightToLeft, .rightToLeftLater: false
+    }
+  }
+
+  /// Whether values go from right to left.
+  public var goesLeft: Bool {
+    switch self {
+    case .rightToLeft, .rightToLeftLater, .both, .bothLater: true
+    case .leftToRight, .leftToRightLater: false
+    }
+  }
+
+  /// Whether values go both ways.
+  public var goesBothWays: Bool { goesRight && goesLeft }
+
+  /// Whether the current value is assigned at the start: the value of the left end if values go
+  /// right, else the value of the right end.
+  public var assignsAtOnce: Bool {
+    switch self {
+    case .leftToRight, .rightToLeft, .both: true
+    case .leftToRightLater, .rightToLeftLater, .bothLater: false
+    }
+  }
+}
+
+/// A call of a transformer in an expression: `| round(2)`, `| !toString`.
+public struct TransformerCall: Equatable, Sendable {
+  /// The name.
+  public let name: String
+  /// The arguments; empty if there are none.
+  public let arguments: [BindArgument]
+  /// Whether forward and reverse are swapped: `|!name`.
+  public let isSwapped: Bool
+  /// The column at which the name starts in the expression.
+  public let column: Int
+
+  /// Creates a call from its parts.
+  public init(_ name: String, _ arguments: [BindArgument], isSwapped: Bool, column: Int) {
+    self.name = name
+    self.arguments = arguments
+    self.isSwapped = isSwapped
+    self.column = column
+  }
+}
+
+extension TransformerCall: CustomStringConvertible {
+  /// The call as it is written in an expression, without the `|`.
+  public var description: String {
+    let list = arguments.map(\.description).joined(separator: ", ")
+    return (isSwapped ? "!" : "") + name + (arguments.isEmpty ? "" : "(\(list))")
+  }
+}
+
+/// An argument of a transformer: `round(2)`.
+public struct BindArgument: Equatable, Sendable {
+  /// A JSON value that is neither an array nor an object.
+  public enum Value: Equatable, Sendable {
+    case string(String)
+    /// The text of a number, so that the transformer chooses the precision.
+    case number(String)
+    case bool(Bool)
+    case null
+  }
+
+  /// The value.
+  public let value: Value
+  /// The column at which it starts in the expression.
+  public let column: Int
+
+  /// Creates an argument from its value and its column.
+  public init(_ value: Value, column: Int) {
+    self.value = value
+    self.column = column
+  }
+
+  /// The string; `nil` for other values.
+  public var string: String? {
+    if case .string(let string) = value { string } else { nil }
+  }
+
+  /// The number; `nil` for other values, and for numbers outside the range of `Double`.
+  public var number: Double? {
+    guard case .number(let text) = value, let number = Double(text), number.isFinite else {
+      return nil
+    }
+    return number
+  }
+
+  /// The number as an integer; `nil` if it is not a whole number.
+  public var integer: Int? {
+    number.flatMap(Int.init(exactly:))
+  }
+}
+
+extension BindArgument: CustomStringConvertible {
+  /// The argument as it is written in an expression.
+  public var description: String {
+    switch value {
+    case .string(let string): quoted(string)
+    case .number(let text): text
+    case .bool(let bool): "\(bool)"
+    case .null: "null"
+    }
+  }
+
+  private func quoted(_ string: String) -> String {
+    var text = "\""
+    for scalar in string.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": text += "\\\(scalar)"
+      case "\n": text += "\\n"
+      case "\r": text += "\\r"
+      case "\t": text += "\\t"
+      case _ where scalar.value < 0x20:
+        let digits = String(scalar.value, radix: 16)
+        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text + "\""
+  }
+}
+
+/// An error in an expression, with its column, the text found there and the expected text.
+public struct BindFault: Error, Equatable, Sendable {
+  /// The kind of an error.
+  public enum Kind: Sendable {
+    /// A part is missing or misplaced.
+    case syntax
+    /// The expression exceeds a limit.
+    case tooMuch
+    /// The operator is not one of the six.
+    case unknownOperator
+    /// No transformer has that name.
+    case unknownTransformer
+    /// An argument does not fit the transformer.
+    case argument
+    /// The object does not have that key.
+    case unknownKey
+    /// All names are known, but the binding is not possible.
+    case notBindable
+  }
+
+  /// The kind of the error.
+  public let kind: Kind
+  /// The column, in Unicode scalars from 1.
+  public let column: Int
+  /// The text found there; empty at the end of the expression.
+  public let found: String
+  /// The texts that would be valid there.
+  public let expected: [String]
+  /// A short message without the column.
+  public let message: String
+
+  init(_ kind: Kind, _ sentence: String, at column: Int, found: String, expected: [String] = []) {
+    self.kind = kind
+    message = sentence
+    self.column = column
+    self.found = found
+    self.expected = expected
+  }
+}
+
+extension BindFault: CustomStringConvertible {
+  /// The message with the column.
+  public var description: String { "\(message) at column \(column)" }
+}
+
+extension BindFault {
+  /// Returns the fault for an unexpected part.
+  static func syntax(_ expected: [String], at column: Int, found: String) -> BindFault {
+    let there = found.isEmpty ? "the end" : "'\(found)'"
+    let listed = expected.map { $0.first?.isLetter == true ? $0 : "'\($0)'" }
+      .joined(separator: " or ")
+    return BindFault(
+      .syntax, "expected \(listed), found \(there)", at: column, found: found, expected: expected)
+  }
+
+  /// Returns the fault for an unknown operator.
+  static func unknownOperator(_ sign: String, at column: Int) -> BindFault {
+    BindFault(
+      .unknownOperator, "unknown operator '\(sign)'", at: column, found: sign,
+      expected: BindOperator.allCases.map(\.rawValue))
+  }
+}
+
+/// Limits for expressions from outside.
+///
+/// The language has no limits. A limit protects a caller that stores expressions and runs them
+/// repeatedly.
+public struct BindLimits: Equatable, Sendable {
+  /// Maximum size in bytes, as given and with one space between the parts.
+  public let bytes: Int
+  /// Maximum number of transformers.
+  public let transformers: Int
+
+  /// Creates limits for the size and for the number of transformers.
+  public init(bytes: Int, transformers: Int) {
+    self.bytes = bytes
+    self.transformers = transformers
+  }
+}
+
+extension BindExpression {
+  /// Parses an expression within limits.
+  ///
+  /// - Throws: ``BindFault`` for the first fault. A text that is too long is not parsed.
+  public init(_ text: String, within limits: BindLimits) throws(BindFault) {
+    let bytes = text.utf8.count
+    guard bytes <= limits.bytes else { throw .tooLong(text, limits) }
+    try self.init(text)
+    if transformers.count > limits.transformers {
+      throw BindFault(
+        .tooMuch, "an expression has at most \(limits.transformers) transformers",
+        at: transformers[limits.transformers].column, found: "\(transformers.count) transformers",
+        expected: ["at most \(limits.transformers) transformers"])
+    }
+    // The canonical form takes up to three times the bytes: `|` becomes ` | `, `\b` becomes
+    // `\u0008`. It is stored, so it must stay within the limit to be parsed again.
+    guard bytes * 3 > limits.bytes else { return }
+    let whole = description
+    guard whole.utf8.count <= limits.bytes else {
+      throw .tooLong(bytes: whole.utf8.count, at: 1, limits)
+    }
+  }
+}
+
+extension BindFault {
+  /// Returns the fault for a text that is too long, at the column that exceeds the limit.
+  fileprivate static func tooLong(_ text: String, _ limits: BindLimits) -> BindFault {
+    var (column, bytes) = (0, 0)
+    for scalar in text.unicodeScalars {
+      column += 1
+      bytes += UTF8.width(scalar)
+      if bytes > limits.bytes { break }
+    }
+    return tooLong(bytes: text.utf8.count, at: column, limits)
+  }
+
+  fileprivate static func tooLong(
+    bytes: Int, at column: Int, _ limits: BindLimits
+  ) -> BindFault {
+    BindFault(
+      .tooMuch, "an expression has at most \(limits.bytes) bytes", at: column,
+      found: "\(bytes) bytes", expected: ["at most \(limits.bytes) bytes"])
+  }
+}

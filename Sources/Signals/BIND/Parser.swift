@@ -1,0 +1,271 @@
+/// Parses a bind expression.
+struct BindParser {
+  private let scalars: [Unicode.Scalar]
+  private var i = 0
+
+  init(_ text: String) {
+    scalars = Array(text.unicodeScalars)
+  }
+
+  mutating func parse() throws(BindFault) -> BindExpression {
+    let left = try word("path")
+    let sign = try bindOperator()
+    let right = try word("path")
+    var transformers: [TransformerCall] = []
+    while try isAnotherTransformer() { transformers.append(try transformer()) }
+    return BindExpression(left: left, sign, right: right, transformers)
+  }
+
+  private mutating func bindOperator() throws(BindFault) -> BindOperator {
+    skipSpace()
+    let start = i
+    let sign = run(of: isSign)
+    if let known = BindOperator(rawValue: sign) { return known }
+    guard sign.isEmpty else { throw .unknownOperator(sign, at: start + 1) }
+    throw .syntax(BindOperator.allCases.map(\.rawValue), at: start + 1, found: found(at: start))
+  }
+
+  private mutating func isAnotherTransformer() throws(BindFault) -> Bool {
+    skipSpace()
+    guard i < scalars.count else { return false }
+    try take("|", or: ["|", "end"])
+    return true
+  }
+
+  private mutating func transformer() throws(BindFault) -> TransformerCall {
+    skipSpace()
+    let isSwapped = found(at: i) == "!"
+    if isSwapped { i += 1 }
+    let (name, column) = try word("transformer")
+    skipSpace()
+    guard peek == "(" else {
+      return TransformerCall(name, [], isSwapped: isSwapped, column: column)
+    }
+    return TransformerCall(name, try arguments(), isSwapped: isSwapped, column: column)
+  }
+
+  private mutating func arguments() throws(BindFault) -> [BindArgument] {
+    i += 1
+    skipSpace()
+    var arguments: [BindArgument] = []
+    if peek != ")" {
+      arguments.append(try argument())
+      while peek == "," {
+        i += 1
+        arguments.append(try argument())
+      }
+    }
+    try take(")", or: arguments.isEmpty ? ["argument", ")"] : [",", ")"])
+    return arguments
+  }
+
+  private mutating func argument() throws(BindFault) -> BindArgument {
+    skipSpace()
+    let start = i
+    let value: BindArgument.Value?
+    if peek == "\"" {
+      var literal = StringLiteral(scalars, at: i)
+      value = .string(try literal.read())
+      i = literal.end
+    } else {
+      value = literal(run(of: isWord))
+    }
+    guard let value else {
+      throw .syntax(
+        ["string", "number", "true", "false", "null"], at: start + 1, found: found(at: start))
+    }
+    skipSpace()
+    return BindArgument(value, column: start + 1)
+  }
+
+  private func literal(_ word: String) -> BindArgument.Value? {
+    switch word {
+    case "true": .bool(true)
+    case "false": .bool(false)
+    case "null": .null
+    default: isNumber(word) ? .number(word) : nil
+    }
+  }
+
+  // MARK: Tokens
+
+  private mutating func word(_ expected: String) throws(BindFault) -> (text: String, column: Int) {
+    skipSpace()
+    let start = i
+    let word = run(of: isWord)
+    guard !word.isEmpty else {
+      throw .syntax([expected], at: start + 1, found: found(at: start))
+    }
+    return (word, start + 1)
+  }
+
+  private mutating func take(
+    _ scalar: Unicode.Scalar, or expected: [String]
+  ) throws(BindFault) {
+    guard peek == scalar else { throw .syntax(expected, at: i + 1, found: found(at: i)) }
+    i += 1
+  }
+
+  private var peek: Unicode.Scalar? { i < scalars.count ? scalars[i] : nil }
+
+  private mutating func skipSpace() {
+    while let scalar = peek, scalar.properties.isWhitespace { i += 1 }
+  }
+
+  private mutating func run(of belongs: (Unicode.Scalar) -> Bool) -> String {
+    let start = i
+    while let scalar = peek, belongs(scalar) { i += 1 }
+    return text(start..<i)
+  }
+
+  /// Returns the part at a position, at most 40 characters of it, for a message.
+  private func found(at start: Int) -> String {
+    guard start < scalars.count else { return "" }
+    let belongs = isSign(scalars[start]) ? isSign : isWord
+    var end = start + 1
+    if belongs(scalars[start]) {
+      while end < scalars.count, end < start + 40, belongs(scalars[end]) { end += 1 }
+    }
+    return text(start..<end)
+  }
+
+  private func text(_ range: Range<Int>) -> String {
+    var text = String.UnicodeScalarView()
+    text.append(contentsOf: scalars[range])
+    return String(text)
+  }
+}
+
+/// Whether a character can be part of an operator or is `!`.
+private func isSign(_ scalar: Unicode.Scalar) -> Bool {
+  switch scalar {
+  case "~", "<", ">", "!": true
+  default: false
+  }
+}
+
+/// Whether a character can be part of a path, a name or a number.
+private func isWord(_ scalar: Unicode.Scalar) -> Bool {
+  switch scalar {
+  case "|", "(", ")", ",", "\"": false
+  default:
+    !isSign(scalar) && !scalar.properties.isWhitespace
+      && scalar.properties.generalCategory != .control
+  }
+}
+
+/// Whether a word is a JSON number.
+private func isNumber(_ word: String) -> Bool {
+  var rest = word.utf8[...]
+  func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+  func takeDigits() -> Int {
+    let digits = rest.prefix(while: isDigit)
+    rest = rest[digits.endIndex...]
+    return digits.count
+  }
+  if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
+  let startsWithZero = rest.first == UInt8(ascii: "0")
+  let whole = takeDigits()
+  guard whole > 0, whole == 1 || !startsWithZero else { return false }
+  if rest.first == UInt8(ascii: ".") {
+    rest = rest.dropFirst()
+    guard takeDigits() > 0 else { return false }
+  }
+  if let e = rest.first, e == UInt8(ascii: "e") || e == UInt8(ascii: "E") {
+    rest = rest.dropFirst()
+    if let sign = rest.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") {
+      rest = rest.dropFirst()
+    }
+    guard takeDigits() > 0 else { return false }
+  }
+  return rest.isEmpty
+}
+
+/// Parses a JSON string.
+struct StringLiteral {
+  private let scalars: [Unicode.Scalar]
+  private let start: Int
+  /// The current position; after the closing quote when reading is done.
+  private(set) var end: Int
+
+  /// - Parameter start: The position of the opening quote.
+  init(_ scalars: [Unicode.Scalar], at start: Int) {
+    self.scalars = scalars
+    self.start = start
+    end = start + 1
+  }
+
+  mutating func read() throws(BindFault) -> String {
+    var text = String.UnicodeScalarView()
+    while end < scalars.count {
+      let scalar = scalars[end]
+      switch scalar {
+      case "\"":
+        end += 1
+        return String(text)
+      case "\\": text.append(try escaped())
+      case _ where scalar.value < 0x20:
+        throw fault("a control character in a string", at: end, end: end + 1)
+      default:
+        text.append(scalar)
+        end += 1
+      }
+    }
+    throw .syntax(["\""], at: scalars.count + 1, found: "")
+  }
+
+  private mutating func escaped() throws(BindFault) -> Unicode.Scalar {
+    let escape = end
+    end += 1
+    guard end < scalars.count else { throw .syntax(["escape"], at: end + 1, found: "") }
+    let letter = scalars[end]
+    end += 1
+    switch letter {
+    case "\"", "\\", "/": return letter
+    case "b": return "\u{8}"
+    case "f": return "\u{C}"
+    case "n": return "\n"
+    case "r": return "\r"
+    case "t": return "\t"
+    case "u": return try unicodeScalar(from: escape)
+    default: throw fault("an unknown escape", at: escape, end: end)
+    }
+  }
+
+  /// Reads the scalar of one `\u` escape, or of two that form a surrogate pair.
+  private mutating func unicodeScalar(from escape: Int) throws(BindFault) -> Unicode.Scalar {
+    let first = try codeUnit(from: escape)
+    if let scalar = Unicode.Scalar(first) { return scalar }
+    if first < 0xDC00, end + 1 < scalars.count, scalars[end] == "\\", scalars[end + 1] == "u" {
+      end += 2
+      let second = try codeUnit(from: escape)
+      if (0xDC00...0xDFFF).contains(second),
+        let scalar = Unicode.Scalar(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
+      {
+        return scalar
+      }
+    }
+    throw fault("half a surrogate pair", at: escape, end: end)
+  }
+
+  private mutating func codeUnit(from escape: Int) throws(BindFault) -> UInt32 {
+    var unit: UInt32 = 0
+    for _ in 0..<4 {
+      guard end < scalars.count else {
+        throw .syntax(["hexadecimal digit"], at: end + 1, found: "")
+      }
+      guard scalars[end].isASCII, let digit = Character(scalars[end]).hexDigitValue else {
+        throw fault("no four hexadecimal digits", at: escape, end: end + 1)
+      }
+      unit = unit << 4 | UInt32(digit)
+      end += 1
+    }
+    return unit
+  }
+
+  private func fault(_ sentence: String, at start: Int, end: Int) -> BindFault {
+    var found = String.UnicodeScalarView()
+    found.append(contentsOf: scalars[start..<end])
+    return BindFault(.syntax, sentence, at: start + 1, found: String(found))
+  }
+}

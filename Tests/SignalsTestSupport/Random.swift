@@ -1,0 +1,21 @@
+/// Numbers that look random and are the same in each run of the tests (SplitMix64).
+package struct Random: RandomNumberGenerator {
+  private var state: UInt64
+
+  package init(_ seed: Int) {
+    state = UInt64(truncatingIfNeeded: seed)
+  }
+
+  package mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  /// Returns a number from 0 up to, but not including, `limit`.
+  package mutating func below(_ limit: Int) -> Int {
+    Int(next() % UInt64(limit))
+  }
+}
