@@ -34,7 +34,7 @@ let package = Package(
     .target(name: "JSON"),
     // libm rounds; a program that links nothing else would miss it.
     .target(name: "Signals", exclude: ["README.md"], linkerSettings: [.linkedLibrary("m")]),
-    .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv", "Signals"]),
+    .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv", "Facts", "Signals"]),
 
     // The language of the socket, shared with the client.
     .target(name: "Wire", dependencies: ["JSON"]),
@@ -51,7 +51,8 @@ let package = Package(
       exclude: ["README.md"]),
 
     // The view: one client, as the application sees it; and the sockets that clients come from.
-    .target(name: "Connections", dependencies: ["EventLoop", "JSON", "Signals", "Wire"]),
+    .target(
+      name: "Connections", dependencies: ["EventLoop", "Facts", "JSON", "Signals", "Wire"]),
 
     // Application logic: a folder for each feature.
     .target(
@@ -92,7 +93,7 @@ let package = Package(
     // What test targets share.
     .target(
       name: "TestSupport",
-      dependencies: ["EventSourcing", "Features", "JSON", "Journal", "Signals"],
+      dependencies: ["EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals"],
       path: "Tests/TestSupport"),
     .target(name: "HistoryChecker", dependencies: ["JSON"], path: "Tests/HistoryChecker"),
     .executableTarget(name: "soak", dependencies: ["HistoryChecker"], path: "Tests/Soak"),
@@ -116,7 +117,9 @@ let package = Package(
       dependencies: ["Configuration", "Facts", "JSON", "TestSupport", "Wire"]),
     .testTarget(
       name: "ConnectionsTests",
-      dependencies: ["Connections", "EventLoop", "JSON", "Signals", "TestSupport", "Wire"]),
+      dependencies: [
+        "Connections", "EventLoop", "Facts", "JSON", "Signals", "TestSupport", "Wire",
+      ]),
     .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Wire"]),
     .testTarget(
       name: "DaemonTests",
@@ -131,7 +134,9 @@ let package = Package(
     .testTarget(name: "FactsTests", dependencies: ["Facts", "TestSupport"]),
     .testTarget(
       name: "FeaturesTests",
-      dependencies: ["EventSourcing", "Features", "JSON", "Journal", "Signals", "TestSupport"]),
+      dependencies: [
+        "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals", "TestSupport",
+      ]),
     .testTarget(name: "HistoryCheckerTests", dependencies: ["HistoryChecker", "JSON"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
     .testTarget(

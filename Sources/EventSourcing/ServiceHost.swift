@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 package import Journal
 package import Signals
@@ -264,6 +265,9 @@ package final class ServiceHost {
 
   /// Users exempt from per-user limits (administrators).
   package var owners: Set<UInt32> = [0]
+
+  /// The daemon itself, as the caller of commands that no client sends.
+  package var daemon = Peer(uid: 0)
 
   /// Returns the per-user limit if the calling user has reached it.
   ///

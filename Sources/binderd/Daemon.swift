@@ -56,6 +56,7 @@ final class Daemon {
       clock: { Process.nanoseconds }, scheduler: scheduler)
     hub.owners = [0, Process.user]
     host.owners = hub.owners
+    host.daemon = Process.peer
     host.quota = StateQuota(hub.limits)
     let stats = DaemonMeasures(hub: hub, host: host, store: store, loop: loop)
     host.onSnapshotFailure = { log.write(.warning, "cannot save a snapshot: \($0)") }

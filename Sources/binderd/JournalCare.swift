@@ -35,8 +35,7 @@ extension JournalService {
         AgeClock.Reading(
           wall: Process.now, milliseconds: Process.bootMilliseconds, boot: boot,
           isSynchronized: Process.isClockSynchronized)
-      },
-      as: Caller(uid: Process.user, pid: Process.id))
+      })
     count = { [unowned store] in
       store.reading(.care) { _ throws(JournalError) in try JournalFigures(of: path) }
         .mapError { JournalFault($0) }

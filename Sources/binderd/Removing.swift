@@ -48,12 +48,11 @@ func remove(
   let daemon = try Daemon(settings, ConfigurationFile(options), log, manager)
   defer { daemon.abandon() }
   try daemon.host.start()
-  let caller = Caller(uid: Process.user, pid: Process.id)
   let before = daemon.host.stateBytes
   var count = 0
   for remover in daemon.removers {
     for name in remover.names() where pattern.matches(name) {
-      _ = try daemon.host.perform(Command(method: remover.method, caller: caller)) {
+      _ = try daemon.host.perform(Command(method: remover.method, caller: daemon.host.daemon)) {
         try remover.remove(name)
         return nil
       }

@@ -1,6 +1,7 @@
 import Configuration
 import Connections
 import EventSourcing
+import Facts
 import Features
 import JSON
 import TestSupport

@@ -1,4 +1,5 @@
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal
@@ -33,7 +34,7 @@ struct BindingFailureTests {
 
   /// Fills the state, except for less than a new cell needs.
   private func fill() throws {
-    _ = try bench.host.perform(Command(method: "test", caller: Caller(uid: 1, pid: 2))) {
+    _ = try bench.host.perform(Command(method: "test", caller: Peer(uid: 1, pid: 2))) {
       _ = try bench.cells.set("x", to: JSONText(string: String(repeating: "v", count: 1_000)))
       return nil
     }
@@ -43,7 +44,7 @@ struct BindingFailureTests {
 
   /// Empties most of the state again.
   private func makeRoom() throws {
-    _ = try bench.host.perform(Command(method: "test", caller: Caller(uid: 1, pid: 2))) {
+    _ = try bench.host.perform(Command(method: "test", caller: Peer(uid: 1, pid: 2))) {
       _ = try bench.cells.unset("x")
       return nil
     }
@@ -52,7 +53,7 @@ struct BindingFailureTests {
 
   /// Sets a cell durably; the writes of bindings that follow are not durable yet.
   private func set(_ cell: String, _ value: Int) throws {
-    let command = Command(method: "test", caller: Caller(uid: 1, pid: 2))
+    let command = Command(method: "test", caller: Peer(uid: 1, pid: 2))
     _ = try bench.host.perform(command) {
       _ = try bench.cells.set(cell, to: JSONText(value))
       return nil
@@ -200,7 +201,7 @@ struct BindingFailureTests {
     try set("a", 3)
     store.commit()
     #expect(value("b") == "3")
-    _ = try bench.host.perform(Command(method: "test", caller: Caller(uid: 1, pid: 2))) {
+    _ = try bench.host.perform(Command(method: "test", caller: Peer(uid: 1, pid: 2))) {
       _ = try bench.cells.unset("a")
       return nil
     }

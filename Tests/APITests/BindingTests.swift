@@ -1,5 +1,6 @@
 import Configuration
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal

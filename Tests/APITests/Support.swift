@@ -1,6 +1,7 @@
 import Configuration
 import Connections
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal
@@ -123,7 +124,7 @@ final class TestClient {
 
   init(_ bench: Bench, uid: UInt32, as role: Role) {
     self.bench = bench
-    connection = bench.hub.connect(PeerIdentity(uid: uid, gid: 100, pid: 42))
+    connection = bench.hub.connect(Peer(uid: uid, pid: 42, groups: [100]))
     bindConnection(connection, to: bench.interfaces[role])
     connection.start(transport)
   }
@@ -225,7 +226,7 @@ extension FeedsService {
   /// Ends all fetches and all subscriptions.
   func end(in host: ServiceHost) throws {
     stop()
-    let command = Command(method: "test.end", caller: Caller(uid: 0, pid: 1))
+    let command = Command(method: "test.end", caller: Peer(uid: 0, pid: 1))
     _ = try host.perform(command) {
       for id in ledger.newest.ids.sorted() { _ = try unsubscribe(id) }
       return nil

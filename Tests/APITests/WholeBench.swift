@@ -42,7 +42,7 @@ final class WholeBench {
             AgeClock.Reading(
               wall: 1_767_323_045_000_000, milliseconds: time.milliseconds, boot: "b",
               isSynchronized: false)
-          }, as: Caller(uid: 0, pid: 1))
+          })
         let users = UsersService(in: host, secrets: CountedSecrets())
         let (presence, chat) = (PresenceService(), ChatService(in: host))
         let sessions = Sessions(in: host, users: users, presence: presence, chat: chat, on: time)

@@ -1,4 +1,5 @@
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal
@@ -39,7 +40,7 @@ private final class Care {
     cells = CellsService(in: host)
     tally = TallyService(in: host)
     journal = JournalService(
-      in: host, on: scheduler, { read() }, as: Caller(uid: 0, pid: 1))
+      in: host, on: scheduler, { read() })
     try host.start()
     now = { [unowned self] in self.wall }
     read = { [unowned self] in
@@ -51,13 +52,13 @@ private final class Care {
   }
 
   func set(_ name: String, _ value: Int, cmd: String? = nil) throws {
-    let command = Command(method: "cells.set", caller: Caller(uid: 1, pid: 2), id: cmd)
+    let command = Command(method: "cells.set", caller: Peer(uid: 1, pid: 2), id: cmd)
     _ = try host.perform(command) { try cells.set(name, to: JSONText(value)) }
     store.commit()
   }
 
   func add(_ number: Int) throws {
-    _ = try host.perform(Command(method: "tally.add", caller: Caller(uid: 1, pid: 2))) {
+    _ = try host.perform(Command(method: "tally.add", caller: Peer(uid: 1, pid: 2))) {
       try tally.add(number)
     }
     store.commit()
@@ -377,7 +378,7 @@ struct CompactionTests {
     let large = String(repeating: "x", count: 100_000)
     for i in 1...2000 {
       let value = i % 100 == 0 ? JSONText(string: large) : JSONText(i)
-      _ = try care.host.perform(Command(method: "cells.set", caller: Caller(uid: 1, pid: 2))) {
+      _ = try care.host.perform(Command(method: "cells.set", caller: Peer(uid: 1, pid: 2))) {
         try care.cells.set("n", to: value)
       }
     }
@@ -396,7 +397,7 @@ struct CompactionTests {
   func `slow steps make the next ones smaller, and quick steps make them larger`() throws {
     let care = try Care()
     for i in 1...3000 {
-      _ = try care.host.perform(Command(method: "cells.set", caller: Caller(uid: 1, pid: 2))) {
+      _ = try care.host.perform(Command(method: "cells.set", caller: Peer(uid: 1, pid: 2))) {
         try care.cells.set("n", to: JSONText(i))
       }
     }

@@ -90,7 +90,7 @@ struct EventFormTests {
   private func record<State>(
     _ event: State.Event, _ host: ServiceHost, _ ledger: Ledger<State>
   ) throws {
-    _ = try host.perform(Command(method: "rooms.measure", caller: Caller(uid: 1, pid: 2))) {
+    _ = try host.perform(Command(method: "rooms.measure", caller: Peer(uid: 1, pid: 2))) {
       ledger.record(event, in: "rooms/hall")
       return nil
     }

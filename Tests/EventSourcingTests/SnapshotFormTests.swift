@@ -1,4 +1,5 @@
 import EventSourcing
+import Facts
 import JSON
 import Journal
 import Signals
@@ -81,13 +82,12 @@ private final class House<State: ServiceState> {
     rooms = Ledger<State>("rooms", in: host)
     journal = JournalService(
       in: host, on: scheduler,
-      { AgeClock.Reading(wall: 0, milliseconds: 0, boot: "", isSynchronized: false) },
-      as: Caller(uid: 0, pid: 1))
+      { AgeClock.Reading(wall: 0, milliseconds: 0, boot: "", isSynchronized: false) })
     try host.start()
   }
 
   func record(_ event: State.Event, in stream: String) throws {
-    _ = try host.perform(Command(method: "rooms.measure", caller: Caller(uid: 1, pid: 2))) {
+    _ = try host.perform(Command(method: "rooms.measure", caller: Peer(uid: 1, pid: 2))) {
       rooms.record(event, in: stream)
       return nil
     }

@@ -1,4 +1,5 @@
 import EventSourcing
+import Facts
 import Features
 import Journal
 import TestSupport
@@ -139,7 +140,7 @@ struct DamagedEventTests {
       ("threads/\(last)", "threads.started", #"{"name":"x"}"#),
     ])
     func run(_ body: () throws -> Void) throws {
-      _ = try host.perform(Command(method: "test.run", caller: Caller(uid: 1, pid: 2))) {
+      _ = try host.perform(Command(method: "test.run", caller: Peer(uid: 1, pid: 2))) {
         try body()
         return nil
       }

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import EventSourcing
+internal import Facts
 internal import JSON
 internal import Signals
 internal import Wire
@@ -106,7 +107,7 @@ extension Interface {
       write: service(of: source)?.writer.map { write in
         { [host, unowned ends] value in
           // There is no process: the user who made the binding may have disconnected.
-          let command = Command(method: "bind", caller: Caller(uid: maker, pid: 0))
+          let command = Command(method: "bind", caller: Peer(uid: maker))
           let giver: BindSide = side == .left ? .right : .left
           let accepted: Accepted
           do throws(Refusal) {

@@ -19,7 +19,7 @@ package func bindConnection(
       name, wish, arguments, interface.session(of: connection), on: connection)
   }
   guard let before, before !== interface else { return }
-  interface.caller = connection.caller
+  interface.caller = connection.peer
   for subscription in connection.subscriptions
   where !interface.mayStillShow(subscription.source, since: before) {
     connection.end(subscription, with: .permissionDenied(need: "read \(subscription.source)"))

@@ -1,5 +1,6 @@
 internal import Connections
 package import EventSourcing
+internal import Facts
 package import JSON
 internal import Wire
 
@@ -333,14 +334,9 @@ extension Accepted {
   }
 }
 
-extension Connection {
-  /// The client in the form that services use.
-  var caller: Caller { Caller(uid: peer.uid, pid: peer.pid) }
-}
-
 extension Call {
   /// The client that makes the call.
-  var caller: Caller { connection.caller }
+  var caller: Peer { connection.peer }
 
   /// Creates a command on behalf of the calling client.
   func command(_ method: String, mayRecord: ((String) -> Bool)?) -> Command {

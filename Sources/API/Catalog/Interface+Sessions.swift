@@ -16,7 +16,7 @@ extension Interface {
       session.mayKnow = mayKnowSource
       return session
     }
-    let caller = connection.caller
+    let caller = connection.peer
     let session = commons.makeSession?(caller) ?? Session(caller: caller, host: host)
     session.mayRecord = mayRecord
     session.mayKnow = mayKnowSource

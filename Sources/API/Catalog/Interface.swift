@@ -1,6 +1,7 @@
 package import Configuration
 internal import Connections
 package import EventSourcing
+internal import Facts
 internal import JSON
 internal import Signals
 
@@ -45,7 +46,7 @@ package final class Interface {
   private(set) var withheld: Set<String> = []
 
   /// The client whose request is running.
-  var caller = Caller(uid: 0, pid: 0)
+  var caller = Peer(uid: 0)
 
   /// Whether the running request waits for work outside the event loop and must run again
   /// afterwards.

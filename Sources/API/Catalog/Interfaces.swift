@@ -1,5 +1,6 @@
 package import Configuration
 package import EventSourcing
+package import Facts
 package import Signals
 
 /// The interfaces of all roles, each created when its first client connects.
@@ -57,7 +58,7 @@ package final class InterfaceCommons {
   }
 
   /// Creates the session of a client; `nil` if clients cannot log in.
-  package var makeSession: ((Caller) -> Session)?
+  package var makeSession: ((Peer) -> Session)?
 
   /// The sessions of clients that have needed one, by connection id.
   var sessions: [UInt64: Session] = [:]
@@ -71,7 +72,7 @@ package final class InterfaceCommons {
 
   /// Called when a client requests an operation that its role does not allow, for example `"to call
   /// cells.set"`.
-  package var onRefusal: (_ caller: Caller, _ role: Role, _ what: String) -> Void = { _, _, _ in }
+  package var onRefusal: (_ caller: Peer, _ role: Role, _ what: String) -> Void = { _, _, _ in }
 
   /// The order in which offers are processed; tests shuffle it.
   package var lineOrder: ([Assembly.Line]) -> [Assembly.Line] = { $0 }

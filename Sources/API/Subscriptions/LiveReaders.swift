@@ -101,8 +101,7 @@ final class LiveReaders {
     let new = positions.sorted { $0.key < $1.key }
       .filter { name, seq in ledger.newest[name].map { $0 < seq } ?? false }
     guard !new.isEmpty else { return }
-    let peer = connection.peer
-    let command = Command(method: "ack", caller: Caller(uid: peer.uid, pid: peer.pid))
+    let command = Command(method: "ack", caller: connection.peer)
     _ = try host.perform(command) {
       for (name, seq) in new { try service.acknowledge(name, upTo: seq) }
       return nil

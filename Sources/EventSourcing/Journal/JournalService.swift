@@ -58,7 +58,6 @@ package final class JournalService {
   private let host: ServiceHost
   private let scheduler: any Scheduler
   private let clocks: () -> AgeClock.Reading
-  private let caller: Caller
   private var age: AgeClock?
   private var hasLeapt = false
   private var isInFuture = false
@@ -71,15 +70,13 @@ package final class JournalService {
   /// It equals the lifetime of the keys.
   private static let commandAge: Int64 = 86_400_000_000
 
-  /// - Parameters:
-  ///   - clocks: Reads the machine's clocks.
-  ///   - caller: The caller that records compactions: the daemon itself.
+  /// - Parameter clocks: Reads the machine's clocks.
   package init(
     in host: ServiceHost, on scheduler: any Scheduler,
-    _ clocks: @escaping () -> AgeClock.Reading, as caller: Caller
+    _ clocks: @escaping () -> AgeClock.Reading
   ) {
     ledger = Ledger("daemon", in: host)
-    (self.host, self.scheduler, self.clocks, self.caller) = (host, scheduler, clocks, caller)
+    (self.host, self.scheduler, self.clocks) = (host, scheduler, clocks)
     var measure: () -> Progress = { Progress() }
     progress = Sampled(every: 1, on: scheduler) { measure() }
     measure = { [unowned self] in
@@ -201,7 +198,7 @@ package final class JournalService {
   /// Records the removed range in the journal.
   private func record(_ outcome: CompactionRun.Outcome) {
     guard let range = outcome.range, host.refusal == nil else { return }
-    _ = try? host.perform(Command(method: "journal.compact", caller: caller)) {
+    _ = try? host.perform(Command(method: "journal.compact", caller: host.daemon)) {
       ledger.record(
         .compacted(from: range.lowerBound, to: range.upperBound, count: outcome.count))
       return nil
