@@ -29,9 +29,9 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
 
-    // Ground: no other layer.
-    .target(name: "Facts"),
+    // Ground: no layer above.
     .target(name: "JSON"),
+    .target(name: "Facts", dependencies: ["JSON"]),
     // libm rounds; a program that links nothing else would miss it.
     .target(name: "Signals", exclude: ["README.md"], linkerSettings: [.linkedLibrary("m")]),
     .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv", "Facts", "Signals"]),

@@ -96,7 +96,7 @@ final class StateFeed: Feed {
     observation = source.changes.observeNext { [unowned self] in receive($0) }
   }
 
-  private func receive(_ change: StateChange) {
+  private func receive(_ change: SourceChange) {
     value = change.value
     seq = change.seq
     count += 1
