@@ -43,7 +43,7 @@ let package = Package(
     .target(name: "Configuration", dependencies: ["Facts", "JSON", "Wire"]),
 
     // Promise.
-    .target(name: "Journal", dependencies: ["Signals"]),
+    .target(name: "Journal", dependencies: ["Facts", "Signals"]),
 
     // The engine: services whose state is made of journaled events.
     .target(
@@ -72,7 +72,7 @@ let package = Package(
     // Stores: one target for each C library.
     .target(
       name: "JournalSQLite",
-      dependencies: ["CChecksum", "CSQLite", "EventLoop", "Journal", "Signals"],
+      dependencies: ["CChecksum", "CSQLite", "EventLoop", "Facts", "Journal", "Signals"],
       exclude: ["README.md"]),
 
     // Composition root.
@@ -141,7 +141,9 @@ let package = Package(
     .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
     .testTarget(
       name: "JournalTests",
-      dependencies: ["CSQLite", "EventLoop", "Journal", "JournalSQLite", "Signals", "TestSupport"]),
+      dependencies: [
+        "CSQLite", "EventLoop", "Facts", "Journal", "JournalSQLite", "Signals", "TestSupport",
+      ]),
     .testTarget(name: "SignalsTests", dependencies: ["Signals", "TestSupport"]),
     .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
     .testTarget(name: "WireTests", dependencies: ["JSON", "Wire"]),

@@ -122,7 +122,7 @@ package enum Refusal: Error {
   case full(StateQuota.Scope, max: Int)
 
   /// The journal accepts no writes.
-  case journal(JournalFault)
+  case journal(JournalError)
 
   /// The method exceeded its time limit; its events were rolled back.
   case tooLong(milliseconds: Int)

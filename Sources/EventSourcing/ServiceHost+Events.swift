@@ -19,7 +19,7 @@ extension ServiceHost {
   ///   match up to its end. The end is after `seq`, unless `seq` is the last position.
   package func readEvents(
     after seq: UInt64, limit: Int, _ filter: EventFilter
-  ) -> Signal<EventPage, JournalFault> {
+  ) -> Signal<EventPage, JournalError> {
     let forms = eventForms
     return reading(.prompt) { reader throws(JournalError) in
       try Self.page(reader, after: seq, limit: limit, filter, forms)
@@ -57,7 +57,7 @@ extension ServiceHost {
   ///   or they are long. Its end is 0 if no earlier events match.
   package func readEvents(
     before seq: UInt64?, limit: Int, _ filter: EventFilter
-  ) -> Signal<EventPage, JournalFault> {
+  ) -> Signal<EventPage, JournalError> {
     let end = seq.map { $0 - min($0, 1) } ?? durable
     let forms = eventForms
     let head = filter.onlyStream.map { self.head(of: $0).seq }
@@ -132,14 +132,14 @@ extension ServiceHost {
   /// Completes the answer of a repeated command.
   ///
   /// Loads its value from the journal, and waits for the disk, as required.
-  package func finish(_ accepted: Accepted) -> Signal<Accepted, JournalFault> {
+  package func finish(_ accepted: Accepted) -> Signal<Accepted, JournalError> {
     let finished =
       accepted.isValueInJournal ? withValue(accepted) : Signal(just: accepted)
     guard accepted.isDiskAwaited else { return finished }
-    return reachDisk().mapError(JournalFault.init).flatMapLatest { finished }
+    return reachDisk().flatMapLatest { finished }
   }
 
-  private func withValue(_ accepted: Accepted) -> Signal<Accepted, JournalFault> {
+  private func withValue(_ accepted: Accepted) -> Signal<Accepted, JournalError> {
     let seq = accepted.seq ?? 1
     return reading(.prompt) { reader throws(JournalError) in
       let record = try reader.records(after: seq - 1, limit: 1).first
@@ -152,7 +152,7 @@ extension ServiceHost {
   }
 
   /// Finds the last position whose time is not after `time`, in microseconds since 1970.
-  package func position(at time: Int64) -> Signal<UInt64, JournalFault> {
+  package func position(at time: Int64) -> Signal<UInt64, JournalError> {
     reading(.prompt) { reader throws(JournalError) in try reader.position(at: time) }
   }
 
@@ -160,10 +160,10 @@ extension ServiceHost {
   ///
   /// - Parameter source: The full name, for example `"cells/lamp"`.
   /// - Returns: A signal of the value, which is `nil` if the source had none. It fails with
-  ///   ``JournalFault/outOfRange(first:last:)``, or if the journal is unreadable.
+  ///   ``JournalError/outOfRange(first:last:)``, or if the journal is unreadable.
   package func value(
     of source: String, at seq: UInt64
-  ) -> Signal<PastValue, JournalFault> {
+  ) -> Signal<PastValue, JournalError> {
     guard let past = past(of: source, at: seq) else {
       return Signal { observer in
         observer.receive(PastValue(value: nil, time: nil))
@@ -175,7 +175,7 @@ extension ServiceHost {
   }
 
   /// Emits once a position is durable; fails if the events recorded there are lost.
-  package func durability(of position: UInt64) -> Signal<Void, JournalFault> {
+  package func durability(of position: UInt64) -> Signal<Void, JournalError> {
     Signal { [self] observer in
       guard position > durable else {
         observer.receive(())
@@ -206,7 +206,7 @@ extension ServiceHost {
   /// - Returns: A signal of one page; see ``readEvents(after:limit:_:)``.
   package func readChanges(
     in service: String, after seq: UInt64, where isWanted: @escaping @Sendable (String) -> Bool
-  ) -> Signal<ChangePage, JournalFault> {
+  ) -> Signal<ChangePage, JournalError> {
     guard let makeFold = ledger(service)?.makeFold else {
       return Signal { observer in
         observer.complete()
@@ -222,8 +222,8 @@ extension ServiceHost {
   private func reading<Result: Sendable>(
     _ pace: ReadingPace,
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
-  ) -> Signal<Result, JournalFault> {
-    readingStore(pace, job).mapError(JournalFault.init)
+  ) -> Signal<Result, JournalError> {
+    readingStore(pace, job)
   }
 }
 

@@ -183,7 +183,7 @@ final class Daemon {
   /// Replays the journal into the services and connects the clients' interface.
   ///
   /// - Parameter files: The bindings of files; `nil` leaves what the journal knows of them as it is.
-  /// - Throws: ``JournalFault`` when an event cannot be read and the journal may be written.
+  /// - Throws: ``JournalError`` when an event cannot be read and the journal may be written.
   func start(
     _ settings: Settings, _ files: BindFiles?, _ log: Log, _ manager: ServiceManager
   ) throws {

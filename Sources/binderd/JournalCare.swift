@@ -38,7 +38,6 @@ extension JournalService {
       })
     count = { [unowned store] in
       store.reading(.care) { _ throws(JournalError) in try JournalFigures(of: path) }
-        .mapError { JournalFault($0) }
     }
     onLeap = { ahead in
       log.write(
@@ -83,7 +82,7 @@ func compact(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -
     log.write(.error, "position \(before) is beyond the end of the journal (\(end))")
     return EXIT_FAILURE
   }
-  var result: Result<JournalService.Compacted, JournalFault>?
+  var result: Result<JournalService.Compacted, JournalError>?
   let compaction = daemon.journal.compact(before: options.before, isForced: options.isForced)
   let observation = compaction.observe { event in
     switch event {

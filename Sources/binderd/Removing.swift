@@ -69,7 +69,7 @@ func remove(
 }
 
 /// Waits until all recorded events are durable.
-private func reachDisk(_ daemon: Daemon) throws(JournalFault) {
+private func reachDisk(_ daemon: Daemon) throws(JournalError) {
   daemon.store.submit()
   while daemon.host.durable < daemon.host.last, daemon.host.refusal == nil {
     daemon.loop.runOnce()

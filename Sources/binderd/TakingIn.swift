@@ -20,10 +20,6 @@ func takeIn(_ path: String) throws(JournalError) {
     try daemon.host.start()
   } catch let error as JournalError {
     throw error
-  } catch JournalFault.damaged(let seq, let detail) {
-    throw .corrupt(seq: seq, detail: detail)
-  } catch JournalFault.notUnderstood(let seq, let detail) {
-    throw .notUnderstood(seq: seq, detail: detail)
   } catch {
     throw .unavailable(detail: "\(error)")
   }

@@ -138,13 +138,15 @@ func start() -> CInt {
     log.write(.error, "socket: \(error)")
     return EX_UNAVAILABLE
   } catch let error as JournalError {
-    log.write(.error, "\(error)")
+    switch error {
+    case .corrupt, .notUnderstood, .outOfRange:
+      log.write(
+        .error,
+        "\(error); see binderd --verify, or serve the readable part with binderd --read-only")
+    default: log.write(.error, "\(error)")
+    }
     // A full disk may have room later; then a restart succeeds.
     if case .readOnly = error { return EX_IOERR }
-    return EX_CONFIG
-  } catch let fault as JournalFault {
-    log.write(
-      .error, "\(fault); see binderd --verify, or serve the readable part with binderd --read-only")
     return EX_CONFIG
   } catch {
     log.write(.error, "\(error)")

@@ -14,8 +14,10 @@ private let law: [String: Set<String>] = [
   "Configuration": ["Facts", "JSON", "Wire"],
   "EventLoop": ["CPosix", "Clibuv", "Facts", "Glibc", "Signals"],
   // The event store, and its implementation.
-  "Journal": ["Signals"],
-  "JournalSQLite": ["CChecksum", "CSQLite", "EventLoop", "Glibc", "Journal", "Signals"],
+  "Journal": ["Facts", "Signals"],
+  "JournalSQLite": [
+    "CChecksum", "CSQLite", "EventLoop", "Facts", "Glibc", "Journal", "Signals",
+  ],
   // Event sourcing, the view of a client, the features, and their access to the machine.
   "EventSourcing": ["Facts", "JSON", "Journal", "Signals"],
   "Connections": ["EventLoop", "Facts", "JSON", "Signals", "Wire"],

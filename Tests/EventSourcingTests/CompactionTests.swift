@@ -75,7 +75,7 @@ private final class Care {
     before seq: UInt64? = nil, isForced: Bool = false, failing error: JournalError? = nil,
     in time: (Removal) -> UInt64 = { _ in 0 }
   ) throws -> JournalService.Compacted {
-    var result: Result<JournalService.Compacted, JournalFault>?
+    var result: Result<JournalService.Compacted, JournalError>?
     let observation = journal.compact(before: seq, isForced: isForced).observe { event in
       switch event {
       case .next(let compacted): result = .success(compacted)
@@ -96,7 +96,7 @@ private final class Care {
 
   /// Returns the value of a source at a position.
   func value(of source: String, at seq: UInt64) throws -> String? {
-    var result: Result<PastValue, JournalFault>?
+    var result: Result<PastValue, JournalError>?
     let observation = host.value(of: source, at: seq).observe { event in
       switch event {
       case .next(let value): result = .success(value)
@@ -162,7 +162,7 @@ struct CompactionTests {
     try care.compact(before: 7)
     care.store.dropSnapshots(of: "cells")
     #expect(
-      throws: JournalFault.damaged(
+      throws: JournalError.corrupt(
         seq: 6, detail: "it was removed, and no snapshot of cells after it can be read")
     ) { try Care(care.store) }
   }
@@ -365,7 +365,7 @@ struct CompactionTests {
     let care = try Care()
     for i in 1...9 { try care.set("n", i) }
     let full = JournalError.readOnly(reason: "ENOSPC", outcome: .none)
-    #expect(throws: JournalFault.readOnly(reason: "ENOSPC", mayBeWritten: false)) {
+    #expect(throws: JournalError.readOnly(reason: "ENOSPC", outcome: .none)) {
       try care.compact(before: 5, failing: full)
     }
     #expect(try care.positions() == Array(1...9))
@@ -426,11 +426,11 @@ struct CompactionTests {
     #expect(try care.value(of: "tally/total", at: 3) == "6")
     #expect(try care.value(of: "cells/n", at: 9) == "9")
     #expect(try care.value(of: "cells/n", at: 8) == "8")
-    #expect(throws: JournalFault.outOfRange(first: 8, last: 11)) {
+    #expect(throws: JournalError.outOfRange(first: 8, last: 11)) {
       try care.value(of: "cells/n", at: 7)
     }
     try care.compact(before: 9)
-    #expect(throws: JournalFault.outOfRange(first: 9, last: 12)) {
+    #expect(throws: JournalError.outOfRange(first: 9, last: 12)) {
       try care.value(of: "tally/total", at: 3)
     }
     #expect(try care.value(of: "tally/total", at: 9) == "15")
@@ -443,7 +443,7 @@ struct CompactionTests {
     care.journal.retention = [rule("cells/log", maxCount: 2)]
     try care.compact()
     func page(after seq: UInt64) throws -> EventPage {
-      var result: Result<EventPage, JournalFault>?
+      var result: Result<EventPage, JournalError>?
       let observation = care.host.readEvents(after: seq, limit: 100, EventFilter()).observe {
         switch $0 {
         case .next(let page): result = .success(page)
@@ -458,7 +458,7 @@ struct CompactionTests {
     #expect(try page(after: 0).holes == [2...2, 4...4, 6...6])
     #expect(try page(after: 0).events.map(\.seq) == [1, 3, 5, 7, 8, 9, 10, 11])
     try care.compact(before: 8)
-    #expect(throws: JournalFault.outOfRange(first: 8, last: 12)) { try page(after: 3) }
+    #expect(throws: JournalError.outOfRange(first: 8, last: 12)) { try page(after: 3) }
     #expect(try page(after: 7).events.first?.seq == 8)
   }
 }

@@ -103,8 +103,8 @@ struct EventFormTests {
     return records
   }
 
-  private func awaited<Element>(_ signal: Signal<Element, JournalFault>) throws -> Element {
-    var result: Result<Element, JournalFault>?
+  private func awaited<Element>(_ signal: Signal<Element, JournalError>) throws -> Element {
+    var result: Result<Element, JournalError>?
     let observation = signal.observe { event in
       switch event {
       case .next(let element): result = .success(element)
@@ -145,7 +145,7 @@ struct EventFormTests {
     let (new, ledger) = try host(Rooms.self)
     try record(.measured(kelvin: 300, by: "kim"), new, ledger)
     #expect(
-      throws: JournalFault.notUnderstood(
+      throws: JournalError.notUnderstood(
         seq: 1,
         detail: "it is rooms.measured@3, and this program knows rooms.measured up to version 1")
     ) { try self.host(OldRooms.self) }
@@ -164,7 +164,7 @@ struct EventFormTests {
     #expect(page.events.map(\.type) == ["rooms.closed"])
     #expect(page.events[0].data.text == "{}")
     #expect(
-      throws: JournalFault.notUnderstood(
+      throws: JournalError.notUnderstood(
         seq: 2, detail: "this program does not know rooms.closed, which rooms needs")
     ) { try self.host(StrictRooms.self) }
   }

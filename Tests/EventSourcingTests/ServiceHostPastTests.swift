@@ -44,7 +44,7 @@ struct ServiceHostPastTests {
     #expect(history("tally/total") == ["0", "0", "0", "4", "4", "4", "9"])
     #expect(history("nobody/none") == [nil, nil, nil, nil, nil, nil, nil])
 
-    var error: JournalFault?
+    var error: JournalError?
     bench.host.value(of: "cells/a", at: 7).observeFailed { error = $0 }.dispose(in: bag)
     bench.store.read()
     #expect(error == .outOfRange(first: 1, last: 6))
@@ -79,7 +79,7 @@ struct ServiceHostPastTests {
     for i in 1...200 { try bench.set("c\(i % 3)", "\(i)") }
     try bench.run { try bench.tally.add(1) }
     bench.store.commit()
-    func page(_ signal: Signal<EventPage, JournalFault>) throws -> EventPage {
+    func page(_ signal: Signal<EventPage, JournalError>) throws -> EventPage {
       var page: EventPage?
       signal.suppressError().observeNext { page = $0 }.dispose(in: bag)
       bench.store.read()

@@ -11,7 +11,7 @@ struct DamagedEventTests {
   /// Starts services on a journal with events, after `[1]` in the list `lists/a`.
   private func start(
     _ events: [(stream: String, type: String, data: String)]
-  ) throws(JournalFault) -> (people: PeopleService, threads: ThreadsService, host: ServiceHost) {
+  ) throws(JournalError) -> (people: PeopleService, threads: ThreadsService, host: ServiceHost) {
     let store = MemoryStore()
     let first: (stream: String, type: String, data: String) = (
       "lists/a", "lists.inserted", #"{"at":0,"value":1}"#
@@ -64,8 +64,8 @@ struct DamagedEventTests {
   func `an invalid event ends the start with its position and the broken rule`(
     stream: String, type: String, data: String, rule: String
   ) {
-    let fault = #expect(throws: JournalFault.self) { _ = try start([(stream, type, data)]) }
-    #expect(fault == .damaged(seq: 2, detail: "\(type) in \(stream): \(rule)"))
+    let fault = #expect(throws: JournalError.self) { _ = try start([(stream, type, data)]) }
+    #expect(fault == .corrupt(seq: 2, detail: "\(type) in \(stream): \(rule)"))
   }
 
   private static func created(_ id: Int) -> String {
@@ -93,7 +93,7 @@ struct DamagedEventTests {
     ("created", created(1), "number 1 is not after 1"),
   ])
   func `an invalid chat event ends the start`(kind: String, data: String, rule: String) {
-    let fault = #expect(throws: JournalFault.self) {
+    let fault = #expect(throws: JournalError.self) {
       _ = try start([
         ("chat/rooms/1", "chat.created", Self.created(1)),
         ("chat/rooms/1/messages", "chat.said", Self.said(1, in: 1)),
@@ -101,7 +101,7 @@ struct DamagedEventTests {
       ])
     }
     #expect(
-      fault == .damaged(seq: 4, detail: "chat.\(kind) in chat/rooms/1/messages: \(rule)"))
+      fault == .corrupt(seq: 4, detail: "chat.\(kind) in chat/rooms/1/messages: \(rule)"))
   }
 
   @Test(arguments: [
@@ -114,14 +114,14 @@ struct DamagedEventTests {
     ("found", #"{"episode":\#(episode)}"#, "number 1 is not after 1"),
   ])
   func `an invalid feed event ends the start`(kind: String, data: String, rule: String) {
-    let fault = #expect(throws: JournalFault.self) {
+    let fault = #expect(throws: JournalError.self) {
       _ = try start([
         ("feeds/a", "feeds.subscribed", #"{"url":"http://a/"}"#),
         ("feeds/a", "feeds.found", #"{"episode":\#(Self.episode)}"#),
         ("feeds/a", "feeds.\(kind)", data),
       ])
     }
-    #expect(fault == .damaged(seq: 4, detail: "feeds.\(kind) in feeds/a: \(rule)"))
+    #expect(fault == .corrupt(seq: 4, detail: "feeds.\(kind) in feeds/a: \(rule)"))
   }
 
   @Test

@@ -73,7 +73,7 @@ extension Interface {
     guard !restored.isEmpty else { return }
     let sources = restored.flatMap { [$0.binding.expression.left, $0.binding.expression.right] }
     var changes: [String: ClosedRange<UInt64>] = [:]
-    do throws(JournalFault) {
+    do throws(JournalError) {
       changes = try host.lastChanges(of: Set(sources.filter(isJournaled)))
     } catch {
       onFault("the values that bindings have not passed on are unknown: \(error)")

@@ -267,7 +267,7 @@ extension EventPage {
   }
 }
 
-extension SignalProtocol where Error == JournalFault {
+extension SignalProtocol where Error == JournalError {
   /// Answers a call with the result of a read; a failure refuses the call.
   func answer(_ call: Call, _ interface: Interface, _ onResult: @escaping (Element) -> Void) {
     let work = observe { event in

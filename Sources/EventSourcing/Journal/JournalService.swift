@@ -47,10 +47,10 @@ package final class JournalService {
 
   /// Called with the result of each compaction by the retention rules that removed events or
   /// failed.
-  package var onCompaction: (Result<Compacted, JournalFault>) -> Void = { _ in }
+  package var onCompaction: (Result<Compacted, JournalError>) -> Void = { _ in }
 
   /// Computes the statistics of the journal, off the loop.
-  package var count: () -> Signal<JournalFigures, JournalFault> = { .never() }
+  package var count: () -> Signal<JournalFigures, JournalError> = { .never() }
 
   package let ledger: Ledger<DaemonRecord>
   package let progress: Sampled<Progress>
@@ -62,7 +62,7 @@ package final class JournalService {
   private var hasLeapt = false
   private var isInFuture = false
   private var run: CompactionRun?
-  private var finished = PassthroughSubject<Result<Compacted, JournalFault>, Never>()
+  private var finished = PassthroughSubject<Result<Compacted, JournalError>, Never>()
   private var timer: (any Disposable)?
 
   /// The time in microseconds for which events of commands with an idempotency key are retained.
@@ -99,7 +99,7 @@ package final class JournalService {
   }
 
   /// Returns the journal's statistics, with the retention rules and the state of the clock.
-  package func figures() -> Signal<JournalFigures, JournalFault> {
+  package func figures() -> Signal<JournalFigures, JournalError> {
     count().map { [unowned self] figures in
       var figures = figures
       figures.retention = retention.map(JournalFigures.Rule.init)
@@ -149,13 +149,13 @@ package final class JournalService {
   ///   that run's result and starts no other.
   package func compact(
     before seq: UInt64?, isForced: Bool
-  ) -> Signal<Compacted, JournalFault> {
+  ) -> Signal<Compacted, JournalError> {
     if isForced { believeClock() }
     if let seq { return compact(.before(seq)) }
     return compact(.rules(retention, time: believedTime()))
   }
 
-  private func compact(_ wish: CompactionPlan.Wish) -> Signal<Compacted, JournalFault> {
+  private func compact(_ wish: CompactionPlan.Wish) -> Signal<Compacted, JournalError> {
     Signal { [self] observer in
       let observation = finished.observeNext { result in
         switch result {

@@ -132,7 +132,7 @@ package final class PeopleService {
   }
 
   /// Reads a person's former names from the retained events, newest first; reads off the loop.
-  package func formerNames(of id: Int) -> Signal<[String], JournalFault> {
+  package func formerNames(of id: Int) -> Signal<[String], JournalError> {
     let stream = "people/\(id)"
     let filter = EventFilter(
       streams: [Pattern(stream)].compactMap(\.self),
