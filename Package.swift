@@ -135,7 +135,8 @@ let package = Package(
     .testTarget(
       name: "FeaturesTests",
       dependencies: [
-        "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals", "TestSupport",
+        "Configuration", "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals",
+        "TestSupport",
       ]),
     .testTarget(name: "HistoryCheckerTests", dependencies: ["HistoryChecker", "JSON"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),

@@ -21,7 +21,7 @@ final class JournalFiles {
 
   /// The purpose for which a journal is opened.
   enum Purpose {
-    case writing(SQLiteStore.Durability)
+    case writing(Durability)
     /// Reading while nobody writes.
     case serving
     /// Reading, even while another process writes.

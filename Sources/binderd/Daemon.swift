@@ -71,7 +71,7 @@ final class Daemon {
     let readers = ReadersService(in: host)
     let journal = JournalService(
       of: store, at: settings.journalPath, in: host, on: scheduler, log)
-    journal.retention = configuration.retention.map(RetentionRule.init)
+    journal.retention = configuration.retention
     let secrets = CryptSecrets(on: loop)
     let users = UsersService(
       in: host, secrets: secrets, account: PasswordFile().user(named:))
@@ -86,7 +86,7 @@ final class Daemon {
     let feedReader = FeedWorker(on: loop)
     let feeds = FeedsService(
       in: host, web: web, reader: feedReader, on: scheduler,
-      schedule: FeedSchedule(configuration.feeds))
+      schedule: configuration.feeds)
     let index = TextIndex([threads.corpus(in: host), chat.corpus], on: loop)
     let webSearch = WebSearch(configuration.web.search, by: web)
     let search = SearchService([index, webSearch], on: scheduler)
@@ -100,10 +100,10 @@ final class Daemon {
     let reload = Reload(file, settings, log, manager) { configuration, files in
       hub.limits = configuration.limits.fitting(descriptors)
       host.quota = StateQuota(hub.limits)
-      journal.retention = configuration.retention.map(RetentionRule.init)
+      journal.retention = configuration.retention
       web.allowsLocal = configuration.web.allowsLocal
       webSearch.address = configuration.web.search
-      feeds.schedule = FeedSchedule(configuration.feeds)
+      feeds.schedule = configuration.feeds
       access.change(to: configuration.roles, for: hub.connections.values)
       let loaded = loadBindings(interfaces[.owner], files)
       let lost = warnings(of: bindings, for: interfaces[.owner], access.role(ofUser:))

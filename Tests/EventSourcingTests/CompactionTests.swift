@@ -117,11 +117,11 @@ private final class Care {
 }
 
 private func rule(
-  _ prefix: String, maxAge: Int64? = nil, maxCount: Int? = nil, maxBytes: Int? = nil
-) -> RetentionRule {
-  RetentionRule(streams: prefix, maxAge: maxAge, maxCount: maxCount, maxBytes: maxBytes) {
-    $0.hasPrefix(prefix)
-  }
+  _ pattern: String, maxAge: Int64? = nil, maxCount: Int? = nil, maxBytes: Int? = nil
+) -> Retention {
+  Retention(
+    streams: Pattern(pattern) ?? .everything, maxAge: maxAge.map { $0 / 1_000_000 },
+    maxCount: maxCount, maxBytes: maxBytes)
 }
 
 @Suite(.leavesNothing)
@@ -178,7 +178,7 @@ struct CompactionTests {
   @Test
   func `a rule keeps the newest events of its streams and all of others`() throws {
     let care = try Care()
-    care.journal.retention = [rule("cells/log", maxCount: 3)]
+    care.journal.retention = [rule("cells/log/*", maxCount: 3)]
     for i in 1...10 { try care.set(i % 2 == 0 ? "log/\(i)" : "n", i) }
     #expect(try care.compact().removed == 2)
     #expect(try care.positions() == [1, 3, 5, 6, 7, 8, 9, 10, 11])
@@ -191,10 +191,10 @@ struct CompactionTests {
   @Test
   func `a rule also removes events before the last removal of another rule`() throws {
     let care = try Care()
-    care.journal.retention = [rule("cells/log", maxCount: 2)]
+    care.journal.retention = [rule("cells/log/*", maxCount: 2)]
     for i in 1...30 { try care.set(i % 2 == 0 ? "log/\(i)" : "n", i) }
     #expect(try care.compact().removed == 13)
-    care.journal.retention = [rule("cells/log", maxCount: 2), rule("cells/n", maxCount: 10)]
+    care.journal.retention = [rule("cells/log/*", maxCount: 2), rule("cells/n", maxCount: 10)]
     #expect(try care.compact().removed == 5)
     #expect(try care.compact(before: 15).removed == 2)
     #expect(care.host.first == 15)
@@ -203,7 +203,7 @@ struct CompactionTests {
   @Test
   func `a byte limit counts from the newest event`() throws {
     let care = try Care()
-    care.journal.retention = [rule("cells/", maxBytes: 600)]
+    care.journal.retention = [rule("cells/**", maxBytes: 600)]
     for i in 1...10 { try care.set("n", i) }
     let kept = 10 - (try care.compact().removed)
     // An event of this size counts as about 180 bytes.
@@ -214,7 +214,7 @@ struct CompactionTests {
   func `events expire by age, and the first matching rule applies`() throws {
     let care = try Care()
     care.journal.retention = [
-      rule("cells/keep"), rule("cells/", maxAge: 10 * Care.day),
+      rule("cells/keep"), rule("cells/**", maxAge: 10 * Care.day),
     ]
     try care.set("keep", 1)
     try care.set("n", 2)
@@ -234,7 +234,7 @@ struct CompactionTests {
     let care = try Care()
     var leaps: [Int64] = []
     care.journal.onLeap = { leaps.append($0) }
-    care.journal.retention = [rule("cells/", maxAge: 10 * Care.day)]
+    care.journal.retention = [rule("cells/**", maxAge: 10 * Care.day)]
     try care.set("n", 1)
     try care.set("n", 2)
     #expect(try care.compact().removed == 0)
@@ -268,7 +268,7 @@ struct CompactionTests {
     days: Int64, running: UInt64, isOtherBoot: Bool, isSynchronized: Bool, removed: Int
   ) throws {
     let care = try Care(milliseconds: 7_000)
-    care.journal.retention = [rule("cells/", maxAge: Care.day)]
+    care.journal.retention = [rule("cells/**", maxAge: Care.day)]
     for i in 1...3 { try care.set("n", i) }
     #expect(try care.compact().removed == 0)
     let again = try Care(
@@ -293,7 +293,7 @@ struct CompactionTests {
   @Test
   func `21: a clock that is set after the boot of the machine is trusted from then on`() throws {
     let care = try Care()
-    care.journal.retention = [rule("cells/", maxAge: Care.day)]
+    care.journal.retention = [rule("cells/**", maxAge: Care.day)]
     for i in 1...3 { try care.set("n", i) }
     #expect(try care.compact().removed == 0)
     let again = try Care(care.store, wall: 0, boot: "second")
@@ -420,7 +420,7 @@ struct CompactionTests {
     let care = try Care()
     for i in 1...5 { try care.add(i) }
     for i in 6...10 { try care.set("n", i) }
-    care.journal.retention = [rule("cells/", maxCount: 2)]
+    care.journal.retention = [rule("cells/**", maxCount: 2)]
     #expect(try care.compact().removed == 3)
     #expect(try care.positions() == [1, 2, 3, 4, 5, 9, 10, 11])
     #expect(try care.value(of: "tally/total", at: 3) == "6")

@@ -11,23 +11,6 @@ package struct JournalFigures: Codable, Equatable, Sendable {
     }
   }
 
-  /// A retention rule.
-  package struct Rule: Codable, Equatable, Sendable {
-    package let streams: String
-
-    /// The maximum age in seconds; `nil` for no limit.
-    package let maxAge: Int64?
-    package let maxCount: Int?
-    package let maxBytes: Int?
-
-    private enum CodingKeys: String, CodingKey {
-      case streams
-      case maxAge = "max_age_s"
-      case maxCount = "max_count"
-      case maxBytes = "max_bytes"
-    }
-  }
-
   package var path: String
   package var epoch: String
   package var first: UInt64
@@ -44,7 +27,7 @@ package struct JournalFigures: Codable, Equatable, Sendable {
   package var freeBytes: Int
 
   /// Set only by a running daemon.
-  package var retention: [Rule]?
+  package var retention: [Retention]?
   package var compaction: DaemonRecord.Compaction?
 
   /// Seconds by which the wall clock is ahead of the accepted time; they do not count as age.
@@ -68,13 +51,5 @@ package struct JournalFigures: Codable, Equatable, Sendable {
     case retention, compaction
     case clockAhead = "clock_ahead_s"
     case clockBehind = "clock_behind_s"
-  }
-}
-
-extension JournalFigures.Rule {
-  init(_ rule: RetentionRule) {
-    streams = rule.streams
-    maxAge = rule.maxAge.map { $0 / 1_000_000 }
-    (maxCount, maxBytes) = (rule.maxCount, rule.maxBytes)
   }
 }

@@ -35,7 +35,7 @@ package final class JournalService {
   }
 
   /// The retention rules, applied periodically.
-  package var retention: [RetentionRule] = []
+  package var retention: [Retention] = []
 
   /// Called once per jump of the wall clock that was not accepted, with the microseconds by which
   /// it is ahead.
@@ -102,7 +102,7 @@ package final class JournalService {
   package func figures() -> Signal<JournalFigures, JournalError> {
     count().map { [unowned self] figures in
       var figures = figures
-      figures.retention = retention.map(JournalFigures.Rule.init)
+      figures.retention = retention
       figures.compaction = ledger.shown.lastCompaction
       let ahead = leap
       figures.clockAhead = ahead > 0 ? ahead / 1_000_000 : nil
