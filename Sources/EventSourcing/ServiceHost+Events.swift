@@ -19,7 +19,7 @@ extension ServiceHost {
   ///   match up to its end. The end is after `seq`, unless `seq` is the last position.
   package func readEvents(
     after seq: UInt64, limit: Int, _ filter: EventFilter
-  ) -> Signal<EventPage, JournalError> {
+  ) -> Signal<Page<JournalEvent>, JournalError> {
     let forms = eventForms
     return reading(.prompt) { reader throws(JournalError) in
       try Self.page(reader, after: seq, limit: limit, filter, forms)
@@ -29,7 +29,7 @@ extension ServiceHost {
   private static func page(
     _ reader: any JournalReader, after seq: UInt64, limit: Int, _ filter: EventFilter,
     _ forms: [String: EventForms]
-  ) throws(JournalError) -> EventPage {
+  ) throws(JournalError) -> Page<JournalEvent> {
     try reader.check(seq)
     var events: [JournalEvent] = []
     var holes: [ClosedRange<UInt64>] = []
@@ -47,7 +47,7 @@ extension ServiceHost {
         bytes += record.data.utf8.count
       }
     }
-    return EventPage(events: events, end: end, holes: holes)
+    return Page(entries: events, end: end, holes: holes)
   }
 
   /// Reads the last matching events before a position.
@@ -57,7 +57,7 @@ extension ServiceHost {
   ///   or they are long. Its end is 0 if no earlier events match.
   package func readEvents(
     before seq: UInt64?, limit: Int, _ filter: EventFilter
-  ) -> Signal<EventPage, JournalError> {
+  ) -> Signal<Page<JournalEvent>, JournalError> {
     let end = seq.map { $0 - min($0, 1) } ?? durable
     let forms = eventForms
     let head = filter.onlyStream.map { self.head(of: $0).seq }
@@ -73,7 +73,7 @@ extension ServiceHost {
   private static func last(
     _ reader: any JournalReader, of stream: String, from head: UInt64, upTo end: UInt64,
     limit: Int, _ filter: EventFilter, _ forms: [String: EventForms]
-  ) throws(JournalError) -> EventPage {
+  ) throws(JournalError) -> Page<JournalEvent> {
     var page = BackwardPage(limit: limit, filter, forms)
     var next = head
     while next > 0, !page.isFull {
@@ -89,7 +89,7 @@ extension ServiceHost {
   private static func last(
     _ reader: any JournalReader, upTo end: UInt64, limit: Int, _ filter: EventFilter,
     _ forms: [String: EventForms]
-  ) throws(JournalError) -> EventPage {
+  ) throws(JournalError) -> Page<JournalEvent> {
     let (first, last) = try reader.bounds()
     var page = BackwardPage(limit: limit, filter, forms)
     var end = min(end, last)
@@ -124,8 +124,8 @@ extension ServiceHost {
       bytes += record.data.utf8.count
     }
 
-    var page: EventPage {
-      EventPage(events: events.reversed(), end: isFull ? events.last?.seq ?? 0 : 0)
+    var page: Page<JournalEvent> {
+      Page(entries: events.reversed(), end: isFull ? events.last?.seq ?? 0 : 0)
     }
   }
 
@@ -206,7 +206,7 @@ extension ServiceHost {
   /// - Returns: A signal of one page; see ``readEvents(after:limit:_:)``.
   package func readChanges(
     in service: String, after seq: UInt64, where isWanted: @escaping @Sendable (String) -> Bool
-  ) -> Signal<ChangePage, JournalError> {
+  ) -> Signal<Page<SourceChange>, JournalError> {
     guard let makeFold = ledger(service)?.makeFold else {
       return Signal { observer in
         observer.complete()
@@ -224,21 +224,6 @@ extension ServiceHost {
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
   ) -> Signal<Result, JournalError> {
     readingStore(pace, job)
-  }
-}
-
-/// A page of consecutive changes.
-package struct ChangePage: Sendable {
-  package let changes: [SourceChange]
-
-  /// The last examined position.
-  package let end: UInt64
-
-  /// Ranges of removed positions; see ``EventPage``.
-  package let holes: [ClosedRange<UInt64>]
-
-  init(changes: [SourceChange], end: UInt64, holes: [ClosedRange<UInt64>] = []) {
-    (self.changes, self.end, self.holes) = (changes, end, holes)
   }
 }
 

@@ -1,4 +1,6 @@
-/// An event that a service wants to record.
+/// An event that a service wants to record: it has no position, version and time yet.
+///
+/// Appending turns it into a ``Record``.
 package struct Draft: Equatable, Sendable {
   /// The stream, for example `"cells/lamp"`.
   ///

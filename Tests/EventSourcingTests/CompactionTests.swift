@@ -442,8 +442,8 @@ struct CompactionTests {
     for i in 1...10 { try care.set(i % 2 == 0 ? "log" : "n", i) }
     care.journal.retention = [rule("cells/log", maxCount: 2)]
     try care.compact()
-    func page(after seq: UInt64) throws -> EventPage {
-      var result: Result<EventPage, JournalError>?
+    func page(after seq: UInt64) throws -> Page<JournalEvent> {
+      var result: Result<Page<JournalEvent>, JournalError>?
       let observation = care.host.readEvents(after: seq, limit: 100, EventFilter()).observe {
         switch $0 {
         case .next(let page): result = .success(page)
@@ -456,9 +456,9 @@ struct CompactionTests {
       return try #require(result).get()
     }
     #expect(try page(after: 0).holes == [2...2, 4...4, 6...6])
-    #expect(try page(after: 0).events.map(\.seq) == [1, 3, 5, 7, 8, 9, 10, 11])
+    #expect(try page(after: 0).entries.map(\.seq) == [1, 3, 5, 7, 8, 9, 10, 11])
     try care.compact(before: 8)
     #expect(throws: JournalError.outOfRange(first: 8, last: 12)) { try page(after: 3) }
-    #expect(try page(after: 7).events.first?.seq == 8)
+    #expect(try page(after: 7).entries.first?.seq == 8)
   }
 }

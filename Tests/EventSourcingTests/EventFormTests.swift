@@ -130,14 +130,14 @@ struct EventFormTests {
     #expect(kept()[0].data == #"{"celsius":20}"#)
 
     let page = try awaited(host.readEvents(after: 0, limit: 10, EventFilter()))
-    #expect(page.events.map(\.type) == ["rooms.measured", "rooms.measured"])
-    #expect(page.events[0].data.members?["kelvin"]?.text == "293.15")
-    #expect(page.events[0].data.members?["by"]?.text == "\"unknown\"")
+    #expect(page.entries.map(\.type) == ["rooms.measured", "rooms.measured"])
+    #expect(page.entries[0].data.members?["kelvin"]?.text == "293.15")
+    #expect(page.entries[0].data.members?["by"]?.text == "\"unknown\"")
     let past = try awaited(host.value(of: "rooms/hall", at: 1))
     #expect(past.value?.text == "\"293.15 by unknown\"")
     let some = EventFilter(types: [try #require(Pattern("rooms.measured", separator: "."))])
-    #expect(try awaited(host.readEvents(after: 0, limit: 10, some)).events.count == 2)
-    #expect(try awaited(host.readEvents(before: nil, limit: 1, some)).events.map(\.seq) == [2])
+    #expect(try awaited(host.readEvents(after: 0, limit: 10, some)).entries.count == 2)
+    #expect(try awaited(host.readEvents(before: nil, limit: 1, some)).entries.map(\.seq) == [2])
   }
 
   @Test
@@ -161,8 +161,8 @@ struct EventFormTests {
     let (host, ledger) = try host(Rooms.self)
     #expect(ledger.value(of: "rooms/hall")?.text == "\"293.15 by unknown\"")
     let page = try awaited(host.readEvents(after: 1, limit: 10, EventFilter()))
-    #expect(page.events.map(\.type) == ["rooms.closed"])
-    #expect(page.events[0].data.text == "{}")
+    #expect(page.entries.map(\.type) == ["rooms.closed"])
+    #expect(page.entries[0].data.text == "{}")
     #expect(
       throws: JournalError.notUnderstood(
         seq: 2, detail: "this program does not know rooms.closed, which rooms needs")

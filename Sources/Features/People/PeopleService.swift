@@ -138,7 +138,7 @@ package final class PeopleService {
       streams: [Pattern(stream)].compactMap(\.self),
       types: ["people.created", "people.renamed"].compactMap { Pattern($0, separator: ".") })
     return host.readEvents(before: nil, limit: Self.maxFormerNames + 1, filter).map { page in
-      page.events.dropLast().reversed().compactMap { $0.data.members?["name"]?.string }
+      page.entries.dropLast().reversed().compactMap { $0.data.members?["name"]?.string }
     }
   }
 
