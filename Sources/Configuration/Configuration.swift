@@ -1,3 +1,4 @@
+package import Facts
 package import Wire
 
 /// The settings of the configuration file.

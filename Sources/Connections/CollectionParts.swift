@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 
 /// The elements of a list or map, sent to one client in parts of one line each.

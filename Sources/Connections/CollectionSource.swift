@@ -1,4 +1,5 @@
-package import JSON
+package import Facts
+internal import JSON
 package import Signals
 
 /// A list or map that clients can watch step by step.

@@ -1,3 +1,4 @@
+package import Facts
 internal import Journal
 
 extension ServiceHost {

@@ -1,3 +1,5 @@
+internal import Facts
+
 /// A reason for a new epoch.
 ///
 /// After it, positions that clients remember may denote other events.

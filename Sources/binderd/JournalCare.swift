@@ -1,5 +1,6 @@
 import EventLoop
 import EventSourcing
+import Facts
 import Features
 import Glibc
 import Journal

@@ -1,6 +1,7 @@
 import Console
 import EventLoop
 import EventSourcing
+import Facts
 import Glibc
 import JSON
 import Journal

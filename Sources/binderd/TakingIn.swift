@@ -2,6 +2,7 @@ import Configuration
 import Connections
 import EventLoop
 import EventSourcing
+import Facts
 import Journal
 
 /// Checks whether a daemon could start on a journal, by replaying it into all services.

@@ -3,6 +3,7 @@ import Connections
 import Console
 import EventLoop
 import EventSourcing
+import Facts
 import Features
 import Glibc
 import Journal

@@ -1,4 +1,5 @@
 package import EventSourcing
+internal import Facts
 internal import JSON
 package import Wire
 

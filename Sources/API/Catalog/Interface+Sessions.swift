@@ -1,5 +1,6 @@
 internal import Connections
 package import EventSourcing
+internal import Facts
 internal import JSON
 package import Signals
 internal import Wire

@@ -1,3 +1,4 @@
+internal import Facts
 internal import Journal
 
 /// The events that a compaction removes: a set of streams, each up to a position.

@@ -1,3 +1,5 @@
+package import Facts
+
 /// The statistics of a journal.
 package struct JournalFigures: Codable, Equatable, Sendable {
   /// The snapshots of all services at one position.

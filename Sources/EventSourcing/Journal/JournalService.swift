@@ -1,3 +1,4 @@
+package import Facts
 internal import JSON
 internal import Journal
 package import Signals

@@ -1,4 +1,5 @@
 internal import EventSourcing
+internal import Facts
 internal import JSON
 
 /// Offers the lists to clients.

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Connections
 internal import EventSourcing
+internal import Facts
 internal import JSON
 internal import Signals
 

@@ -1,4 +1,5 @@
-package import EventSourcing
+internal import EventSourcing
+package import Facts
 package import Signals
 
 /// A person as an object with properties, for bindings by paths: `id`, `name`, `color` and
