@@ -4,43 +4,12 @@ import Facts
 import Glibc
 import JournalSQLite
 
-/// Removes values of one service, regardless of their owners.
-struct Remover {
-  /// The recorded command name, for example `"cells.unset"`.
-  let method: String
-
-  /// The names of all removable values, for example `"cells/lamp"`.
-  let names: () -> [String]
-
-  /// Removes one value, within a command.
-  let remove: (String) throws -> Void
-}
-
-extension Remover {
-  /// Creates a remover for a service whose sources have the names of the removable values.
-  ///
-  /// - Parameter depth: The number of segments of the names; `nil` for any.
-  init<State: ServiceState>(
-    _ method: String, _ ledger: Ledger<State>, depth: Int? = nil,
-    _ remove: @escaping (Substring) throws -> Void
-  ) {
-    self.init(
-      method: method,
-      names: {
-        ledger.shown.sources.filter { source in
-          depth.map { source.split(separator: "/").count == $0 } ?? true
-        }
-      },
-      remove: { try remove($0[$0.index(after: $0.firstIndex(of: "/") ?? $0.startIndex)...]) })
-  }
-}
-
 /// Removes the values that match a pattern, from a journal that no daemon has open.
 ///
 /// It also works for a journal whose state is too large for a daemon to start on.
 ///
 /// - Returns: The exit code.
-func remove(
+func removeValues(
   _ pattern: Pattern, _ options: Options, _ log: Log, _ manager: ServiceManager
 ) throws -> CInt {
   let settings = try Settings(reading: options)
