@@ -30,12 +30,12 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
 
-    // Ground: no other layer.
-    .target(name: "Facts"),
+    // Ground: no layer above.
     .target(name: "JSON"),
+    .target(name: "Facts", dependencies: ["JSON"]),
     // libm rounds; a program that links nothing else would miss it.
     .target(name: "Signals", exclude: ["README.md"], linkerSettings: [.linkedLibrary("m")]),
-    .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv", "Signals"]),
+    .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv", "Facts", "Signals"]),
 
     // Beside the layers: for programs outside this package. No layer uses it.
     .target(name: "SignalsDialects", dependencies: ["Signals"], exclude: ["README.md"]),
@@ -47,7 +47,7 @@ let package = Package(
     .target(name: "Configuration", dependencies: ["Facts", "JSON", "Wire"]),
 
     // Promise.
-    .target(name: "Journal", dependencies: ["Signals"]),
+    .target(name: "Journal", dependencies: ["Facts", "Signals"]),
 
     // The engine: services whose state is made of journaled events.
     .target(
@@ -55,7 +55,8 @@ let package = Package(
       exclude: ["README.md"]),
 
     // The view: one client, as the application sees it; and the sockets that clients come from.
-    .target(name: "Connections", dependencies: ["EventLoop", "JSON", "Signals", "Wire"]),
+    .target(
+      name: "Connections", dependencies: ["EventLoop", "Facts", "JSON", "Signals", "Wire"]),
 
     // What all clients can use: the catalogue, subscriptions, bindings, views.
     .target(
@@ -82,7 +83,7 @@ let package = Package(
     // Stores: one target for each C library.
     .target(
       name: "JournalSQLite",
-      dependencies: ["CChecksum", "CSQLite", "EventLoop", "Journal", "Signals"],
+      dependencies: ["CChecksum", "CSQLite", "EventLoop", "Facts", "Journal", "Signals"],
       exclude: ["README.md"]),
 
     // Composition root.
@@ -103,7 +104,7 @@ let package = Package(
     // What test targets share.
     .target(
       name: "TestSupport",
-      dependencies: ["EventSourcing", "Features", "JSON", "Journal", "Signals"],
+      dependencies: ["EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals"],
       path: "Tests/TestSupport"),
     .target(
       name: "SignalsTestSupport", dependencies: ["Signals"], path: "Tests/SignalsTestSupport"),
@@ -129,7 +130,9 @@ let package = Package(
       dependencies: ["Configuration", "Facts", "JSON", "TestSupport", "Wire"]),
     .testTarget(
       name: "ConnectionsTests",
-      dependencies: ["Connections", "EventLoop", "JSON", "Signals", "TestSupport", "Wire"]),
+      dependencies: [
+        "Connections", "EventLoop", "Facts", "JSON", "Signals", "TestSupport", "Wire",
+      ]),
     .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Wire"]),
     .testTarget(
       name: "DaemonTests",
@@ -144,12 +147,17 @@ let package = Package(
     .testTarget(name: "FactsTests", dependencies: ["Facts", "TestSupport"]),
     .testTarget(
       name: "FeaturesTests",
-      dependencies: ["EventSourcing", "Features", "JSON", "Journal", "Signals", "TestSupport"]),
+      dependencies: [
+        "Configuration", "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals",
+        "TestSupport",
+      ]),
     .testTarget(name: "HistoryCheckerTests", dependencies: ["HistoryChecker", "JSON"]),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
     .testTarget(
       name: "JournalTests",
-      dependencies: ["CSQLite", "EventLoop", "Journal", "JournalSQLite", "Signals", "TestSupport"]),
+      dependencies: [
+        "CSQLite", "EventLoop", "Facts", "Journal", "JournalSQLite", "Signals", "TestSupport",
+      ]),
     .testTarget(
       name: "SignalsTests", dependencies: ["Signals", "SignalsTestSupport", "TestSupport"]),
     .testTarget(

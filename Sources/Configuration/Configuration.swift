@@ -1,3 +1,4 @@
+package import Facts
 package import Wire
 
 /// The settings of the configuration file.
@@ -22,7 +23,7 @@ package struct Configuration: Equatable, Sendable {
   /// For each stream, the first rule that matches applies.
   package var retention: [Retention] = []
   package var web = WebSettings()
-  package var feeds = FeedSettings()
+  package var feeds = FeedSchedule()
   package var roles: Roles
 
   /// Possible mistakes that are not errors, for example an unknown user.

@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 internal import Wire
 
@@ -122,16 +123,18 @@ struct ConfigurationParser {
       streams: pattern,
       maxAge: members["max_age"].flatMap {
         reader.word($0, "'max_age'", #"a time such as "90s", "12h" or "30d""#, Unit.seconds)
+          .map { Int64($0) }
       },
       maxCount: members["max_count"].flatMap {
-        reader.integer($0, "'max_count'", in: 1...Int(Int64.max)).map { UInt64($0) }
+        reader.integer($0, "'max_count'", in: 1...Int(Int64.max))
       },
       maxBytes: members["max_bytes"].flatMap { node in
         if case .number = node.value {
-          return reader.integer(node, "'max_bytes'", in: 1...Int(Int64.max)).map { UInt64($0) }
+          return reader.integer(node, "'max_bytes'", in: 1...Int(Int64.max))
         }
         return reader.word(
           node, "'max_bytes'", #"a number of bytes, or a size such as "64M" or "2G""#, Unit.bytes)
+          .map { Int($0) }
       })
   }
 }

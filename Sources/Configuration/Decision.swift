@@ -1,4 +1,4 @@
-internal import Facts
+package import Facts
 internal import Wire
 
 /// An operation that a client asks permission for.

@@ -1,3 +1,5 @@
+package import Facts
+
 /// The members of a role: user ids and group ids, or everybody.
 package struct Members: Equatable, Sendable {
   package var users: Set<UInt32>
@@ -12,19 +14,6 @@ package struct Members: Equatable, Sendable {
 
   package func contains(_ peer: Peer) -> Bool {
     isEverybody || users.contains(peer.uid) || !groups.isDisjoint(with: peer.groups)
-  }
-}
-
-/// A client process, identified by its user and groups.
-package struct Peer: Equatable, Sendable {
-  package let uid: UInt32
-
-  /// The ids of all groups of the process.
-  package let groups: [UInt32]
-
-  package init(uid: UInt32, groups: [UInt32]) {
-    self.uid = uid
-    self.groups = groups
   }
 }
 

@@ -7,13 +7,17 @@ package struct WebSettings: Equatable, Sendable {
   package var search = "https://itunes.apple.com/search?term={term}&limit={limit}"
 }
 
-/// The settings for fetching feeds.
-package struct FeedSettings: Equatable, Sendable {
+/// The schedule of fetches; in addition, a feed is fetched when its first observer arrives.
+package struct FeedSchedule: Equatable, Sendable {
   /// The interval between two fetches of a feed, in seconds.
-  package var interval: UInt64 = 1800
+  package var interval: UInt64
 
-  /// Whether feeds without subscribers are fetched too.
-  package var unwatched = false
+  /// Whether feeds without observers are fetched too.
+  package var unwatched: Bool
+
+  package init(interval: UInt64 = 1800, unwatched: Bool = false) {
+    (self.interval, self.unwatched) = (interval, unwatched)
+  }
 }
 
 extension ConfigurationParser {
@@ -34,7 +38,7 @@ extension ConfigurationParser {
     }
   }
 
-  func readFeeds(_ node: Node, into feeds: inout FeedSettings) {
+  func readFeeds(_ node: Node, into feeds: inout FeedSchedule) {
     guard
       let members = reader.members(of: node, "'feeds'", known: ["interval", "unwatched"])
     else { return }

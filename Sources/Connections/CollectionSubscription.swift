@@ -1,3 +1,4 @@
+internal import Facts
 package import JSON
 internal import Signals
 package import Wire
@@ -30,7 +31,7 @@ package final class CollectionSubscription: Subscription {
     feed = hub.feed("collection " + source.name) { CollectionFeed(source, $0, hub) }
     pace = Pace(everyMilliseconds: interval)
     sent = feed.count
-    parts = CollectionParts(source.elements(), source.kind)
+    parts = CollectionParts(source.elements())
     partsSeq = seq
     super.init(handle, on: connection)
   }
@@ -75,7 +76,7 @@ package final class CollectionSubscription: Subscription {
     let start = buffer.count
     beginFrame(partsSeq, &buffer)
     buffer.append(#""part":{"#)
-    if feed.source.kind == .list {
+    if parts.isList {
       buffer.append(#""at":"#)
       buffer.append(integer: parts.index)
       buffer.append(UInt8(ascii: ","))
@@ -130,7 +131,7 @@ package final class CollectionSubscription: Subscription {
   /// Elements that do not fit the line follow in parts.
   private func writeReset(_ buffer: inout ByteBuffer) -> Bool {
     let start = buffer.count
-    var parts = CollectionParts(feed.source.elements(), feed.source.kind)
+    var parts = CollectionParts(feed.source.elements())
     beginFrame(feed.seq, &buffer)
     buffer.append(#""changes":[{"op":"reset","value":"#)
     parts.write(upTo: connection.lineOut - Self.frameBytes, to: &buffer)

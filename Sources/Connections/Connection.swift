@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 package import Signals
 package import Wire
@@ -35,7 +36,7 @@ package final class Connection: DisposeBagProvider {
   ) throws(WireError) -> View
 
   package let id: UInt64
-  package let peer: PeerIdentity
+  package let peer: Peer
   package let hub: Hub
 
   /// The resources that all clients of the user share.
@@ -158,7 +159,7 @@ package final class Connection: DisposeBagProvider {
   var stalledSince: UInt64?
 
   /// Creates a connection that the hub has registered.
-  init(id: UInt64, peer: PeerIdentity, hub: Hub) {
+  init(id: UInt64, peer: Peer, hub: Hub) {
     self.id = id
     self.peer = peer
     self.hub = hub

@@ -1,3 +1,4 @@
+package import Facts
 internal import JSON
 package import Signals
 package import Wire
@@ -96,7 +97,7 @@ package final class Hub {
   }
 
   /// Creates the connection of a new client.
-  package func connect(_ peer: PeerIdentity) -> Connection {
+  package func connect(_ peer: Peer) -> Connection {
     lastID += 1
     let connection = Connection(id: lastID, peer: peer, hub: self)
     connections[lastID] = connection

@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 package import Signals
 package import Wire
@@ -17,7 +18,7 @@ package struct LogSource {
   /// Reads durable entries after a position, in order, on another thread.
   ///
   /// The signal fails with `seq_expired` if entries after the position were removed.
-  package let read: (_ after: UInt64) -> Signal<LogBatch, WireError>
+  package let read: (_ after: UInt64) -> Signal<Page<LogEntry>, WireError>
 
   /// Returns the durable position.
   ///
@@ -33,7 +34,7 @@ package struct LogSource {
   package init(
     key: String, live: Signal<LogEntry, Never>, position: @escaping () -> UInt64,
     news: (() -> UInt64)? = nil, first: @escaping () -> UInt64,
-    read: @escaping (_ after: UInt64) -> Signal<LogBatch, WireError>
+    read: @escaping (_ after: UInt64) -> Signal<Page<LogEntry>, WireError>
   ) {
     self.key = key
     self.live = live
@@ -44,24 +45,7 @@ package struct LogSource {
   }
 }
 
-/// A batch of consecutive entries.
-package struct LogBatch: Sendable {
-  package let entries: [LogEntry]
-
-  /// The position up to which the batch is complete.
-  package let end: UInt64
-
-  /// The ranges of positions before ``end`` that were removed from the journal, in order.
-  package let holes: [ClosedRange<UInt64>]
-
-  package init(entries: [LogEntry], end: UInt64, holes: [ClosedRange<UInt64>] = []) {
-    self.entries = entries
-    self.end = end
-    self.holes = holes
-  }
-}
-
-/// A log entry, encoded once for all subscribers.
+/// An event or change with its position, encoded once for all subscribers.
 package struct LogEntry: Sendable {
   package let seq: UInt64
 

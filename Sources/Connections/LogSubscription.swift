@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 internal import Signals
 package import Wire
@@ -17,7 +18,7 @@ package final class LogSubscription: Subscription {
     /// The entries are being read from the journal.
     case reading
     /// The next entry is in a batch from the journal, at this index.
-    case page(LogBatch, next: Int)
+    case page(Page<LogEntry>, next: Int)
     /// The journal cannot be read.
     case broken(WireError)
   }
@@ -223,7 +224,7 @@ package final class LogSubscription: Subscription {
   private static let wantedAtOnce = 64
 
   /// - Returns: Whether the subscription can continue.
-  private func fillPage(_ page: LogBatch, from first: Int, _ buffer: inout ByteBuffer) -> Bool {
+  private func fillPage(_ page: Page<LogEntry>, from first: Int, _ buffer: inout ByteBuffer) -> Bool {
     var next = first
     // Gaps are reported at their position among the entries.
     var holes = page.holes.drop { $0.upperBound <= cursor }

@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 package import Signals
 package import Wire
@@ -9,6 +10,8 @@ package final class PatternSubscription: Subscription {
   private struct Pending {
     var seq: UInt64
     var value: JSONText?
+
+    /// Whether the value must be fetched, because the changes are steps of a collection.
     var isAsked: Bool
     var skipped: UInt64
 
@@ -19,7 +22,7 @@ package final class PatternSubscription: Subscription {
     var place: Int
   }
 
-  private let changes: Signal<StateChange, Never>
+  private let changes: Signal<SourceChange, Never>
   private let value: (_ source: String) -> JSONText?
   private let isDistinct: Bool
   private var pace: Pace
@@ -38,7 +41,7 @@ package final class PatternSubscription: Subscription {
   ///   - isDistinct: Whether changes to an equal value are dropped.
   ///   - interval: The minimum interval between frames in milliseconds; 0 for none.
   package init(
-    _ handle: Handle, to changes: Signal<StateChange, Never>,
+    _ handle: Handle, to changes: Signal<SourceChange, Never>,
     value: @escaping (String) -> JSONText? = { _ in nil }, on connection: Connection,
     isDistinct: Bool = true, everyMilliseconds interval: UInt64 = 0
   ) {
@@ -59,7 +62,7 @@ package final class PatternSubscription: Subscription {
     pace.end()
   }
 
-  private func receive(_ change: StateChange) {
+  private func receive(_ change: SourceChange) {
     guard !isDistinct || !change.isRepeat else { return }
     var skipped: UInt64 = 0
     var isNew = change.isNew
@@ -73,7 +76,7 @@ package final class PatternSubscription: Subscription {
       }
     }
     pending[change.source] = Pending(
-      seq: change.seq, value: change.value, isAsked: change.isAsked, skipped: skipped,
+      seq: change.seq, value: change.value, isAsked: change.step != nil, skipped: skipped,
       isNew: isNew, place: order.count)
     order.append(change.source)
     if order.count > 64, order.count > 2 * pending.count { compact() }

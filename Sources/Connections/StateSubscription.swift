@@ -1,3 +1,4 @@
+internal import Facts
 package import JSON
 internal import Signals
 package import Wire
@@ -96,7 +97,7 @@ final class StateFeed: Feed {
     observation = source.changes.observeNext { [unowned self] in receive($0) }
   }
 
-  private func receive(_ change: StateChange) {
+  private func receive(_ change: SourceChange) {
     value = change.value
     seq = change.seq
     count += 1

@@ -14,20 +14,3 @@ package protocol Transport: AnyObject {
   /// Called once.
   func close()
 }
-
-/// The identity of the peer process, as the kernel recorded it on connecting.
-package struct PeerIdentity: Equatable, Sendable {
-  package let uid: UInt32
-  package let gid: UInt32
-  package let pid: Int32
-
-  /// The supplementary groups.
-  package let groups: [UInt32]
-
-  package init(uid: UInt32, gid: UInt32, pid: Int32, groups: [UInt32] = []) {
-    self.uid = uid
-    self.gid = gid
-    self.pid = pid
-    self.groups = groups
-  }
-}

@@ -1,4 +1,5 @@
 internal import CPosix
+package import Facts
 internal import Glibc
 
 /// Process-wide settings and facts.
@@ -33,6 +34,9 @@ package enum Process {
 
   /// The effective uid of this process.
   package static var user: UInt32 { geteuid() }
+
+  /// This process as the caller of a command.
+  package static var peer: Peer { Peer(uid: user, pid: id) }
 
   /// Returns all groups of a user; empty if the user is unknown.
   package static func groups(ofUser uid: UInt32) -> [UInt32] {

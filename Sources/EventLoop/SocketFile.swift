@@ -1,4 +1,5 @@
 internal import CPosix
+internal import Facts
 internal import Glibc
 
 /// The file of a listening socket.
@@ -54,7 +55,7 @@ final class SocketFile {
       case EAGAIN: return 0  // a listener with a full backlog
       default:
         try SystemError.check("connect", status, on: path)
-        return (try? PeerCredentials(of: probe))?.pid ?? 0
+        return (try? Peer(of: probe))?.pid ?? 0
       }
     } catch {
       throw .system(error)

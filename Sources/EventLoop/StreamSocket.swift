@@ -1,5 +1,6 @@
 internal import CPosix
 internal import Clibuv
+package import Facts
 internal import Glibc
 
 /// The callbacks of a ``StreamSocket``, on the loop's thread.
@@ -26,7 +27,7 @@ package final class StreamSocket {
   package var delegate: (any StreamSocketDelegate)?
 
   /// The process that connected.
-  package let peer: PeerCredentials
+  package let peer: Peer
 
   /// The size of a buffer for discarding input, and the maximum number of such reads.
   private static let dropSize = 16 << 10
@@ -45,7 +46,7 @@ package final class StreamSocket {
     self.loop = loop
     self.descriptor = descriptor
     do {
-      peer = try PeerCredentials(of: descriptor)
+      peer = try Peer(of: descriptor)
       handle = try Handle("uv_poll_init", owner: self) {
         uv_poll_init(loop.pointer, $0, descriptor)
       }

@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 
 /// A call of a service's method: the caller, the idempotency key and the preconditions.
@@ -5,8 +6,8 @@ package struct Command {
   /// The method, for example `"cells.set"`.
   package var method: String
 
-  /// The process that sent the command.
-  package var caller: Caller
+  /// The process that sent the command; events store only its `uid` and `pid`.
+  package var caller: Peer
 
   /// The client's idempotency key (`_meta.cmd`).
   ///
@@ -27,7 +28,7 @@ package struct Command {
   package var mayRecord: ((_ stream: String) -> Bool)?
 
   package init(
-    method: String, caller: Caller, id: String? = nil, parameters: String = "",
+    method: String, caller: Peer, id: String? = nil, parameters: String = "",
     expectations: [(stream: String, at: Expectation)] = [],
     mayRecord: ((_ stream: String) -> Bool)? = nil
   ) {
@@ -48,17 +49,6 @@ extension Command {
 
   /// A hash of the method and the parameters.
   var fingerprint: UInt64 { CommandWindow.fingerprint(method, parameters) }
-}
-
-/// The identity of the calling process, as reported by the kernel.
-package struct Caller: Hashable, Sendable {
-  package let uid: UInt32
-  package let pid: Int32
-
-  package init(uid: UInt32, pid: Int32) {
-    self.uid = uid
-    self.pid = pid
-  }
 }
 
 /// A precondition on the version of a stream.
@@ -132,7 +122,7 @@ package enum Refusal: Error {
   case full(StateQuota.Scope, max: Int)
 
   /// The journal accepts no writes.
-  case journal(JournalFault)
+  case journal(JournalError)
 
   /// The method exceeded its time limit; its events were rolled back.
   case tooLong(milliseconds: Int)

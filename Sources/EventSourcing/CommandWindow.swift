@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 internal import Journal
 
@@ -201,9 +202,9 @@ extension CommandWindow.Entry {
 /// A cache for the ``Meta`` text of commands without a key, because consecutive ones are mostly
 /// equal.
 struct MetaTexts {
-  private var last: (method: String, caller: Caller, text: String)?
+  private var last: (method: String, caller: Peer, text: String)?
 
-  mutating func text(_ method: String, _ caller: Caller) -> String {
+  mutating func text(_ method: String, _ caller: Peer) -> String {
     if let last, last.caller == caller, last.method == method { return last.text }
     let method = method
     let text =

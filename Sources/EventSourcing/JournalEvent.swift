@@ -1,7 +1,8 @@
 package import JSON
 internal import Journal
 
-/// An event as delivered to readers of the journal.
+/// An event as readers get it: a durable ``Record`` in the newest form of its type, without the
+/// metadata of its command.
 package struct JournalEvent: Equatable, Sendable {
   package let seq: UInt64
 
@@ -36,21 +37,5 @@ package struct JournalEvent: Equatable, Sendable {
     version = record.version
     time = record.time
     command = record.command
-  }
-}
-
-/// A page of consecutive events.
-package struct EventPage: Equatable, Sendable {
-  /// The matching events, oldest first.
-  package let events: [JournalEvent]
-
-  /// The last examined position; for a page that was read backward, the first one.
-  package let end: UInt64
-
-  /// Ranges of removed positions within the page; only for pages that were read forward.
-  package let holes: [ClosedRange<UInt64>]
-
-  init(events: [JournalEvent], end: UInt64, holes: [ClosedRange<UInt64>] = []) {
-    (self.events, self.end, self.holes) = (events, end, holes)
   }
 }

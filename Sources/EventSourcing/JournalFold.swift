@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 internal import Journal
 

@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 internal import Journal
 
@@ -68,7 +69,7 @@ struct PastChanges {
     self.isWanted = isWanted
   }
 
-  func read(_ reader: any JournalReader, after seq: UInt64) throws(JournalError) -> ChangePage {
+  func read(_ reader: any JournalReader, after seq: UInt64) throws(JournalError) -> Page<SourceChange> {
     try reader.check(seq)
     var changes: [SourceChange] = []
     var (end, bytes, scanned) = (seq, 0, 0)
@@ -93,6 +94,6 @@ struct PastChanges {
       }
       scanned += records.count
     }
-    return ChangePage(changes: changes, end: end, holes: holes)
+    return Page(entries: changes, end: end, holes: holes)
   }
 }

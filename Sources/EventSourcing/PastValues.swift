@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 internal import Journal
 package import Signals
@@ -26,7 +27,7 @@ extension ServiceHost {
   package func values(
     in service: String?, at seq: UInt64, behind name: String?, maxBytes: Int,
     where isWanted: @escaping @Sendable (String) -> Bool
-  ) -> Signal<PastValues, JournalFault> {
+  ) -> Signal<PastValues, JournalError> {
     let makeFolds = makeFolds.filter { $0.key != JournalFold.service }
       .filter { service == nil || $0.key == service }
     return readingStore(.long) { reader throws(JournalError) in
@@ -52,7 +53,6 @@ extension ServiceHost {
       }
       return PastValues(values: values, isMore: false, time: time)
     }
-    .mapError(JournalFault.init)
   }
 }
 

@@ -1,3 +1,4 @@
+internal import Facts
 internal import Journal
 
 /// The start of a host: loads the snapshots, then replays all records after the oldest one.

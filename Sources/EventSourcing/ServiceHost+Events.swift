@@ -19,7 +19,7 @@ extension ServiceHost {
   ///   match up to its end. The end is after `seq`, unless `seq` is the last position.
   package func readEvents(
     after seq: UInt64, limit: Int, _ filter: EventFilter
-  ) -> Signal<EventPage, JournalFault> {
+  ) -> Signal<Page<JournalEvent>, JournalError> {
     let forms = eventForms
     return reading(.prompt) { reader throws(JournalError) in
       try Self.page(reader, after: seq, limit: limit, filter, forms)
@@ -29,7 +29,7 @@ extension ServiceHost {
   private static func page(
     _ reader: any JournalReader, after seq: UInt64, limit: Int, _ filter: EventFilter,
     _ forms: [String: EventForms]
-  ) throws(JournalError) -> EventPage {
+  ) throws(JournalError) -> Page<JournalEvent> {
     try reader.check(seq)
     var events: [JournalEvent] = []
     var holes: [ClosedRange<UInt64>] = []
@@ -47,7 +47,7 @@ extension ServiceHost {
         bytes += record.data.utf8.count
       }
     }
-    return EventPage(events: events, end: end, holes: holes)
+    return Page(entries: events, end: end, holes: holes)
   }
 
   /// Reads the last matching events before a position.
@@ -57,7 +57,7 @@ extension ServiceHost {
   ///   or they are long. Its end is 0 if no earlier events match.
   package func readEvents(
     before seq: UInt64?, limit: Int, _ filter: EventFilter
-  ) -> Signal<EventPage, JournalFault> {
+  ) -> Signal<Page<JournalEvent>, JournalError> {
     let end = seq.map { $0 - min($0, 1) } ?? durable
     let forms = eventForms
     let head = filter.onlyStream.map { self.head(of: $0).seq }
@@ -73,7 +73,7 @@ extension ServiceHost {
   private static func last(
     _ reader: any JournalReader, of stream: String, from head: UInt64, upTo end: UInt64,
     limit: Int, _ filter: EventFilter, _ forms: [String: EventForms]
-  ) throws(JournalError) -> EventPage {
+  ) throws(JournalError) -> Page<JournalEvent> {
     var page = BackwardPage(limit: limit, filter, forms)
     var next = head
     while next > 0, !page.isFull {
@@ -89,7 +89,7 @@ extension ServiceHost {
   private static func last(
     _ reader: any JournalReader, upTo end: UInt64, limit: Int, _ filter: EventFilter,
     _ forms: [String: EventForms]
-  ) throws(JournalError) -> EventPage {
+  ) throws(JournalError) -> Page<JournalEvent> {
     let (first, last) = try reader.bounds()
     var page = BackwardPage(limit: limit, filter, forms)
     var end = min(end, last)
@@ -124,22 +124,22 @@ extension ServiceHost {
       bytes += record.data.utf8.count
     }
 
-    var page: EventPage {
-      EventPage(events: events.reversed(), end: isFull ? events.last?.seq ?? 0 : 0)
+    var page: Page<JournalEvent> {
+      Page(entries: events.reversed(), end: isFull ? events.last?.seq ?? 0 : 0)
     }
   }
 
   /// Completes the answer of a repeated command.
   ///
   /// Loads its value from the journal, and waits for the disk, as required.
-  package func finish(_ accepted: Accepted) -> Signal<Accepted, JournalFault> {
+  package func finish(_ accepted: Accepted) -> Signal<Accepted, JournalError> {
     let finished =
       accepted.isValueInJournal ? withValue(accepted) : Signal(just: accepted)
     guard accepted.isDiskAwaited else { return finished }
-    return reachDisk().mapError(JournalFault.init).flatMapLatest { finished }
+    return reachDisk().flatMapLatest { finished }
   }
 
-  private func withValue(_ accepted: Accepted) -> Signal<Accepted, JournalFault> {
+  private func withValue(_ accepted: Accepted) -> Signal<Accepted, JournalError> {
     let seq = accepted.seq ?? 1
     return reading(.prompt) { reader throws(JournalError) in
       let record = try reader.records(after: seq - 1, limit: 1).first
@@ -152,7 +152,7 @@ extension ServiceHost {
   }
 
   /// Finds the last position whose time is not after `time`, in microseconds since 1970.
-  package func position(at time: Int64) -> Signal<UInt64, JournalFault> {
+  package func position(at time: Int64) -> Signal<UInt64, JournalError> {
     reading(.prompt) { reader throws(JournalError) in try reader.position(at: time) }
   }
 
@@ -160,10 +160,10 @@ extension ServiceHost {
   ///
   /// - Parameter source: The full name, for example `"cells/lamp"`.
   /// - Returns: A signal of the value, which is `nil` if the source had none. It fails with
-  ///   ``JournalFault/outOfRange(first:last:)``, or if the journal is unreadable.
+  ///   ``JournalError/outOfRange(first:last:)``, or if the journal is unreadable.
   package func value(
     of source: String, at seq: UInt64
-  ) -> Signal<PastValue, JournalFault> {
+  ) -> Signal<PastValue, JournalError> {
     guard let past = past(of: source, at: seq) else {
       return Signal { observer in
         observer.receive(PastValue(value: nil, time: nil))
@@ -175,7 +175,7 @@ extension ServiceHost {
   }
 
   /// Emits once a position is durable; fails if the events recorded there are lost.
-  package func durability(of position: UInt64) -> Signal<Void, JournalFault> {
+  package func durability(of position: UInt64) -> Signal<Void, JournalError> {
     Signal { [self] observer in
       guard position > durable else {
         observer.receive(())
@@ -206,7 +206,7 @@ extension ServiceHost {
   /// - Returns: A signal of one page; see ``readEvents(after:limit:_:)``.
   package func readChanges(
     in service: String, after seq: UInt64, where isWanted: @escaping @Sendable (String) -> Bool
-  ) -> Signal<ChangePage, JournalFault> {
+  ) -> Signal<Page<SourceChange>, JournalError> {
     guard let makeFold = ledger(service)?.makeFold else {
       return Signal { observer in
         observer.complete()
@@ -222,23 +222,8 @@ extension ServiceHost {
   private func reading<Result: Sendable>(
     _ pace: ReadingPace,
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
-  ) -> Signal<Result, JournalFault> {
-    readingStore(pace, job).mapError(JournalFault.init)
-  }
-}
-
-/// A page of consecutive changes.
-package struct ChangePage: Sendable {
-  package let changes: [SourceChange]
-
-  /// The last examined position.
-  package let end: UInt64
-
-  /// Ranges of removed positions; see ``EventPage``.
-  package let holes: [ClosedRange<UInt64>]
-
-  init(changes: [SourceChange], end: UInt64, holes: [ClosedRange<UInt64>] = []) {
-    (self.changes, self.end, self.holes) = (changes, end, holes)
+  ) -> Signal<Result, JournalError> {
+    readingStore(pace, job)
   }
 }
 

@@ -1,3 +1,4 @@
+package import Facts
 internal import Journal
 
 extension ServiceHost {
@@ -10,27 +11,23 @@ extension ServiceHost {
   /// too many events ago, its position is not known: the range has the positions that it may have.
   package func lastChanges(
     of sources: Set<String>
-  ) throws(JournalFault) -> [String: ClosedRange<UInt64>] {
+  ) throws(JournalError) -> [String: ClosedRange<UInt64>] {
     let streams = streams(for: sources)
-    do throws(JournalError) {
-      return try readNow { reader throws(JournalError) in
-        var positions: [String: ClosedRange<UInt64>] = [:]
-        for source in sources {
-          var (first, last): (UInt64, UInt64) = (0, 0)
-          if let fold = ledger(source.firstSegment)?.makeFold() {
-            for stream in streams[source] ?? [] {
-              let change = try reader.lastChange(
-                of: source, by: fold, in: stream, from: head(of: stream).seq, after: first,
-                steps: Self.maxSteps)
-              (first, last) = (max(first, change.lowerBound), max(last, change.upperBound))
-            }
+    return try readNow { reader throws(JournalError) in
+      var positions: [String: ClosedRange<UInt64>] = [:]
+      for source in sources {
+        var (first, last): (UInt64, UInt64) = (0, 0)
+        if let fold = ledger(source.firstSegment)?.makeFold() {
+          for stream in streams[source] ?? [] {
+            let change = try reader.lastChange(
+              of: source, by: fold, in: stream, from: head(of: stream).seq, after: first,
+              steps: Self.maxSteps)
+            (first, last) = (max(first, change.lowerBound), max(last, change.upperBound))
           }
-          positions[source] = first...last
         }
-        return positions
+        positions[source] = first...last
       }
-    } catch {
-      throw JournalFault(error)
+      return positions
     }
   }
 

@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 package import Journal
 package import Signals
@@ -13,14 +14,14 @@ package final class ServiceHost {
   package var progress: Signal<UInt64, Never> { committed.map { $0[$0.count - 1].seq } }
 
   /// Emits the reason when recorded events that were not durable are lost.
-  package let rejected = PassthroughSubject<JournalFault, Never>()
+  package let rejected = PassthroughSubject<JournalError, Never>()
 
   /// Emits when the journal accepts no more writes, because a write failed with an unknown
   /// outcome.
-  package let failed = PassthroughSubject<JournalFault, Never>()
+  package let failed = PassthroughSubject<JournalError, Never>()
 
   /// Called when a snapshot could not be saved.
-  package var onSnapshotFailure: (JournalFault) -> Void {
+  package var onSnapshotFailure: (JournalError) -> Void {
     get { snapshotting.onFailure }
     set { snapshotting.onFailure = newValue }
   }
@@ -94,7 +95,7 @@ package final class ServiceHost {
   private var waitingBytes = 0
 
   /// The reason why nothing can be recorded; `nil` if the journal accepts writes.
-  package var refusal: JournalFault? { store.refusal.map(JournalFault.init) }
+  package var refusal: JournalError? { store.refusal }
 
   /// Returns the version of a stream, including events that are not durable yet.
   package func version(of stream: String) -> UInt64 { store.head(of: stream).version }
@@ -142,14 +143,10 @@ package final class ServiceHost {
   /// Brings the services to the end of the journal, then follows it.
   ///
   /// - Parameter onProgress: Called repeatedly with the position reached.
-  /// - Throws: ``JournalFault`` if the journal is unreadable. The services are then at the last
+  /// - Throws: ``JournalError`` if the journal is unreadable. The services are then at the last
   ///   record before the fault and do not follow the journal.
-  package func start(onProgress: (UInt64) -> Void = { _ in }) throws(JournalFault) {
-    do throws(JournalError) {
-      try replay(onProgress)
-    } catch {
-      throw JournalFault(error)
-    }
+  package func start(onProgress: (UInt64) -> Void = { _ in }) throws(JournalError) {
+    try replay(onProgress)
     follow()
   }
 
@@ -264,6 +261,9 @@ package final class ServiceHost {
 
   /// Users exempt from per-user limits (administrators).
   package var owners: Set<UInt32> = [0]
+
+  /// The daemon itself, as the caller of commands that no client sends.
+  package var daemon = Peer(uid: 0)
 
   /// Returns the per-user limit if the calling user has reached it.
   ///
@@ -407,12 +407,12 @@ package final class ServiceHost {
 
   private func reject(_ error: JournalError) {
     forget()
-    rejected.send(JournalFault(error))
+    rejected.send(error)
   }
 
   private func fail(_ error: JournalError) {
     forget()
-    failed.send(JournalFault(error))
+    failed.send(error)
   }
 
   private func forget() {
@@ -433,7 +433,7 @@ package final class ServiceHost {
   var keptFolds: [String: @Sendable () -> any Fold] { snapshotting.keptFolds }
 
   /// Saves snapshots at a position; emits once they are saved.
-  func keepSnapshots(at seq: UInt64) -> Signal<UInt64, JournalFault> {
+  func keepSnapshots(at seq: UInt64) -> Signal<UInt64, JournalError> {
     snapshotting.keep(at: seq)
   }
 

@@ -1,3 +1,4 @@
+internal import Facts
 internal import Journal
 internal import Signals
 
@@ -8,7 +9,7 @@ internal import Signals
 /// the state is.
 final class Snapshotting {
   /// Called when a snapshot could not be saved; the next one is made as usual.
-  var onFailure: (JournalFault) -> Void = { _ in }
+  var onFailure: (JournalError) -> Void = { _ in }
 
   private let store: any EventStore
   private let interval: UInt64
@@ -74,7 +75,7 @@ final class Snapshotting {
   }
 
   /// Makes snapshots at a position, off the loop; emits once all of them are saved.
-  func keep(at seq: UInt64) -> Signal<UInt64, JournalFault> {
+  func keep(at seq: UInt64) -> Signal<UInt64, JournalError> {
     Signal { [self] observer in
       let makeFolds = keptFolds
       let bag = DisposeBag()
@@ -94,7 +95,7 @@ final class Snapshotting {
       .observe { [store] event in
         switch event {
         case .next(let snapshots): for snapshot in snapshots { store.save(snapshot) }
-        case .failed(let error): observer.fail(JournalFault(error))
+        case .failed(let error): observer.fail(error)
         case .completed: break
         }
       }
@@ -127,7 +128,7 @@ final class Snapshotting {
         for snapshot in snapshots { store.save(snapshot) }
       case .failed(let error):
         isSaving = false
-        onFailure(JournalFault(error))
+        onFailure(error)
       case .completed:
         isSaving = false
         cost = reached - startedAt

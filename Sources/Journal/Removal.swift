@@ -1,3 +1,5 @@
+package import Facts
+
 /// One small step of a compaction: removes events from one range of the journal.
 ///
 /// Remaining events keep their positions, and removed positions are not reused. The journal records

@@ -107,3 +107,73 @@ extension Charge {
     if growth > 0 { self.user = user }
   }
 }
+
+/// The last event of a stream, and the charge for it.
+package struct Head: Equatable, Sendable {
+  /// The `seq` of the last event; 0 if there is none.
+  package var seq: UInt64
+
+  /// The number of events that were ever appended to the stream.
+  package var version: UInt64
+
+  /// The bytes of state that the stream keeps, and the user who is charged for them.
+  package var charge = Charge.none
+
+  package init(seq: UInt64, version: UInt64, charge: Charge = .none) {
+    self.seq = seq
+    self.version = version
+    self.charge = charge
+  }
+
+  /// The head of a stream without events.
+  package static let none = Head(seq: 0, version: 0)
+}
+
+/// The bytes of state that a stream keeps, and the user who recorded its last event.
+package struct Charge: Equatable, Sendable {
+  /// The uid; ``nobody`` if it is unknown.
+  package var user: UInt32
+  package var bytes: UInt32
+
+  package init(user: UInt32, bytes: UInt32) {
+    (self.user, self.bytes) = (user, bytes)
+  }
+
+  /// The value for an unknown user: `(uid_t) -1` is never a valid uid.
+  package static let nobody = UInt32.max
+  package static let none = Charge(user: nobody, bytes: 0)
+}
+
+/// The bytes of state, in total and per user.
+package struct StateUsage: Sendable {
+  package private(set) var total = 0
+  private var byUser: [UInt32: Int] = [:]
+
+  package init() {}
+
+  package subscript(user user: UInt32) -> Int { byUser[user, default: 0] }
+
+  /// The bytes of all users and of one user.
+  package struct Charges {
+    package let total: Int
+    package let user: Int
+  }
+
+  package func charges(of user: UInt32) -> Charges { Charges(total: total, user: self[user: user]) }
+
+  /// The users and their charges, unordered.
+  package var users: [(user: UInt32, bytes: Int)] { byUser.map { ($0.key, $0.value) } }
+
+  /// Replaces one charge by another.
+  mutating func change(_ before: Charge, to after: Charge) {
+    add(-Int(before.bytes), before.user)
+    add(Int(after.bytes), after.user)
+  }
+
+  private mutating func add(_ bytes: Int, _ user: UInt32) {
+    guard bytes != 0 else { return }
+    total += bytes
+    let sum = byUser[user, default: 0] + bytes
+    byUser[user] = sum == 0 ? nil : sum
+  }
+}

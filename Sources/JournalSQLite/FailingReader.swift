@@ -1,3 +1,4 @@
+internal import Facts
 internal import Journal
 
 /// A factory for readers: if opening fails, every reading throws the error.

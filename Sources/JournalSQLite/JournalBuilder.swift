@@ -1,3 +1,4 @@
+package import Facts
 internal import Glibc
 package import Journal
 

@@ -1,4 +1,5 @@
-package import Journal
+package import Facts
+internal import Journal
 
 /// Reads every record of a journal and continues after damaged ones.
 ///

@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import Facts
 internal import Glibc
 internal import Journal
 
@@ -21,7 +22,7 @@ final class JournalFiles {
 
   /// The purpose for which a journal is opened.
   enum Purpose {
-    case writing(SQLiteStore.Durability)
+    case writing(Durability)
     /// Reading while nobody writes.
     case serving
     /// Reading, even while another process writes.

@@ -1,5 +1,6 @@
+package import Facts
 internal import Glibc
-package import Journal
+internal import Journal
 
 /// Statistics of a journal; a daemon may write it meanwhile.
 package struct JournalInspection: Sendable {

@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import Facts
 internal import Glibc
 internal import Journal
 
@@ -17,7 +18,7 @@ final class JournalLock {
   struct Session: Equatable {
     let boot: String
 
-    /// See ``SQLiteStore/Durability``; `nil` for older versions, which did not record it.
+    /// See ``Durability``; `nil` for older versions, which did not record it.
     let durability: String?
 
     /// Whether it shut down with all events on the disk.

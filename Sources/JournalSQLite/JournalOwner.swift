@@ -1,3 +1,4 @@
+internal import Facts
 internal import Glibc
 internal import Journal
 

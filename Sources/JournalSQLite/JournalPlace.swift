@@ -1,5 +1,6 @@
+package import Facts
 internal import Glibc
-package import Journal
+internal import Journal
 
 /// The destination of a new file: a journal, or a file made from one.
 ///

@@ -1,3 +1,5 @@
+internal import Facts
+
 /// A reason for a new epoch.
 ///
 /// After it, positions that clients remember may denote other events.
@@ -23,7 +25,7 @@ extension JournalLock {
     if let markFault { return .unknownEnd(markFault) }
     guard let session, !session.hasEnded, session.boot != boot else { return nil }
     let durability = session.durability ?? durability
-    return durability == SQLiteStore.Durability.always.name
+    return durability == Durability.always.name
       ? nil : .otherBoot(durability: durability)
   }
 }

@@ -1,4 +1,5 @@
 internal import CSQLite
+package import Facts
 package import Journal
 
 /// Reads a whole journal, consistent as of one moment, while a daemon may write it.

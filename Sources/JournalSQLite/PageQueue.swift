@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import Facts
 internal import Journal
 
 /// The queue of pages from the reading thread to the replaying thread.

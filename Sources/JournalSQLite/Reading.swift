@@ -1,3 +1,4 @@
+internal import Facts
 internal import Journal
 
 /// A job for a reader thread.

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Facts
 internal import Glibc
 internal import Journal
 

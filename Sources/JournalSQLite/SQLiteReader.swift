@@ -1,3 +1,4 @@
+internal import Facts
 internal import Journal
 
 /// Reads the journal on its own connection.

@@ -1,22 +1,4 @@
 extension SQLiteStore {
-  /// The time at which an event counts as durable.
-  package enum Durability: Equatable, Sendable {
-    /// When the disk has it.
-    case always
-    /// When the kernel has it; the disk has it after at most this number of milliseconds.
-    case interval(milliseconds: UInt64)
-    /// When the kernel has it; the kernel decides when to write it to the disk.
-    case os
-
-    var name: String {
-      switch self {
-      case .always: "always"
-      case .interval: "interval"
-      case .os: "os"
-      }
-    }
-  }
-
   /// The state of the write-ahead log while another process reads in one long transaction.
   package enum LogNotice: Equatable, Sendable {
     /// The log has grown to `bytes` and cannot be reset; `path` is the journal.

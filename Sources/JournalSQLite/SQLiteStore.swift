@@ -1,4 +1,5 @@
 package import EventLoop
+package import Facts
 package import Journal
 package import Signals
 

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import EventLoop
+internal import Facts
 internal import Glibc
 internal import Journal
 

@@ -1,4 +1,5 @@
 internal import EventLoop
+internal import Facts
 internal import Journal
 
 /// A reader that throws once its store closes, so that no reading delays shutdown.

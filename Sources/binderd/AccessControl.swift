@@ -3,6 +3,7 @@ import Configuration
 import Connections
 import EventLoop
 import EventSourcing
+import Facts
 import Features
 
 /// Access control: decides which clients may connect, and what each one may use.
@@ -21,7 +22,7 @@ final class AccessControl {
   }
 
   /// Returns whether a client has a role; logs the refusal otherwise.
-  func admits(_ peer: PeerIdentity) -> Bool {
+  func admits(_ peer: Peer) -> Bool {
     guard role(of: peer) == nil else { return true }
     refusals.write(uid: peer.uid, pid: peer.pid, "to connect, it has no role")
     return false
@@ -38,9 +39,9 @@ final class AccessControl {
     let before = self.roles
     self.roles = roles
     for connection in connections {
-      let peer = Peer(connection.peer)
-      guard let role = role(of: connection.peer) else {
-        refusals.write(uid: peer.uid, pid: connection.peer.pid, "to stay, it has no role any more")
+      let peer = connection.peer
+      guard let role = role(of: peer) else {
+        refusals.write(uid: peer.uid, pid: peer.pid, "to stay, it has no role any more")
         connection.close(.permissionDenied)
         continue
       }
@@ -59,13 +60,7 @@ final class AccessControl {
     roles.entry(for: Peer(uid: uid, groups: Process.groups(ofUser: uid)), owner: Process.user)?.role
   }
 
-  private func role(of peer: PeerIdentity) -> Role? {
-    roles.entry(for: Peer(peer), owner: Process.user)?.role
-  }
-}
-
-extension Peer {
-  fileprivate init(_ peer: PeerIdentity) {
-    self.init(uid: peer.uid, groups: [peer.gid] + peer.groups)
+  private func role(of peer: Peer) -> Role? {
+    roles.entry(for: peer, owner: Process.user)?.role
   }
 }

@@ -6,7 +6,7 @@ internal import EventLoop
 /// daemon without its arguments would use another journal.
 ///
 /// - Throws: ``Options/Misuse`` when not all arguments can be read.
-func arguments() throws(Options.Misuse) -> [String] {
+func commandLine() throws(Options.Misuse) -> [String] {
   let (count, found) = (Process.argumentCount, CommandLine.arguments)
   guard count == found.count else {
     throw Options.Misuse(

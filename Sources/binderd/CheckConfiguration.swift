@@ -9,7 +9,7 @@ import Wire
 /// Checks the configuration file and prints the resulting settings.
 ///
 /// - Returns: The exit code: 0 if it is valid, otherwise 78.
-func checkConfiguration(_ options: Options) -> CInt {
+func reportConfiguration(_ options: Options) -> CInt {
   let file = ConfigurationFile(options)
   do throws(ConfigurationFaults) {
     let configuration = try file.read()

@@ -58,6 +58,7 @@ final class Daemon {
       clock: { Process.nanoseconds }, scheduler: scheduler)
     hub.owners = [0, Process.user]
     host.owners = hub.owners
+    host.daemon = Process.peer
     host.quota = StateQuota(hub.limits)
     let stats = DaemonMeasures(hub: hub, host: host, store: store, loop: loop)
     host.onSnapshotFailure = { log.write(.warning, "cannot save a snapshot: \($0)") }
@@ -73,7 +74,7 @@ final class Daemon {
     let readers = LiveReaders(ReadersService(in: host))
     let journal = JournalService(
       of: store, at: settings.journalPath, in: host, on: scheduler, log)
-    journal.retention = configuration.retention.map(RetentionRule.init)
+    journal.retention = configuration.retention
     let secrets = CryptSecrets(on: loop)
     let users = UsersService(
       in: host, secrets: secrets, account: PasswordFile().user(named:))
@@ -89,7 +90,7 @@ final class Daemon {
     let feedReader = FeedWorker(on: loop)
     let feeds = FeedsService(
       in: host, web: web, reader: feedReader, on: scheduler,
-      schedule: FeedSchedule(configuration.feeds))
+      schedule: configuration.feeds)
     let index = TextIndex([threads.corpus(in: host), chat.corpus], on: loop)
     let webSearch = WebSearch(configuration.web.search, by: web)
     let search = SearchService([index, webSearch], on: scheduler)
@@ -106,10 +107,10 @@ final class Daemon {
     let reload = Reload(file, settings, log, manager) { configuration, files in
       hub.limits = configuration.limits.fitting(descriptors)
       host.quota = StateQuota(hub.limits)
-      journal.retention = configuration.retention.map(RetentionRule.init)
+      journal.retention = configuration.retention
       web.allowsLocal = configuration.web.allowsLocal
       webSearch.address = configuration.web.search
-      feeds.schedule = FeedSchedule(configuration.feeds)
+      feeds.schedule = configuration.feeds
       access.change(to: configuration.roles, for: hub.connections.values)
       let loaded = loadBindings(rights[.owner], liveBindings, files)
       let lost = warnings(of: bindings, for: rights[.owner], access.role(ofUser:))
@@ -186,7 +187,7 @@ final class Daemon {
   /// Replays the journal into the services and connects the clients to the services.
   ///
   /// - Parameter files: The bindings of files; `nil` leaves what the journal knows of them as it is.
-  /// - Throws: ``JournalFault`` when an event cannot be read and the journal may be written.
+  /// - Throws: ``JournalError`` when an event cannot be read and the journal may be written.
   func start(
     _ settings: Settings, _ files: BindFiles?, _ log: Log, _ manager: ServiceManager
   ) throws {

@@ -3,6 +3,7 @@ import Adapters
 import Connections
 import EventLoop
 import EventSourcing
+import Facts
 import Features
 import JournalSQLite
 import Wire

@@ -1,7 +1,6 @@
 import EventLoop
 import EventSourcing
-import Features
-import Glibc
+import Facts
 import Journal
 import JournalSQLite
 import Signals
@@ -35,11 +34,9 @@ extension JournalService {
         AgeClock.Reading(
           wall: Process.now, milliseconds: Process.bootMilliseconds, boot: boot,
           isSynchronized: Process.isClockSynchronized)
-      },
-      as: Caller(uid: Process.user, pid: Process.id))
+      })
     count = { [unowned store] in
       store.reading(.care) { _ throws(JournalError) in try JournalFigures(of: path) }
-        .mapError { JournalFault($0) }
     }
     onLeap = { ahead in
       log.write(
@@ -67,41 +64,5 @@ extension JournalService {
       case .failure(let fault): log.write(.warning, "cannot remove events: \(fault)")
       }
     }
-  }
-}
-
-/// Removes events that retention does not keep, from a journal that no daemon has open.
-///
-/// - Returns: The exit code.
-func compact(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
-  let settings = try Settings(reading: options)
-  try JournalFile(path: settings.journalPath).checkKind()
-  let daemon = try Daemon(settings, ConfigurationFile(options), log, manager)
-  defer { daemon.abandon() }
-  try daemon.start(settings, nil, log, manager)
-  if let before = options.before, before > daemon.host.durable {
-    let end = daemon.host.durable
-    log.write(.error, "position \(before) is beyond the end of the journal (\(end))")
-    return EXIT_FAILURE
-  }
-  var result: Result<JournalService.Compacted, JournalFault>?
-  let compaction = daemon.journal.compact(before: options.before, isForced: options.isForced)
-  let observation = compaction.observe { event in
-    switch event {
-    case .next(let compacted): result = .success(compacted)
-    case .failed(let fault): result = .failure(fault)
-    case .completed: break
-    }
-  }
-  while result == nil { daemon.loop.runOnce() }
-  observation.dispose()
-  switch result {
-  case .success(let done)?:
-    print("\(done.removed) events removed in \(done.steps) steps; the first is \(done.first)")
-    return EXIT_SUCCESS
-  case .failure(let fault)?:
-    log.write(.error, "\(fault)")
-    return EXIT_FAILURE
-  case nil: return EXIT_FAILURE
   }
 }

@@ -1,6 +1,7 @@
 import Console
 import EventLoop
 import EventSourcing
+import Facts
 import Glibc
 import JSON
 import Journal
@@ -10,28 +11,16 @@ import JournalSQLite
 ///
 /// A daemon may write the journal that the task reads, but not the one that it creates.
 struct JournalWork {
-  enum Kind: Equatable {
-    /// Reads all of it and reports damage.
-    case verify
-    /// Prints statistics.
-    case info
-    /// Copies it to a file.
-    case backup(to: String)
-    /// Creates it from a backup.
-    case restore(from: String)
-    /// Writes it as lines of JSON to a file; `-` is the standard output.
-    case export(to: String)
-    /// Creates it from lines of JSON.
-    case `import`(from: String)
-  }
-
-  let kind: Kind
+  let task: JournalTask
   let path: String
 
   /// The epoch that the journal must have; `nil` for any.
   let epoch: String?
   let isForced: Bool
   let progress: ProgressMeter.Form
+
+  /// Checks whether a daemon could start on the journal at a path.
+  let checkStart: (_ path: String) throws(JournalError) -> Void
 
   /// Runs the task.
   ///
@@ -41,7 +30,7 @@ struct JournalWork {
     umask(0o077)
     do {
       try JournalFile(path: path).checkKind()
-      switch kind {
+      switch task {
       case .verify: return try verify()
       case .info:
         let figures = try JournalFigures(of: path)
@@ -132,7 +121,7 @@ struct JournalWork {
   /// A daemon may start on a damaged journal if a snapshot covers the damage.
   private var startFault: JournalError? {
     do throws(JournalError) {
-      try takeIn(path)
+      try checkStart(path)
       return nil
     } catch {
       if case .locked = error { return nil }
@@ -240,7 +229,7 @@ struct JournalWork {
     try builder.add(records)
     try builder.add(removals)
     try builder.add(notes)
-    let report = try builder.finish(takeIn)
+    let report = try builder.finish(checkStart)
     shown.end(at: file.size)
     say(report, path, of: origin)
     sayReplaced(builder.replaced)

@@ -2,6 +2,22 @@ import Configuration
 import Facts
 import Glibc
 
+/// A task on a whole journal.
+enum JournalTask: Equatable {
+  /// Reads all of it and reports damage.
+  case verify
+  /// Prints statistics.
+  case info
+  /// Copies it to a file.
+  case backup(to: String)
+  /// Creates it from a backup.
+  case restore(from: String)
+  /// Writes it as lines of JSON to a file; `-` is the standard output.
+  case export(to: String)
+  /// Creates it from lines of JSON.
+  case `import`(from: String)
+}
+
 /// The options of binderd, from its command line and environment.
 struct Options {
   enum Request: Equatable {
@@ -9,7 +25,7 @@ struct Options {
     case version
     case help
     /// Works on the whole journal.
-    case work(JournalWork.Kind)
+    case work(JournalTask)
     /// Removes events that retention does not keep.
     case compact
     /// Removes values.

@@ -4,43 +4,12 @@ import Facts
 import Glibc
 import JournalSQLite
 
-/// Removes values of one service, regardless of their owners.
-struct Remover {
-  /// The recorded command name, for example `"cells.unset"`.
-  let method: String
-
-  /// The names of all removable values, for example `"cells/lamp"`.
-  let names: () -> [String]
-
-  /// Removes one value, within a command.
-  let remove: (String) throws -> Void
-}
-
-extension Remover {
-  /// Creates a remover for a service whose sources have the names of the removable values.
-  ///
-  /// - Parameter depth: The number of segments of the names; `nil` for any.
-  init<State: ServiceState>(
-    _ method: String, _ ledger: Ledger<State>, depth: Int? = nil,
-    _ remove: @escaping (Substring) throws -> Void
-  ) {
-    self.init(
-      method: method,
-      names: {
-        ledger.shown.sources.filter { source in
-          depth.map { source.split(separator: "/").count == $0 } ?? true
-        }
-      },
-      remove: { try remove($0[$0.index(after: $0.firstIndex(of: "/") ?? $0.startIndex)...]) })
-  }
-}
-
 /// Removes the values that match a pattern, from a journal that no daemon has open.
 ///
 /// It also works for a journal whose state is too large for a daemon to start on.
 ///
 /// - Returns: The exit code.
-func remove(
+func removeValues(
   _ pattern: Pattern, _ options: Options, _ log: Log, _ manager: ServiceManager
 ) throws -> CInt {
   let settings = try Settings(reading: options)
@@ -48,12 +17,11 @@ func remove(
   let daemon = try Daemon(settings, ConfigurationFile(options), log, manager)
   defer { daemon.abandon() }
   try daemon.host.start()
-  let caller = Caller(uid: Process.user, pid: Process.id)
   let before = daemon.host.stateBytes
   var count = 0
   for remover in daemon.removers {
     for name in remover.names() where pattern.matches(name) {
-      _ = try daemon.host.perform(Command(method: remover.method, caller: caller)) {
+      _ = try daemon.host.perform(Command(method: remover.method, caller: daemon.host.daemon)) {
         try remover.remove(name)
         return nil
       }
@@ -70,7 +38,7 @@ func remove(
 }
 
 /// Waits until all recorded events are durable.
-private func reachDisk(_ daemon: Daemon) throws(JournalFault) {
+private func reachDisk(_ daemon: Daemon) throws(JournalError) {
   daemon.store.submit()
   while daemon.host.durable < daemon.host.last, daemon.host.refusal == nil {
     daemon.loop.runOnce()

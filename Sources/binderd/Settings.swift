@@ -54,13 +54,8 @@ struct Settings {
   }
 
   /// The durability of the journal; `nil` if it is only read.
-  var durability: SQLiteStore.Durability? {
-    guard !options.isReadOnly else { return nil }
-    return switch options.durability ?? configuration.durability ?? .always {
-    case .always: .always
-    case .interval(let milliseconds): .interval(milliseconds: milliseconds)
-    case .os: .os
-    }
+  var durability: Durability? {
+    options.isReadOnly ? nil : options.durability ?? configuration.durability ?? .always
   }
 }
 
@@ -72,15 +67,5 @@ extension Limits {
     limits.connections = max(1, min(connections, descriptors - 64))
     limits.connectionsPerUser = max(1, min(connectionsPerUser, limits.connections / 2))
     return limits
-  }
-}
-
-extension RetentionRule {
-  /// Creates a rule from the configuration.
-  init(_ retention: Retention) {
-    self.init(
-      streams: retention.streams.text, maxAge: retention.maxAge.map { Int64($0) * 1_000_000 },
-      maxCount: retention.maxCount.map { Int($0) }, maxBytes: retention.maxBytes.map { Int($0) },
-      matches: { [streams = retention.streams] in streams.matches($0) })
   }
 }

@@ -2,6 +2,7 @@ import Configuration
 import Connections
 import EventLoop
 import EventSourcing
+import Facts
 import Journal
 
 /// Checks whether a daemon could start on a journal, by replaying it into all services.
@@ -20,10 +21,6 @@ func takeIn(_ path: String) throws(JournalError) {
     try daemon.host.start()
   } catch let error as JournalError {
     throw error
-  } catch JournalFault.damaged(let seq, let detail) {
-    throw .corrupt(seq: seq, detail: detail)
-  } catch JournalFault.notUnderstood(let seq, let detail) {
-    throw .notUnderstood(seq: seq, detail: detail)
   } catch {
     throw .unavailable(detail: "\(error)")
   }

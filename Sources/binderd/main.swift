@@ -3,6 +3,7 @@ import Connections
 import Console
 import EventLoop
 import EventSourcing
+import Facts
 import Features
 import Glibc
 import Journal
@@ -12,7 +13,7 @@ import Wire
 /// Creates the daemon and runs it until it is stopped.
 ///
 /// - Returns: The exit code.
-func run(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
+func runDaemon(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
   let file = ConfigurationFile(options)
   let settings = try Settings(reading: options)
   let files = try settings.bindDirectory.read()
@@ -104,28 +105,28 @@ private func serve(
 }
 
 /// Executes the request of the command line and returns an exit code of sysexits(3).
-func start() -> CInt {
+func runRequest() -> CInt {
   let manager = ServiceManager()
   let log = Log(isJournal: manager.isLoggedByJournal)
   do {
-    let options = try Options(arguments())
+    let options = try Options(commandLine())
     switch options.request {
     case .help: print(Options.help, terminator: "")
     case .version: print("binderd \(Release.version)")
-    case .work(let kind):
+    case .work(let task):
       guard
         let form = ProgressMeter.Form(options.progress, isTerminal: isatty(STDERR_FILENO) == 1)
       else {
         throw Options.Misuse(message: "--progress takes bar, lines, json or none")
       }
       return JournalWork(
-        kind: kind, path: try Settings(reading: options).journalPath, epoch: options.epoch,
-        isForced: options.isForced, progress: form
+        task: task, path: try Settings(reading: options).journalPath, epoch: options.epoch,
+        isForced: options.isForced, progress: form, checkStart: takeIn
       ).run()
-    case .compact: return try compact(options, log, manager)
-    case .remove(let pattern): return try remove(pattern, options, log, manager)
-    case .checkConfiguration: return checkConfiguration(options)
-    case .run: return try run(options, log, manager)
+    case .compact: return try compactJournal(options, log, manager)
+    case .remove(let pattern): return try removeValues(pattern, options, log, manager)
+    case .checkConfiguration: return reportConfiguration(options)
+    case .run: return try runDaemon(options, log, manager)
     }
     return EXIT_SUCCESS
   } catch let misuse as Options.Misuse {
@@ -138,13 +139,15 @@ func start() -> CInt {
     log.write(.error, "socket: \(error)")
     return EX_UNAVAILABLE
   } catch let error as JournalError {
-    log.write(.error, "\(error)")
+    switch error {
+    case .corrupt, .notUnderstood, .outOfRange:
+      log.write(
+        .error,
+        "\(error); see binderd --verify, or serve the readable part with binderd --read-only")
+    default: log.write(.error, "\(error)")
+    }
     // A full disk may have room later; then a restart succeeds.
     if case .readOnly = error { return EX_IOERR }
-    return EX_CONFIG
-  } catch let fault as JournalFault {
-    log.write(
-      .error, "\(fault); see binderd --verify, or serve the readable part with binderd --read-only")
     return EX_CONFIG
   } catch {
     log.write(.error, "\(error)")
@@ -152,4 +155,4 @@ func start() -> CInt {
   }
 }
 
-exit(start())
+exit(runRequest())

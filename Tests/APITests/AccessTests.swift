@@ -2,6 +2,7 @@ import API
 import Configuration
 import Connections
 import EventSourcing
+import Facts
 import Features
 import JSON
 import TestSupport

@@ -1,5 +1,6 @@
 import API
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal
@@ -35,7 +36,7 @@ struct BindingFailureTests {
 
   /// Fills the state, except for less than a new cell needs.
   private func fill() throws {
-    _ = try bench.host.perform(Command(method: "test", caller: Caller(uid: 1, pid: 2))) {
+    _ = try bench.host.perform(Command(method: "test", caller: Peer(uid: 1, pid: 2))) {
       _ = try bench.cells.set("x", to: JSONText(string: String(repeating: "v", count: 1_000)))
       return nil
     }
@@ -45,7 +46,7 @@ struct BindingFailureTests {
 
   /// Empties most of the state again.
   private func makeRoom() throws {
-    _ = try bench.host.perform(Command(method: "test", caller: Caller(uid: 1, pid: 2))) {
+    _ = try bench.host.perform(Command(method: "test", caller: Peer(uid: 1, pid: 2))) {
       _ = try bench.cells.unset("x")
       return nil
     }
@@ -54,7 +55,7 @@ struct BindingFailureTests {
 
   /// Sets a cell durably; the writes of bindings that follow are not durable yet.
   private func set(_ cell: String, _ value: Int) throws {
-    let command = Command(method: "test", caller: Caller(uid: 1, pid: 2))
+    let command = Command(method: "test", caller: Peer(uid: 1, pid: 2))
     _ = try bench.host.perform(command) {
       _ = try bench.cells.set(cell, to: JSONText(value))
       return nil
@@ -202,7 +203,7 @@ struct BindingFailureTests {
     try set("a", 3)
     store.commit()
     #expect(value("b") == "3")
-    _ = try bench.host.perform(Command(method: "test", caller: Caller(uid: 1, pid: 2))) {
+    _ = try bench.host.perform(Command(method: "test", caller: Peer(uid: 1, pid: 2))) {
       _ = try bench.cells.unset("a")
       return nil
     }

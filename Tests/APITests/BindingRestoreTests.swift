@@ -1,5 +1,6 @@
 import API
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal
@@ -24,7 +25,7 @@ struct BindingRestoreTests {
   }
 
   private func run(_ bench: Bench, _ body: () throws -> Void) throws {
-    let command = Command(method: "test", caller: Caller(uid: 1, pid: 2))
+    let command = Command(method: "test", caller: Peer(uid: 1, pid: 2))
     _ = try bench.host.perform(command) {
       try body()
       return nil

@@ -1,6 +1,7 @@
 import API
 import Configuration
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal

@@ -2,6 +2,7 @@ import API
 import Configuration
 import Connections
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal
@@ -44,7 +45,7 @@ final class Bench {
   init(
     _ store: MemoryStore? = nil, time: ManualTime = ManualTime(),
     bind: (Catalog, Parts) -> Void = { _, _ in },
-    sessions: ((ServiceHost) -> (Caller) -> Session)? = nil,
+    sessions: ((ServiceHost) -> (Peer) -> Session)? = nil,
     services: (Parts) -> (Catalog) -> Void = { _ in { _ in } },
     lineOrder: @escaping ([Assembly.Line]) -> [Assembly.Line] = { $0 }
   ) throws {
@@ -141,7 +142,7 @@ final class TestClient {
 
   init(_ bench: Bench, uid: UInt32, as role: Role) {
     self.bench = bench
-    connection = bench.hub.connect(PeerIdentity(uid: uid, gid: 100, pid: 42))
+    connection = bench.hub.connect(Peer(uid: uid, pid: 42, groups: [100]))
     bindConnection(connection, to: bench.rights[role])
     connection.start(transport)
   }
@@ -243,7 +244,7 @@ extension FeedsService {
   /// Ends all fetches and all subscriptions.
   func end(in host: ServiceHost) throws {
     stop()
-    let command = Command(method: "test.end", caller: Caller(uid: 0, pid: 1))
+    let command = Command(method: "test.end", caller: Peer(uid: 0, pid: 1))
     _ = try host.perform(command) {
       for id in ledger.newest.ids.sorted() { _ = try unsubscribe(id) }
       return nil

@@ -53,7 +53,7 @@ final class WholeBench {
             AgeClock.Reading(
               wall: 1_767_323_045_000_000, milliseconds: time.milliseconds, boot: "b",
               isSynchronized: false)
-          }, as: Caller(uid: 0, pid: 1))
+          })
         let feeds = FeedsService(in: host, web: web, reader: FakeReader(), on: time)
         end = { [unowned host] in #expect(throws: Never.self) { try feeds.end(in: host) } }
         let search = SearchService([FixedBackend([])], on: time)

@@ -11,10 +11,10 @@ struct CollectionSubscriptionTests {
   let bench = Bench()
   let list = FakeList()
 
-  private func subscribe(kind: CollectionSource.Kind = .list) -> [String] {
+  private func subscribe(kind: SourceKind = .list) -> [String] {
     let list = list
     let source = CollectionSource(
-      name: "lists/a", kind: kind, elements: { .list(list.elements) },
+      name: "lists/a", elements: { .list(list.elements) },
       steps: list.steps.toSignal())
     let subscription = CollectionSubscription(
       .number(1), to: source, at: list.seq, on: bench.connection)

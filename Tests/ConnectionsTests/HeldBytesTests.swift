@@ -13,7 +13,7 @@ struct HeldBytesTests {
   private func connect(
     _ bench: Bench, uid: UInt32 = 1
   ) -> (connection: Connection, transport: FakeTransport) {
-    let connection = bench.hub.connect(PeerIdentity(uid: uid, gid: 2, pid: 3))
+    let connection = bench.hub.connect(Peer(uid: uid, pid: 3, groups: [2]))
     let transport = FakeTransport()
     transport.recorder.maxLine = bench.hub.limits.lineIn
     connection.onRequest = bench.connection.onRequest

@@ -91,7 +91,7 @@ struct LateCallTests {
     let late = offerLate(on: bench)
     bench.receive(request(1, "late") + request(2, "late") + request(3, "late"))
     #expect(error(bench.lines().last)?.name == .overloaded)
-    let other = bench.hub.connect(PeerIdentity(uid: 7, gid: 2, pid: 4))
+    let other = bench.hub.connect(Peer(uid: 7, pid: 4, groups: [2]))
     other.onRequest = bench.connection.onRequest
     let transport = FakeTransport()
     other.start(transport)
@@ -111,7 +111,7 @@ struct LateCallTests {
     }
     bench.hub.owners = [1]
     let late = offerLate(on: bench)
-    let other = bench.hub.connect(PeerIdentity(uid: 1, gid: 2, pid: 4))
+    let other = bench.hub.connect(Peer(uid: 1, pid: 4, groups: [2]))
     other.onRequest = bench.connection.onRequest
     let transport = FakeTransport()
     other.start(transport)

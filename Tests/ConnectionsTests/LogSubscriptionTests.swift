@@ -80,7 +80,7 @@ struct LogSubscriptionTests {
     let filler = String(repeating: "x", count: 1 << 20)
     let logs = (0..<40).map { NumberedLog("log \($0)") }
     for log in logs {
-      let connection = bench.hub.connect(PeerIdentity(uid: 1, gid: 2, pid: 3))
+      let connection = bench.hub.connect(Peer(uid: 1, pid: 3, groups: [2]))
       let transport = FakeTransport()
       transport.room = 0
       connection.start(transport)
@@ -451,7 +451,7 @@ struct LogSubscriptionTests {
   @Test
   func `a fast client gets a share of each turn, and other clients get theirs`() {
     let log = NumberedLog()
-    let other = bench.hub.connect(PeerIdentity(uid: 1, gid: 1, pid: 1))
+    let other = bench.hub.connect(Peer(uid: 1, pid: 1, groups: [1]))
     let transport = FakeTransport()
     other.start(transport)
     add(log, after: 0)
@@ -472,7 +472,7 @@ struct LogSubscriptionTests {
   @Test
   func `clients with different handles share the memory window`() {
     let log = NumberedLog()
-    let other = bench.hub.connect(PeerIdentity(uid: 1, gid: 1, pid: 1))
+    let other = bench.hub.connect(Peer(uid: 1, pid: 1, groups: [1]))
     let transport = FakeTransport()
     other.start(transport)
     add(log, after: nil)

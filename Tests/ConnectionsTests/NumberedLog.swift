@@ -70,7 +70,7 @@ final class NumberedLog {
             let page = Array(entries.drop { $0.seq <= seq }.prefix(100))
             let end = page.count < 100 ? min(last, seq + 4096) : page.last?.seq ?? seq
             let holes = holes.filter { $0.lowerBound > seq && $0.upperBound < end }
-            observer.receive(LogBatch(entries: page, end: end, holes: holes))
+            observer.receive(Page(entries: page, end: end, holes: holes))
             observer.complete()
           }
           return NonDisposable.instance

@@ -264,7 +264,7 @@ struct SharedViewTests {
     let connections =
       [bench.connection]
       + (0..<2).map { _ in
-        bench.hub.connect(PeerIdentity(uid: 1, gid: 2, pid: 3))
+        bench.hub.connect(Peer(uid: 1, pid: 3, groups: [2]))
       }
     let transports = [bench.transport] + (0..<2).map { _ in FakeTransport() }
     for i in 1..<3 { connections[i].start(transports[i]) }

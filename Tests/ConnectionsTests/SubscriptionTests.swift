@@ -11,7 +11,7 @@ struct SubscriptionTests {
 
   /// A source whose value the test sets.
   final class Source {
-    let changes = PassthroughSubject<StateChange, Never>()
+    let changes = PassthroughSubject<SourceChange, Never>()
     var value: JSONText?
     var seq: UInt64 = 0
     private(set) var listenerCount = 0
@@ -29,7 +29,7 @@ struct SubscriptionTests {
       let before = value
       value = text.map { JSONText(kept: $0) }
       seq += 1
-      changes.send(StateChange(source: name, seq: seq, value: value, isRepeat: value == before))
+      changes.send(SourceChange(source: name, seq: seq, value: value, before: before))
     }
   }
 

@@ -96,7 +96,7 @@ final class Bench {
     hub = Hub(
       limits: limits, now: { time.milliseconds }, clock: { time.nanoseconds }, scheduler: time)
     hub.epoch = "e"
-    connection = hub.connect(PeerIdentity(uid: 1, gid: 2, pid: 3))
+    connection = hub.connect(Peer(uid: 1, pid: 3, groups: [2]))
     methods["echo"] = { call in
       call.answer { $0.append("{}") }
       return .done

@@ -8,7 +8,7 @@ import Wire
 @Suite(.leavesNothing)
 struct SyncTests {
   let bench = Bench()
-  let changes = PassthroughSubject<StateChange, Never>()
+  let changes = PassthroughSubject<SourceChange, Never>()
 
   init() {
     bench.offerCommands()
@@ -29,7 +29,7 @@ struct SyncTests {
     watch()
     bench.receive(request(1, "sync"))
     #expect(bench.lines() == [])
-    changes.send(StateChange(source: "a", seq: 1, value: JSONText(1)))
+    changes.send(SourceChange(source: "a", seq: 1, value: JSONText(1)))
     bench.hub.advance(to: 1)
     let lines = bench.lines()
     #expect(lines.count == 2)
@@ -41,7 +41,7 @@ struct SyncTests {
   func `the answer waits until the client reads its frames`() {
     watch()
     bench.transport.room = 0
-    changes.send(StateChange(source: "a", seq: 1, value: JSONText(1)))
+    changes.send(SourceChange(source: "a", seq: 1, value: JSONText(1)))
     bench.hub.advance(to: 1)
     #expect(bench.lines() == [])
     bench.receive(request(1, "sync"))

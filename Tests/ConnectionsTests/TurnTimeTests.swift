@@ -27,7 +27,7 @@ struct TurnTimeTests {
 
   /// Connects another client of a user.
   private func connect(uid: UInt32) -> (connection: Connection, transport: FakeTransport) {
-    let connection = bench.hub.connect(PeerIdentity(uid: uid, gid: 2, pid: 3))
+    let connection = bench.hub.connect(Peer(uid: uid, pid: 3, groups: [2]))
     let transport = FakeTransport()
     connection.onRequest = bench.connection.onRequest
     connection.start(transport)

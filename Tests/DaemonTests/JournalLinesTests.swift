@@ -86,7 +86,7 @@ struct JournalLinesTests {
     _ = try daemon.sqlite("UPDATE event SET data = '0' WHERE seq = 8")
     Files.write("old", to: lines)
     let said = try binderd(["--export", lines, "--journal", daemon.journal, "--force"], 1)
-    #expect(said.contains("record 8 of the journal is damaged"))
+    #expect(said.contains("event 8 of the journal is damaged"))
     #expect(Files.text(of: lines) == "old")
     #expect(Files.names(in: directory.path) == ["lines"])
   }
@@ -116,7 +116,7 @@ struct JournalLinesTests {
     write([("cells/a", "cells.set", #"{"value":1}"#), (stream, type, data)])
     let journal = directory.path + "/journal.db"
     let said = try binderd(["--import", lines, "--journal", journal], 1)
-    #expect(said.contains("record 2 of the journal is damaged: \(type) in \(stream): \(rule)"))
+    #expect(said.contains("event 2 of the journal is damaged: \(type) in \(stream): \(rule)"))
     #expect(Files.names(in: directory.path).allSatisfy { $0 == "lines" || $0.hasSuffix(".lock") })
   }
 

@@ -1,4 +1,5 @@
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal
@@ -39,7 +40,7 @@ private final class Care {
     cells = CellsService(in: host)
     tally = TallyService(in: host)
     journal = JournalService(
-      in: host, on: scheduler, { read() }, as: Caller(uid: 0, pid: 1))
+      in: host, on: scheduler, { read() })
     try host.start()
     now = { [unowned self] in self.wall }
     read = { [unowned self] in
@@ -51,13 +52,13 @@ private final class Care {
   }
 
   func set(_ name: String, _ value: Int, cmd: String? = nil) throws {
-    let command = Command(method: "cells.set", caller: Caller(uid: 1, pid: 2), id: cmd)
+    let command = Command(method: "cells.set", caller: Peer(uid: 1, pid: 2), id: cmd)
     _ = try host.perform(command) { try cells.set(name, to: JSONText(value)) }
     store.commit()
   }
 
   func add(_ number: Int) throws {
-    _ = try host.perform(Command(method: "tally.add", caller: Caller(uid: 1, pid: 2))) {
+    _ = try host.perform(Command(method: "tally.add", caller: Peer(uid: 1, pid: 2))) {
       try tally.add(number)
     }
     store.commit()
@@ -74,7 +75,7 @@ private final class Care {
     before seq: UInt64? = nil, isForced: Bool = false, failing error: JournalError? = nil,
     in time: (Removal) -> UInt64 = { _ in 0 }
   ) throws -> JournalService.Compacted {
-    var result: Result<JournalService.Compacted, JournalFault>?
+    var result: Result<JournalService.Compacted, JournalError>?
     let observation = journal.compact(before: seq, isForced: isForced).observe { event in
       switch event {
       case .next(let compacted): result = .success(compacted)
@@ -95,7 +96,7 @@ private final class Care {
 
   /// Returns the value of a source at a position.
   func value(of source: String, at seq: UInt64) throws -> String? {
-    var result: Result<PastValue, JournalFault>?
+    var result: Result<PastValue, JournalError>?
     let observation = host.value(of: source, at: seq).observe { event in
       switch event {
       case .next(let value): result = .success(value)
@@ -116,11 +117,11 @@ private final class Care {
 }
 
 private func rule(
-  _ prefix: String, maxAge: Int64? = nil, maxCount: Int? = nil, maxBytes: Int? = nil
-) -> RetentionRule {
-  RetentionRule(streams: prefix, maxAge: maxAge, maxCount: maxCount, maxBytes: maxBytes) {
-    $0.hasPrefix(prefix)
-  }
+  _ pattern: String, maxAge: Int64? = nil, maxCount: Int? = nil, maxBytes: Int? = nil
+) -> Retention {
+  Retention(
+    streams: Pattern(pattern) ?? .everything, maxAge: maxAge.map { $0 / 1_000_000 },
+    maxCount: maxCount, maxBytes: maxBytes)
 }
 
 @Suite(.leavesNothing)
@@ -161,7 +162,7 @@ struct CompactionTests {
     try care.compact(before: 7)
     care.store.dropSnapshots(of: "cells")
     #expect(
-      throws: JournalFault.damaged(
+      throws: JournalError.corrupt(
         seq: 6, detail: "it was removed, and no snapshot of cells after it can be read")
     ) { try Care(care.store) }
   }
@@ -177,7 +178,7 @@ struct CompactionTests {
   @Test
   func `a rule keeps the newest events of its streams and all of others`() throws {
     let care = try Care()
-    care.journal.retention = [rule("cells/log", maxCount: 3)]
+    care.journal.retention = [rule("cells/log/*", maxCount: 3)]
     for i in 1...10 { try care.set(i % 2 == 0 ? "log/\(i)" : "n", i) }
     #expect(try care.compact().removed == 2)
     #expect(try care.positions() == [1, 3, 5, 6, 7, 8, 9, 10, 11])
@@ -190,10 +191,10 @@ struct CompactionTests {
   @Test
   func `a rule also removes events before the last removal of another rule`() throws {
     let care = try Care()
-    care.journal.retention = [rule("cells/log", maxCount: 2)]
+    care.journal.retention = [rule("cells/log/*", maxCount: 2)]
     for i in 1...30 { try care.set(i % 2 == 0 ? "log/\(i)" : "n", i) }
     #expect(try care.compact().removed == 13)
-    care.journal.retention = [rule("cells/log", maxCount: 2), rule("cells/n", maxCount: 10)]
+    care.journal.retention = [rule("cells/log/*", maxCount: 2), rule("cells/n", maxCount: 10)]
     #expect(try care.compact().removed == 5)
     #expect(try care.compact(before: 15).removed == 2)
     #expect(care.host.first == 15)
@@ -202,7 +203,7 @@ struct CompactionTests {
   @Test
   func `a byte limit counts from the newest event`() throws {
     let care = try Care()
-    care.journal.retention = [rule("cells/", maxBytes: 600)]
+    care.journal.retention = [rule("cells/**", maxBytes: 600)]
     for i in 1...10 { try care.set("n", i) }
     let kept = 10 - (try care.compact().removed)
     // An event of this size counts as about 180 bytes.
@@ -213,7 +214,7 @@ struct CompactionTests {
   func `events expire by age, and the first matching rule applies`() throws {
     let care = try Care()
     care.journal.retention = [
-      rule("cells/keep"), rule("cells/", maxAge: 10 * Care.day),
+      rule("cells/keep"), rule("cells/**", maxAge: 10 * Care.day),
     ]
     try care.set("keep", 1)
     try care.set("n", 2)
@@ -233,7 +234,7 @@ struct CompactionTests {
     let care = try Care()
     var leaps: [Int64] = []
     care.journal.onLeap = { leaps.append($0) }
-    care.journal.retention = [rule("cells/", maxAge: 10 * Care.day)]
+    care.journal.retention = [rule("cells/**", maxAge: 10 * Care.day)]
     try care.set("n", 1)
     try care.set("n", 2)
     #expect(try care.compact().removed == 0)
@@ -267,7 +268,7 @@ struct CompactionTests {
     days: Int64, running: UInt64, isOtherBoot: Bool, isSynchronized: Bool, removed: Int
   ) throws {
     let care = try Care(milliseconds: 7_000)
-    care.journal.retention = [rule("cells/", maxAge: Care.day)]
+    care.journal.retention = [rule("cells/**", maxAge: Care.day)]
     for i in 1...3 { try care.set("n", i) }
     #expect(try care.compact().removed == 0)
     let again = try Care(
@@ -292,7 +293,7 @@ struct CompactionTests {
   @Test
   func `21: a clock that is set after the boot of the machine is trusted from then on`() throws {
     let care = try Care()
-    care.journal.retention = [rule("cells/", maxAge: Care.day)]
+    care.journal.retention = [rule("cells/**", maxAge: Care.day)]
     for i in 1...3 { try care.set("n", i) }
     #expect(try care.compact().removed == 0)
     let again = try Care(care.store, wall: 0, boot: "second")
@@ -364,7 +365,7 @@ struct CompactionTests {
     let care = try Care()
     for i in 1...9 { try care.set("n", i) }
     let full = JournalError.readOnly(reason: "ENOSPC", outcome: .none)
-    #expect(throws: JournalFault.readOnly(reason: "ENOSPC", mayBeWritten: false)) {
+    #expect(throws: JournalError.readOnly(reason: "ENOSPC", outcome: .none)) {
       try care.compact(before: 5, failing: full)
     }
     #expect(try care.positions() == Array(1...9))
@@ -377,7 +378,7 @@ struct CompactionTests {
     let large = String(repeating: "x", count: 100_000)
     for i in 1...2000 {
       let value = i % 100 == 0 ? JSONText(string: large) : JSONText(i)
-      _ = try care.host.perform(Command(method: "cells.set", caller: Caller(uid: 1, pid: 2))) {
+      _ = try care.host.perform(Command(method: "cells.set", caller: Peer(uid: 1, pid: 2))) {
         try care.cells.set("n", to: value)
       }
     }
@@ -396,7 +397,7 @@ struct CompactionTests {
   func `slow steps make the next ones smaller, and quick steps make them larger`() throws {
     let care = try Care()
     for i in 1...3000 {
-      _ = try care.host.perform(Command(method: "cells.set", caller: Caller(uid: 1, pid: 2))) {
+      _ = try care.host.perform(Command(method: "cells.set", caller: Peer(uid: 1, pid: 2))) {
         try care.cells.set("n", to: JSONText(i))
       }
     }
@@ -419,17 +420,17 @@ struct CompactionTests {
     let care = try Care()
     for i in 1...5 { try care.add(i) }
     for i in 6...10 { try care.set("n", i) }
-    care.journal.retention = [rule("cells/", maxCount: 2)]
+    care.journal.retention = [rule("cells/**", maxCount: 2)]
     #expect(try care.compact().removed == 3)
     #expect(try care.positions() == [1, 2, 3, 4, 5, 9, 10, 11])
     #expect(try care.value(of: "tally/total", at: 3) == "6")
     #expect(try care.value(of: "cells/n", at: 9) == "9")
     #expect(try care.value(of: "cells/n", at: 8) == "8")
-    #expect(throws: JournalFault.outOfRange(first: 8, last: 11)) {
+    #expect(throws: JournalError.outOfRange(first: 8, last: 11)) {
       try care.value(of: "cells/n", at: 7)
     }
     try care.compact(before: 9)
-    #expect(throws: JournalFault.outOfRange(first: 9, last: 12)) {
+    #expect(throws: JournalError.outOfRange(first: 9, last: 12)) {
       try care.value(of: "tally/total", at: 3)
     }
     #expect(try care.value(of: "tally/total", at: 9) == "15")
@@ -441,8 +442,8 @@ struct CompactionTests {
     for i in 1...10 { try care.set(i % 2 == 0 ? "log" : "n", i) }
     care.journal.retention = [rule("cells/log", maxCount: 2)]
     try care.compact()
-    func page(after seq: UInt64) throws -> EventPage {
-      var result: Result<EventPage, JournalFault>?
+    func page(after seq: UInt64) throws -> Page<JournalEvent> {
+      var result: Result<Page<JournalEvent>, JournalError>?
       let observation = care.host.readEvents(after: seq, limit: 100, EventFilter()).observe {
         switch $0 {
         case .next(let page): result = .success(page)
@@ -455,9 +456,9 @@ struct CompactionTests {
       return try #require(result).get()
     }
     #expect(try page(after: 0).holes == [2...2, 4...4, 6...6])
-    #expect(try page(after: 0).events.map(\.seq) == [1, 3, 5, 7, 8, 9, 10, 11])
+    #expect(try page(after: 0).entries.map(\.seq) == [1, 3, 5, 7, 8, 9, 10, 11])
     try care.compact(before: 8)
-    #expect(throws: JournalFault.outOfRange(first: 8, last: 12)) { try page(after: 3) }
-    #expect(try page(after: 7).events.first?.seq == 8)
+    #expect(throws: JournalError.outOfRange(first: 8, last: 12)) { try page(after: 3) }
+    #expect(try page(after: 7).entries.first?.seq == 8)
   }
 }

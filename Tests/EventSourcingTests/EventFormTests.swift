@@ -98,7 +98,7 @@ struct EventFormTests {
   private func record<State>(
     _ event: State.Event, _ host: ServiceHost, _ ledger: Ledger<State>
   ) throws {
-    _ = try host.perform(Command(method: "rooms.measure", caller: Caller(uid: 1, pid: 2))) {
+    _ = try host.perform(Command(method: "rooms.measure", caller: Peer(uid: 1, pid: 2))) {
       ledger.record(event, in: "rooms/hall")
       return nil
     }
@@ -111,8 +111,8 @@ struct EventFormTests {
     return records
   }
 
-  private func awaited<Element>(_ signal: Signal<Element, JournalFault>) throws -> Element {
-    var result: Result<Element, JournalFault>?
+  private func awaited<Element>(_ signal: Signal<Element, JournalError>) throws -> Element {
+    var result: Result<Element, JournalError>?
     let observation = signal.observe { event in
       switch event {
       case .next(let element): result = .success(element)
@@ -138,14 +138,14 @@ struct EventFormTests {
     #expect(kept()[0].data == #"{"celsius":20}"#)
 
     let page = try awaited(host.readEvents(after: 0, limit: 10, EventFilter()))
-    #expect(page.events.map(\.type) == ["rooms.measured", "rooms.measured"])
-    #expect(page.events[0].data.members?["kelvin"]?.text == "293.15")
-    #expect(page.events[0].data.members?["by"]?.text == "\"unknown\"")
+    #expect(page.entries.map(\.type) == ["rooms.measured", "rooms.measured"])
+    #expect(page.entries[0].data.members?["kelvin"]?.text == "293.15")
+    #expect(page.entries[0].data.members?["by"]?.text == "\"unknown\"")
     let past = try awaited(host.value(of: "rooms/hall", at: 1))
     #expect(past.value?.text == "\"293.15 by unknown\"")
     let some = EventFilter(types: [try #require(Pattern("rooms.measured", separator: "."))])
-    #expect(try awaited(host.readEvents(after: 0, limit: 10, some)).events.count == 2)
-    #expect(try awaited(host.readEvents(before: nil, limit: 1, some)).events.map(\.seq) == [2])
+    #expect(try awaited(host.readEvents(after: 0, limit: 10, some)).entries.count == 2)
+    #expect(try awaited(host.readEvents(before: nil, limit: 1, some)).entries.map(\.seq) == [2])
   }
 
   @Test
@@ -153,7 +153,7 @@ struct EventFormTests {
     let (new, ledger) = try host(Rooms.self)
     try record(.measured(kelvin: 300, by: "kim"), new, ledger)
     #expect(
-      throws: JournalFault.notUnderstood(
+      throws: JournalError.notUnderstood(
         seq: 1,
         detail: "it is rooms.measured@3, and this program knows rooms.measured up to version 1")
     ) { try self.host(OldRooms.self) }
@@ -169,10 +169,10 @@ struct EventFormTests {
     let (host, ledger) = try host(Rooms.self)
     #expect(ledger.value(of: "rooms/hall")?.text == "\"293.15 by unknown\"")
     let page = try awaited(host.readEvents(after: 1, limit: 10, EventFilter()))
-    #expect(page.events.map(\.type) == ["rooms.closed"])
-    #expect(page.events[0].data.text == "{}")
+    #expect(page.entries.map(\.type) == ["rooms.closed"])
+    #expect(page.entries[0].data.text == "{}")
     #expect(
-      throws: JournalFault.notUnderstood(
+      throws: JournalError.notUnderstood(
         seq: 2, detail: "this program does not know rooms.closed, which rooms needs")
     ) { try self.host(StrictRooms.self) }
   }

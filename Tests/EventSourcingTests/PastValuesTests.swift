@@ -20,7 +20,7 @@ struct PastValuesTests {
     at seq: UInt64, in service: String? = nil, behind name: String? = nil, maxBytes: Int = .max,
     where isWanted: @escaping @Sendable (String) -> Bool = { _ in true }
   ) throws -> PastValues {
-    var result: Result<PastValues, JournalFault>?
+    var result: Result<PastValues, JournalError>?
     let observation = bench.host.values(
       in: service, at: seq, behind: name, maxBytes: maxBytes, where: isWanted
     ).observe { event in
@@ -43,7 +43,7 @@ struct PastValuesTests {
     #expect(!past.isMore)
     #expect(try values(at: 10) { $0 == "cells/n1" }.values.map(\.value.text) == ["10"])
     #expect(try values(at: 0, in: "cells").values.isEmpty)
-    #expect(throws: JournalFault.outOfRange(first: 1, last: 10)) { try values(at: 11) }
+    #expect(throws: JournalError.outOfRange(first: 1, last: 10)) { try values(at: 11) }
   }
 
   @Test

@@ -44,7 +44,7 @@ struct ServiceHostPastTests {
     #expect(history("tally/total") == ["0", "0", "0", "4", "4", "4", "9"])
     #expect(history("nobody/none") == [nil, nil, nil, nil, nil, nil, nil])
 
-    var error: JournalFault?
+    var error: JournalError?
     bench.host.value(of: "cells/a", at: 7).observeFailed { error = $0 }.dispose(in: bag)
     bench.store.read()
     #expect(error == .outOfRange(first: 1, last: 6))
@@ -62,7 +62,7 @@ struct ServiceHostPastTests {
       bench.host.readChanges(in: service, after: seq) { $0 == source }.suppressError()
         .observeNext {
           #expect($0.end == 20)
-          changes = $0.changes
+          changes = $0.entries
         }
         .dispose(in: bag)
       bench.store.read()
@@ -79,8 +79,8 @@ struct ServiceHostPastTests {
     for i in 1...200 { try bench.set("c\(i % 3)", "\(i)") }
     try bench.run { try bench.tally.add(1) }
     bench.store.commit()
-    func page(_ signal: Signal<EventPage, JournalFault>) throws -> EventPage {
-      var page: EventPage?
+    func page(_ signal: Signal<Page<JournalEvent>, JournalError>) throws -> Page<JournalEvent> {
+      var page: Page<JournalEvent>?
       signal.suppressError().observeNext { page = $0 }.dispose(in: bag)
       bench.store.read()
       return try #require(page)
@@ -89,21 +89,21 @@ struct ServiceHostPastTests {
     let one = EventFilter(streams: [try #require(Pattern("cells/c1"))])
     let type = EventFilter(types: [try #require(Pattern("tally.added", separator: "."))])
     var found = try page(bench.host.readEvents(after: 3, limit: 100, all))
-    #expect(found.events.map(\.seq).elementsEqual(4...103))
+    #expect(found.entries.map(\.seq).elementsEqual(4...103))
     #expect(found.end == 103)
     found = try page(bench.host.readEvents(after: 3, limit: 2, one))
-    #expect(found.events.map(\.seq) == [4, 7])
+    #expect(found.entries.map(\.seq) == [4, 7])
     found = try page(bench.host.readEvents(after: 3, limit: 2, type))
-    #expect(found.events.map(\.seq) == [201])
+    #expect(found.entries.map(\.seq) == [201])
     #expect(found.end == 201)
     found = try page(bench.host.readEvents(before: nil, limit: 3, all))
-    #expect(found.events.map(\.seq) == [199, 200, 201])
+    #expect(found.entries.map(\.seq) == [199, 200, 201])
     found = try page(bench.host.readEvents(before: 100, limit: 3, one))
-    #expect(found.events.map(\.seq) == [91, 94, 97])
+    #expect(found.entries.map(\.seq) == [91, 94, 97])
     found = try page(bench.host.readEvents(before: nil, limit: 500, one))
-    #expect(found.events.count == 67)
+    #expect(found.entries.count == 67)
     found = try page(bench.host.readEvents(before: 2, limit: 5, type))
-    #expect(found.events.isEmpty)
+    #expect(found.entries.isEmpty)
   }
 
   @Test

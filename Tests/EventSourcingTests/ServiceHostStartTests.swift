@@ -94,7 +94,7 @@ struct ServiceHostStartTests {
   @Test
   func `a failed snapshot is reported and retried later`() throws {
     let bench = try Bench(snapshotEvery: 5)
-    var faults: [JournalFault] = []
+    var faults: [JournalError] = []
     bench.host.onSnapshotFailure = { faults.append($0) }
     for i in 0..<5 { try bench.set("a", "\(i)") }
     bench.store.commit()
@@ -114,7 +114,7 @@ struct ServiceHostStartTests {
   @Test
   func `an unsaved snapshot is saved at shutdown`() throws {
     let bench = try Bench(snapshotEvery: 5)
-    var faults: [JournalFault] = []
+    var faults: [JournalError] = []
     bench.host.onSnapshotFailure = { faults.append($0) }
     for i in 0..<5 { try bench.set("a", "\(i)") }
     bench.store.commit()

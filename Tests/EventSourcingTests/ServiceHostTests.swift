@@ -203,11 +203,11 @@ struct ServiceHostTests {
     bench.store.commit()
     try bench.set("a", "2")
     try bench.set("b", "2")
-    var reasons: [JournalFault] = []
+    var reasons: [JournalError] = []
     bench.host.rejected.observeNext { reasons.append($0) }.dispose(in: bag)
     let full = JournalError.readOnly(reason: "ENOSPC", outcome: .none)
     bench.store.reject(full)
-    #expect(reasons == [.readOnly(reason: "ENOSPC", mayBeWritten: false)])
+    #expect(reasons == [.readOnly(reason: "ENOSPC", outcome: .none)])
     #expect(bench.cells.ledger.newest["cells/a"]?.text == "1")
     #expect(bench.cells.ledger.newest["cells/b"] == nil)
     let next = try bench.run { try bench.cells.set("b", to: JSONText(3)) }
@@ -220,11 +220,11 @@ struct ServiceHostTests {
   @Test
   func `a failed journal refuses commands`() throws {
     let broken = JournalError.readOnly(reason: "EIO", outcome: .unknown)
-    var ends: [JournalFault] = []
+    var ends: [JournalError] = []
     bench.host.failed.observeNext { ends.append($0) }.dispose(in: bag)
     try bench.set("a", "1")
     bench.store.fail(broken)
-    let fault = JournalFault.readOnly(reason: "EIO", mayBeWritten: true)
+    let fault = JournalError.readOnly(reason: "EIO", outcome: .unknown)
     #expect(ends == [fault])
     #expect(bench.cells.ledger.newest["cells/a"] == nil)
     guard

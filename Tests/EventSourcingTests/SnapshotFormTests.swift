@@ -1,4 +1,5 @@
 import EventSourcing
+import Facts
 import JSON
 import Journal
 import Signals
@@ -85,13 +86,12 @@ private final class House<State: ServiceState> {
     rooms = Ledger<State>("rooms", in: host)
     journal = JournalService(
       in: host, on: scheduler,
-      { AgeClock.Reading(wall: 0, milliseconds: 0, boot: "", isSynchronized: false) },
-      as: Caller(uid: 0, pid: 1))
+      { AgeClock.Reading(wall: 0, milliseconds: 0, boot: "", isSynchronized: false) })
     try host.start()
   }
 
   func record(_ event: State.Event, in stream: String) throws {
-    _ = try host.perform(Command(method: "rooms.measure", caller: Caller(uid: 1, pid: 2))) {
+    _ = try host.perform(Command(method: "rooms.measure", caller: Peer(uid: 1, pid: 2))) {
       rooms.record(event, in: stream)
       return nil
     }
@@ -99,7 +99,7 @@ private final class House<State: ServiceState> {
   }
 
   func compact(before seq: UInt64) throws -> JournalService.Compacted {
-    var result: Result<JournalService.Compacted, JournalFault>?
+    var result: Result<JournalService.Compacted, JournalError>?
     let observation = journal.compact(before: seq, isForced: false).observe { event in
       switch event {
       case .next(let compacted): result = .success(compacted)
@@ -158,7 +158,7 @@ struct SnapshotFormTests {
 
     _ = try new.compact(before: 2)
     #expect(
-      throws: JournalFault.notUnderstood(
+      throws: JournalError.notUnderstood(
         seq: 1,
         detail: "it was removed, and rooms has a snapshot of form 3, this program reads 1")
     ) { try House(self.store, OldRooms.self) }
@@ -184,7 +184,7 @@ struct SnapshotFormTests {
   func `a compaction removes nothing if the snapshot is unreadable`() throws {
     let house = try House(store, ForgetfulRooms.self)
     for celsius in 1...3 { try house.record(.measured(celsius: celsius), in: "rooms/hall") }
-    #expect(throws: JournalFault.unavailable(detail: "a snapshot at 2 cannot be read")) {
+    #expect(throws: JournalError.unavailable(detail: "a snapshot at 2 cannot be read")) {
       try house.compact(before: 3)
     }
     #expect(store.first == 1)

@@ -1,4 +1,5 @@
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal
@@ -33,7 +34,7 @@ struct StateQuotaTests {
     }
 
     func run(by uid: UInt32 = 7, _ body: () throws -> Void) throws(Refusal) {
-      _ = try host.perform(Command(method: "m", caller: Caller(uid: uid, pid: 1))) {
+      _ = try host.perform(Command(method: "m", caller: Peer(uid: uid, pid: 1))) {
         try body()
         return nil
       }

@@ -1,4 +1,5 @@
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal
@@ -21,7 +22,7 @@ struct CollectionServiceTests {
   }
 
   private func run(_ body: () throws -> Void) throws(Refusal) {
-    let command = Command(method: "test.run", caller: Caller(uid: 1, pid: 2))
+    let command = Command(method: "test.run", caller: Peer(uid: 1, pid: 2))
     _ = try host.perform(command) {
       try body()
       return nil

@@ -1,4 +1,5 @@
 import EventSourcing
+import Facts
 import Features
 import Journal
 import TestSupport
@@ -10,7 +11,7 @@ struct DamagedEventTests {
   /// Starts services on a journal with events, after `[1]` in the list `lists/a`.
   private func start(
     _ events: [(stream: String, type: String, data: String)]
-  ) throws(JournalFault) -> (people: PeopleService, threads: ThreadsService, host: ServiceHost) {
+  ) throws(JournalError) -> (people: PeopleService, threads: ThreadsService, host: ServiceHost) {
     let store = MemoryStore()
     let first: (stream: String, type: String, data: String) = (
       "lists/a", "lists.inserted", #"{"at":0,"value":1}"#
@@ -63,8 +64,8 @@ struct DamagedEventTests {
   func `an invalid event ends the start with its position and the broken rule`(
     stream: String, type: String, data: String, rule: String
   ) {
-    let fault = #expect(throws: JournalFault.self) { _ = try start([(stream, type, data)]) }
-    #expect(fault == .damaged(seq: 2, detail: "\(type) in \(stream): \(rule)"))
+    let fault = #expect(throws: JournalError.self) { _ = try start([(stream, type, data)]) }
+    #expect(fault == .corrupt(seq: 2, detail: "\(type) in \(stream): \(rule)"))
   }
 
   private static func created(_ id: Int) -> String {
@@ -92,7 +93,7 @@ struct DamagedEventTests {
     ("created", created(1), "number 1 is not after 1"),
   ])
   func `an invalid chat event ends the start`(kind: String, data: String, rule: String) {
-    let fault = #expect(throws: JournalFault.self) {
+    let fault = #expect(throws: JournalError.self) {
       _ = try start([
         ("chat/rooms/1", "chat.created", Self.created(1)),
         ("chat/rooms/1/messages", "chat.said", Self.said(1, in: 1)),
@@ -100,7 +101,7 @@ struct DamagedEventTests {
       ])
     }
     #expect(
-      fault == .damaged(seq: 4, detail: "chat.\(kind) in chat/rooms/1/messages: \(rule)"))
+      fault == .corrupt(seq: 4, detail: "chat.\(kind) in chat/rooms/1/messages: \(rule)"))
   }
 
   @Test(arguments: [
@@ -113,14 +114,14 @@ struct DamagedEventTests {
     ("found", #"{"episode":\#(episode)}"#, "number 1 is not after 1"),
   ])
   func `an invalid feed event ends the start`(kind: String, data: String, rule: String) {
-    let fault = #expect(throws: JournalFault.self) {
+    let fault = #expect(throws: JournalError.self) {
       _ = try start([
         ("feeds/a", "feeds.subscribed", #"{"url":"http://a/"}"#),
         ("feeds/a", "feeds.found", #"{"episode":\#(Self.episode)}"#),
         ("feeds/a", "feeds.\(kind)", data),
       ])
     }
-    #expect(fault == .damaged(seq: 4, detail: "feeds.\(kind) in feeds/a: \(rule)"))
+    #expect(fault == .corrupt(seq: 4, detail: "feeds.\(kind) in feeds/a: \(rule)"))
   }
 
   @Test
@@ -139,7 +140,7 @@ struct DamagedEventTests {
       ("threads/\(last)", "threads.started", #"{"name":"x"}"#),
     ])
     func run(_ body: () throws -> Void) throws {
-      _ = try host.perform(Command(method: "test.run", caller: Caller(uid: 1, pid: 2))) {
+      _ = try host.perform(Command(method: "test.run", caller: Peer(uid: 1, pid: 2))) {
         try body()
         return nil
       }

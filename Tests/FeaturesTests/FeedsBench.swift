@@ -1,4 +1,5 @@
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal
@@ -32,7 +33,7 @@ class FeedsBench {
   @discardableResult
   func run<Value>(_ body: () throws(FeedsError) -> Value) throws -> Value {
     var value: Value?
-    _ = try host.perform(Command(method: "test", caller: Caller(uid: 1, pid: 2))) {
+    _ = try host.perform(Command(method: "test", caller: Peer(uid: 1, pid: 2))) {
       value = try body()
       return nil
     }
@@ -54,7 +55,7 @@ class FeedsBench {
 
   func refusal(_ body: () throws(FeedsError) -> Void) -> FeedsError? {
     do throws(Refusal) {
-      _ = try host.perform(Command(method: "test", caller: Caller(uid: 1, pid: 2))) {
+      _ = try host.perform(Command(method: "test", caller: Peer(uid: 1, pid: 2))) {
         try body()
         return nil
       }

@@ -1,4 +1,5 @@
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal
@@ -13,7 +14,7 @@ final class FeedsServiceTests: FeedsBench {
 
   @Test
   func `a new feed is fetched once, after its subscription is durable`() throws {
-    _ = try host.perform(Command(method: "test", caller: Caller(uid: 1, pid: 2))) {
+    _ = try host.perform(Command(method: "test", caller: Peer(uid: 1, pid: 2))) {
       JSONText(string: try feeds.subscribe(to: "http://a.example/"))
     }
     time.advance(0)

@@ -1,5 +1,6 @@
 import API
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal
@@ -22,7 +23,7 @@ struct ShareTests {
   private func tries(_ uid: UInt32, _ body: (Int) throws -> Void) -> (count: Int, refusal: String) {
     for i in 0..<2_000 {
       do throws(Refusal) {
-        let command = Command(method: "m", caller: Caller(uid: uid, pid: 1))
+        let command = Command(method: "m", caller: Peer(uid: uid, pid: 1))
         _ = try host.perform(command) {
           try body(i)
           return nil
@@ -66,7 +67,7 @@ struct ShareTests {
     try again.start()
     #expect(restarted.ledger.newest.maker(of: "bindings/a3") == 7)
     #expect(throws: Refusal.self) {
-      try again.perform(Command(method: "m", caller: Caller(uid: 7, pid: 1))) {
+      try again.perform(Command(method: "m", caller: Peer(uid: 7, pid: 1))) {
         try restarted.add("more", "cells/a ~> cells/b")
         return nil
       }
@@ -81,7 +82,7 @@ struct ShareTests {
     var refusal = ""
     for i in 0..<1_000 where refusal.isEmpty {
       do throws(Refusal) {
-        _ = try bench.host.perform(Command(method: "m", caller: Caller(uid: 7, pid: 1))) {
+        _ = try bench.host.perform(Command(method: "m", caller: Peer(uid: 7, pid: 1))) {
           _ = try bench.feeds.subscribe(to: "https://a.example/\(i)")
           return nil
         }

@@ -1,4 +1,5 @@
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal
@@ -209,7 +210,7 @@ struct ThreadsServiceTests {
     for body in ["a", "b"] { try host.run { _ = try threads.post(body, to: 1, by: 7) } }
     try host.run { _ = try threads.like(2, of: 1, by: 8) }
     store.commit()
-    var pages: [ChangePage] = []
+    var pages: [Page<SourceChange>] = []
     let reading = host.readChanges(in: "threads", after: 2) { $0 == "threads/1/posts" }.observe {
       if case .next(let page) = $0 { pages.append(page) }
     }

@@ -15,7 +15,7 @@ struct SQLiteStoreTests {
   }
 
   private func open(
-    durability: SQLiteStore.Durability? = .always
+    durability: Durability? = .always
   ) throws -> SQLiteJournal {
     try SQLiteJournal(directory.journal, durability: durability)
   }
@@ -49,8 +49,8 @@ struct SQLiteStoreTests {
     }
   }
 
-  @Test(arguments: [SQLiteStore.Durability.always, .interval(milliseconds: 5), .os])
-  func `durable events exist after a restart`(durability: SQLiteStore.Durability) throws {
+  @Test(arguments: [Durability.always, .interval(milliseconds: 5), .os])
+  func `durable events exist after a restart`(durability: Durability) throws {
     var epoch = ""
     var records: [Record] = []
     do {

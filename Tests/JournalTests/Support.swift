@@ -16,7 +16,7 @@ final class SQLiteJournal {
   var clock: Int64 = 1_000_000
 
   init(
-    _ path: String, durability: SQLiteStore.Durability? = .always
+    _ path: String, durability: Durability? = .always
   ) throws {
     loop = try Loop()
     var read: () -> Int64 = { 0 }

@@ -1,3 +1,4 @@
+package import Facts
 package import Journal
 package import Signals
 

@@ -1,4 +1,5 @@
 package import EventSourcing
+internal import Facts
 internal import Testing
 
 extension ServiceHost {
@@ -7,7 +8,7 @@ extension ServiceHost {
   package func run<Value>(_ body: () throws -> Value) throws -> Value {
     var value: Value?
     do throws(Refusal) {
-      _ = try perform(Command(method: "test.run", caller: Caller(uid: 1, pid: 2))) {
+      _ = try perform(Command(method: "test.run", caller: Peer(uid: 1, pid: 2))) {
         value = try body()
         return nil
       }

@@ -1,4 +1,5 @@
 package import EventSourcing
+internal import Facts
 package import Features
 package import JSON
 internal import Journal
@@ -30,7 +31,7 @@ package final class Bench {
     _ body: () throws -> JSONText?
   ) throws(Refusal) -> Accepted {
     let command = Command(
-      method: method, caller: Caller(uid: uid, pid: 2), id: id, parameters: parameters,
+      method: method, caller: Peer(uid: uid, pid: 2), id: id, parameters: parameters,
       expectations: expectations)
     return try host.perform(command, body)
   }

@@ -16,7 +16,7 @@ package func warnings(
   let bindings = service.ledger.newest
   return bindings.expressions.sorted { $0.key < $1.key }.compactMap { source, text in
     guard let uid = bindings.maker(of: source),
-      let expression = try? Access(rights, by: Caller(uid: uid, pid: 0)).readBinding(text)
+      let expression = try? Access(rights, by: Peer(uid: uid)).readBinding(text)
         .expression
     else { return nil }
     let lost: String

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Connections
 internal import EventSourcing
+internal import Facts
 internal import JSON
 internal import Signals
 internal import Wire
@@ -95,7 +96,7 @@ package func restoreBindings(
   for (source, text) in service.ledger.newest.expressions.sorted(by: { $0.key < $1.key }) {
     let name = String(source.dropFirst("bindings/".count))
     do throws(WireError) {
-      let maker = Caller(uid: service.ledger.newest.maker(of: source) ?? 0, pid: 0)
+      let maker = Peer(uid: service.ledger.newest.maker(of: source) ?? 0)
       let access = Access(rights, by: maker)
       let read = try access.readBinding(text)
       let binding = try access.makeBinding(read, in: live)

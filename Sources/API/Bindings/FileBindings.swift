@@ -14,7 +14,7 @@ internal import Wire
 package func loadBindings(
   _ rights: Rights, _ live: LiveBindings, _ files: BindFiles
 ) -> (hasChanged: Bool, faults: [ConfigurationFault]) {
-  let access = Access(rights, by: Caller(uid: 0, pid: 0))
+  let access = Access(rights, by: Peer(uid: 0))
   let host = access.host
   var before: [String: FiledBinding] = [:]
   for filed in live.filed.values { before[filed.source.identity] = filed }

@@ -1,4 +1,5 @@
 internal import EventSourcing
+internal import Facts
 internal import JSON
 internal import Signals
 
@@ -108,7 +109,7 @@ final class LiveBinding: Disposable {
     failure = Failure(text: text, time: all.now())
   }
 
-  private static func text(_ fault: JournalFault) -> String {
+  private static func text(_ fault: JournalError) -> String {
     "\(fault); the value is passed on when the journal takes writes again"
   }
 
@@ -151,7 +152,7 @@ final class LiveBinding: Disposable {
   /// Notes that all written values that are not durable are lost.
   ///
   /// - Parameter side: The end from which the last of them came.
-  func lose(from side: BindSide, _ fault: JournalFault) {
+  func lose(from side: BindSide, _ fault: JournalError) {
     (due, lost, waiting) = (side, lost + waiting, 0)
     failureCount += 1
     failure = Failure(text: Self.text(fault), time: all.now())

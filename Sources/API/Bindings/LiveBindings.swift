@@ -125,7 +125,7 @@ package final class LiveBindings {
   }
 
   /// Marks written values that are not durable as lost.
-  private func lose(_ fault: JournalFault) {
+  private func lose(_ fault: JournalError) {
     let lost = Array(written.elements).filter { !$0.binding.isDisposed }
     written = Queue()
     guard !lost.isEmpty else { return }

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import EventSourcing
+internal import Facts
 internal import JSON
 internal import Signals
 internal import Wire
@@ -107,7 +108,7 @@ extension Access {
       write: rights.service(of: source)?.writer.map { write in
         { [host, unowned ends] value in
           // There is no process: the user who made the binding may have disconnected.
-          let command = Command(method: "bind", caller: Caller(uid: uid, pid: 0))
+          let command = Command(method: "bind", caller: Peer(uid: uid))
           let giver: BindSide = side == .left ? .right : .left
           let accepted: Accepted
           do throws(Refusal) {

@@ -1,4 +1,5 @@
 internal import EventSourcing
+internal import Facts
 internal import JSON
 internal import Signals
 
@@ -73,7 +74,7 @@ extension Rights {
     guard !restored.isEmpty else { return }
     let sources = restored.flatMap { [$0.binding.expression.left, $0.binding.expression.right] }
     var changes: [String: ClosedRange<UInt64>] = [:]
-    do throws(JournalFault) {
+    do throws(JournalError) {
       changes = try catalog.host.lastChanges(of: Set(sources.filter(isJournaled)))
     } catch {
       onFault("the values that bindings have not passed on are unknown: \(error)")

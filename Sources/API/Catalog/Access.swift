@@ -25,9 +25,9 @@ package protocol ReadingParameters {
 /// A client or the daemon itself with its rights; passed to everything that acts for it.
 package struct Access {
   package let rights: Rights
-  package let caller: Caller
+  package let caller: Peer
 
-  package init(_ rights: Rights, by caller: Caller) {
+  package init(_ rights: Rights, by caller: Peer) {
     (self.rights, self.caller) = (rights, caller)
   }
 
@@ -143,7 +143,7 @@ package struct CallContext {
   package let connection: Connection
 
   init(_ rights: Rights, _ connection: Connection) {
-    access = Access(rights, by: connection.caller)
+    access = Access(rights, by: connection.peer)
     self.connection = connection
   }
 
@@ -151,16 +151,11 @@ package struct CallContext {
   var rights: Rights { access.rights }
   package var host: ServiceHost { access.rights.catalog.host }
   package var role: Role { access.rights.role }
-  package var caller: Caller { access.caller }
+  package var caller: Peer { access.caller }
   package func mayKnow(_ source: String) -> Bool { access.rights.mayKnow(source) }
 
   /// Whether the client may open a view.
   package func mayOpen(_ view: String) -> Bool { rights.view(named: view) != nil }
-}
-
-extension Connection {
-  /// The client in the form that services use.
-  package var caller: Caller { Caller(uid: peer.uid, pid: peer.pid) }
 }
 
 extension WireError {

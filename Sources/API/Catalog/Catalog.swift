@@ -63,7 +63,7 @@ package final class Catalog {
 
   /// Called when a client requests an operation that its role does not allow, for example `"to call
   /// cells.set"`.
-  package var onRefusal: (_ caller: Caller, _ role: Role, _ what: String) -> Void = { _, _, _ in }
+  package var onRefusal: (_ caller: Peer, _ role: Role, _ what: String) -> Void = { _, _, _ in }
 
   /// The number of internal errors so far.
   var internalErrors = 0

@@ -1,5 +1,6 @@
 package import Connections
 package import EventSourcing
+internal import Facts
 package import JSON
 internal import Wire
 

@@ -18,7 +18,7 @@ package func bindConnection(
     try CallContext(rights, connection).openView(name, wish, arguments)
   }
   guard let before, before !== rights else { return }
-  let access = Access(rights, by: connection.caller)
+  let access = Access(rights, by: connection.peer)
   for subscription in connection.subscriptions
   where !rights.mayStillShow(subscription.source, since: before) {
     connection.end(subscription, with: .permissionDenied(need: "read \(subscription.source)"))

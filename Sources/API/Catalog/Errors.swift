@@ -1,4 +1,5 @@
 package import EventSourcing
+internal import Facts
 internal import JSON
 package import Wire
 
@@ -9,27 +10,25 @@ extension Catalog {
     switch error {
     case let error as WireError: error
     case let error as any ServiceError: WireError(error)
-    case let fault as JournalFault: self.error(fault)
+    case let fault as JournalError: self.error(fault)
     default: internalError("the service has failed", "\(error)")
     }
   }
 
   /// Maps a journal error to the error sent to the client.
-  package func error(_ fault: JournalFault) -> WireError {
+  package func error(_ fault: JournalError) -> WireError {
     switch fault {
-    case .readOnly(let reason, let mayBeWritten):
+    case .readOnly(let reason, let outcome):
       WireError(
         .readOnly, "\(fault)",
-        [
-          "reason": .string(reason),
-          "outcome": .string(mayBeWritten ? "unknown" : "none"),
-        ])
+        ["reason": .string(reason), "outcome": .string(outcome.rawValue)])
     case .outOfRange(let first, let last): .seqExpired(first: first, last: last)
-    case .damaged(let seq, _):
+    case .corrupt(let seq, _):
       internalError("event \(seq) of the journal is damaged", "\(fault)")
     case .notUnderstood(let seq, _):
       internalError("event \(seq) of the journal is unknown to this program", "\(fault)")
-    case .unavailable: internalError("the journal cannot be read", "\(fault)")
+    case .newerFormat, .notAJournal, .locked, .unavailable:
+      internalError("the journal cannot be read", "\(fault)")
     }
   }
 

@@ -1,5 +1,5 @@
 internal import EventSourcing
-internal import Facts
+package import Facts
 package import JSON
 internal import Signals
 internal import Wire

@@ -1,4 +1,5 @@
 internal import EventSourcing
+internal import Facts
 internal import JSON
 internal import Wire
 
@@ -67,7 +68,7 @@ extension WireError {
   /// Returns the error for a position before the first retained event.
   static func seqExpired(first: UInt64, last: UInt64) -> WireError {
     WireError(
-      .seqExpired, "\(JournalFault.outOfRange(first: first, last: last))",
+      .seqExpired, "\(JournalError.outOfRange(first: first, last: last))",
       ["first": .number(JSONNumber(first)), "last": .number(JSONNumber(last))])
   }
 }

@@ -1,5 +1,6 @@
 package import Configuration
 internal import Connections
+package import Facts
 internal import JSON
 internal import Wire
 

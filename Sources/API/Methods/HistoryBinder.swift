@@ -203,7 +203,7 @@ extension PastValues {
   }
 }
 
-extension EventPage {
+extension Page<JournalEvent> {
   /// Appends the answer.
   ///
   /// Events that would make the line too long are left for the next page.
@@ -213,14 +213,14 @@ extension EventPage {
     let start = buffer.count
     var (end, isMore) = (end, isMore)
     buffer.append(#"{"items":["#)
-    for (i, event) in events.enumerated() {
+    for (i, event) in entries.enumerated() {
       let before = buffer.count
       buffer.append(i > 0 ? ",{" : "{")
       event.write(to: &buffer)
       buffer.append("}")
       if i > 0, buffer.count - start > limit - Self.roomForRest {
         buffer.truncate(to: before)
-        (end, isMore) = (events[i - 1].seq, true)
+        (end, isMore) = (entries[i - 1].seq, true)
         break
       }
     }
@@ -233,7 +233,7 @@ extension EventPage {
   fileprivate func writeLast(_ host: ServiceHost, limit: Int, to buffer: inout ByteBuffer) {
     var items: [[UInt8]] = []
     var size = 0
-    for event in events.reversed() {
+    for event in entries.reversed() {
       var item = ByteBuffer()
       event.write(to: &item)
       size += item.count + 3
@@ -247,7 +247,7 @@ extension EventPage {
       buffer.append("}")
     }
     writeRest(
-      after: events.last?.seq ?? 0, isMore: items.count < events.count || end > host.first, host,
+      after: entries.last?.seq ?? 0, isMore: items.count < entries.count || end > host.first, host,
       to: &buffer)
   }
 
@@ -267,7 +267,7 @@ extension EventPage {
   }
 }
 
-extension SignalProtocol where Error == JournalFault {
+extension SignalProtocol where Error == JournalError {
   /// Answers a call with the result of a read; a failure refuses the call.
   func answer(_ call: Call, _ catalog: Catalog, _ onResult: @escaping (Element) -> Void) {
     let work = observe { event in

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Connections
 internal import EventSourcing
+internal import Facts
 internal import JSON
 internal import Wire
 
@@ -41,7 +42,7 @@ package func bindProtocol<Stats: Codable>(
       .init("server", .object([.init("name", .string), .init("version", .string)])),
       .init("conn", .natural), .init("epoch", .string), .init("first", .natural),
       .init("last", .natural), .init("capabilities", .object([.init("items", .bool)])),
-      .init("limits", .map(.natural)), .init("peer", .object(PeerIdentity.shape))),
+      .init("limits", .map(.natural)), .init("peer", .object(Peer.shape))),
     unknownParameters: .ignored
   ) { context, call, hello throws(WireError) in
     try greet(call.connection, hello)

@@ -10,7 +10,7 @@ func bindWhoAmI(_ catalog: Catalog, _ server: ServerInfo) {
     "whoami", "Returns the client's identity and what it may call, read and set.",
     NoParameters.self,
     .object(
-      PeerIdentity.shape + [
+      Peer.shape + [
         .optional("user", .string),
         .init(
           "allowed", .object(["methods", "read", "write"].map { .init($0, .array(.string)) })),
@@ -24,7 +24,7 @@ func bindWhoAmI(_ catalog: Catalog, _ server: ServerInfo) {
   }
 }
 
-extension PeerIdentity {
+extension Peer {
   /// The members of ``shown(as:)``.
   static var shape: [Shape.Member] {
     [
@@ -36,7 +36,7 @@ extension PeerIdentity {
   /// Returns the client's identity as sent to the client.
   func shown(as role: Role) -> JSONObject {
     [
-      "uid": .number(JSONNumber(uid)), "gid": .number(JSONNumber(gid)),
+      "uid": .number(JSONNumber(uid)), "gid": .number(JSONNumber(gid ?? 0)),
       "pid": .number(JSONNumber(pid)),
       "role": .string(role.name),
     ]

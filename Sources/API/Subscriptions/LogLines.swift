@@ -1,21 +1,8 @@
 internal import Connections
 internal import EventSourcing
+internal import Facts
 internal import JSON
 internal import Wire
-
-extension LogBatch {
-  init(_ page: EventPage) {
-    self.init(
-      entries: page.events.map(LogEntry.init), end: page.end, holes: page.holes)
-  }
-
-  init(_ page: ChangePage, _ isLiteral: Bool, _ part: JSONPointer?) {
-    self.init(
-      entries: page.changes.map { change in
-        LogEntry(part.map { change.picking($0.find) } ?? change, isLiteral)
-      }, end: page.end, holes: page.holes)
-  }
-}
 
 extension LogEntry {
   init(_ event: JournalEvent) {

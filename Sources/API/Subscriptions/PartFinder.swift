@@ -1,4 +1,5 @@
 internal import EventSourcing
+internal import Facts
 internal import JSON
 internal import Signals
 

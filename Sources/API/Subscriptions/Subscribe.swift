@@ -89,7 +89,7 @@ extension CallContext {
     let source = StateSource(
       key: key, isJournaled: sources.isJournaled(name), isLoading: kind == .loading,
       value: { sources.value(name) },
-      changes: sources.changes(name).map(StateChange.init))
+      changes: sources.changes(name))
     let subscription = StateSubscription(
       handle, to: source, on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
@@ -110,11 +110,10 @@ extension CallContext {
     guard !providers.isEmpty else { throw access.notFound(subscribe.source) }
     let handle = try connection.reserveHandle(subscribe.sub)
     let values = try values(of: pattern, in: providers, limit: call.room)
-    let changes = Signal<StateChange, Never> { observer in
+    let changes = Signal<SourceChange, Never> { observer in
       let bag = DisposeBag()
       for sources in providers {
-        sources.changesMatching(pattern).observeNext { observer.receive(StateChange($0)) }
-          .dispose(in: bag)
+        sources.changesMatching(pattern).observeNext { observer.receive($0) }.dispose(in: bag)
       }
       return bag
     }
@@ -182,13 +181,5 @@ extension WireError {
     WireError(
       .invalidParams, rule,
       ["path": .string("/" + parameter), "expected": .string(rule), "got": .string(got)])
-  }
-}
-
-extension StateChange {
-  init(_ change: SourceChange) {
-    self.init(
-      source: change.source, seq: change.seq, value: change.value, isAsked: change.step != nil,
-      isRepeat: change.isRepeat, isNew: change.isNew, isGone: change.isGone)
   }
 }

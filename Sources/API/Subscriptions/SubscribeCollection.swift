@@ -1,5 +1,6 @@
 internal import Connections
 internal import EventSourcing
+internal import Facts
 internal import JSON
 internal import Signals
 internal import Wire
@@ -13,29 +14,20 @@ extension CallContext {
     if subscribe.pick != nil { throw .notPicked(name) }
     if subscribe.distinct != nil { throw .unusable("distinct", "distinct is for state") }
     let handle = try call.connection.reserveHandle(subscribe.sub)
-    let kind: CollectionSource.Kind = sources.kind(of: name) == .list ? .list : .map
+    let kind = sources.kind(of: name)
+    let none: SourceCollection = kind == .map ? .map([:]) : .list([])
     let source = CollectionSource(
-      name: name, kind: kind, elements: { sources.collection(name)?.elements ?? .list([]) },
+      name: name, elements: { sources.collection(name) ?? none },
       steps: sources.changes(name).compactMap(CollectionStep.init))
     let subscription = CollectionSubscription(
       handle, to: source, at: host.durable, on: call.connection,
       everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
     call.answer { buffer in
-      writeHead(subscribe, handle, kind: sources.kind(of: name), isJournaled: true, &buffer)
+      writeHead(subscribe, handle, kind: kind, isJournaled: true, &buffer)
       subscription.writeValue(&buffer)
       buffer.append("}")
     }
     call.connection.add(subscription, of: subscribe.source)
-  }
-}
-
-extension SourceCollection {
-  /// The elements; those of a map are sorted by key.
-  fileprivate var elements: CollectionElements {
-    switch self {
-    case .list(let elements): .list(elements)
-    case .map(let values): .map(values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
-    }
   }
 }
 

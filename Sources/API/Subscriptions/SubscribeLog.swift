@@ -85,7 +85,7 @@ extension CallContext {
       news: { [host] in filter.without == nil ? host.durable : host.durableNews },
       first: { [host] in host.first },
       read: { [host] seq in
-        host.readEvents(after: seq, limit: 1000, filter).map(LogBatch.init)
+        host.readEvents(after: seq, limit: 1000, filter).map { $0.map(LogEntry.init) }
           .mapError { [catalog] in catalog.error($0) }
       })
   }
@@ -180,7 +180,12 @@ extension CallContext {
       position: { [host] in host.durable }, first: { [host] in host.first },
       read: { [host] seq in
         host.readChanges(in: service, after: seq, where: isWanted)
-          .map { LogBatch($0, isLiteral, part) }.mapError { [catalog] in catalog.error($0) }
+          .map { page in
+            page.map { change in
+              LogEntry(part.map { change.picking($0.find) } ?? change, isLiteral)
+            }
+          }
+          .mapError { [catalog] in catalog.error($0) }
       })
   }
 

@@ -1,4 +1,5 @@
 package import EventLoop
+package import Facts
 internal import Signals
 internal import Wire
 
@@ -7,7 +8,7 @@ package final class SocketServer {
   private let hub: Hub
   private let loop: Loop
   private let log: Log
-  private let admits: (PeerIdentity) -> Bool
+  private let admits: (Peer) -> Bool
   private let onConnection: (Connection) -> Void
   private var listener: SocketListener?
   private var hasLoggedRefusal = false
@@ -19,7 +20,7 @@ package final class SocketServer {
   ///     a reason.
   ///   - onConnection: Called with each new connection before its first request is read.
   package init(
-    _ hub: Hub, on loop: Loop, log: Log, admits: @escaping (PeerIdentity) -> Bool,
+    _ hub: Hub, on loop: Loop, log: Log, admits: @escaping (Peer) -> Bool,
     onConnection: @escaping (Connection) -> Void
   ) {
     self.hub = hub
@@ -69,8 +70,7 @@ package final class SocketServer {
     } catch {
       return log.write(.warning, "a client could not be accepted: \(error)")
     }
-    let peer = PeerIdentity(
-      uid: socket.peer.uid, gid: socket.peer.gid, pid: socket.peer.pid, groups: socket.peer.groups)
+    let peer = socket.peer
     guard admits(peer) else { return refuse(socket, .permissionDenied) }
     if let limit = hub.limitReached(by: peer.uid) { return turnAway(socket, peer, limit) }
     hasLoggedRefusal = false
@@ -87,7 +87,7 @@ package final class SocketServer {
     socket.close()
   }
 
-  private func turnAway(_ socket: StreamSocket, _ peer: PeerIdentity, _ limit: LimitName) {
+  private func turnAway(_ socket: StreamSocket, _ peer: Peer, _ limit: LimitName) {
     refuse(socket, .tooManyConnections, limit)
     logRefusal("refused uid \(peer.uid) pid \(peer.pid)")
   }

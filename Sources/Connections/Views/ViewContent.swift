@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 internal import Signals
 internal import Wire
@@ -7,13 +8,6 @@ internal import Wire
 /// Members missing from a frame are unchanged. Values are computed only when they are sent, so
 /// intermediate values are conflated.
 struct ViewContent {
-  /// The kind of a property, as clients see it.
-  enum Kind: String {
-    case state
-    case list
-    case loading
-  }
-
   /// The loading state of a property.
   enum Loading: Equatable {
     case loading
@@ -28,7 +22,7 @@ struct ViewContent {
     case list(ShownList)
   }
 
-  private(set) var kind = Kind.state
+  private(set) var kind = SourceKind.state
   private(set) var shown = Shown.nothing
   private(set) var loading: Loading?
   private var isLoadingNew = false
@@ -50,7 +44,7 @@ struct ViewContent {
   // MARK: Setting
 
   /// Sets the kind before there is content.
-  mutating func expect(_ kind: Kind) {
+  mutating func expect(_ kind: SourceKind) {
     guard self.kind != kind, self.kind != .loading else { return }
     self.kind = kind
     isKindNew = true

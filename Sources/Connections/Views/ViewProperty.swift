@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 package import Signals
 internal import Wire

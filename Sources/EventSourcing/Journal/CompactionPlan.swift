@@ -1,3 +1,4 @@
+internal import Facts
 internal import Journal
 
 /// The events that a compaction removes: a set of streams, each up to a position.
@@ -5,7 +6,7 @@ struct CompactionPlan: Sendable {
   /// The requested compaction.
   enum Wish: Sendable {
     /// Remove the events that the rules do not retain; `time` is in microseconds since 1970.
-    case rules([RetentionRule], time: Int64)
+    case rules([Retention], time: Int64)
     /// Remove everything before a position.
     case before(UInt64)
   }
@@ -45,7 +46,7 @@ struct CompactionPlan: Sendable {
       ends = try surplus(rules, reader, bounds)
       for (i, rule) in rules.enumerated() {
         guard let age = rule.maxAge else { continue }
-        ends[i] = max(ends[i], try reader.position(at: time - age - 1))
+        ends[i] = max(ends[i], try reader.position(at: time - age * 1_000_000 - 1))
       }
     }
     ends = ends.map { min($0, bounds.last - 1) }
@@ -56,7 +57,7 @@ struct CompactionPlan: Sendable {
 
   /// Returns, for each rule, the last event that exceeds its limit on count or bytes.
   private func surplus(
-    _ rules: [RetentionRule], _ reader: any JournalReader, _ bounds: (first: UInt64, last: UInt64)
+    _ rules: [Retention], _ reader: any JournalReader, _ bounds: (first: UInt64, last: UInt64)
   ) throws(JournalError) -> [UInt64] {
     var ends = [UInt64](repeating: 0, count: rules.count)
     var kept = rules.map { _ in (count: 0, bytes: 0) }
@@ -79,8 +80,8 @@ struct CompactionPlan: Sendable {
     return ends
   }
 
-  private func rule(of stream: String, _ rules: [RetentionRule]) -> Int? {
-    rules.firstIndex { $0.matches(stream) }
+  private func rule(of stream: String, _ rules: [Retention]) -> Int? {
+    rules.firstIndex { $0.streams.matches(stream) }
   }
 
   /// Returns the next removal steps; each step examines up to `count` events.

@@ -1,3 +1,4 @@
+internal import Facts
 internal import Journal
 internal import Signals
 
@@ -13,7 +14,7 @@ final class CompactionRun {
     var count = 0
 
     /// The reason for an early end; events removed before stay removed.
-    var fault: JournalFault?
+    var fault: JournalError?
 
     /// The duration of the longest step in nanoseconds; commits may have waited as long.
     var longestStep: UInt64 = 0
@@ -72,7 +73,7 @@ final class CompactionRun {
     pending = host.readingStore(.care, job).observe { [unowned self] event in
       switch event {
       case .next(let result): next(result)
-      case .failed(let error): end(JournalFault(error))
+      case .failed(let error): end(error)
       case .completed: break
       }
     }
@@ -125,7 +126,7 @@ final class CompactionRun {
     guard let step = current else { return }
     current = nil
     switch result {
-    case .failure(let error): end(JournalFault(error))
+    case .failure(let error): end(error)
     case .success(let report):
       outcome.count += step.count
       outcome.steps += 1
@@ -145,7 +146,7 @@ final class CompactionRun {
     steppings?.dispose()
   }
 
-  private func end(_ fault: JournalFault?) {
+  private func end(_ fault: JournalError?) {
     stop()
     outcome.fault = fault
     onEnd(outcome)

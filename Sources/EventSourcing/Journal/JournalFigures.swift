@@ -1,3 +1,5 @@
+package import Facts
+
 /// The statistics of a journal.
 package struct JournalFigures: Codable, Equatable, Sendable {
   /// The snapshots of all services at one position.
@@ -8,23 +10,6 @@ package struct JournalFigures: Codable, Equatable, Sendable {
 
     package init(seq: UInt64, services: Int, bytes: Int) {
       (self.seq, self.services, self.bytes) = (seq, services, bytes)
-    }
-  }
-
-  /// A retention rule.
-  package struct Rule: Codable, Equatable, Sendable {
-    package let streams: String
-
-    /// The maximum age in seconds; `nil` for no limit.
-    package let maxAge: Int64?
-    package let maxCount: Int?
-    package let maxBytes: Int?
-
-    private enum CodingKeys: String, CodingKey {
-      case streams
-      case maxAge = "max_age_s"
-      case maxCount = "max_count"
-      case maxBytes = "max_bytes"
     }
   }
 
@@ -44,7 +29,7 @@ package struct JournalFigures: Codable, Equatable, Sendable {
   package var freeBytes: Int
 
   /// Set only by a running daemon.
-  package var retention: [Rule]?
+  package var retention: [Retention]?
   package var compaction: DaemonRecord.Compaction?
 
   /// Seconds by which the wall clock is ahead of the accepted time; they do not count as age.
@@ -68,13 +53,5 @@ package struct JournalFigures: Codable, Equatable, Sendable {
     case retention, compaction
     case clockAhead = "clock_ahead_s"
     case clockBehind = "clock_behind_s"
-  }
-}
-
-extension JournalFigures.Rule {
-  init(_ rule: RetentionRule) {
-    streams = rule.streams
-    maxAge = rule.maxAge.map { $0 / 1_000_000 }
-    (maxCount, maxBytes) = (rule.maxCount, rule.maxBytes)
   }
 }

@@ -1,3 +1,4 @@
+package import Facts
 internal import JSON
 internal import Journal
 package import Signals
@@ -35,7 +36,7 @@ package final class JournalService {
   }
 
   /// The retention rules, applied periodically.
-  package var retention: [RetentionRule] = []
+  package var retention: [Retention] = []
 
   /// Called once per jump of the wall clock that was not accepted, with the microseconds by which
   /// it is ahead.
@@ -47,10 +48,10 @@ package final class JournalService {
 
   /// Called with the result of each compaction by the retention rules that removed events or
   /// failed.
-  package var onCompaction: (Result<Compacted, JournalFault>) -> Void = { _ in }
+  package var onCompaction: (Result<Compacted, JournalError>) -> Void = { _ in }
 
   /// Computes the statistics of the journal, off the loop.
-  package var count: () -> Signal<JournalFigures, JournalFault> = { .never() }
+  package var count: () -> Signal<JournalFigures, JournalError> = { .never() }
 
   package let ledger: Ledger<DaemonRecord>
   package let progress: Sampled<Progress>
@@ -58,12 +59,11 @@ package final class JournalService {
   private let host: ServiceHost
   private let scheduler: any Scheduler
   private let clocks: () -> AgeClock.Reading
-  private let caller: Caller
   private var age: AgeClock?
   private var hasLeapt = false
   private var isInFuture = false
   private var run: CompactionRun?
-  private var finished = PassthroughSubject<Result<Compacted, JournalFault>, Never>()
+  private var finished = PassthroughSubject<Result<Compacted, JournalError>, Never>()
   private var timer: (any Disposable)?
 
   /// The time in microseconds for which events of commands with an idempotency key are retained.
@@ -71,15 +71,13 @@ package final class JournalService {
   /// It equals the lifetime of the keys.
   private static let commandAge: Int64 = 86_400_000_000
 
-  /// - Parameters:
-  ///   - clocks: Reads the machine's clocks.
-  ///   - caller: The caller that records compactions: the daemon itself.
+  /// - Parameter clocks: Reads the machine's clocks.
   package init(
     in host: ServiceHost, on scheduler: any Scheduler,
-    _ clocks: @escaping () -> AgeClock.Reading, as caller: Caller
+    _ clocks: @escaping () -> AgeClock.Reading
   ) {
     ledger = Ledger("daemon", in: host)
-    (self.host, self.scheduler, self.clocks, self.caller) = (host, scheduler, clocks, caller)
+    (self.host, self.scheduler, self.clocks) = (host, scheduler, clocks)
     var measure: () -> Progress = { Progress() }
     progress = Sampled(every: 1, on: scheduler) { measure() }
     measure = { [unowned self] in
@@ -102,10 +100,10 @@ package final class JournalService {
   }
 
   /// Returns the journal's statistics, with the retention rules and the state of the clock.
-  package func figures() -> Signal<JournalFigures, JournalFault> {
+  package func figures() -> Signal<JournalFigures, JournalError> {
     count().map { [unowned self] figures in
       var figures = figures
-      figures.retention = retention.map(JournalFigures.Rule.init)
+      figures.retention = retention
       figures.compaction = ledger.shown.lastCompaction
       let ahead = leap
       figures.clockAhead = ahead > 0 ? ahead / 1_000_000 : nil
@@ -152,13 +150,13 @@ package final class JournalService {
   ///   that run's result and starts no other.
   package func compact(
     before seq: UInt64?, isForced: Bool
-  ) -> Signal<Compacted, JournalFault> {
+  ) -> Signal<Compacted, JournalError> {
     if isForced { believeClock() }
     if let seq { return compact(.before(seq)) }
     return compact(.rules(retention, time: believedTime()))
   }
 
-  private func compact(_ wish: CompactionPlan.Wish) -> Signal<Compacted, JournalFault> {
+  private func compact(_ wish: CompactionPlan.Wish) -> Signal<Compacted, JournalError> {
     Signal { [self] observer in
       let observation = finished.observeNext { result in
         switch result {
@@ -201,7 +199,7 @@ package final class JournalService {
   /// Records the removed range in the journal.
   private func record(_ outcome: CompactionRun.Outcome) {
     guard let range = outcome.range, host.refusal == nil else { return }
-    _ = try? host.perform(Command(method: "journal.compact", caller: caller)) {
+    _ = try? host.perform(Command(method: "journal.compact", caller: host.daemon)) {
       ledger.record(
         .compacted(from: range.lowerBound, to: range.upperBound, count: outcome.count))
       return nil

@@ -1,4 +1,5 @@
 internal import EventSourcing
+internal import Facts
 package import JSON
 package import Signals
 

@@ -1,10 +1,11 @@
 internal import EventSourcing
+internal import Facts
 internal import Signals
 
 extension FeedsService {
   /// Returns the caller that records fetched episodes: the user who subscribed, or else the daemon.
-  private func caller(fetching id: String) -> Caller {
-    Caller(uid: ledger.newest[id]?.maker ?? 0, pid: 0)
+  private func caller(fetching id: String) -> Peer {
+    ledger.newest[id]?.maker.map { Peer(uid: $0) } ?? host.daemon
   }
 
   /// Fetches a feed and records its changes.

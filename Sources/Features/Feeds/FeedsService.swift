@@ -1,18 +1,6 @@
+package import Configuration
 package import EventSourcing
 package import Signals
-
-/// The schedule of fetches; in addition, a feed is fetched when its first observer arrives.
-package struct FeedSchedule: Equatable, Sendable {
-  /// Seconds between two fetches of a feed.
-  package var interval: Double
-
-  /// Whether to fetch unobserved feeds too.
-  package var unwatched: Bool
-
-  package init(interval: Double = 1800, unwatched: Bool = false) {
-    (self.interval, self.unwatched) = (interval, unwatched)
-  }
-}
 
 /// Podcasts and news: the subscribed feeds and their episodes.
 ///
@@ -57,7 +45,7 @@ package final class FeedsService {
   ) {
     (self.host, self.web, self.reader, self.scheduler) = (host, web, reader, scheduler)
     self.schedule = schedule
-    interval = Property(schedule.interval)
+    interval = Property(Double(schedule.interval))
     ledger = Ledger("feeds", in: host)
     observation.otherDisposable = ledger.happened.observeNext { [subscriptions] event, place in
       switch event {
@@ -70,7 +58,8 @@ package final class FeedsService {
   /// The fetch schedule; a new interval takes effect at once and fetches all observed feeds.
   package var schedule: FeedSchedule {
     didSet {
-      if interval.value != schedule.interval { interval.value = schedule.interval }
+      let seconds = Double(schedule.interval)
+      if interval.value != seconds { interval.value = seconds }
       if unwatched != nil { start() }
     }
   }

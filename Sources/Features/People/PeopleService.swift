@@ -1,5 +1,5 @@
 package import EventSourcing
-internal import Facts
+package import Facts
 internal import JSON
 package import Signals
 
@@ -132,13 +132,13 @@ package final class PeopleService {
   }
 
   /// Reads a person's former names from the retained events, newest first; reads off the loop.
-  package func formerNames(of id: Int) -> Signal<[String], JournalFault> {
+  package func formerNames(of id: Int) -> Signal<[String], JournalError> {
     let stream = "people/\(id)"
     let filter = EventFilter(
       streams: [Pattern(stream)].compactMap(\.self),
       types: ["people.created", "people.renamed"].compactMap { Pattern($0, separator: ".") })
     return host.readEvents(before: nil, limit: Self.maxFormerNames + 1, filter).map { page in
-      page.events.dropLast().reversed().compactMap { $0.data.members?["name"]?.string }
+      page.entries.dropLast().reversed().compactMap { $0.data.members?["name"]?.string }
     }
   }
 

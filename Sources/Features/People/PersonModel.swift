@@ -1,4 +1,5 @@
-package import EventSourcing
+internal import EventSourcing
+package import Facts
 package import Signals
 
 /// A person as an object with properties, for bindings by paths: `id`, `name`, `color` and
@@ -69,14 +70,14 @@ extension PersonModel {
 /// The former names of a person, loaded on demand.
 package final class PersonPast {
   fileprivate private(set) var known: [String]?
-  private let reading: Signal<[String], JournalFault>
+  private let reading: Signal<[String], JournalError>
 
-  fileprivate init(known: [String]?, reading: Signal<[String], JournalFault>) {
+  fileprivate init(known: [String]?, reading: Signal<[String], JournalError>) {
     (self.known, self.reading) = (known, reading)
   }
 
   /// Emits the former names, newest first; emits at once if they are loaded.
-  package func names() -> Signal<[String], JournalFault> {
+  package func names() -> Signal<[String], JournalError> {
     if let known { return Signal(just: known) }
     return reading.handleEvents(receiveOutput: { [weak self] in self?.known = $0 })
   }

@@ -1,5 +1,6 @@
 package import Connections
 internal import EventSourcing
+internal import Facts
 internal import Signals
 
 /// Shows a thread with its name and posts.

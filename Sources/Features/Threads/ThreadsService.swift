@@ -1,4 +1,5 @@
 package import EventSourcing
+internal import Facts
 package import Signals
 
 /// Discussion threads with posts, which can be liked.

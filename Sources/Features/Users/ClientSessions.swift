@@ -5,13 +5,13 @@ internal import Signals
 
 /// The sessions of connected clients: each is created on first use and ends with its connection.
 package final class ClientSessions {
-  private let make: (Caller) -> Session
+  private let make: (Peer) -> Session
 
   /// The sessions by connection id.
   private var sessions: [UInt64: Session] = [:]
 
   /// - Parameter make: Creates a session; see ``Sessions/session(of:)``.
-  package init(_ make: @escaping (Caller) -> Session) {
+  package init(_ make: @escaping (Peer) -> Session) {
     self.make = make
   }
 
@@ -27,7 +27,7 @@ package final class ClientSessions {
   /// Returns the session of a client that has needed one; `nil` for others.
   func known(_ connection: Connection) -> Session? { sessions[connection.id] }
 
-  private func begin(_ caller: Caller, _ connection: Connection) -> Session {
+  private func begin(_ caller: Peer, _ connection: Connection) -> Session {
     let session = make(caller)
     session.onReady = { [weak connection] in connection?.endWork() }
     sessions[connection.id] = session

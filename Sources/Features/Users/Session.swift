@@ -1,4 +1,5 @@
 package import EventSourcing
+package import Facts
 package import Signals
 
 /// A client's session: its identity and its logged-in user, from connect to disconnect.
@@ -6,7 +7,7 @@ package import Signals
 /// Binders receive it together with the client. It provides the dependencies of all views that
 /// are opened later.
 package final class Session {
-  package let caller: Caller
+  package let caller: Peer
 
   /// The host of the services.
   package let host: ServiceHost
@@ -67,7 +68,7 @@ package final class Session {
   }
 
   /// - Parameter sessions: `nil` if login is not supported.
-  package init(caller: Caller, host: ServiceHost, in sessions: Sessions? = nil) {
+  package init(caller: Peer, host: ServiceHost, in sessions: Sessions? = nil) {
     (self.caller, self.host, self.sessions) = (caller, host, sessions)
   }
 

@@ -1,4 +1,5 @@
 package import EventSourcing
+package import Facts
 package import Signals
 
 /// The factory of client sessions; it holds the services that all sessions share.
@@ -20,7 +21,7 @@ package final class Sessions {
   }
 
   /// Creates the session of a new client.
-  package func session(of caller: Caller) -> Session {
+  package func session(of caller: Peer) -> Session {
     Session(caller: caller, host: host, in: self)
   }
 }

@@ -1,4 +1,5 @@
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal
@@ -30,7 +31,7 @@ final class ChatBench {
     return try ChatBench(store)
   }
 
-  func session(uid: UInt32 = 1) -> Session { sessions.session(of: Caller(uid: uid, pid: 2)) }
+  func session(uid: UInt32 = 1) -> Session { sessions.session(of: Peer(uid: uid, pid: 2)) }
 
   /// Runs a method as a command, and rethrows its error.
   @discardableResult

@@ -1,12 +1,12 @@
-/// The state of the disk write at which a command is answered.
+/// The time at which an event counts as durable, so that its command is answered.
 package enum Durability: Equatable, Sendable {
-  /// Each commit is synced to disk before its answer.
+  /// When the disk has it: each commit is synced before its answer.
   case always
 
-  /// Commits are synced to disk at this interval.
+  /// When the kernel has it; the disk has it after at most this number of milliseconds.
   case interval(milliseconds: UInt64)
 
-  /// The operating system decides when to write to disk.
+  /// When the kernel has it; the kernel decides when to write it to the disk.
   case os
 
   /// Parses `always`, `interval`, `interval=MS` or `os`; `nil` for other text.
@@ -31,6 +31,15 @@ package enum Durability: Equatable, Sendable {
     case .always: "always"
     case .os: "os"
     case .interval(let milliseconds): "interval=\(milliseconds)"
+    }
+  }
+
+  /// The name without the interval, as the lock file of a journal records it.
+  package var name: String {
+    switch self {
+    case .always: "always"
+    case .interval: "interval"
+    case .os: "os"
     }
   }
 

@@ -1,5 +1,5 @@
-/// The kind of a source, which determines the form of its changes.
-package enum SourceKind: String {
+/// The kind of a source or of a view's property, which determines the form of its changes.
+package enum SourceKind: String, Sendable {
   /// A single value, replaced as a whole.
   case state
   /// An array, changed step by step.

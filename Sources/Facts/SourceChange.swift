@@ -1,6 +1,6 @@
 package import JSON
 
-/// A change of a source's value.
+/// A change of a source's value, as services report it and subscriptions deliver it.
 package struct SourceChange: Equatable, Sendable {
   /// The full name of the source, for example `"cells/lamp"`.
   package let source: String
@@ -11,7 +11,8 @@ package struct SourceChange: Equatable, Sendable {
   /// The new value; `nil` if the source was removed, and for collections, which have a ``step``.
   package let value: JSONText?
 
-  /// The step of a collection; `nil` for plain values.
+  /// The step of a collection, whose whole value must be fetched if it is needed; `nil` for plain
+  /// values.
   package let step: CollectionChange?
 
   /// The previous value; `nil` if there was none or it is unknown.
@@ -53,7 +54,7 @@ package struct SourceChange: Equatable, Sendable {
   }
 
   /// The approximate size in bytes when sent.
-  var size: Int { value?.text.utf8.count ?? step?.size ?? 0 }
+  package var size: Int { value?.text.utf8.count ?? step?.size ?? 0 }
 
   /// Creates a change of a collection.
   package init(

@@ -15,7 +15,7 @@ package enum CollectionChange: Equatable, Sendable {
   case reset(JSONText)
 
   /// The approximate size in bytes when sent.
-  var size: Int {
+  package var size: Int {
     switch self {
     case .insert(_, let value), .update(_, let value), .merge(_, let value), .reset(let value):
       value.text.utf8.count
@@ -23,10 +23,4 @@ package enum CollectionChange: Equatable, Sendable {
     case .remove, .move, .delete: 32
     }
   }
-}
-
-/// The value of a source that reports its changes step by step.
-package enum SourceCollection: Equatable, Sendable {
-  case list([JSONText])
-  case map([String: JSONText])
 }

@@ -1,24 +1,3 @@
-package import Facts
-
-/// A retention rule for some streams: events beyond any of its limits may be removed.
-package struct Retention: Equatable, Sendable {
-  package let streams: Pattern
-
-  /// The maximum age in seconds; small enough that it fits into an `Int64` as microseconds.
-  package let maxAge: UInt64?
-  package let maxCount: UInt64?
-  package let maxBytes: UInt64?
-
-  package init(
-    streams: Pattern, maxAge: UInt64? = nil, maxCount: UInt64? = nil, maxBytes: UInt64? = nil
-  ) {
-    self.streams = streams
-    self.maxAge = maxAge
-    self.maxCount = maxCount
-    self.maxBytes = maxBytes
-  }
-}
-
 /// Parsers for numbers with a unit, such as `30d` or `64M`.
 enum Unit {
   /// Parses a duration such as `30d` and returns seconds; `nil` for other text.

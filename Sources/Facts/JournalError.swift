@@ -1,4 +1,4 @@
-/// An error of the journal.
+/// An error of the journal, as its store reports it and services pass it on.
 package enum JournalError: Error, Equatable, Sendable {
   /// Whether a failed write may have taken effect.
   package enum Outcome: String, Sendable {
@@ -14,10 +14,10 @@ package enum JournalError: Error, Equatable, Sendable {
   /// `reason` is `"ENOSPC"`, `"EIO"`, … or `"read-only"`.
   case readOnly(reason: String, outcome: Outcome)
 
-  /// A record is damaged or missing.
+  /// An event is damaged or missing.
   case corrupt(seq: UInt64, detail: String)
 
-  /// A record needs a newer version of this program and must not be skipped.
+  /// An event needs a newer version of this program and must not be skipped.
   case notUnderstood(seq: UInt64, detail: String)
 
   /// The file has a newer format; nothing was changed.
@@ -40,7 +40,7 @@ extension JournalError: CustomStringConvertible {
   package var description: String {
     switch self {
     case .readOnly(let reason, _): "the journal takes no writes: \(reason)"
-    case .corrupt(let seq, let detail): "record \(seq) of the journal is damaged: \(detail)"
+    case .corrupt(let seq, let detail): "event \(seq) of the journal is damaged: \(detail)"
     case .notUnderstood(let seq, let detail): "event \(seq): \(detail)"
     case .newerFormat(let found, let supported):
       "the journal has format \(found), this program knows up to \(supported)"

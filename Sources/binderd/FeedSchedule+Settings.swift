@@ -1,8 +1,0 @@
-import Configuration
-import Features
-
-extension FeedSchedule {
-  init(_ settings: FeedSettings) {
-    self.init(interval: Double(settings.interval), unwatched: settings.unwatched)
-  }
-}
