@@ -22,9 +22,8 @@ let package = Package(
   targets: [
     // C: what Swift cannot import, and headers of libraries. No `link` in their module maps: the
     // pkg-config files say what to link, so that static builds can say otherwise.
-    .target(name: "CChecksum"),
     .target(name: "CCurl"),
-    .target(name: "CPosix"),
+    .target(name: "CSupport"),
     .systemLibrary(name: "Clibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
@@ -34,7 +33,7 @@ let package = Package(
     .target(name: "JSON"),
     // libm rounds; a program that links nothing else would miss it.
     .target(name: "Signals", exclude: ["README.md"], linkerSettings: [.linkedLibrary("m")]),
-    .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv", "Signals"]),
+    .target(name: "EventLoop", dependencies: ["CSupport", "Clibuv", "Signals"]),
 
     // The language of the socket, shared with the client.
     .target(name: "Wire", dependencies: ["JSON"]),
@@ -71,7 +70,7 @@ let package = Package(
     // Stores: one target for each C library.
     .target(
       name: "JournalSQLite",
-      dependencies: ["CChecksum", "CSQLite", "EventLoop", "Journal", "Signals"],
+      dependencies: ["CSQLite", "CSupport", "EventLoop", "Journal", "Signals"],
       exclude: ["README.md"]),
 
     // Composition root.
@@ -149,7 +148,7 @@ let safe: Set = [
   "Features",
 ]
 
-for target in package.targets where !["CChecksum", "CCurl", "CPosix"].contains(target.name) {
+for target in package.targets where !["CCurl", "CSupport"].contains(target.name) {
   guard target.type != .system else { continue }
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])
 }

@@ -1,4 +1,4 @@
-internal import CPosix
+internal import CSupport
 
 /// The credentials of a Unix socket's peer at the time it connected (`SO_PEERCRED`).
 package struct PeerCredentials: Equatable, Sendable {

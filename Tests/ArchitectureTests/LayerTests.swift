@@ -12,10 +12,10 @@ private let law: [String: Set<String>] = [
   "JSON": [],
   "Wire": ["JSON"],
   "Configuration": ["Facts", "JSON", "Wire"],
-  "EventLoop": ["CPosix", "Clibuv", "Glibc", "Signals"],
+  "EventLoop": ["CSupport", "Clibuv", "Glibc", "Signals"],
   // The event store, and its implementation.
   "Journal": ["Signals"],
-  "JournalSQLite": ["CChecksum", "CSQLite", "EventLoop", "Glibc", "Journal", "Signals"],
+  "JournalSQLite": ["CSQLite", "CSupport", "EventLoop", "Glibc", "Journal", "Signals"],
   // Event sourcing, the view of a client, the features, and their access to the machine.
   "EventSourcing": ["Facts", "JSON", "Journal", "Signals"],
   "Connections": ["EventLoop", "JSON", "Signals", "Wire"],
@@ -77,7 +77,7 @@ struct LayerTests {
   @Test
   func `every layer has an import rule`() throws {
     let layers = try FileManager.default.contentsOfDirectory(atPath: root)
-    let inC: Set = ["CChecksum", "CCurl", "CExpat", "CPosix", "CSQLite", "Clibuv"]
+    let inC: Set = ["CCurl", "CExpat", "CSQLite", "CSupport", "Clibuv"]
     #expect(Set(layers).subtracting(inC) == Set(law.keys))
   }
 
