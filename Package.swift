@@ -32,7 +32,9 @@ let package = Package(
     .target(name: "Facts"),
     .target(name: "JSON"),
     // libm rounds; a program that links nothing else would miss it.
-    .target(name: "Signals", exclude: ["README.md"], linkerSettings: [.linkedLibrary("m")]),
+    .target(
+      name: "Signals", dependencies: ["Facts"], exclude: ["README.md"],
+      linkerSettings: [.linkedLibrary("m")]),
     .target(name: "EventLoop", dependencies: ["CSupport", "Clibuv", "Signals"]),
 
     // The language of the socket, shared with the client.
@@ -42,7 +44,7 @@ let package = Package(
     .target(name: "Configuration", dependencies: ["Facts", "JSON", "Wire"]),
 
     // Promise.
-    .target(name: "Journal", dependencies: ["Signals"]),
+    .target(name: "Journal", dependencies: ["Facts", "Signals"]),
 
     // The engine: services whose state is made of journaled events.
     .target(
@@ -50,7 +52,8 @@ let package = Package(
       exclude: ["README.md"]),
 
     // The view: one client, as the application sees it; and the sockets that clients come from.
-    .target(name: "Connections", dependencies: ["EventLoop", "JSON", "Signals", "Wire"]),
+    .target(
+      name: "Connections", dependencies: ["EventLoop", "Facts", "JSON", "Signals", "Wire"]),
 
     // Application logic: a folder for each feature.
     .target(
@@ -63,14 +66,14 @@ let package = Package(
     .target(
       name: "Adapters",
       dependencies: [
-        "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Features", "JSON", "Signals",
-        "Wire",
+        "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Facts", "Features", "JSON",
+        "Signals", "Wire",
       ], linkerSettings: [.linkedLibrary("crypt")]),
 
     // Stores: one target for each C library.
     .target(
       name: "JournalSQLite",
-      dependencies: ["CSQLite", "CSupport", "EventLoop", "Journal", "Signals"],
+      dependencies: ["CSQLite", "CSupport", "EventLoop", "Facts", "Journal", "Signals"],
       exclude: ["README.md"]),
 
     // Composition root.
@@ -121,7 +124,7 @@ let package = Package(
       name: "DaemonTests",
       dependencies: ["HistoryChecker", "JSON", "TestSupport", "Wire", "binderd"],
       exclude: ["Journals"]),
-    .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
+    .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "Signals", "TestSupport"]),
     .testTarget(
       name: "EventSourcingTests",
       dependencies: [

@@ -1,4 +1,4 @@
-internal import Signals
+internal import Facts
 
 /// The resources that all clients of one system user share.
 ///

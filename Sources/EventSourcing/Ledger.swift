@@ -287,7 +287,7 @@ extension Ledger {
     }
     if !isUndone {
       newest = shown
-      for pending in pending.elements { newest.apply(pending.event, at: Place(pending.record)) }
+      for pending in pending { newest.apply(pending.event, at: Place(pending.record)) }
     }
     undone.send()
   }

@@ -1,3 +1,4 @@
+internal import Facts
 package import JSON
 package import Journal
 package import Signals

@@ -1,4 +1,4 @@
-internal import Signals
+internal import Facts
 
 /// Turns drafts into records: assigns positions, versions and times.
 ///

@@ -8,24 +8,26 @@ import Testing
 private let law: [String: Set<String>] = [
   // Foundations.
   "Facts": [],
-  "Signals": [],
+  "Signals": ["Facts"],
   "JSON": [],
   "Wire": ["JSON"],
   "Configuration": ["Facts", "JSON", "Wire"],
   "EventLoop": ["CSupport", "Clibuv", "Glibc", "Signals"],
   // The event store, and its implementation.
-  "Journal": ["Signals"],
-  "JournalSQLite": ["CSQLite", "CSupport", "EventLoop", "Glibc", "Journal", "Signals"],
+  "Journal": ["Facts", "Signals"],
+  "JournalSQLite": [
+    "CSQLite", "CSupport", "EventLoop", "Facts", "Glibc", "Journal", "Signals",
+  ],
   // Event sourcing, the view of a client, the features, and their access to the machine.
   "EventSourcing": ["Facts", "JSON", "Journal", "Signals"],
-  "Connections": ["EventLoop", "JSON", "Signals", "Wire"],
+  "Connections": ["EventLoop", "Facts", "JSON", "Signals", "Wire"],
   "API": ["Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire"],
   "Features": [
     "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
   ],
   "Adapters": [
-    "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Features", "Glibc", "JSON",
-    "Signals", "Wire",
+    "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Facts", "Features", "Glibc",
+    "JSON", "Signals", "Wire",
   ],
   // The client, the terminal, the command line.
   "BinderClient": ["Glibc", "JSON", "Wire"],

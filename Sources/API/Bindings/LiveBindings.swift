@@ -129,7 +129,7 @@ package final class LiveBindings {
 
   /// Marks written values that are not durable as lost.
   private func lose(_ fault: JournalFault) {
-    let lost = Array(written.elements).filter { !$0.binding.isDisposed }
+    let lost = written.filter { !$0.binding.isDisposed }
     written = Queue()
     guard !lost.isEmpty else { return }
     var seen: Set<ObjectIdentifier> = []

@@ -1,3 +1,5 @@
+public import Facts
+
 extension Subject {
   @inlinable
   func deliver(_ event: Event, to audience: Int) {

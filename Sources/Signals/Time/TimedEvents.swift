@@ -1,3 +1,5 @@
+internal import Facts
+
 /// A queue of events to send later, in the order of arrival; disposing it discards them.
 final class TimedEvents<Element, Error: Swift.Error>: Disposable {
   private let observer: AtomicObserver<Element, Error>

@@ -1,3 +1,5 @@
+public import Facts
+
 /// An observable collection that can be changed.
 ///
 /// Changes happen in place. An event contains the collection, but is released after its delivery

@@ -1,3 +1,5 @@
+internal import Facts
+
 extension Collection where Index == Int {
   /// Returns the difference to another collection.
   ///

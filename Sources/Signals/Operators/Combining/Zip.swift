@@ -1,3 +1,5 @@
+internal import Facts
+
 extension SignalProtocol {
   /// Emits the combination of the elements at the same position of both signals.
   ///

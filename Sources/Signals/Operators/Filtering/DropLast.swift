@@ -1,3 +1,5 @@
+public import Facts
+
 extension SignalProtocol {
   /// Drops the last `count` elements; each element is delayed until `count` others have followed.
   @inlinable

@@ -1,3 +1,5 @@
+public import Facts
+
 extension SignalProtocol {
   /// Emits the last `maxLength` elements at completion.
   @inlinable

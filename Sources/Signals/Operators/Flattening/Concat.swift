@@ -1,3 +1,5 @@
+internal import Facts
+
 extension SignalProtocol where Element: SignalProtocol, Element.Error == Error {
   /// Emits the elements of the inner signals, one signal after another, in the order of arrival.
   public func concat() -> Signal<Element.Element, Error> {
