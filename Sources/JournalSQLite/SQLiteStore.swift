@@ -52,19 +52,15 @@ package final class SQLiteStore: EventStore {
   /// Whether a write failed in a way that makes later writes unreliable.
   private var hasFailed = false
   private var threads: Threads?
-  private var careReader: Worker<Reading>?
+  private let careReader: Background<any JournalReader>
   private var syncTimer: EventLoop.Timer?
 
   private struct Threads {
     let writer: Worker<SQLiteWriter.Job>?
     let checkpointer: Worker<Void>?
-    let promptReader: Worker<Reading>
-    let longReader: Worker<Reading>
+    let promptReader: Background<any JournalReader>
+    let longReader: Background<any JournalReader>
     let reports: Mailbox<SQLiteWriter.Report>
-    let results: Mailbox<Delivery>
-
-    /// Whether the readers should stop.
-    let isStopped = Lock(false)
   }
 
   /// The number of events at which a batch goes to the writer before the turn ends.
@@ -97,40 +93,44 @@ package final class SQLiteStore: EventStore {
     lostEvents = files.lostEvents
     renewal = files.renewal
     appender = Appender(last: files.last, time: files.time)
+    careReader = files.makeReader(isLong: true, on: loop)
     if durability == nil { refusal = .readOnly(reason: "read-only", outcome: .none) }
-    do throws(SystemError) {
-      threads = try startThreads(durability)
-    } catch {
-      throw .unavailable(detail: "\(error)")
-    }
+    threads = try startThreads(durability)
     loop.onTurnEnd { [weak self] in self?.submit() }
   }
 
-  private func startThreads(_ durability: Durability?) throws(SystemError) -> Threads {
-    let files = files
-    let reports = try Mailbox<SQLiteWriter.Report>(on: loop) { [weak self] reports in
-      for report in reports { self?.receive(report) }
+  private func startThreads(_ durability: Durability?) throws(JournalError) -> Threads {
+    do throws(SystemError) {
+      let reports = try Mailbox<SQLiteWriter.Report>(on: loop) { [weak self] reports in
+        for report in reports { self?.receive(report) }
+      }
+      var checkpointer: Worker<Void>?
+      var writer: Worker<SQLiteWriter.Job>?
+      if durability != nil {
+        let slot = reports.slot
+        let moving = try files.makeCheckpointer(report: slot.post)
+        checkpointer = moving
+        writer = try files.makeWriter(checkpointer: moving, report: slot.post)
+      }
+      if case .interval(let milliseconds) = durability {
+        syncTimer = try EventLoop.Timer(on: loop) { writer?.post(.synchronize(isAwaited: false)) }
+        syncTimer?.start(afterMilliseconds: milliseconds, everyMilliseconds: milliseconds)
+      }
+      return Threads(
+        writer: writer, checkpointer: checkpointer,
+        promptReader: try startReader(isLong: false), longReader: try startReader(isLong: true),
+        reports: reports)
+    } catch {
+      throw .unavailable(detail: "\(error)")
     }
-    let results = try Mailbox<Delivery>(on: loop) { deliveries in
-      for delivery in deliveries { delivery.deliver() }
-    }
-    var checkpointer: Worker<Void>?
-    var writer: Worker<SQLiteWriter.Job>?
-    if durability != nil {
-      let slot = reports.slot
-      let moving = try files.makeCheckpointer(report: slot.post)
-      checkpointer = moving
-      writer = try files.makeWriter(checkpointer: moving, report: slot.post)
-    }
-    if case .interval(let milliseconds) = durability {
-      syncTimer = try EventLoop.Timer(on: loop) { writer?.post(.synchronize(isAwaited: false)) }
-      syncTimer?.start(afterMilliseconds: milliseconds, everyMilliseconds: milliseconds)
-    }
-    return Threads(
-      writer: writer, checkpointer: checkpointer,
-      promptReader: try files.makeReader(isLong: false),
-      longReader: try files.makeReader(isLong: true),
-      reports: reports, results: results)
+  }
+
+  private func startReader(
+    isLong: Bool
+  ) throws(SystemError) -> Background<any JournalReader> {
+    let reader = files.makeReader(isLong: isLong, on: loop)
+    try reader.start()
+    return reader
   }
 
   /// Waits for the writer, and ends the threads.
@@ -141,24 +141,20 @@ package final class SQLiteStore: EventStore {
     guard let threads else { return }
     submit()
     self.threads = nil
-    threads.isStopped.withLock { $0 = true }
     syncTimer?.close()
+    let readers = [threads.promptReader, threads.longReader, careReader]
     if hasFailed {
       // Keep the connections open until the process ends. Closing the last one would run another
       // checkpoint, which must not happen after a failed write.
       threads.reports.close()
-      threads.results.close()
+      for reader in readers { reader.abandon() }
       return
     }
     threads.writer?.post(.end)
     threads.writer?.finish()
     threads.checkpointer?.finish()
-    threads.promptReader.finish()
-    threads.longReader.finish()
-    careReader?.finish()
-    careReader = nil
+    for reader in readers { reader.close() }
     threads.reports.close()
-    threads.results.close()
     if refusal == nil { refusal = .readOnly(reason: "closed", outcome: .none) }
   }
 
@@ -297,19 +293,6 @@ package final class SQLiteStore: EventStore {
     try start.snapshot(of: service, upTo: min(seq, durable))
   }
 
-  /// Returns the thread for a reading.
-  ///
-  /// The maintenance thread is started when first needed.
-  private func reader(for pace: ReadingPace, _ threads: Threads) -> Worker<Reading>? {
-    switch pace {
-    case .prompt: return threads.promptReader
-    case .long: return threads.longReader
-    case .care:
-      if careReader == nil { careReader = try? files.makeReader(isLong: true) }
-      return careReader
-    }
-  }
-
   package func save(_ snapshot: Snapshot) {
     guard let writer = threads?.writer else { return }
     waitingSnapshots += 1
@@ -347,34 +330,22 @@ package final class SQLiteStore: EventStore {
     _ pace: ReadingPace,
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
   ) -> Signal<Result, JournalError> {
-    Signal { [weak self] observer in
-      guard let threads = self?.threads else {
-        observer.fail(.unavailable(detail: "the journal is closed"))
-        return NonDisposable.instance
+    guard let threads else { return .failed(.unavailable(detail: "the journal is closed")) }
+    let thread =
+      switch pace {
+      case .prompt: threads.promptReader
+      case .long: threads.longReader
+      case .care: careReader
       }
-      let receipt = Receipt<Result> { result in
-        switch result {
-        case .success(let value):
-          observer.receive(value)
-          observer.complete()
-        case .failure(let error): observer.fail(error)
+    return thread.run(
+      { reader, cancellation throws(JournalError) in
+        try job(StoppableReader(base: reader, cancellation: cancellation))
+      },
+      unavailable: { refusal in
+        switch refusal {
+        case .closed: .failure(.unavailable(detail: "the journal is closed"))
+        case .noThread: .failure(.unavailable(detail: "no thread"))
         }
-      }
-      let slot = threads.results.slot
-      guard let worker = self?.reader(for: pace, threads) else {
-        observer.fail(.unavailable(detail: "no thread"))
-        return NonDisposable.instance
-      }
-      let address = receipt.address
-      let isStopped = threads.isStopped
-      worker.post(
-        Reading { reader in
-          let result = Swift.Result { () throws(JournalError) in
-            try job(StoppableReader(base: reader, isStopped: isStopped))
-          }
-          slot.post(Delivery { address.deliver(result) })
-        })
-      return BlockDisposable { receipt.cancel() }
-    }
+      })
   }
 }

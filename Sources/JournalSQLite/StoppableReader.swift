@@ -1,14 +1,14 @@
 internal import EventLoop
 internal import Journal
 
-/// A reader that throws once its store closes, so that no reading delays shutdown.
+/// A reader that throws once its reading is cancelled, so that no reading delays shutdown.
 struct StoppableReader: JournalReader {
   let base: any JournalReader
-  let isStopped: Lock<Bool>
+  let cancellation: Cancellation
 
-  /// Returns the base reader; throws if the store is closed.
+  /// Returns the base reader; throws if the reading is cancelled.
   private func open() throws(JournalError) -> any JournalReader {
-    guard !isStopped.withLock({ $0 }) else { throw .unavailable(detail: "the journal is closed") }
+    guard !cancellation.isCancelled else { throw .unavailable(detail: "the reading is cancelled") }
     return base
   }
 
