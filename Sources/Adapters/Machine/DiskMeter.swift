@@ -5,7 +5,8 @@ package import Features
 /// its caller.
 ///
 /// Measurements come in rounds. A caller starts a round and waits briefly for it. While a round is
-/// unfinished, other callers get the previous results without waiting.
+/// unfinished, other callers get the previous results without waiting. Because the caller waits,
+/// this is no ``Background``, which answers later on the loop.
 package final class DiskMeter: Sendable {
   /// Maximum wait for a round, in milliseconds.
   ///
