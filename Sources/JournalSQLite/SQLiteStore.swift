@@ -1,4 +1,5 @@
 package import EventLoop
+internal import Facts
 package import Journal
 package import Signals
 
@@ -40,10 +41,10 @@ package final class SQLiteStore: EventStore {
   private var isBatchForDisk = false
 
   /// The callbacks that wait for the disk, oldest first.
-  private var waitingForDisk: [(JournalError?) -> Void] = []
+  private var waitingForDisk = Queue<(JournalError?) -> Void>()
 
   /// The batches that the writer has received, in order, until they are durable.
-  private var written: [[Record]] = []
+  private var written = Queue<[Record]>()
   private var generation = 0
   private var times = CommitTimes()
 
@@ -229,7 +230,7 @@ package final class SQLiteStore: EventStore {
       discard()
       committedSubject.on(.failed(error))
       let waiting = waitingForDisk
-      waitingForDisk = []
+      waitingForDisk.removeAll()
       for tell in waiting { tell(error) }
     case .saved(let report):
       waitingSnapshots -= 1
@@ -237,7 +238,7 @@ package final class SQLiteStore: EventStore {
     case .removed(let result):
       if case .success(let report) = result { first = max(first, report.first) }
       removedSubject.send(result)
-    case .synchronized: if !waitingForDisk.isEmpty { waitingForDisk.removeFirst()(nil) }
+    case .synchronized: waitingForDisk.popFirst()?(nil)
     case .hasChores: threads?.writer?.post(.doChore)
     case .log(let notice):
       if notice == .released { threads?.writer?.post(.emptyLog) }
@@ -249,13 +250,10 @@ package final class SQLiteStore: EventStore {
     times.commits += 1
     times.totalNanoseconds += nanoseconds
     times.maxNanoseconds = max(times.maxNanoseconds, nanoseconds)
-    var count = 0
-    while count < written.count, let last = written[count].last, last.seq <= seq { count += 1 }
-    let batches = Array(written[..<count])
-    written.removeFirst(count)
-    for records in batches {
+    while let records = written.first, let last = records.last, last.seq <= seq {
+      _ = written.popFirst()
       times.events += records.count
-      appender.commit(upTo: records[records.count - 1].seq)
+      appender.commit(upTo: last.seq)
       committedSubject.send(records)
     }
   }
@@ -264,7 +262,7 @@ package final class SQLiteStore: EventStore {
   private func discard() {
     generation += 1
     batch = []
-    written = []
+    written.removeAll()
     appender.reject()
   }
 

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import EventLoop
+internal import Facts
 internal import Glibc
 internal import Journal
 
@@ -36,7 +37,7 @@ final class SQLiteWriter {
   private var notes: [JournalNote: String] = [:]
 
   /// The background work, one item between commits, oldest first.
-  private var chores: [Chore] = []
+  private var chores = Queue<Chore>()
 
   private enum Chore {
     case save(SnapshotTable.Parts)
@@ -209,8 +210,7 @@ final class SQLiteWriter {
   ///
   /// The log keeps the order, so a removal survives a crash only if the snapshot before it does.
   private func doChore() {
-    guard !chores.isEmpty else { return }
-    let chore = chores.removeFirst()
+    guard let chore = chores.popFirst() else { return }
     switch chore {
     case .save(let parts): save(parts)
     case .drop(let part):
@@ -236,10 +236,9 @@ final class SQLiteWriter {
     do throws(SQLiteError) {
       try relaxed { () throws(SQLiteError) in try snapshots.write(parts) }
       var rest = parts
-      if rest.advance() { return chores.insert(.save(rest), at: 0) }
+      if rest.advance() { return chores.prepend(.save(rest)) }
       // Before the waiting items, so that there are never many surplus snapshots.
-      chores.insert(
-        contentsOf: try snapshots.surplus(after: snapshot).map { .drop($0) }, at: 0)
+      for part in try snapshots.surplus(after: snapshot).reversed() { chores.prepend(.drop(part)) }
       report(.saved(SnapshotReport(service: snapshot.service, seq: snapshot.seq)))
     } catch {
       report(
@@ -255,7 +254,7 @@ final class SQLiteWriter {
       try relaxed { () throws(SQLiteError) in first = try removals.remove(removal, from: events) }
       if first > self.first {
         self.first = first
-        chores += try snapshots.outlived(first: first).map { .drop($0) }
+        for part in try snapshots.outlived(first: first) { chores.append(.drop(part)) }
       }
       if chores.isEmpty, try freePages() > Self.reservedPages { chores.append(.giveBack) }
     } catch {

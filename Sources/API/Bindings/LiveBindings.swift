@@ -44,7 +44,7 @@ package final class LiveBindings {
   }
 
   /// The changes of ``kept`` that are not durable yet, in order.
-  private var undecided: [Decision] = []
+  private var undecided = Queue<Decision>()
   private var isFollowing = false
   private let bag = DisposeBag()
 
@@ -83,8 +83,7 @@ package final class LiveBindings {
     bag.dispose()
     retries.stop()
     for binding in inOrder { binding.dispose() }
-    (kept, filed, undecided) = ([:], [:], [])
-    written = Queue()
+    (kept, filed, undecided, written) = ([:], [:], Queue(), Queue())
   }
 
   // MARK: Persistent bindings
@@ -165,7 +164,7 @@ package final class LiveBindings {
 
   private func decide(_ seq: UInt64) {
     while let first = undecided.first, first.seq <= seq {
-      undecided.removeFirst()
+      _ = undecided.popFirst()
       if case .ended(let binding, _, _) = first { binding.dispose() }
     }
   }
@@ -173,7 +172,7 @@ package final class LiveBindings {
   /// Undoes the changes of ``kept`` that are not durable.
   private func undo() {
     let lost = undecided
-    undecided = []
+    undecided.removeAll()
     for decision in lost.reversed() {
       switch decision {
       case .begun(let binding, let name, _):
