@@ -23,19 +23,21 @@ let package = Package(
   targets: [
     // C: what Swift cannot import, and headers of libraries. No `link` in their module maps: the
     // pkg-config files say what to link, so that static builds can say otherwise.
-    .target(name: "CChecksum"),
     .target(name: "CCurl"),
-    .target(name: "CPosix"),
+    .target(name: "CSupport"),
     .systemLibrary(name: "Clibuv", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
 
     // Ground: no layer above.
     .target(name: "JSON"),
+    .target(name: "Queues"),
     .target(name: "Facts", dependencies: ["JSON"]),
     // libm rounds; a program that links nothing else would miss it.
-    .target(name: "Signals", exclude: ["README.md"], linkerSettings: [.linkedLibrary("m")]),
-    .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv", "Facts", "Signals"]),
+    .target(
+      name: "Signals", dependencies: ["Queues"], exclude: ["README.md"],
+      linkerSettings: [.linkedLibrary("m")]),
+    .target(name: "EventLoop", dependencies: ["CSupport", "Clibuv", "Facts", "Queues", "Signals"]),
 
     // Beside the layers: for programs outside this package. No layer uses it.
     .target(name: "SignalsDialects", dependencies: ["Signals"], exclude: ["README.md"]),
@@ -47,22 +49,23 @@ let package = Package(
     .target(name: "Configuration", dependencies: ["Facts", "JSON", "Wire"]),
 
     // Promise.
-    .target(name: "Journal", dependencies: ["Facts", "Signals"]),
+    .target(name: "Journal", dependencies: ["Facts", "Queues", "Signals"]),
 
     // The engine: services whose state is made of journaled events.
     .target(
-      name: "EventSourcing", dependencies: ["Facts", "JSON", "Journal", "Signals"],
+      name: "EventSourcing", dependencies: ["Facts", "JSON", "Journal", "Queues", "Signals"],
       exclude: ["README.md"]),
 
     // The view: one client, as the application sees it; and the sockets that clients come from.
     .target(
-      name: "Connections", dependencies: ["EventLoop", "Facts", "JSON", "Signals", "Wire"]),
+      name: "Connections", dependencies: ["EventLoop", "Queues", "Facts", "JSON", "Signals", "Wire"]),
 
     // What all clients can use: the catalogue, subscriptions, bindings, views.
     .target(
       name: "API",
       dependencies: [
-        "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",
+        "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Queues", "Signals",
+        "Wire",
       ]),
 
     // A folder for each feature: state, service, binder, views.
@@ -76,14 +79,14 @@ let package = Package(
     .target(
       name: "Adapters",
       dependencies: [
-        "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Features", "JSON", "Signals",
-        "Wire",
+        "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Facts", "Features", "JSON",
+        "Signals", "Wire",
       ], linkerSettings: [.linkedLibrary("crypt")]),
 
     // Stores: one target for each C library.
     .target(
       name: "JournalSQLite",
-      dependencies: ["CChecksum", "CSQLite", "EventLoop", "Facts", "Journal", "Signals"],
+      dependencies: ["CSQLite", "CSupport", "EventLoop", "Facts", "Journal", "Queues", "Signals"],
       exclude: ["README.md"]),
 
     // Composition root.
@@ -138,12 +141,13 @@ let package = Package(
       name: "DaemonTests",
       dependencies: ["HistoryChecker", "JSON", "TestSupport", "Wire", "binderd"],
       exclude: ["Journals"]),
-    .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"]),
+    .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "Signals", "TestSupport"]),
     .testTarget(
       name: "EventSourcingTests",
       dependencies: [
         "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals", "TestSupport",
       ]),
+    .testTarget(name: "QueuesTests", dependencies: ["Queues", "TestSupport"]),
     .testTarget(name: "FactsTests", dependencies: ["Facts", "TestSupport"]),
     .testTarget(
       name: "FeaturesTests",
@@ -156,7 +160,7 @@ let package = Package(
     .testTarget(
       name: "JournalTests",
       dependencies: [
-        "CSQLite", "EventLoop", "Facts", "Journal", "JournalSQLite", "Signals", "TestSupport",
+        "CSQLite", "EventLoop", "Facts", "Journal", "JournalSQLite", "Queues", "Signals", "TestSupport",
       ]),
     .testTarget(
       name: "SignalsTests", dependencies: ["Signals", "SignalsTestSupport", "TestSupport"]),
@@ -174,7 +178,7 @@ let safe: Set = [
   "EventSourcing", "Connections", "API", "Features",
 ]
 
-for target in package.targets where !["CChecksum", "CCurl", "CPosix"].contains(target.name) {
+for target in package.targets where !["CCurl", "CSupport"].contains(target.name) {
   guard target.type != .system else { continue }
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])
 }

@@ -1,3 +1,4 @@
+internal import Facts
 internal import Signals
 
 /// A scheduler that shares one turn of the loop between users, and between the clients of each.

@@ -1,4 +1,5 @@
-internal import Signals
+internal import Queues
+internal import Facts
 
 /// The resources that all clients of one system user share.
 ///

@@ -1,4 +1,4 @@
-internal import CPosix
+internal import CSupport
 internal import Glibc
 
 /// Writes lines to standard error without ever blocking.

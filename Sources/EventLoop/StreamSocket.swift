@@ -1,4 +1,4 @@
-internal import CPosix
+internal import CSupport
 internal import Clibuv
 package import Facts
 internal import Glibc

@@ -1,4 +1,4 @@
-internal import CPosix
+internal import CSupport
 internal import Clibuv
 
 /// A thread that runs jobs in the order in which they are posted.

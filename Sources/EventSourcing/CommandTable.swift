@@ -1,3 +1,6 @@
+internal import Queues
+internal import Facts
+
 /// Commands by idempotency key, with a bounded number for each user.
 ///
 /// Entries of a user are in insertion order, and the oldest are removed first. A user does not
@@ -124,11 +127,8 @@ extension CommandTable {
       var entry: Entry
     }
 
-    /// The entries from index ``first`` on, the oldest first.
-    ///
-    /// Slots before it are already removed.
-    private var slots: [Slot] = []
-    private var first = 0
+    /// The entries, the oldest first, including those that a newer one has replaced.
+    private var slots = Queue<Slot>()
 
     /// The number of slots that were removed from the front of ``slots``.
     private var dropped = 0
@@ -157,13 +157,11 @@ extension CommandTable {
     private func isCurrent(_ index: Int) -> Bool { places[slots[index].name] == dropped + index }
 
     mutating func removeOldest() {
-      while first < slots.count, !removeFirst() {}
+      while !slots.isEmpty, !removeFirst() {}
     }
 
     mutating func removeOldest(while isMeant: (Entry) -> Bool) {
-      while first < slots.count, !isCurrent(first) || isMeant(slots[first].entry) {
-        removeFirst()
-      }
+      while let first = slots.first, !isCurrent(0) || isMeant(first.entry) { removeFirst() }
     }
 
     /// Removes the first slot.
@@ -171,28 +169,25 @@ extension CommandTable {
     /// - Returns: Whether the slot held a current entry.
     @discardableResult
     private mutating func removeFirst() -> Bool {
-      let isEntry = isCurrent(first)
-      if isEntry { places[slots[first].name] = nil }
-      first += 1
-      if first > 1024, first > slots.count / 2 {
-        slots.removeFirst(first)
-        dropped += first
-        first = 0
-      }
+      guard let slot = slots.first else { return false }
+      let isEntry = isCurrent(0)
+      if isEntry { places[slot.name] = nil }
+      _ = slots.popFirst()
+      dropped += 1
       return isEntry
     }
 
     mutating func removeNewest(while isMeant: (Entry) -> Bool) {
-      while first < slots.count, let last = slots.last {
+      while let last = slots.last {
         let isCurrent = isCurrent(slots.count - 1)
         guard !isCurrent || isMeant(last.entry) else { return }
         if isCurrent { places[last.name] = nil }
-        slots.removeLast()
+        _ = slots.popLast()
       }
     }
 
     func forEach(_ body: (String, Entry) -> Void) {
-      for index in first..<slots.count where isCurrent(index) {
+      for index in slots.indices where isCurrent(index) {
         body(slots[index].name, slots[index].entry)
       }
     }

@@ -1,3 +1,4 @@
+internal import Queues
 internal import Facts
 internal import JSON
 internal import Journal
@@ -63,7 +64,7 @@ struct CommandWindow {
   private var entries = CommandTable<Entry>(maxOfUser: 100_000, maxOfAll: 200_000)
 
   /// Commands with a long answer that is not durable yet, in order.
-  private var long: [CommandIdentity] = []
+  private var long = Queue<CommandIdentity>()
 
   /// The time of the last scan of all users for expired entries.
   private var cleanedAt: Int64 = 0
@@ -103,16 +104,16 @@ struct CommandWindow {
 
   /// Drops the long answers that have become durable from memory.
   mutating func settle(upTo seq: UInt64) {
-    guard !long.isEmpty else { return }
-    let durable = long.prefix { entries[$0].map { $0.seq <= seq } ?? true }
-    for id in durable { entries.update(id) { $0.leaveToJournal() } }
-    long.removeFirst(durable.count)
+    while let id = long.first, entries[id].map({ $0.seq <= seq }) ?? true {
+      _ = long.popFirst()
+      entries.update(id) { $0.leaveToJournal() }
+    }
   }
 
   /// Removes the commands whose events, or the events they were decided on, are lost.
   mutating func discard(after seq: UInt64) {
     entries.removeNewest { $0.seq > seq }
-    long = []
+    long.removeAll()
   }
 
   /// Returns the FNV-1a hash of method and parameters

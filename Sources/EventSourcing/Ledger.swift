@@ -1,3 +1,4 @@
+internal import Queues
 package import Facts
 package import JSON
 internal import Journal
@@ -287,7 +288,7 @@ extension Ledger {
     }
     if !isUndone {
       newest = shown
-      for pending in pending.elements { newest.apply(pending.event, at: Place(pending.record)) }
+      for pending in pending { newest.apply(pending.event, at: Place(pending.record)) }
     }
     undone.send()
   }

@@ -1,3 +1,5 @@
+internal import Queues
+internal import Facts
 package import Signals
 
 extension ServiceHost {
@@ -8,12 +10,12 @@ extension ServiceHost {
   /// back.
   package func whenDurable<Value>(_ values: SafeSignal<Value>) -> SafeSignal<Value> {
     Signal { [self] observer in
-      var waiting: [(position: UInt64, value: Value)] = []
+      var waiting = Queue<(position: UInt64, value: Value)>()
       var isStarting = true
       let bag = DisposeBag()
       progress.observeNext { durable in
         while let first = waiting.first, first.position <= durable {
-          waiting.removeFirst()
+          _ = waiting.popFirst()
           observer.receive(first.value)
         }
       }
@@ -22,7 +24,7 @@ extension ServiceHost {
         switch event {
         case .next(let value):
           let position = isStarting ? durable : last
-          waiting.removeAll { $0.position >= position }
+          while let last = waiting.last, last.position >= position { _ = waiting.popLast() }
           guard position > durable else { return observer.receive(value) }
           waiting.append((position, value))
         case .completed: observer.complete()

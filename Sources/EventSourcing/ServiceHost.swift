@@ -1,3 +1,4 @@
+internal import Queues
 package import Facts
 package import JSON
 package import Journal

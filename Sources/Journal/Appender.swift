@@ -1,4 +1,5 @@
-internal import Signals
+internal import Queues
+internal import Facts
 
 /// Turns drafts into records: assigns positions, versions and times.
 ///

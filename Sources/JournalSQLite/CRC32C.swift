@@ -1,4 +1,4 @@
-internal import CChecksum
+internal import CSupport
 
 /// CRC-32C (Castagnoli, reflected polynomial 0x82F63B78, RFC 3720 appendix B.4).
 package struct CRC32C {

@@ -42,3 +42,77 @@ final class EventTable {
     try delete.run()
   }
 }
+
+/// The bytes of a record in the `event` table, and their checksum.
+///
+/// The checksum covers the content of a record, not its storage in SQLite. It covers `seq`, `time`,
+/// `version`, `previous` as eight bytes each, little-endian. Then follow `stream`, `type`, `data`,
+/// `command`, `meta`, each as its length in four bytes (0xFFFFFFFF for NULL) and its UTF-8.
+struct RowBuffer: ~Copyable {
+  private var bytes: UnsafeMutableRawBufferPointer
+  private var count = 0
+  private let crc = CRC32C()
+
+  init() {
+    bytes = .allocate(byteCount: 4096, alignment: 16)
+  }
+
+  deinit {
+    bytes.deallocate()
+  }
+
+  /// The range of one text in the buffer; `nil` is NULL.
+  typealias Field = Range<Int>?
+
+  mutating func begin(seq: UInt64, time: Int64, version: UInt64, previous: UInt64) {
+    count = 0
+    for number in [seq, UInt64(bitPattern: time), version, previous] { append(number.littleEndian) }
+  }
+
+  /// Appends a text and returns its range.
+  mutating func append(_ text: String?) -> Field {
+    guard var text else {
+      append(UInt32.max)
+      return nil
+    }
+    return text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+  }
+
+  mutating func append(_ text: UnsafeRawBufferPointer?) -> Field {
+    guard let text else {
+      append(UInt32.max)
+      return nil
+    }
+    append(UInt32(text.count).littleEndian)
+    reserve(text.count)
+    let start = count
+    UnsafeMutableRawBufferPointer(rebasing: bytes[start...]).copyMemory(from: text)
+    count += text.count
+    return start..<count
+  }
+
+  /// The checksum of all appended bytes.
+  var checksum: Int64 {
+    Int64(crc.checksum(UnsafeRawBufferPointer(rebasing: bytes[..<count])))
+  }
+
+  /// The bytes of a field, valid until the next ``begin(seq:time:version:previous:)``.
+  subscript(field: Field) -> UnsafeRawBufferPointer? {
+    field.map { UnsafeRawBufferPointer(rebasing: bytes[$0]) }
+  }
+
+  private mutating func append(_ number: some FixedWidthInteger) {
+    reserve(8)
+    bytes.storeBytes(of: number, toByteOffset: count, as: type(of: number))
+    count += number.bitWidth / 8
+  }
+
+  private mutating func reserve(_ extra: Int) {
+    guard count + extra > bytes.count else { return }
+    let larger = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: max(2 * bytes.count, count + extra), alignment: 16)
+    larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+    bytes.deallocate()
+    bytes = larger
+  }
+}

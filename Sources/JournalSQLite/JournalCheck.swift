@@ -1,5 +1,6 @@
 package import Facts
-internal import Journal
+internal import Glibc
+package import Journal
 
 /// Reads every record of a journal and continues after damaged ones.
 ///
@@ -64,5 +65,73 @@ package struct JournalCheck {
     }
     try files.checkIsStill()
     return report
+  }
+}
+
+/// Statistics of a journal; a daemon may write it meanwhile.
+package struct JournalInspection: Sendable {
+  /// The snapshots at one position.
+  package struct States: Equatable, Sendable {
+    package let seq: UInt64
+    package var services: Int
+    package var bytes: Int
+  }
+
+  package private(set) var epoch = ""
+  package private(set) var first: UInt64 = 0
+  package private(set) var last: UInt64 = 0
+  package private(set) var count = 0
+  package private(set) var streams = 0
+
+  /// The number of events of each type.
+  package private(set) var types: [String: Int] = [:]
+
+  /// The snapshots, newest first.
+  package private(set) var snapshots: [States] = []
+
+  /// The size of the files, and of the free pages in them, in bytes.
+  package private(set) var bytes = 0
+  package private(set) var freeBytes = 0
+
+  /// Reads all events to collect the statistics.
+  ///
+  /// - Throws: ``JournalError`` when the journal cannot be opened or read.
+  package init(of path: String) throws(JournalError) {
+    let files = try JournalFiles(path: path, for: .checking)
+    (epoch, first, last) = (files.epoch, files.first, files.last)
+    do throws(SQLiteError) {
+      try count(files.reader.database)
+    } catch {
+      throw .unavailable(detail: "\(path): \(error)")
+    }
+    try files.checkIsStill()
+    for name in [path, path + "-wal"] {
+      var status = stat()
+      if stat(name, &status) == 0 { bytes += Int(status.st_size) }
+    }
+  }
+
+  private mutating func count(_ database: Database) throws(SQLiteError) {
+    let byType = try Statement(
+      "SELECT type, count(*) FROM event WHERE seq <= \(last) GROUP BY type", on: database)
+    while try byType.step() {
+      let number = Int(byType.int64(1))
+      types[byType.string(0)] = number
+      count += number
+    }
+    streams = Int(try database.integer("SELECT count(DISTINCT stream) FROM event") ?? 0)
+    let states = try Statement(
+      """
+      SELECT seq, count(DISTINCT service), sum(length(CAST(data AS BLOB))) FROM snapshot
+      GROUP BY seq ORDER BY seq DESC
+      """, on: database)
+    while try states.step() {
+      snapshots.append(
+        States(
+          seq: try states.position(0), services: Int(states.int64(1)), bytes: Int(states.int64(2)))
+      )
+    }
+    let size = try database.integer("PRAGMA page_size") ?? 0
+    freeBytes = Int(size * (try database.integer("PRAGMA freelist_count") ?? 0))
   }
 }

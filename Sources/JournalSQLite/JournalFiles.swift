@@ -193,6 +193,10 @@ final class JournalFiles {
 
   // MARK: Threads
 
+  /// Starts the writer thread.
+  ///
+  /// It is no ``Background``, because it writes all waiting batches in one transaction, continues
+  /// with its own work between commits, and reports one commit for many jobs.
   func makeWriter(
     checkpointer: Worker<Void>, report: @escaping @Sendable (SQLiteWriter.Report) -> Void
   ) throws(SystemError) -> Worker<SQLiteWriter.Job> {
@@ -215,6 +219,9 @@ final class JournalFiles {
     }
   }
 
+  /// Starts the checkpoint thread.
+  ///
+  /// The writer thread posts to it, not the loop, and many requests are one checkpoint.
   func makeCheckpointer(
     report: @escaping @Sendable (SQLiteWriter.Report) -> Void
   ) throws(SystemError) -> Worker<Void> {
@@ -229,12 +236,12 @@ final class JournalFiles {
     }
   }
 
+  /// Returns a thread for readings, which opens its own connection.
+  ///
   /// - Parameter isLong: Whether nobody waits for the results.
-  func makeReader(isLong: Bool) throws(SystemError) -> Worker<Reading> {
+  func makeReader(isLong: Bool, on loop: Loop) -> Background<any JournalReader> {
     let path = path
-    return try Worker(isBackground: isLong, { FailingReader.open(path) }) { reader, readings in
-      for reading in readings { reading.run(reader) }
-    }
+    return Background(on: loop, isLowPriority: isLong) { FailingReader.open(path) }
   }
 
   static func openReader(_ path: String) throws(JournalError) -> SQLiteReader {
@@ -248,6 +255,8 @@ final class JournalFiles {
   // MARK: Replay
 
   /// Reads all events on another thread while the caller handles the previous page.
+  ///
+  /// The caller is the loop's thread before the loop runs, so it waits for the pages itself.
   func replay(
     after seq: UInt64, upTo last: UInt64, _ body: ([Record]) -> Void
   ) throws(JournalError) {

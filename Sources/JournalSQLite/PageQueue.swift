@@ -1,3 +1,4 @@
+internal import Queues
 internal import EventLoop
 internal import Facts
 internal import Journal
@@ -13,7 +14,7 @@ final class PageQueue: Sendable {
   static let pageBytes = 1 << 20
 
   private struct State {
-    var pages: [Page] = []
+    var pages = Queue<Page>()
 
     /// The total size of the pages, in bytes.
     var bytes = 0
@@ -43,7 +44,7 @@ final class PageQueue: Sendable {
   /// Removes and returns the first page; waits for one.
   func take() -> Page {
     let page = state.waitWithLock(until: { !$0.pages.isEmpty }) { state in
-      let page = state.pages.removeFirst()
+      guard let page = state.pages.popFirst() else { preconditionFailure("no page") }
       state.bytes -= page.weight
       return page
     }

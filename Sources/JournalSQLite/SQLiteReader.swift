@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Facts
 internal import Journal
 
@@ -263,5 +264,71 @@ private struct LastStrings {
     }
     if !isSame { last = String(decoding: bytes, as: UTF8.self) }
     return last
+  }
+}
+
+/// A reader that throws once its reading is cancelled, so that no reading delays shutdown.
+struct StoppableReader: JournalReader {
+  let base: any JournalReader
+  let cancellation: Cancellation
+
+  /// Returns the base reader; throws if the reading is cancelled.
+  private func open() throws(JournalError) -> any JournalReader {
+    guard !cancellation.isCancelled else { throw .unavailable(detail: "the reading is cancelled") }
+    return base
+  }
+
+  func records(after seq: UInt64, limit: Int) throws(JournalError) -> [Record] {
+    try open().records(after: seq, limit: limit)
+  }
+
+  func records(
+    ofStream stream: String, from seq: UInt64, limit: Int
+  ) throws(JournalError) -> [Record] {
+    try open().records(ofStream: stream, from: seq, limit: limit)
+  }
+
+  func snapshot(of service: String, upTo seq: UInt64) throws(JournalError) -> Snapshot? {
+    try open().snapshot(of: service, upTo: seq)
+  }
+
+  func position(at time: Int64) throws(JournalError) -> UInt64 {
+    try open().position(at: time)
+  }
+
+  func bounds() throws(JournalError) -> (first: UInt64, last: UInt64) {
+    try open().bounds()
+  }
+
+  func lastRemoval(of service: String, upTo seq: UInt64) throws(JournalError) -> UInt64 {
+    try open().lastRemoval(of: service, upTo: seq)
+  }
+}
+
+/// A factory for readers: if opening fails, every reading throws the error.
+enum FailingReader {
+  static func open(_ path: String) -> any JournalReader {
+    do throws(JournalError) {
+      return try JournalFiles.openReader(path)
+    } catch {
+      return Closed(error: error)
+    }
+  }
+
+  private struct Closed: JournalReader {
+    let error: JournalError
+
+    func records(after seq: UInt64, limit: Int) throws(JournalError) -> [Record] { throw error }
+    func records(
+      ofStream stream: String, from seq: UInt64, limit: Int
+    ) throws(JournalError) -> [Record] { throw error }
+    func snapshot(of service: String, upTo seq: UInt64) throws(JournalError) -> Snapshot? {
+      throw error
+    }
+    func position(at time: Int64) throws(JournalError) -> UInt64 { throw error }
+    func bounds() throws(JournalError) -> (first: UInt64, last: UInt64) { throw error }
+    func lastRemoval(of service: String, upTo seq: UInt64) throws(JournalError) -> UInt64 {
+      throw error
+    }
   }
 }

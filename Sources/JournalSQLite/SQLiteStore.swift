@@ -1,3 +1,4 @@
+internal import Queues
 package import EventLoop
 package import Facts
 package import Journal
@@ -41,10 +42,10 @@ package final class SQLiteStore: EventStore {
   private var isBatchForDisk = false
 
   /// The callbacks that wait for the disk, oldest first.
-  private var waitingForDisk: [(JournalError?) -> Void] = []
+  private var waitingForDisk = Queue<(JournalError?) -> Void>()
 
   /// The batches that the writer has received, in order, until they are durable.
-  private var written: [[Record]] = []
+  private var written = Queue<[Record]>()
   private var generation = 0
   private var times = CommitTimes()
 
@@ -53,19 +54,15 @@ package final class SQLiteStore: EventStore {
   /// Whether a write failed in a way that makes later writes unreliable.
   private var hasFailed = false
   private var threads: Threads?
-  private var careReader: Worker<Reading>?
+  private let careReader: Background<any JournalReader>
   private var syncTimer: EventLoop.Timer?
 
   private struct Threads {
     let writer: Worker<SQLiteWriter.Job>?
     let checkpointer: Worker<Void>?
-    let promptReader: Worker<Reading>
-    let longReader: Worker<Reading>
+    let promptReader: Background<any JournalReader>
+    let longReader: Background<any JournalReader>
     let reports: Mailbox<SQLiteWriter.Report>
-    let results: Mailbox<Delivery>
-
-    /// Whether the readers should stop.
-    let isStopped = Lock(false)
   }
 
   /// The number of events at which a batch goes to the writer before the turn ends.
@@ -98,40 +95,44 @@ package final class SQLiteStore: EventStore {
     lostEvents = files.lostEvents
     renewal = files.renewal
     appender = Appender(last: files.last, time: files.time)
+    careReader = files.makeReader(isLong: true, on: loop)
     if durability == nil { refusal = .readOnly(reason: "read-only", outcome: .none) }
-    do throws(SystemError) {
-      threads = try startThreads(durability)
-    } catch {
-      throw .unavailable(detail: "\(error)")
-    }
+    threads = try startThreads(durability)
     loop.onTurnEnd { [weak self] in self?.submit() }
   }
 
-  private func startThreads(_ durability: Durability?) throws(SystemError) -> Threads {
-    let files = files
-    let reports = try Mailbox<SQLiteWriter.Report>(on: loop) { [weak self] reports in
-      for report in reports { self?.receive(report) }
+  private func startThreads(_ durability: Durability?) throws(JournalError) -> Threads {
+    do throws(SystemError) {
+      let reports = try Mailbox<SQLiteWriter.Report>(on: loop) { [weak self] reports in
+        for report in reports { self?.receive(report) }
+      }
+      var checkpointer: Worker<Void>?
+      var writer: Worker<SQLiteWriter.Job>?
+      if durability != nil {
+        let slot = reports.slot
+        let moving = try files.makeCheckpointer(report: slot.post)
+        checkpointer = moving
+        writer = try files.makeWriter(checkpointer: moving, report: slot.post)
+      }
+      if case .interval(let milliseconds) = durability {
+        syncTimer = try EventLoop.Timer(on: loop) { writer?.post(.synchronize(isAwaited: false)) }
+        syncTimer?.start(afterMilliseconds: milliseconds, everyMilliseconds: milliseconds)
+      }
+      return Threads(
+        writer: writer, checkpointer: checkpointer,
+        promptReader: try startReader(isLong: false), longReader: try startReader(isLong: true),
+        reports: reports)
+    } catch {
+      throw .unavailable(detail: "\(error)")
     }
-    let results = try Mailbox<Delivery>(on: loop) { deliveries in
-      for delivery in deliveries { delivery.deliver() }
-    }
-    var checkpointer: Worker<Void>?
-    var writer: Worker<SQLiteWriter.Job>?
-    if durability != nil {
-      let slot = reports.slot
-      let moving = try files.makeCheckpointer(report: slot.post)
-      checkpointer = moving
-      writer = try files.makeWriter(checkpointer: moving, report: slot.post)
-    }
-    if case .interval(let milliseconds) = durability {
-      syncTimer = try EventLoop.Timer(on: loop) { writer?.post(.synchronize(isAwaited: false)) }
-      syncTimer?.start(afterMilliseconds: milliseconds, everyMilliseconds: milliseconds)
-    }
-    return Threads(
-      writer: writer, checkpointer: checkpointer,
-      promptReader: try files.makeReader(isLong: false),
-      longReader: try files.makeReader(isLong: true),
-      reports: reports, results: results)
+  }
+
+  private func startReader(
+    isLong: Bool
+  ) throws(SystemError) -> Background<any JournalReader> {
+    let reader = files.makeReader(isLong: isLong, on: loop)
+    try reader.start()
+    return reader
   }
 
   /// Waits for the writer, and ends the threads.
@@ -142,24 +143,20 @@ package final class SQLiteStore: EventStore {
     guard let threads else { return }
     submit()
     self.threads = nil
-    threads.isStopped.withLock { $0 = true }
     syncTimer?.close()
+    let readers = [threads.promptReader, threads.longReader, careReader]
     if hasFailed {
       // Keep the connections open until the process ends. Closing the last one would run another
       // checkpoint, which must not happen after a failed write.
       threads.reports.close()
-      threads.results.close()
+      for reader in readers { reader.abandon() }
       return
     }
     threads.writer?.post(.end)
     threads.writer?.finish()
     threads.checkpointer?.finish()
-    threads.promptReader.finish()
-    threads.longReader.finish()
-    careReader?.finish()
-    careReader = nil
+    for reader in readers { reader.close() }
     threads.reports.close()
-    threads.results.close()
     if refusal == nil { refusal = .readOnly(reason: "closed", outcome: .none) }
   }
 
@@ -234,7 +231,7 @@ package final class SQLiteStore: EventStore {
       discard()
       committedSubject.on(.failed(error))
       let waiting = waitingForDisk
-      waitingForDisk = []
+      waitingForDisk.removeAll()
       for tell in waiting { tell(error) }
     case .saved(let report):
       waitingSnapshots -= 1
@@ -242,7 +239,7 @@ package final class SQLiteStore: EventStore {
     case .removed(let result):
       if case .success(let report) = result { first = max(first, report.first) }
       removedSubject.send(result)
-    case .synchronized: if !waitingForDisk.isEmpty { waitingForDisk.removeFirst()(nil) }
+    case .synchronized: waitingForDisk.popFirst()?(nil)
     case .hasChores: threads?.writer?.post(.doChore)
     case .log(let notice):
       if notice == .released { threads?.writer?.post(.emptyLog) }
@@ -254,13 +251,10 @@ package final class SQLiteStore: EventStore {
     times.commits += 1
     times.totalNanoseconds += nanoseconds
     times.maxNanoseconds = max(times.maxNanoseconds, nanoseconds)
-    var count = 0
-    while count < written.count, let last = written[count].last, last.seq <= seq { count += 1 }
-    let batches = Array(written[..<count])
-    written.removeFirst(count)
-    for records in batches {
+    while let records = written.first, let last = records.last, last.seq <= seq {
+      _ = written.popFirst()
       times.events += records.count
-      appender.commit(upTo: records[records.count - 1].seq)
+      appender.commit(upTo: last.seq)
       committedSubject.send(records)
     }
   }
@@ -269,7 +263,7 @@ package final class SQLiteStore: EventStore {
   private func discard() {
     generation += 1
     batch = []
-    written = []
+    written.removeAll()
     appender.reject()
   }
 
@@ -296,19 +290,6 @@ package final class SQLiteStore: EventStore {
     of service: String, upTo seq: UInt64
   ) throws(JournalError) -> Snapshot? {
     try start.snapshot(of: service, upTo: min(seq, durable))
-  }
-
-  /// Returns the thread for a reading.
-  ///
-  /// The maintenance thread is started when first needed.
-  private func reader(for pace: ReadingPace, _ threads: Threads) -> Worker<Reading>? {
-    switch pace {
-    case .prompt: return threads.promptReader
-    case .long: return threads.longReader
-    case .care:
-      if careReader == nil { careReader = try? files.makeReader(isLong: true) }
-      return careReader
-    }
   }
 
   package func save(_ snapshot: Snapshot) {
@@ -348,34 +329,45 @@ package final class SQLiteStore: EventStore {
     _ pace: ReadingPace,
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
   ) -> Signal<Result, JournalError> {
-    Signal { [weak self] observer in
-      guard let threads = self?.threads else {
-        observer.fail(.unavailable(detail: "the journal is closed"))
-        return NonDisposable.instance
+    guard let threads else { return .failed(.unavailable(detail: "the journal is closed")) }
+    let thread =
+      switch pace {
+      case .prompt: threads.promptReader
+      case .long: threads.longReader
+      case .care: careReader
       }
-      let receipt = Receipt<Result> { result in
-        switch result {
-        case .success(let value):
-          observer.receive(value)
-          observer.complete()
-        case .failure(let error): observer.fail(error)
+    return thread.run(
+      { reader, cancellation throws(JournalError) in
+        try job(StoppableReader(base: reader, cancellation: cancellation))
+      },
+      unavailable: { refusal in
+        switch refusal {
+        case .closed: .failure(.unavailable(detail: "the journal is closed"))
+        case .noThread: .failure(.unavailable(detail: "no thread"))
         }
-      }
-      let slot = threads.results.slot
-      guard let worker = self?.reader(for: pace, threads) else {
-        observer.fail(.unavailable(detail: "no thread"))
-        return NonDisposable.instance
-      }
-      let address = receipt.address
-      let isStopped = threads.isStopped
-      worker.post(
-        Reading { reader in
-          let result = Swift.Result { () throws(JournalError) in
-            try job(StoppableReader(base: reader, isStopped: isStopped))
-          }
-          slot.post(Delivery { address.deliver(result) })
-        })
-      return BlockDisposable { receipt.cancel() }
+      })
+  }
+}
+
+  /// The state of the write-ahead log while another process reads in one long transaction.
+  package enum LogNotice: Equatable, Sendable {
+    /// The log has grown to `bytes` and cannot be reset; `path` is the journal.
+    case held(bytes: Int, path: String)
+    /// The log can be reset again.
+    case released
+  }
+
+  /// The durations of commits since the previous call of ``takeCommitTimes()``.
+  package struct CommitTimes: Equatable {
+    package var commits = 0
+    package var events = 0
+    package var totalNanoseconds: UInt64 = 0
+    package var maxNanoseconds: UInt64 = 0
+
+    package var meanMilliseconds: Double {
+      commits == 0 ? 0 : Double(totalNanoseconds / UInt64(commits) / 1000) / 1000
     }
+
+    package var maxMilliseconds: Double { Double(maxNanoseconds / 1000) / 1000 }
   }
 }

@@ -1,3 +1,4 @@
+internal import Queues
 internal import CSQLite
 internal import EventLoop
 internal import Facts
@@ -37,7 +38,7 @@ final class SQLiteWriter {
   private var notes: [JournalNote: String] = [:]
 
   /// The background work, one item between commits, oldest first.
-  private var chores: [Chore] = []
+  private var chores = Queue<Chore>()
 
   private enum Chore {
     case save(SnapshotTable.Parts)
@@ -210,8 +211,7 @@ final class SQLiteWriter {
   ///
   /// The log keeps the order, so a removal survives a crash only if the snapshot before it does.
   private func doChore() {
-    guard !chores.isEmpty else { return }
-    let chore = chores.removeFirst()
+    guard let chore = chores.popFirst() else { return }
     switch chore {
     case .save(let parts): save(parts)
     case .drop(let part):
@@ -237,10 +237,9 @@ final class SQLiteWriter {
     do throws(SQLiteError) {
       try relaxed { () throws(SQLiteError) in try snapshots.write(parts) }
       var rest = parts
-      if rest.advance() { return chores.insert(.save(rest), at: 0) }
+      if rest.advance() { return chores.prepend(.save(rest)) }
       // Before the waiting items, so that there are never many surplus snapshots.
-      chores.insert(
-        contentsOf: try snapshots.surplus(after: snapshot).map { .drop($0) }, at: 0)
+      for part in try snapshots.surplus(after: snapshot).reversed() { chores.prepend(.drop(part)) }
       report(.saved(SnapshotReport(service: snapshot.service, seq: snapshot.seq)))
     } catch {
       report(
@@ -256,7 +255,7 @@ final class SQLiteWriter {
       try relaxed { () throws(SQLiteError) in first = try removals.remove(removal, from: events) }
       if first > self.first {
         self.first = first
-        chores += try snapshots.outlived(first: first).map { .drop($0) }
+        for part in try snapshots.outlived(first: first) { chores.append(.drop(part)) }
       }
       if chores.isEmpty, try freePages() > Self.reservedPages { chores.append(.giveBack) }
     } catch {
@@ -319,4 +318,43 @@ private func nanoseconds() -> UInt64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+extension SQLiteWriter {
+  /// A job for the writer thread.
+  enum Job: Sendable {
+    /// Writes records.
+    ///
+    /// With `isForDisk`, they are committed only once the disk has them.
+    case append([Record], generation: Int, isForDisk: Bool)
+    case save(Snapshot)
+    case remove(Removal)
+    case keep(String, as: JournalNote)
+    /// Flushes committed events to the disk.
+    ///
+    /// With `isAwaited`, reports completion.
+    case synchronize(isAwaited: Bool)
+    /// Continues with background work between commits.
+    case doChore
+    /// Truncates the log.
+    case emptyLog
+    /// Records a clean shutdown, once the disk has all events.
+    case end
+  }
+
+  /// A report from the writer thread to the loop.
+  enum Report: Sendable {
+    case committed(upTo: UInt64, nanoseconds: UInt64)
+    /// Nothing was written; the journal accepts further events.
+    case rejected(JournalError)
+    /// The write may have succeeded; the journal accepts no more events.
+    case failed(JournalError, String)
+    case saved(SnapshotReport)
+    case removed(Result<RemovalReport, JournalError>)
+    /// The disk has the awaited events.
+    case synchronized
+    /// There is more background work to do between commits.
+    case hasChores
+    case log(SQLiteStore.LogNotice)
+  }
 }

@@ -1,3 +1,4 @@
+internal import Queues
 internal import EventSourcing
 internal import Facts
 package import Signals
@@ -46,7 +47,7 @@ package final class LiveBindings {
   }
 
   /// The changes of ``kept`` that are not durable yet, in order.
-  private var undecided: [Decision] = []
+  private var undecided = Queue<Decision>()
   private let bag = DisposeBag()
 
   private enum Decision {
@@ -84,8 +85,7 @@ package final class LiveBindings {
     bag.dispose()
     retries.stop()
     for binding in inOrder { binding.dispose() }
-    (kept, filed, undecided) = ([:], [:], [])
-    written = Queue()
+    (kept, filed, undecided, written) = ([:], [:], Queue(), Queue())
   }
 
   // MARK: Persistent bindings
@@ -126,7 +126,7 @@ package final class LiveBindings {
 
   /// Marks written values that are not durable as lost.
   private func lose(_ fault: JournalError) {
-    let lost = Array(written.elements).filter { !$0.binding.isDisposed }
+    let lost = written.filter { !$0.binding.isDisposed }
     written = Queue()
     guard !lost.isEmpty else { return }
     var seen: Set<ObjectIdentifier> = []
@@ -162,7 +162,7 @@ package final class LiveBindings {
 
   private func decide(_ seq: UInt64) {
     while let first = undecided.first, first.seq <= seq {
-      undecided.removeFirst()
+      _ = undecided.popFirst()
       if case .ended(let binding, _, _) = first { binding.dispose() }
     }
   }
@@ -170,7 +170,7 @@ package final class LiveBindings {
   /// Undoes the changes of ``kept`` that are not durable.
   private func undo() {
     let lost = undecided
-    undecided = []
+    undecided.removeAll()
     for decision in lost.reversed() {
       switch decision {
       case .begun(let binding, let name, _):

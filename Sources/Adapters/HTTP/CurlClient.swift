@@ -1,5 +1,7 @@
+internal import Queues
 internal import CCurl
 package import EventLoop
+internal import Facts
 package import Features
 package import Signals
 
@@ -37,7 +39,7 @@ package final class CurlClient: WebClient {
   private var timer: Timer?
   private var watches: [curl_socket_t: DescriptorWatch] = [:]
   private var running: [UnsafeMutableRawPointer: Transfer] = [:]
-  private var waiting: [Transfer] = []
+  private var waiting = Queue<Transfer>()
   private var isClosed = false
 
   /// - Parameters:
@@ -81,7 +83,7 @@ package final class CurlClient: WebClient {
   /// Ends all transfers without notifying observers.
   package func close() {
     isClosed = true
-    for transfer in waiting + running.values { drop(transfer) }
+    for transfer in Array(waiting) + running.values { drop(transfer) }
     if let multi { ccurl_multi_cleanup(multi) }
     multi = nil
     for watch in watches.values { watch.close() }
@@ -115,8 +117,9 @@ package final class CurlClient: WebClient {
   }
 
   private func startNext() {
-    while let multi, !isClosed, running.count < limits.transfers, !waiting.isEmpty {
-      let transfer = waiting.removeFirst()
+    while let multi, !isClosed, running.count < limits.transfers,
+      let transfer = waiting.popFirst()
+    {
       guard ccurl_multi_add(multi, transfer.easy) == CURLM_OK else {
         transfer.end(.failure(.unavailable(reason: "the transfer cannot be started")))
         continue

@@ -14,30 +14,14 @@ package final class CryptSecrets: Secrets {
   /// Number of hexadecimal digits in a secret.
   private static let digits = 32
 
-  private enum Job: Sendable {
-    case make(id: Int)
-    case compare(id: Int, secret: String, hash: String)
-  }
-
-  private enum Result: Sendable {
-    case made(NewSecret?)
-    case compared(Bool)
-  }
-
-  private let loop: Loop
-  private var worker: Worker<Job>?
-  private var mailbox: Mailbox<(id: Int, result: Result)>?
-  private var waiting: [Int: (Result) -> Void] = [:]
-  private var lastID = 0
+  private let thread: Background<Void>
 
   package init(on loop: Loop) {
-    self.loop = loop
+    thread = Background(on: loop) {}
   }
 
   package func make() -> SafeSignal<NewSecret?> {
-    result(of: { .make(id: $0) }, failing: nil) { result in
-      if case .made(let new) = result { new } else { nil }
-    }
+    thread.run({ _, _ in Self.newSecret() }, unavailable: { _ in .success(nil) })
   }
 
   /// Returns whether a text has the form of a secret.
@@ -52,66 +36,14 @@ package final class CryptSecrets: Secrets {
 
   package func matches(_ secret: String, hash: String) -> SafeSignal<Bool> {
     guard isSecret(secret), hash.hasPrefix(Self.setting) else { return Signal(just: false) }
-    return result(of: { .compare(id: $0, secret: secret, hash: hash) }, failing: false) { result in
-      if case .compared(let isGood) = result { isGood } else { false }
-    }
-  }
-
-  // MARK: Thread
-
-  /// Returns a signal that posts a job for each observer and emits the result.
-  private func result<Value>(
-    of job: @escaping (_ id: Int) -> Job, failing failure: Value,
-    _ value: @escaping (Result) -> Value
-  ) -> SafeSignal<Value> {
-    Signal { [self] observer in
-      guard let worker = try? start() else {
-        observer.receive(lastElement: failure)
-        return NonDisposable.instance
-      }
-      lastID += 1
-      let id = lastID
-      waiting[id] = { observer.receive(lastElement: value($0)) }
-      worker.post(job(id))
-      return BlockDisposable { [weak self] in self?.waiting[id] = nil }
-    }
-  }
-
-  private func start() throws(SystemError) -> Worker<Job> {
-    if let worker { return worker }
-    let mailbox = try Mailbox<(id: Int, result: Result)>(on: loop) { [unowned self] letters in
-      for letter in letters { waiting.removeValue(forKey: letter.id)?(letter.result) }
-    }
-    let slot = mailbox.slot
-    let worker: Worker<Job>
-    do throws(SystemError) {
-      worker = try Worker<Job> {
-      } work: { (_: Void, jobs) in
-        for job in jobs {
-          switch job {
-          case .make(let id): slot.post((id, .made(Self.newSecret())))
-          case .compare(let id, let secret, let hash):
-            slot.post((id, .compared(Self.isMade(of: secret, hash))))
-          }
-        }
-      }
-    } catch {
-      mailbox.close()
-      throw error
-    }
-    (self.mailbox, self.worker) = (mailbox, worker)
-    return worker
+    return thread.run(
+      { _, _ in Self.isMade(of: secret, hash) }, unavailable: { _ in .success(false) })
   }
 
   /// Ends the thread.
   ///
   /// Pending results are dropped.
-  package func close() {
-    waiting = [:]
-    mailbox?.close()
-    worker?.finish()
-    (mailbox, worker) = (nil, nil)
-  }
+  package func close() { thread.close() }
 
   // MARK: On the thread
 

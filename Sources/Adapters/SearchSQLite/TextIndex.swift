@@ -10,13 +10,16 @@ package final class TextIndex: SearchBackend {
   package let doc = "Messages, posts and names on this daemon."
 
   private let corpora: [SearchCorpus]
-  private let loop: Loop
-  private var thread: IndexThread?
+
+  /// The thread that owns the table of all texts, or the error of its creation.
+  private let thread: Background<Result<TextTable, any Error>>
+  private var isFilled = false
   private var isStopped = false
   private let bag = DisposeBag()
 
   package init(_ corpora: [SearchCorpus], on loop: Loop) {
-    (self.corpora, self.loop) = (corpora, loop)
+    self.corpora = corpora
+    thread = Background(on: loop, isLowPriority: true) { Result { try TextTable() } }
   }
 
   /// Ends the thread.
@@ -25,39 +28,44 @@ package final class TextIndex: SearchBackend {
   package func stop() {
     isStopped = true
     bag.dispose()
-    thread?.stop()
-    thread = nil
+    thread.close()
   }
 
   package func find(_ term: String, limit: Int) -> Signal<[SearchHit], SearchError> {
     Signal { [self] observer in
-      guard let thread = runningThread() else {
-        observer.fail(.failed("no thread can be started"))
-        return NonDisposable.instance
-      }
-      return thread.find(term, limit: limit) { [corpora] found in
-        switch found {
-        case .success(let texts): observer.receive(lastElement: texts.compactMap(corpora.hit))
-        case .failure(let error): observer.fail(error)
-        }
-      }
+      fill()
+      return thread.run(
+        { table, _ throws(SearchError) in try Self.texts(in: table, term, limit) },
+        unavailable: { _ in .failure(.failed("no thread can be started")) }
+      )
+      .map { [corpora] in $0.compactMap(corpora.hit) }
+      .observe(with: observer.on)
     }
   }
 
-  /// Returns the thread, after filling its table on first use; `nil` if it is stopped or cannot
-  /// start.
-  private func runningThread() -> IndexThread? {
-    if let thread { return thread }
-    guard !isStopped, let thread = try? IndexThread(on: loop) else { return nil }
-    self.thread = thread
+  private static func texts(
+    in table: Result<TextTable, any Error>, _ term: String, _ limit: Int
+  ) throws(SearchError) -> [SearchText] {
+    do { return try table.get().find(term, limit: limit) } catch { throw .failed("\(error)") }
+  }
+
+  /// Fills the table on first use, and lets it follow the changes from then on.
+  private func fill() {
+    guard !isFilled, !isStopped, (try? thread.start()) != nil else { return }
+    isFilled = true
     for corpus in corpora {
-      thread.take(corpus.all().map { .put($0) })
-      corpus.changes.observeNext { changes in
-        if !changes.isEmpty { thread.take(changes) }
+      take(corpus.all().map { .put($0) })
+      corpus.changes.observeNext { [unowned self] changes in
+        if !changes.isEmpty { take(changes) }
       }
       .dispose(in: bag)
     }
-    return thread
+  }
+
+  private func take(_ changes: [SearchChange]) {
+    // Texts that cannot be added are not found. If the table does not work at all, searches report
+    // the error.
+    thread.post { table in try? table.get().take(changes) }
   }
 }
 

@@ -1,3 +1,5 @@
+internal import Queues
+
 extension Collection where Index == Int {
   /// Returns the difference to another collection.
   ///

@@ -1,3 +1,5 @@
+public import Queues
+
 extension SignalProtocol {
   /// Emits the elements for which `isIncluded` returns `true`.
   @inlinable

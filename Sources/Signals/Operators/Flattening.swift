@@ -1,3 +1,5 @@
+internal import Queues
+
 /// A way to turn a signal of signals into one signal.
 public enum FlattenStrategy: Sendable {
   /// Runs one inner signal after another, in the order of arrival.

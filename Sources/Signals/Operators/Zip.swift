@@ -1,3 +1,5 @@
+internal import Queues
+
 extension SignalProtocol {
   /// Emits the combination of the elements at the same position of both signals.
   ///

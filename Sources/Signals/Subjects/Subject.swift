@@ -1,3 +1,7 @@
+public import Queues
+
+public import Facts
+
 /// A hot source: it sends each event to its current observers.
 ///
 /// Observers are called in the order of subscription. An event sent during a delivery waits until
