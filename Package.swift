@@ -29,9 +29,9 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
 
-    // Ground: no other layer.
-    .target(name: "Facts"),
+    // Ground: no layer above.
     .target(name: "JSON"),
+    .target(name: "Facts", dependencies: ["JSON"]),
     // libm rounds; a program that links nothing else would miss it.
     .target(name: "Signals", exclude: ["README.md"], linkerSettings: [.linkedLibrary("m")]),
     .target(name: "EventLoop", dependencies: ["CPosix", "Clibuv", "Signals"]),
@@ -84,10 +84,10 @@ let package = Package(
       ]),
 
     // The client: for Swift programs, and the command line.
-    .target(name: "BinderClient", dependencies: ["JSON", "Wire"]),
-    .target(name: "Console", dependencies: ["JSON", "Wire"]),
+    .target(name: "BinderClient", dependencies: ["Facts", "JSON", "Wire"]),
+    .target(name: "Console", dependencies: ["Facts", "JSON", "Wire"]),
     .executableTarget(
-      name: "bindctl", dependencies: ["BinderClient", "Console", "JSON", "Wire"]),
+      name: "bindctl", dependencies: ["BinderClient", "Console", "Facts", "JSON", "Wire"]),
 
     // What test targets share.
     .target(
@@ -117,7 +117,7 @@ let package = Package(
     .testTarget(
       name: "ConnectionsTests",
       dependencies: ["Connections", "EventLoop", "JSON", "Signals", "TestSupport", "Wire"]),
-    .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Wire"]),
+    .testTarget(name: "ConsoleTests", dependencies: ["Console", "Facts", "JSON", "Wire"]),
     .testTarget(
       name: "DaemonTests",
       dependencies: ["HistoryChecker", "JSON", "TestSupport", "Wire", "binderd"],
@@ -128,7 +128,7 @@ let package = Package(
       dependencies: [
         "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals", "TestSupport",
       ]),
-    .testTarget(name: "FactsTests", dependencies: ["Facts", "TestSupport"]),
+    .testTarget(name: "FactsTests", dependencies: ["Facts", "JSON", "TestSupport"]),
     .testTarget(
       name: "FeaturesTests",
       dependencies: ["EventSourcing", "Features", "JSON", "Journal", "Signals", "TestSupport"]),

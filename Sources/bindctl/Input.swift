@@ -1,4 +1,5 @@
 import Console
+import Facts
 import Glibc
 import JSON
 

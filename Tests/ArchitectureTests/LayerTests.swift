@@ -7,7 +7,7 @@ import Testing
 /// visible.
 private let law: [String: Set<String>] = [
   // Foundations.
-  "Facts": [],
+  "Facts": ["JSON"],
   "Signals": [],
   "JSON": [],
   "Wire": ["JSON"],
@@ -28,9 +28,9 @@ private let law: [String: Set<String>] = [
     "Signals", "Wire",
   ],
   // The client, the terminal, the command line.
-  "BinderClient": ["Glibc", "JSON", "Wire"],
-  "Console": ["Glibc", "JSON", "Wire"],
-  "bindctl": ["BinderClient", "Console", "Glibc", "JSON", "Wire"],
+  "BinderClient": ["Facts", "Glibc", "JSON", "Wire"],
+  "Console": ["Facts", "Glibc", "JSON", "Wire"],
+  "bindctl": ["BinderClient", "Console", "Facts", "Glibc", "JSON", "Wire"],
   // Composition.
   "binderd": [
     "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing", "Facts",

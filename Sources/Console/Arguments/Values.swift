@@ -1,15 +1,3 @@
-package import JSON
-
-extension JSONText {
-  /// Parses a value as a user types it: JSON if it is valid, otherwise a string.
-  ///
-  /// JSON with more members than the daemon accepts is still JSON; the daemon then refuses it.
-  package init(typed text: String) {
-    self =
-      (try? JSONText(parsing: text, maxMembers: JSONLimits.anyMembers)) ?? JSONText(string: text)
-  }
-}
-
 /// A duration as a user types it.
 package enum Duration {
   /// Returns the milliseconds of `250ms`, `2s`, `5m`, `1h30m`, `7d` or a number of seconds.

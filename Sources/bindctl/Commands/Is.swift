@@ -1,5 +1,6 @@
 import BinderClient
 import Console
+import Facts
 import JSON
 
 let isSyntax = Syntax(
@@ -33,27 +34,29 @@ var isCommand: Command {
 }
 
 /// Returns the condition from the operands of `is` and `wait`.
-func condition(_ context: Context) throws -> Condition {
+func condition(_ context: Context) throws -> SourceCondition {
   let source = context.operand(0)
   let command = context.invocation.command
-  if let condition = Condition(source) {
+  let typed: SourceCondition?
+  do throws(Condition.Fault) {
+    typed = try SourceCondition(typed: source)
+  } catch {
+    throw UsageError("'\(source)' is not a condition; for example: 'a/b > 20'", command: command)
+  }
+  if let typed {
     guard context.invocation.operands.count == 1 else {
       throw UsageError(
         "unexpected argument '\(context.operand(1))' after the condition '\(source)'",
         command: command)
     }
-    guard !condition.source.isEmpty, condition.isWhole else {
-      throw UsageError(
-        "'\(source)' is not a condition; for example: 'a/b > 20'", command: command)
-    }
-    return condition
+    return typed
   }
   guard !source.contains("*") else {
     throw UsageError(
       "\(command ?? "") takes one source, not the pattern '\(source)'", command: command)
   }
   guard context.invocation.operands.count > 1 else {
-    return Condition(source, is: JSONText(true))
+    return SourceCondition(source, is: JSONText(true))
   }
-  return Condition(source, is: try context.value(context.operand(1)))
+  return SourceCondition(source, is: try context.value(context.operand(1)))
 }

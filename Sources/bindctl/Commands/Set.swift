@@ -1,5 +1,6 @@
 import BinderClient
 import Console
+import Facts
 import JSON
 
 let stringOption = Option("string", letter: "s", "take VALUE as a string, even if it is valid JSON")

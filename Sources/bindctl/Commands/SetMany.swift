@@ -1,5 +1,6 @@
 import BinderClient
 import Console
+import Facts
 import JSON
 import Wire
 

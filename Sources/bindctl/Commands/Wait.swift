@@ -1,5 +1,6 @@
 import BinderClient
 import Console
+import Facts
 import JSON
 import Wire
 
@@ -25,7 +26,7 @@ var waitCommand: Command {
   Command(waitSyntax) { context in
     let condition = try condition(context)
     if context.invocation.has("change"),
-      context.invocation.operands.count > 1 || Condition(context.operand(0)) != nil
+      context.invocation.operands.count > 1 || condition.source != context.operand(0)
     {
       throw UsageError("--change takes a source without VALUE or condition", command: "wait")
     }
@@ -47,7 +48,7 @@ var waitCommand: Command {
 
 /// A wait for a condition or a change, with the last value seen.
 private struct Wait: CustomStringConvertible {
-  private let condition: Condition
+  private let condition: SourceCondition
   private let isForChange: Bool
 
   /// The last value seen.
@@ -55,7 +56,7 @@ private struct Wait: CustomStringConvertible {
   /// The outer `nil` means none yet, the inner one a missing value.
   private var present: JSONText??
 
-  init(_ condition: Condition, isForChange: Bool) {
+  init(_ condition: SourceCondition, isForChange: Bool) {
     (self.condition, self.isForChange) = (condition, isForChange)
   }
 
