@@ -19,6 +19,11 @@ package struct Backoff {
     return pause
   }
 
+  /// Returns the delay that the daemon requested, or else the next random one, in milliseconds.
+  package mutating func next(requested: UInt64? = nil) -> UInt64 {
+    requested ?? next(chance: Double.random(in: 0..<1))
+  }
+
   /// Starts again with the shortest delay, after a success.
   package mutating func reset() {
     step = Self.first

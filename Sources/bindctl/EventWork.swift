@@ -172,7 +172,7 @@ struct EventWork {
         return try client.call(method, params)
       } catch {
         guard error.isPassing else { throw error }
-        pause(milliseconds: backoff.next(chance: Double.random(in: 0..<1)))
+        pause(milliseconds: backoff.next())
       }
     }
   }

@@ -80,7 +80,7 @@ final class ViewTerminal {
       if let view = closes.removeValue(forKey: id) {
         session.take("closed", ["view": view.text.value])
       }
-    case .answer(let id, .failure(let error)): session.answer(id, fault: error.message)
+    case .answer(let id, .failure(let error)): session.answer(id, fault: error.description)
     case .lost(let reason):
       closes = [:]
       session.lose(
