@@ -127,7 +127,6 @@ struct TopicState {
       if let missed = params.missed, missed.from <= missed.to {
         tell(.missed(topic: index, missed.from...missed.to))
       }
-    case "complete": tell(.completed(topic: index))
     case "closed": throw .closed(reason: params.reason ?? "")
     case "fail":
       throw params.error.map { ClientError($0) } ?? .notUnderstood("a failure without its error")

@@ -22,7 +22,6 @@ extension Follower {
       case .event(let seq, let event): "\(seq) \(event)"
       case .caughtUp(_, let seq): "mark \(seq.map { "\($0)" } ?? "-")"
       case .missed(_, let seqs): "missed \(seqs.lowerBound) to \(seqs.upperBound)"
-      case .completed: "end"
       }
     }
   }

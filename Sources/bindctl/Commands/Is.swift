@@ -27,7 +27,7 @@ var isCommand: Command {
       switch try follower.next() {
       case .value(let value): present = value.value
       case .caughtUp: return condition.holds(for: present) ? .done : .no
-      case .event, .missed, .completed: break
+      case .event, .missed: break
       }
     }
   }

@@ -92,7 +92,7 @@ private struct Wait: CustomStringConvertible {
         if !isNew, take(nil, isPresent: true) {
           return SourceValue(source: condition.source, seq: seq, value: nil)
         }
-      case .event, .missed, .completed: break
+      case .event, .missed: break
       }
     }
   }

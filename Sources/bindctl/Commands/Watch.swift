@@ -100,7 +100,7 @@ private struct Watcher {
       guard topicsToCatchUp == 0 else { return }
       showPresent()
       if !isChangesOnly { mark(seq) }
-    case .event, .completed: break
+    case .event: break
     }
   }
 
