@@ -51,7 +51,7 @@ let package = Package(
       exclude: ["README.md"]),
 
     // The view: one client, as the application sees it; and the sockets that clients come from.
-    .target(name: "Connections", dependencies: ["EventLoop", "JSON", "Signals", "Wire"]),
+    .target(name: "Connections", dependencies: ["EventLoop", "Facts", "JSON", "Signals", "Wire"]),
 
     // Application logic: a folder for each feature.
     .target(
@@ -116,7 +116,9 @@ let package = Package(
       dependencies: ["Configuration", "Facts", "JSON", "TestSupport", "Wire"]),
     .testTarget(
       name: "ConnectionsTests",
-      dependencies: ["Connections", "EventLoop", "JSON", "Signals", "TestSupport", "Wire"]),
+      dependencies: [
+        "Connections", "EventLoop", "Facts", "JSON", "Signals", "TestSupport", "Wire",
+      ]),
     .testTarget(name: "ConsoleTests", dependencies: ["Console", "Facts", "JSON", "Wire"]),
     .testTarget(
       name: "DaemonTests",

@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 package import Signals
 
@@ -68,12 +69,10 @@ package enum CollectionElements {
 package struct CollectionStep {
   /// The position of the event that caused the change.
   package let seq: UInt64
+  package let change: CollectionChange
 
-  /// The step in the protocol's form: `{"op":…}`.
-  package let text: String
-
-  package init(seq: UInt64, text: String) {
+  package init(seq: UInt64, change: CollectionChange) {
     self.seq = seq
-    self.text = text
+    self.change = change
   }
 }

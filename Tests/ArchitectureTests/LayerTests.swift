@@ -18,7 +18,7 @@ private let law: [String: Set<String>] = [
   "JournalSQLite": ["CChecksum", "CSQLite", "EventLoop", "Glibc", "Journal", "Signals"],
   // Event sourcing, the view of a client, the features, and their access to the machine.
   "EventSourcing": ["Facts", "JSON", "Journal", "Signals"],
-  "Connections": ["EventLoop", "JSON", "Signals", "Wire"],
+  "Connections": ["EventLoop", "Facts", "JSON", "Signals", "Wire"],
   "API": ["Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire"],
   "Features": [
     "Configuration", "Connections", "EventSourcing", "Facts", "JSON", "Signals", "Wire",

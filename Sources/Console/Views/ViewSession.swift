@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 package import Wire
 
@@ -74,14 +75,18 @@ package struct ViewSession {
   // MARK: Messages from the daemon
 
   /// Handles a notification.
-  package mutating func take(_ method: String, _ params: JSONObject) {
+  ///
+  /// - Throws: ``CollectionChange/Fault`` for a list step that does not fit.
+  package mutating func take(
+    _ method: String, _ params: JSONObject
+  ) throws(CollectionChange.Fault) {
     guard returning == nil else {
-      returning?.take(method, params)
+      try returning?.take(method, params)
       return
     }
     trail.take(method, params, stack)
     let (front, id, view) = (stack.front, chosen?.id, stack.frontView)
-    stack.take(method, params)
+    try stack.take(method, params)
     if stack.front != front {
       pane = nil
       let end = view.map { $0.end(method, params) } ?? ""

@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 package import Wire
 
@@ -42,7 +43,11 @@ package struct ViewStack: Equatable {
   }
 
   /// Handles a notification; ignores those that do not concern views.
-  package mutating func take(_ method: String, _ params: JSONObject) {
+  ///
+  /// - Throws: ``CollectionChange/Fault`` for a list step that does not fit.
+  package mutating func take(
+    _ method: String, _ params: JSONObject
+  ) throws(CollectionChange.Fault) {
     guard let handle = params["view"].flatMap(Handle.init) else { return }
     switch method {
     case "opened":
@@ -54,7 +59,7 @@ package struct ViewStack: Equatable {
       guard let i = views.firstIndex(where: { $0.handle == handle }),
         case .object(let changes)? = params["props"]
       else { return }
-      views[i].change(changes)
+      try views[i].change(changes)
     case "closed", "fail": close(handle)
     default: break
     }

@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 package import Wire
 
@@ -68,21 +69,23 @@ package struct ViewState: Equatable {
     parent = opened["parent"].flatMap(Handle.init)
     if case .string(let style)? = opened["style"] { self.style = style } else { style = "" }
     self.intents = intents.members.map(Intent.init)
-    change(properties)
+    guard (try? change(properties)) != nil else { return nil }
   }
 
   /// Applies the properties of a `next` frame.
-  package mutating func change(_ changes: JSONObject) {
+  ///
+  /// - Throws: ``CollectionChange/Fault`` for a list step that does not fit.
+  package mutating func change(_ changes: JSONObject) throws(CollectionChange.Fault) {
     for member in changes.members {
       guard case .object(let change) = member.value else { continue }
-      properties[member.name, default: Property()].take(change)
+      try properties[member.name, default: Property()].take(change)
     }
   }
 }
 
 extension ViewState.Property {
   /// Applies the changes of a frame; other members are kept.
-  fileprivate mutating func take(_ change: JSONObject) {
+  fileprivate mutating func take(_ change: JSONObject) throws(CollectionChange.Fault) {
     for member in change.members {
       switch (member.name, member.value) {
       case ("kind", .string(let kind)): self.kind = kind
@@ -93,36 +96,12 @@ extension ViewState.Property {
       case ("gone", _): value = nil
       case ("error", .object(let object)):
         if case .string(let message)? = object["message"] { error = message }
-      case ("changes", .array(let steps)): take(steps)
+      case ("changes", let changes):
+        if elements == nil { value = .array([]) }
+        for step in try CollectionChange.read(changes.text) { try value?.apply(step) }
       default: break
       }
     }
-  }
-
-  private mutating func take(_ steps: [JSONValue]) {
-    var elements = elements ?? []
-    value = nil  // nil, so that the elements are not copied
-    for case .object(let step) in steps {
-      guard case .string(let name)? = step["op"] else { continue }
-      let (at, from) = (step.index("at"), step.index("from"))
-      switch (name, step["value"]) {
-      case ("insert", let value?):
-        if let at, at <= elements.count { elements.insert(value, at: at) }
-      case ("update", let value?): if let at, at < elements.count { elements[at] = value }
-      case ("merge", .object(let members)?):
-        guard let at, at < elements.count, case .object(var object) = elements[at] else { continue }
-        for member in members.members { object[member.name] = member.value }
-        elements[at] = .object(object)
-      case ("remove", _): if let at, at < elements.count { elements.remove(at: at) }
-      case ("move", _):
-        if let from, let to = step.index("to"), from < elements.count, to < elements.count {
-          elements.insert(elements.remove(at: from), at: to)
-        }
-      case ("reset", .array(let values)?): elements = values
-      default: break
-      }
-    }
-    value = .array(elements)
   }
 }
 
@@ -150,16 +129,6 @@ extension ViewState.Intent.Parameter {
     isOptional = type.hasSuffix("?")
     if isOptional { type.removeLast() }
     (name, self.type) = (member.name, type)
-  }
-}
-
-extension JSONObject {
-  /// Returns a member that is a valid index.
-  fileprivate func index(_ name: String) -> Int? {
-    guard case .number(let number)? = self[name], let index = number.int64, index >= 0 else {
-      return nil
-    }
-    return Int(index)
   }
 }
 

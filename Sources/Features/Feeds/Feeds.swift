@@ -1,4 +1,5 @@
 package import EventSourcing
+internal import Facts
 package import JSON
 
 /// The state of all subscribed feeds and their episodes.
