@@ -3,9 +3,6 @@ import Console
 import JSON
 import Wire
 
-let noReconnectOption = Option(
-  "no-reconnect", "exit with 6 if the connection is lost, instead of waiting for the daemon")
-
 let watchSyntax = Syntax(
   "watch", "Shows the present values of sources, then every change.",
   operands: [Operand("PATTERN", .some)],
