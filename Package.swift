@@ -58,7 +58,8 @@ let package = Package(
 
     // The view: one client, as the application sees it; and the sockets that clients come from.
     .target(
-      name: "Connections", dependencies: ["EventLoop", "Queues", "Facts", "JSON", "Signals", "Wire"]),
+      name: "Connections",
+      dependencies: ["EventLoop", "Facts", "JSON", "Queues", "Signals", "Wire"]),
 
     // What all clients can use: the catalogue, subscriptions, bindings, views.
     .target(
@@ -99,10 +100,10 @@ let package = Package(
       ]),
 
     // The client: for Swift programs, and the command line.
-    .target(name: "BinderClient", dependencies: ["JSON", "Wire"]),
-    .target(name: "Console", dependencies: ["JSON", "Wire"]),
+    .target(name: "BinderClient", dependencies: ["Facts", "JSON", "Wire"]),
+    .target(name: "Console", dependencies: ["Facts", "JSON", "Wire"]),
     .executableTarget(
-      name: "bindctl", dependencies: ["BinderClient", "Console", "JSON", "Wire"]),
+      name: "bindctl", dependencies: ["BinderClient", "Console", "Facts", "JSON", "Wire"]),
 
     // What test targets share.
     .target(
@@ -136,7 +137,7 @@ let package = Package(
       dependencies: [
         "Connections", "EventLoop", "Facts", "JSON", "Signals", "TestSupport", "Wire",
       ]),
-    .testTarget(name: "ConsoleTests", dependencies: ["Console", "JSON", "Wire"]),
+    .testTarget(name: "ConsoleTests", dependencies: ["Console", "Facts", "JSON", "Wire"]),
     .testTarget(
       name: "DaemonTests",
       dependencies: ["HistoryChecker", "JSON", "TestSupport", "Wire", "binderd"],
@@ -148,7 +149,7 @@ let package = Package(
         "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals", "TestSupport",
       ]),
     .testTarget(name: "QueuesTests", dependencies: ["Queues", "TestSupport"]),
-    .testTarget(name: "FactsTests", dependencies: ["Facts", "TestSupport"]),
+    .testTarget(name: "FactsTests", dependencies: ["Facts", "JSON", "TestSupport"]),
     .testTarget(
       name: "FeaturesTests",
       dependencies: [

@@ -99,10 +99,15 @@ public final class BinderClient {
     try ClientSocket.open(search).0
   }
 
+  /// Returns a new connection whose daemon may not have answered yet, for a caller that polls.
+  package func connectWithoutWaiting() throws(ClientError) -> BinderConnection {
+    try BinderConnection(search, client: client, output: output, limits)
+  }
+
   func connect(until deadline: Deadline) throws(ClientError) -> BinderConnection {
-    try BinderConnection(
-      search, client: client, output: output, limits, until: deadline,
-      onSilence: { [onNote] path in onNote?(.silent(path: path)) })
+    let connection = try connectWithoutWaiting()
+    try connection.greet(until: deadline) { [onNote] path in onNote?(.silent(path: path)) }
+    return connection
   }
 }
 

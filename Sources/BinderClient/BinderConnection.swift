@@ -46,7 +46,13 @@ public final class BinderConnection {
     server: .init(name: "", version: ""), epoch: "", first: 0, last: 0)
 
   /// The reconnection delay that the daemon requested, in milliseconds; `nil` if it requested none.
-  private(set) var reconnectMilliseconds: UInt64?
+  package private(set) var reconnectMilliseconds: UInt64?
+
+  /// The identifier of the `hello` request.
+  private var hello = 0
+
+  /// The daemon's refusal of `hello`, if the caller polls.
+  private var refusal: ClientError?
 
   /// The longest line in bytes that the daemon may send.
   private static let lineLimit = 16 << 20
@@ -54,39 +60,44 @@ public final class BinderConnection {
   /// The most bytes of notifications kept while the client waits for an answer.
   private static let maxNotificationBytes = 64 << 20
 
-  /// Connects to the first place where a daemon listens, and sends `hello`.
+  /// Connects to the first place where a daemon listens, and sends `hello` without waiting.
   ///
   /// - Parameters:
   ///   - client: The program's name and version, which `daemon/connections` shows.
   ///   - output: A descriptor to watch. Waiting ends when its reader closes it.
-  ///   - onSilence: Called with the path if the daemon does not answer soon; it may be reading its
-  ///     journal.
   init(
-    _ search: SocketSearch, client: ClientName, output: CInt?, _ limits: AnswerLimits,
-    until deadline: Deadline, onSilence: (String) -> Void
+    _ search: SocketSearch, client: ClientName, output: CInt?, _ limits: AnswerLimits
   ) throws(ClientError) {
     (socket, path) = try ClientSocket.open(search)
     self.output = output
     self.limits = limits
-    let hello: JSONObject = [
-      "protocol": .array([.number(JSONNumber(1))]),
-      "client": .object(["name": .string(client.name), "version": .string(client.version)]),
-      "limits": .object(["line": .number(JSONNumber(Self.lineLimit))]),
-    ]
-    let id = try send("hello", hello)
+    hello = try send(
+      "hello",
+      [
+        "protocol": .array([.number(JSONNumber(1))]),
+        "client": .object(["name": .string(client.name), "version": .string(client.version)]),
+        "limits": .object(["line": .number(JSONNumber(Self.lineLimit))]),
+      ])
+  }
+
+  /// Waits for the answer to `hello`.
+  ///
+  /// - Parameter onSilence: Called with the path if the daemon does not answer soon; it may be
+  ///   reading its journal.
+  func greet(until deadline: Deadline, onSilence: (String) -> Void) throws(ClientError) {
     let end = limits.end(deadline)
     if let first = limits.noteMilliseconds.map({ Deadline(inMilliseconds: $0) }),
       Deadline.earlier(first, end) == first
     {
       do throws(ClientError) {
-        greeting = try decode(answer(to: id, until: first), as: Greeting.self)
+        greeting = try decode(answer(to: hello, until: first), as: Greeting.self)
         return
       } catch {
         guard error == .timedOut else { throw error }
         onSilence(path)
       }
     }
-    greeting = try decode(answer(to: id, until: end), as: Greeting.self)
+    greeting = try decode(answer(to: hello, until: end), as: Greeting.self)
   }
 
   // MARK: Calling
@@ -185,6 +196,24 @@ public final class BinderConnection {
     }
   }
 
+  // MARK: Polling
+
+  /// The descriptor to poll for input, for a caller that must not block.
+  package var descriptor: CInt { socket.descriptor }
+
+  /// Called with each answer instead of keeping it for ``answer(to:until:)``; that of `hello` is
+  /// left out.
+  package var onAnswer: ((_ id: Int, _ answer: Result<JSONText, ClientError>) -> Void)?
+
+  /// Processes what has arrived; blocks unless ``descriptor`` is readable.
+  ///
+  /// - Throws: ``ClientError``. Answers and notifications before the error were passed on.
+  package func receiveArrived() throws(ClientError) {
+    let isMore = try take()
+    if let refusal { throw refusal }
+    guard isMore else { throw .lost(reason: closingReason) }
+  }
+
   // MARK: Receiving
 
   /// Waits for bytes and processes them.
@@ -248,7 +277,12 @@ public final class BinderConnection {
 
   private func keep(_ answer: Result<JSONText, ClientError>, for id: String) {
     guard pending.remove(id) != nil else { return }
-    answers[id] = answer
+    guard let onAnswer, let number = Int(id) else {
+      answers[id] = answer
+      return
+    }
+    guard number == hello else { return onAnswer(number, answer) }
+    if case .failure(let error) = answer { refusal = error }
   }
 
   /// Reads the remaining messages and returns the error with the daemon's reason.

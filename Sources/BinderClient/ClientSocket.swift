@@ -1,4 +1,51 @@
 internal import Glibc
+internal import JSON
+internal import Wire
+
+/// The places where a program looks for the daemon's socket.
+public struct SocketSearch: Equatable, Sendable {
+  /// One place, with the setting that named it.
+  public struct Place: Equatable, Sendable {
+    /// The path of the socket.
+    public let path: String
+
+    /// The setting that named the path, for example `"--socket"`.
+    public let origin: String
+
+    /// Creates a place.
+    public init(path: String, origin: String) {
+      self.path = path
+      self.origin = origin
+    }
+  }
+
+  /// The places to try, in order; never empty.
+  public let places: [Place]
+
+  /// Finds the places for a program.
+  ///
+  /// A place set explicitly is the only one, so that a client never reaches the wrong daemon.
+  ///
+  /// - Parameters:
+  ///   - option: The path from the command line. It takes precedence.
+  ///   - environment: Returns the value of a variable; `nil` or an empty value means unset.
+  public init(option: String?, environment: (String) -> String?) {
+    func variable(_ name: String) -> String? {
+      environment(name).flatMap { $0.isEmpty ? nil : $0 }
+    }
+    if let option {
+      places = [Place(path: option, origin: "--socket")]
+    } else if let named = variable("BINDER_SOCKET") {
+      places = [Place(path: named, origin: "$BINDER_SOCKET")]
+    } else {
+      let system = Place(path: "/run/binder/bus.sock", origin: "the system's")
+      let user = variable("XDG_RUNTIME_DIR").map {
+        Place(path: $0 + "/binder/bus.sock", origin: "$XDG_RUNTIME_DIR")
+      }
+      places = [user, system].compactMap(\.self)
+    }
+  }
+}
 
 /// A blocking Unix stream socket that is closed when it is deallocated.
 public final class ClientSocket {
@@ -150,4 +197,46 @@ struct Errno: Error {
 
   /// The system's message.
   var text: String { String(cString: strerror(code)) }
+}
+
+/// Logs the lines of a socket to a file: `-> ` and each sent line, `<- ` and each received line.
+///
+/// Use it to debug the messages between a program and the daemon.
+final class LineTrace {
+  private let file: CInt
+  private var outgoing = LineSplitter(limit: longest)
+  private var incoming = LineSplitter(limit: longest)
+
+  private static let longest = 32 << 20
+
+  /// - Returns: `nil` if `$BINDER_TRACE` is not set or its file cannot be opened.
+  init?() {
+    guard let path = getenv("BINDER_TRACE"), path.pointee != 0 else { return nil }
+    // Opened for appending so that concurrent programs can share the file.
+    file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    guard file >= 0 else { return nil }
+  }
+
+  deinit {
+    close(file)
+  }
+
+  func sent(_ bytes: Span<UInt8>) {
+    outgoing.feed(bytes) { line in write("-> ", line) }
+  }
+
+  func received(_ bytes: Span<UInt8>) {
+    incoming.feed(bytes) { line in write("<- ", line) }
+  }
+
+  private func write(_ mark: StaticString, _ line: Span<UInt8>?) -> LineSplitter.Verdict {
+    var buffer = ByteBuffer()
+    buffer.append(mark)
+    if let line { buffer.append(line) } else { buffer.append("(a line over 32 MiB)") }
+    buffer.append(UInt8(ascii: "\n"))
+    buffer.span.withUnsafeBufferPointer { bytes in
+      _ = Glibc.write(file, bytes.baseAddress, bytes.count)
+    }
+    return .done
+  }
 }

@@ -129,7 +129,7 @@ public final class Follower {
 
   private func reconnect(until deadline: Deadline) throws(ClientError) {
     while connection == nil {
-      let milliseconds = pause ?? backoff.next(chance: Double.random(in: 0..<1))
+      let milliseconds = backoff.next(requested: pause)
       pause = nil
       let end = Deadline.earlier(deadline, Deadline(inMilliseconds: milliseconds))
       switch waitFor(nil, until: end, output: client.output) {

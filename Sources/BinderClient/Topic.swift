@@ -106,9 +106,6 @@ public enum Update: Equatable, Sendable {
   ///
   /// Their events cannot be read.
   case missed(topic: Int, ClosedRange<UInt64>)
-
-  /// A topic has ended.
-  case completed(topic: Int)
 }
 
 /// A value of a source.

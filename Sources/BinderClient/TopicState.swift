@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 internal import Wire
 
@@ -20,7 +21,7 @@ struct TopicState {
   private var told: [String: JSONText] = [:]
 
   /// The last delivered state of each list and map.
-  private var collections: [String: CollectionValue] = [:]
+  private var collections: [String: JSONValue] = [:]
 
   /// The last position that the caller acknowledged; 0 for none.
   var acknowledged: UInt64 = 0
@@ -100,7 +101,7 @@ struct TopicState {
     let before = told
     collections = [:]
     for (source, text) in values where text.isCollection {
-      collections[source] = CollectionValue(value: text.value)
+      collections[source] = text.value
     }
     func value(_ source: String, _ value: JSONText?) -> Update {
       .value(
@@ -118,7 +119,7 @@ struct TopicState {
     _ method: String, _ params: Incoming.Params, _ tell: (Update) -> Void
   ) throws(ClientError) {
     switch method {
-    case "next": next(params, tell)
+    case "next": try next(params, tell)
     case "caught_up", "mark":
       advance(to: params.seq)
       if method == "caught_up" { catchUp(params.seq, tell) }
@@ -127,7 +128,6 @@ struct TopicState {
       if let missed = params.missed, missed.from <= missed.to {
         tell(.missed(topic: index, missed.from...missed.to))
       }
-    case "complete": tell(.completed(topic: index))
     case "closed": throw .closed(reason: params.reason ?? "")
     case "fail":
       throw params.error.map { ClientError($0) } ?? .notUnderstood("a failure without its error")
@@ -135,7 +135,9 @@ struct TopicState {
     }
   }
 
-  private mutating func next(_ params: Incoming.Params, _ tell: (Update) -> Void) {
+  private mutating func next(
+    _ params: Incoming.Params, _ tell: (Update) -> Void
+  ) throws(ClientError) {
     let isRepeat = topic.durable != nil && params.seq ?? 0 <= position ?? 0
     advance(to: params.seq)
     if isRepeat { return }
@@ -148,13 +150,16 @@ struct TopicState {
       collections[source]?.append(part.value)
       guard part.last else { return }
     }
+    if params.gone == true { collections[source] = nil }
+    let changed: JSONText? =
+      if let changes = params.changes { try change(source, changes) } else { nil }
     // A `null` value decodes like a missing one.
     let value =
       params.gone == true
       ? nil
       : JSONText(state: params.state, value: params.value, error: params.error)
-        ?? params.changes.map { change(source, $0) }
-        ?? (params.part == nil ? params.value ?? .null : collections[source]?.value.text ?? .null)
+        ?? changed
+        ?? (params.part == nil ? params.value ?? .null : collections[source]?.text ?? .null)
     if !isLog { told[source] = value }
     tell(
       .value(
@@ -164,15 +169,27 @@ struct TopicState {
   }
 
   /// Returns the list or map after its steps, or the steps if its previous state is not known.
-  private mutating func change(_ source: String, _ changes: JSONText) -> JSONText {
+  ///
+  /// - Throws: ``ClientError/notUnderstood(_:)`` for a step that does not fit.
+  private mutating func change(
+    _ source: String, _ changes: JSONText
+  ) throws(ClientError) -> JSONText {
+    do throws(CollectionChange.Fault) {
+      let steps = try CollectionChange.read(changes)
+      guard var known = collections[source] ?? unknown(for: steps) else { return changes }
+      for step in steps { try known.apply(step) }
+      collections[source] = known
+      return known.text
+    } catch {
+      throw .notUnderstood("\(error)")
+    }
+  }
+
+  /// Returns the state of a list or map before its first steps; `nil` if it is not known.
+  private func unknown(for steps: [CollectionChange]) -> JSONValue? {
     // A source that did not exist before is empty.
-    let isMap = changes.text.contains(#""key":"#)
-    var known =
-      collections[source]
-      ?? CollectionValue(value: topic.from == nil ? isMap ? .object([:]) : .array([]) : .null)
-    guard known.apply(changes) else { return changes }
-    collections[source] = known
-    return known.value.text
+    guard let isOfMap = steps.first?.isOfMap else { return .null }
+    return topic.from != nil ? nil : isOfMap ? .object([:]) : .array([])
   }
 
   private mutating func advance(to seq: UInt64?) {
@@ -191,5 +208,18 @@ extension JSONText {
   /// Whether the value is an array or an object.
   fileprivate var isCollection: Bool {
     text.utf8.first == UInt8(ascii: "[") || text.utf8.first == UInt8(ascii: "{")
+  }
+}
+
+extension JSONValue {
+  /// Appends a further part of a list or map that did not fit one line.
+  fileprivate mutating func append(_ part: JSONValue) {
+    switch (self, part) {
+    case (.array(let known), .array(let more)): self = .array(known + more)
+    case (.object(var known), .object(let more)):
+      for member in more.members { known[member.name] = member.value }
+      self = .object(known)
+    default: break
+    }
   }
 }

@@ -1,3 +1,4 @@
+internal import Facts
 internal import Signals
 
 /// The recent steps of one list or map, shared by all its subscriptions.
@@ -31,7 +32,7 @@ final class CollectionFeed: Feed {
 
   private func receive(_ step: CollectionStep) {
     seq = step.seq
-    window.append(step.text)
+    window.append(step.change.text)
     window.trim(to: hub.windowBytes(atMost: Self.capacity))
     wake()
   }

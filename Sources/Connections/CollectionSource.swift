@@ -1,5 +1,5 @@
 package import Facts
-internal import JSON
+package import JSON
 package import Signals
 
 /// A list or map that clients can watch step by step.
@@ -26,12 +26,10 @@ package struct CollectionSource {
 package struct CollectionStep {
   /// The position of the event that caused the change.
   package let seq: UInt64
+  package let change: CollectionChange
 
-  /// The step in the protocol's form: `{"op":…}`.
-  package let text: String
-
-  package init(seq: UInt64, text: String) {
+  package init(seq: UInt64, change: CollectionChange) {
     self.seq = seq
-    self.text = text
+    self.change = change
   }
 }

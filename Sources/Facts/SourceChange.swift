@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 
 /// A change of a source's value, as services report it and subscriptions deliver it.
@@ -66,4 +67,10 @@ package struct SourceChange: Equatable, Sendable {
     (self.isNew, self.isGone) = (isNew, isGone)
     (value, before, isRepeat) = (nil, nil, false)
   }
+}
+
+/// The value of a source that reports its changes step by step.
+package enum SourceCollection: Equatable, Sendable {
+  case list([JSONText])
+  case map([String: JSONText])
 }

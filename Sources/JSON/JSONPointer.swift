@@ -18,6 +18,13 @@ public struct JSONPointer: Hashable, Sendable {
   /// The tokens, outermost first.
   let tokens: [Token]
 
+  /// The pointer to the whole value.
+  public static let root = JSONPointer(text: "", tokens: [])
+
+  private init(text: String, tokens: [Token]) {
+    (self.text, self.tokens) = (text, tokens)
+  }
+
   /// Creates a pointer from a text.
   ///
   /// Returns `nil` if the text neither is empty nor begins with `/`, or if a `~` is not followed by

@@ -48,61 +48,67 @@ public enum ErrorName: String, CaseIterable, Sendable {
   public var row: Row {
     switch self {
     case .parseError:
-      Row(-32700, false, ["offset", "why"], ["limit", "max"], "the line is not JSON")
+      Row(
+        -32700, false, ["offset", "why"], ["limit", "max"],
+        "the line is not JSON, or breaks a limit of the format")
     case .invalidRequest:
       Row(-32600, false, ["why"], ["limit", "max"], "the line is JSON, but not a request")
     case .methodNotFound:
-      Row(-32601, false, ["method"], ["did_you_mean"], "there is no such method")
+      Row(-32601, false, ["method"], ["did_you_mean"], "there is no such method for this client")
     case .invalidParams:
       Row(
         -32602, false, ["path", "expected", "got"], ["column", "limit", "max"],
-        "the parameters are not as described")
+        "a parameter is wrong, missing or unknown")
     case .internalError:
-      Row(-32603, false, ["ref"], "binderd has a fault; the log has the detail under `ref`")
+      Row(-32603, false, ["ref"], "binderd has a fault")
     case .overloaded:
       Row(-32000, true, ["limit", "max"], "the daemon is overloaded")
     case .lineTooLong:
       Row(-32001, false, ["limit", "max"], "the line is longer than allowed")
     case .batchTooLarge:
-      Row(-32002, false, ["limit", "max"], "the batch has more requests than allowed")
+      Row(-32002, false, ["limit", "max"], "the batch or `atomic` has too many requests")
     case .limitReached:
-      Row(-32003, true, ["limit", "max"], "a limit of the connection is reached")
+      Row(
+        -32003, true, ["limit", "max"], "a limit of the connection is reached, or the state is full"
+      )
     case .permissionDenied:
-      Row(-32004, false, ["need"], "the peer may not do this")
+      Row(-32004, false, ["need"], "the client may not do this")
     case .unsupported:
-      Row(-32005, false, ["supported"], "this is not offered here")
+      Row(-32005, false, ["supported"], "the daemon does not speak this version of the protocol")
     case .shuttingDown:
-      Row(-32006, true, ["reconnect_ms"], "the daemon is shutting down")
+      Row(-32006, true, ["reconnect_ms"], "the daemon is stopping")
     case .readOnly:
       Row(-32007, true, ["reason", "outcome"], "the journal takes no writes")
     case .timeout:
-      Row(-32008, true, ["after_ms", "outcome"], ["limit", "max"], "it took too long")
+      Row(-32008, true, ["after_ms", "outcome"], ["limit", "max"], "the call took too long")
     case .cancelled:
       Row(-32009, false, [], "the client has cancelled the call")
     case .resultTooLarge:
-      Row(-32010, false, ["size", "limit", "max"], "the answer is longer than a line may be")
+      Row(-32010, false, ["size", "limit", "max"], "the answer does not fit into a line")
     case .rejected:
-      Row(1000, false, ["reason"], ["faults"], "a rule of the service forbids it; see `reason`")
+      Row(1000, false, ["reason"], ["faults"], "the service refuses")
     case .notFound:
       Row(1001, false, ["what", "id"], ["did_you_mean"], "there is no such thing")
     case .alreadyExists:
       Row(1002, false, ["what", "id"], "there is such a thing already")
     case .conflict:
-      Row(1003, true, ["stream", "expected", "actual"], "a stream is at another version")
+      Row(1003, true, ["stream", "expected", "actual"], "a stream is not at the expected version")
     case .cmdReused:
-      Row(1004, false, [], ["seq"], "this `cmd` was used for another call")
+      Row(1004, false, [], ["seq"], "the `cmd` belongs to another call")
     case .seqExpired:
-      Row(1005, false, ["first", "last"], "the journal begins after this position")
+      Row(
+        1005, false, ["first", "last"],
+        "the events after this position, or the value at it, are no longer kept")
     case .seqFuture:
-      Row(1006, false, ["last"], "the journal ends before this position")
+      Row(1006, false, ["last"], "the position is after the end of the journal")
     case .epochMismatch:
       Row(1007, false, ["epoch"], "the position belongs to another journal")
     case .notBindable:
-      Row(1008, false, ["side", "why"], "these ends cannot be bound")
+      Row(1008, false, ["side", "why"], "these sources cannot be bound")
     case .bindingCycle:
       Row(1009, false, ["path"], "the binding would close a cycle")
     case .tooExpensive:
-      Row(1010, false, ["cost", "max"], "the answer would cost too much")
+      Row(1010, false, ["cost", "max"], "the request costs too much")
     }
   }
 

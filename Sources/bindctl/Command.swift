@@ -1,4 +1,8 @@
+import BinderClient
 import Console
+import Glibc
+import JSON
+import Wire
 
 /// A command with its syntax and its action.
 struct Command {
@@ -11,35 +15,94 @@ struct Command {
   }
 }
 
-/// All commands, in the order of the help.
-var commands: [Command] {
-  [
-    getCommand, setCommand, unsetCommand, isCommand, waitCommand, callCommand, watchCommand,
-    eventsCommand, ackCommand, historyCommand, atCommand, servicesCommand, describeCommand,
-    viewsCommand,
-    openCommand,
-    bindCommand, unbindCommand,
-    bindingsCommand, statsCommand, pingCommand,
-    reloadCommand, aclCommand, pipeCommand, sessionCommand, journalCommand, errorsCommand,
-    versionCommand,
-    completionsCommand, helpCommand,
-  ]
+/// The context in which a command runs.
+final class Context {
+  let invocation: Invocation
+  let output: Output
+  let client: BinderClient
+
+  /// The syntax of all commands, for the help and the completions.
+  let syntaxes: Syntaxes
+
+  init(_ invocation: Invocation, of syntaxes: Syntaxes) throws(UsageError) {
+    self.invocation = invocation
+    self.syntaxes = syntaxes
+    output = try Output(invocation)
+    client = BinderClient(
+      socket: invocation.value("socket"), name: "bindctl", version: Release.version)
+    // If the reader of a pipe goes away, a waiting command ends.
+    if output.isPipe { client.output = STDOUT_FILENO }
+    client.onNote = { note($0.forPeople) }
+    client.limits = try limits()
+  }
+
+  /// Returns the time limits for replies: `-t`, otherwise five minutes.
+  ///
+  /// The default is long enough for a daemon that replays a large journal.
+  private func limits() throws(UsageError) -> AnswerLimits {
+    if let milliseconds = try milliseconds("timeout") {
+      return AnswerLimits(deadline: Deadline(inMilliseconds: milliseconds), noteMilliseconds: 5_000)
+    }
+    return AnswerLimits(milliseconds: 300_000, noteMilliseconds: 5_000)
+  }
+
+  /// Returns an operand; the parser has checked that required ones exist.
+  func operand(_ place: Int) -> String {
+    place < invocation.operands.count ? invocation.operands[place] : ""
+  }
+
+  /// Returns the number that an option gives; `nil` if the option is absent.
+  func number(_ option: String) throws(UsageError) -> UInt64? {
+    guard let text = invocation.value(option) else { return nil }
+    guard let number = UInt64(text) else {
+      throw UsageError("--\(option) takes a number, not '\(text)'", command: invocation.command)
+    }
+    return number
+  }
+
+  /// Returns the duration that an option gives, in milliseconds; `nil` if the option is absent.
+  func milliseconds(_ option: String) throws(UsageError) -> UInt64? {
+    guard let text = invocation.value(option) else { return nil }
+    guard let milliseconds = Duration.milliseconds(text) else {
+      throw UsageError(
+        "--\(option) takes a time such as 250ms, 2s, 5m or 1h, not '\(text)'",
+        command: invocation.command)
+    }
+    return milliseconds
+  }
+
+  /// Returns the time that an option gives; `nil` if the option is absent.
+  func moment(_ option: String) throws(UsageError) -> When? {
+    guard let text = invocation.value(option) else { return nil }
+    return try When(text)
+  }
 }
 
-/// The syntax table for the parser, the help and the completions.
-var syntaxes: Syntaxes {
-  Syntaxes(
-    program: "bindctl", summary: "get, set and watch the values kept by binderd",
-    options: globalOptions, commands: commands.map(\.syntax), topics: helpTopics)
+/// Writes a message that is not a result to stderr.
+func note(_ text: String) {
+  write("bindctl: \(isatty(STDERR_FILENO) == 1 ? text.harmless() : text)\n", to: STDERR_FILENO)
 }
 
-private let globalOptions =
-  [Option("socket", value: "PATH", "where the daemon listens; see 'bindctl help socket'")]
-  + Form.options + [
-    Option("color", value: "WHEN", "color the output: always, never or auto"),
-    Option(
-      "timeout", letter: "t", value: "TIME",
-      "give up after TIME (250ms, 2s, 5m, 1h) and exit with 124"),
-    Option("help", letter: "h", "show help on the command"),
-    Option("version", letter: "V", "show the version of bindctl"),
-  ]
+extension ConnectionNote {
+  fileprivate var forPeople: String {
+    switch self {
+    case .lost(nil): "the connection is lost; waiting for the daemon"
+    case .lost(let reason?): "the daemon has closed the connection (\(reason)); waiting for it"
+    case .resumed(nil): "connected again"
+    case .resumed(let seq?): "connected again; continuing after \(seq)"
+    case .silent(let path):
+      "connected to \(path), but no answer yet: the daemon may still be reading its journal;"
+        + " press Ctrl-C to stop waiting"
+    }
+  }
+}
+
+// MARK: Options of several commands
+
+let stringOption = Option("string", letter: "s", "take VALUE as a string, even if it is valid JSON")
+
+let noReconnectOption = Option(
+  "no-reconnect", "exit with 6 if the connection is lost, instead of waiting for the daemon")
+
+let sinceOption = Option(
+  "since", value: "WHEN", "only those after a position, or from a time on; see 'bindctl help when'")

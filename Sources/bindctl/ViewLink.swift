@@ -1,7 +1,5 @@
 import BinderClient
-import Console
 import JSON
-import Wire
 
 /// A connection to a daemon for one root view, polled by the caller.
 ///
@@ -14,7 +12,7 @@ final class ViewLink {
     /// A notification: `next`, `opened`, `closed`, `fail`.
     case notification(String, JSONObject)
     /// The reply to a request, by its ID.
-    case answer(Int, Result<JSONObject, WireError>)
+    case answer(Int, Result<JSONObject, ClientError>)
     /// The connection was lost, with the daemon's reason.
     ///
     /// Pending requests get no reply.
@@ -26,22 +24,20 @@ final class ViewLink {
   private let reconnects: Bool
 
   /// The connection; `nil` while there is no daemon.
-  private var socket: ClientSocket?
-  private var splitter = LineSplitter(limit: lineLimit)
+  private var connection: BinderConnection?
   private var news: [News] = []
+
+  /// The ID of the last request, of all connections.
   private var lastID = 0
+
+  /// The ID of the last request of earlier connections.
+  private var earlier = 0
   private var opening = 0
   private var wasOpen = false
   private var backoff = Backoff()
-  private var closingReason: String?
-
-  /// The pause before reconnecting, in milliseconds, if the daemon has asked for one.
-  private var wantedPause: UInt64?
 
   /// The time of the next attempt to connect.
   private var nextTry = Deadline.never
-
-  private static let lineLimit = 16 << 20
 
   /// - Parameters:
   ///   - open: The parameters of `open`.
@@ -52,21 +48,21 @@ final class ViewLink {
   }
 
   /// The descriptor to poll for input; `nil` while there is no daemon.
-  var descriptor: CInt? { socket?.descriptor }
+  var descriptor: CInt? { connection?.descriptor }
 
   /// The time after which ``receive()`` must be called, in milliseconds; `nil` for no limit.
-  var milliseconds: CInt? { socket == nil ? nextTry.pollTime : nil }
+  var milliseconds: CInt? { connection == nil ? nextTry.pollTime : nil }
 
   private func connect() throws(ClientError) {
-    socket = try client.openSocket()
-    splitter = LineSplitter(limit: Self.lineLimit)
-    (closingReason, wantedPause) = (nil, nil)
-    send(
-      "hello",
-      [
-        "client": .object(["name": .string("bindctl"), "version": .string(Release.version)]),
-        "limits": .object(["line": .number(JSONNumber(Self.lineLimit))]),
-      ])
+    let connection = try client.connectWithoutWaiting()
+    connection.onAnswer = { [unowned self] id, answer in take(answer, to: earlier + id) }
+    connection.onNotification = { [unowned self] method, params in
+      news.append(.notification(method, params.object))
+    }
+    self.connection = connection
+    // Each connection counts from 1, which is its `hello`.
+    earlier = lastID
+    lastID += 1
     opening = send("open", open)
   }
 
@@ -76,12 +72,8 @@ final class ViewLink {
   @discardableResult
   func send(_ method: String, _ params: JSONObject) -> Int {
     lastID += 1
-    let request: JSONObject = [
-      "jsonrpc": .string("2.0"), "id": .number(JSONNumber(lastID)), "method": .string(method),
-      "params": .object(params),
-    ]
     // A lost connection is detected when reading.
-    _ = socket?.send((JSONValue.object(request).text.text + "\n").utf8.span)
+    _ = try? connection?.send(method, params)
     return lastID
   }
 
@@ -90,25 +82,21 @@ final class ViewLink {
   /// - Throws: ``ClientError`` if the view cannot be opened, or if the connection is lost and not
   ///   reconnected.
   func receive() throws(ClientError) -> [News] {
-    guard let socket else {
+    guard let connection else {
       if nextTry.isOver { try reconnect() }
       return []
     }
-    let isMore = socket.receive { chunk in
-      splitter.feed(chunk) { line in
-        if let line,
-          case .object(let object)? = try? JSONValue(
-            parsing: line, maxMembers: JSONLimits.anyMembers)
-        {
-          take(object)
-        }
-        return .done
-      }
-    }
     defer { news = [] }
-    for case .answer(opening, .failure(let error)) in news { try lose(.refused(error)) }
-    // Return earlier messages before the loss.
-    if !isMore, news.isEmpty { try lose(.lost(reason: closingReason)) }
+    var failure: ClientError?
+    do throws(ClientError) {
+      try connection.receiveArrived()
+    } catch {
+      failure = error
+    }
+    for case .answer(opening, .failure(let error)) in news { try lose(error) }
+    // Return earlier messages before the loss, which is detected again.
+    if case .lost? = failure, !news.isEmpty { return news }
+    if let failure { try lose(failure) }
     return news
   }
 
@@ -124,35 +112,24 @@ final class ViewLink {
   /// Closes the connection and schedules a reconnection; throws if the error is permanent.
   private func lose(_ error: ClientError) throws(ClientError) {
     guard reconnects, wasOpen, error.isPassing else { throw error }
-    guard socket != nil else { return }
-    socket = nil
-    pause()
-    news.append(.lost(reason: closingReason))
+    guard let connection else { return }
+    self.connection = nil
+    pause(requested: connection.reconnectMilliseconds)
+    let reason: String? = if case .lost(let reason) = error { reason } else { nil }
+    news.append(.lost(reason: reason))
   }
 
-  private func pause() {
-    let milliseconds = wantedPause ?? backoff.next(chance: Double.random(in: 0..<1))
-    wantedPause = nil
-    nextTry = Deadline(inMilliseconds: milliseconds)
+  private func pause(requested milliseconds: UInt64? = nil) {
+    nextTry = Deadline(inMilliseconds: backoff.next(requested: milliseconds))
   }
 
-  private func take(_ frame: JSONObject) {
-    if case .string(let method)? = frame["method"], case .object(let params)? = frame["params"] {
-      guard method == "closing" else { return news.append(.notification(method, params)) }
-      closingReason = params["reason"]?.bare
-      if case .number(let pause)? = params["reconnect_ms"] {
-        wantedPause = pause.int64.flatMap { UInt64(exactly: $0) }
-      }
-    } else if case .number(let id)? = frame["id"], let id = id.int64.map({ Int($0) }) {
-      if case .object(let result)? = frame["result"] {
-        if id == opening {
-          wasOpen = true
-          backoff.reset()
-        }
-        news.append(id == opening ? .open(result) : .answer(id, .success(result)))
-      } else if let error = frame["error"].flatMap(WireError.init) {
-        news.append(.answer(id, .failure(error)))
-      }
+  private func take(_ answer: Result<JSONText, ClientError>, to id: Int) {
+    let answer = answer.map(\.object)
+    guard id == opening, case .success(let view) = answer else {
+      return news.append(.answer(id, answer))
     }
+    wasOpen = true
+    backoff.reset()
+    news.append(.open(view))
   }
 }

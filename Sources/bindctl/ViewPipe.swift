@@ -59,10 +59,12 @@ final class ViewPipe {
       guard var answer = waiting.removeValue(forKey: id) else { return id == last }
       switch result {
       case .success(let object): for member in object.members { answer[member.name] = member.value }
-      case .failure(let error):
+      case .failure(.refused(let error)):
         var text = ByteBuffer()
         error.write(to: &text)
         answer["error"] = try JSONValue(parsing: text.string, maxMembers: JSONLimits.anyMembers)
+      case .failure(.unknownError(let error)): answer["error"] = error.value
+      case .failure(let error): throw error
       }
       output.line(JSONValue.object(["answer": .object(answer)]).text.text)
     }

@@ -1,4 +1,6 @@
+import BinderClient
 import Console
+import Facts
 import JSON
 import Wire
 
@@ -30,7 +32,7 @@ final class ViewTerminal {
         }
       case .socket, .timeOver:
         for one in try link.receive() {
-          take(one)
+          try take(one)
           while let action = session.next() { _ = take(action) }
         }
       case .resized: terminal.redraw()
@@ -69,22 +71,31 @@ final class ViewTerminal {
     return true
   }
 
-  private func take(_ news: ViewLink.News) {
+  /// - Throws: ``ClientError/notUnderstood(_:)`` for a change that does not fit the shown view.
+  private func take(_ news: ViewLink.News) throws {
     switch news {
     case .open(let answer):
       isOpen = true
       if let action = session.open(answer) { _ = take(action) }
-    case .notification(let method, let params): session.take(method, params)
+    case .notification(let method, let params): try take(method, params)
     case .answer(let id, .success(let result)):
       session.answer(id, fault: nil, opened: result["opened"].flatMap(Handle.init))
       if let view = closes.removeValue(forKey: id) {
-        session.take("closed", ["view": view.text.value])
+        try take("closed", ["view": view.text.value])
       }
-    case .answer(let id, .failure(let error)): session.answer(id, fault: error.message)
+    case .answer(let id, .failure(let error)): session.answer(id, fault: error.description)
     case .lost(let reason):
       closes = [:]
       session.lose(
         "the connection is lost" + (reason.map { " (\($0))" } ?? "") + "; waiting for the daemon")
+    }
+  }
+
+  private func take(_ method: String, _ params: JSONObject) throws(ClientError) {
+    do throws(CollectionChange.Fault) {
+      try session.take(method, params)
+    } catch {
+      throw .notUnderstood(error.description)
     }
   }
 }

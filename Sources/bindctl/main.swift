@@ -1,4 +1,57 @@
+import BinderClient
 import Console
 import Glibc
+import JSON
+import Wire
 
-exit(run(Array(CommandLine.arguments.dropFirst())).rawValue)
+exit(runBindctl(Array(CommandLine.arguments.dropFirst())).rawValue)
+
+/// Runs a command line; reports errors on stderr.
+func runBindctl(_ words: [String]) -> ExitCode {
+  var running: Context?
+  do {
+    let syntaxes = commandSyntaxes
+    let invocation = try syntaxes.parse(words)
+    let context = try Context(invocation, of: syntaxes)
+    running = context
+    if invocation.has("version") {
+      context.output.line("bindctl \(Release.version)")
+      return .done
+    }
+    guard let name = invocation.command else {
+      guard invocation.has("help") else {
+        throw UsageError("missing argument COMMAND")
+      }
+      return try showHelp([], context)
+    }
+    if invocation.has("help") {
+      return try showHelp([name], context)
+    }
+    guard let command = allCommands.first(where: { $0.syntax.name == name }) else { return .bug }
+    return try command.run(context)
+  } catch let error as UsageError {
+    let help = (["bindctl help"] + [error.command].compactMap(\.self)).joined(separator: " ")
+    note("\(error)" + ("\(error)".hasSuffix("?") ? " See '\(help)'" : "; see '\(help)'"))
+    return .usage
+  } catch let error as ClientError {
+    if error != .readerGone {
+      note(error.forPeople(asked(running)))
+    }
+    return ExitCode(error)
+  } catch let error as Failure {
+    note(error.message)
+    return error.code
+  } catch {
+    note("this is a bug in bindctl: \(error)")
+    return .bug
+  }
+}
+
+/// Returns the failed request, for the error message.
+private func asked(_ context: Context?) -> Asked {
+  Asked(
+    command: context?.invocation.command, operands: context?.invocation.operands ?? [],
+    describe: { name in
+      try? context?.client.call("describe", ["path": .string(name)]).object
+    })
+}

@@ -125,6 +125,14 @@ struct FilterTests {
     #expect(tooLong?.name == .tooExpensive)
     #expect(tooLong?.data["max"] == .number(JSONNumber(64)))
   }
+
+  @Test
+  func `the refusal of an empty list of values names it`() {
+    let condition = filter(#"{"path":"/a","op":"in","value":[]}"#)
+    let error = client.error(
+      #"{"id":1,"method":"subscribe","params":{"source":"events","filter":\#(condition)}}"#)
+    #expect(error?.data["got"] == .string("an empty array"))
+  }
 }
 
 extension JSONValue {

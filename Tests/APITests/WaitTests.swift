@@ -163,6 +163,15 @@ struct WaitTests {
   }
 
   @Test
+  func `numbers above 2^53 are compared exactly`() {
+    #expect(wait(#","op":">","value":9007199254740992"#).isEmpty)
+    set("a", "9007199254740992")
+    #expect(client.received().isEmpty)
+    set("a", "9007199254740993")
+    #expect(client.received().count == 1)
+  }
+
+  @Test
   func `a list is not cached after a wait for it`() throws {
     let bench = try Bench(services: { parts in
       let host = parts.host

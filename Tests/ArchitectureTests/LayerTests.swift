@@ -33,9 +33,9 @@ private let law: [String: Set<String>] = [
     "JSON", "Signals", "Wire",
   ],
   // The client, the terminal, the command line.
-  "BinderClient": ["Glibc", "JSON", "Wire"],
-  "Console": ["Glibc", "JSON", "Wire"],
-  "bindctl": ["BinderClient", "Console", "Glibc", "JSON", "Wire"],
+  "BinderClient": ["Facts", "Glibc", "JSON", "Wire"],
+  "Console": ["Facts", "Glibc", "JSON", "Wire"],
+  "bindctl": ["BinderClient", "Console", "Facts", "Glibc", "JSON", "Wire"],
   // Composition.
   "binderd": [
     "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing", "Facts",

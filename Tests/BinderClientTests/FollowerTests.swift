@@ -22,7 +22,6 @@ extension Follower {
       case .event(let seq, let event): "\(seq) \(event)"
       case .caughtUp(_, let seq): "mark \(seq.map { "\($0)" } ?? "-")"
       case .missed(_, let seqs): "missed \(seqs.lowerBound) to \(seqs.upperBound)"
-      case .completed: "end"
       }
     }
   }
@@ -60,6 +59,40 @@ struct FollowerTests {
     let client = BinderClient(socket: daemon.path, name: "test")
     let follower = try client.follow([Topic(eventsFrom: .string("start"))])
     #expect(try follower.words(2) == ["missed 1 to 3", #"4 {"type":"a.b"}"#])
+  }
+
+  @Test
+  func `a list is rebuilt from its steps, and a step with a bad index is refused`() throws {
+    let daemon = try ScriptedDaemon([
+      [
+        ScriptedDaemon.hello,
+        .answer(#"{"sub":"t0","epoch":"e","seq":1,"source":"lists/a","kind":"list","value":[1]}"#),
+        next(#""seq":2,"changes":[{"op":"insert","at":1,"value":{"key":2}}]"#),
+        next(#""seq":3,"changes":[{"op":"remove","at":2}]"#), .hang,
+      ]
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try client.follow([Topic("lists/a")])
+    #expect(
+      try follower.words(3) == ["lists/a=[1]", "mark 1", #"lists/a=[1,{"key":2}]!"#])
+    #expect(
+      throws: ClientError.notUnderstood(
+        #"the step {"op":"remove","at":2} does not fit a list of 2 elements"#)
+    ) { try follower.words(1) }
+  }
+
+  @Test
+  func `the first element of a new list may have a member named key`() throws {
+    let daemon = try ScriptedDaemon([
+      [
+        ScriptedDaemon.hello,
+        .answer(#"{"sub":"t0","epoch":"e","seq":1,"source":"lists/a","gone":true}"#),
+        next(#""seq":2,"changes":[{"op":"insert","at":0,"value":{"key":2}}]"#), .hang,
+      ]
+    ])
+    let client = BinderClient(socket: daemon.path, name: "test")
+    let follower = try client.follow([Topic("lists/a")])
+    #expect(try follower.words(2) == ["mark 1", #"lists/a=[{"key":2}]!"#])
   }
 
   @Test

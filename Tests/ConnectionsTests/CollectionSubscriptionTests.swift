@@ -1,4 +1,5 @@
 import Connections
+import Facts
 import JSON
 import Signals
 import TestSupport
@@ -112,16 +113,16 @@ final class FakeList {
 
   func append(_ value: String) {
     elements.append(JSONText(kept: value))
-    tell(#"{"op":"insert","at":\#(elements.count - 1),"value":\#(value)}"#)
+    tell(.insert(at: elements.count - 1, JSONText(kept: value)))
   }
 
   func update(_ value: String) {
     elements[0] = JSONText(kept: value)
-    tell(#"{"op":"update","at":0,"value":\#(value)}"#)
+    tell(.update(at: 0, JSONText(kept: value)))
   }
 
-  private func tell(_ text: String) {
+  private func tell(_ change: CollectionChange) {
     seq += 1
-    steps.send(CollectionStep(seq: seq, text: text))
+    steps.send(CollectionStep(seq: seq, change: change))
   }
 }

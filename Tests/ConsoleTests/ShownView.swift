@@ -30,12 +30,12 @@ struct ShownView {
     var params = try contents(handle, binder, props, intents)
     params["parent"] = .string(parent)
     params["style"] = .string(style)
-    session.take("opened", params)
+    try session.take("opened", params)
   }
 
   /// Changes properties of the first view.
   mutating func change(_ props: String) throws {
-    session.take("next", ["view": .string("v"), "props": try JSONValue(parsing: "{\(props)}")])
+    try session.take("next", ["view": .string("v"), "props": try JSONValue(parsing: "{\(props)}")])
   }
 
   private func contents(
@@ -50,7 +50,7 @@ struct ShownView {
 
   /// Ends a view, as the daemon does.
   mutating func end(_ view: String, _ reason: String = "dismissed") {
-    session.take("closed", ["view": .string(view), "reason": .string(reason)])
+    try? session.take("closed", ["view": .string(view), "reason": .string(reason)])
   }
 
   // MARK: Looking and typing

@@ -1,4 +1,5 @@
 import Console
+import Facts
 import JSON
 import Testing
 import Wire
@@ -81,55 +82,5 @@ struct TypedTests {
     #expect(
       error?.description
         == "'\(typed)' is not a time; for example: 81234 (a position), -5m, 08:30, yesterday")
-  }
-
-  @Test
-  func `a condition in one word is parsed`() {
-    #expect(Condition("cells/lamp") == nil)
-    for (text, source, comparison, value) in [
-      ("a/b > 20", "a/b", .greater, "20"), ("a/b>=20", "a/b", .greaterOrEqual, "20"),
-      ("a/b == on", "a/b", .equal, "\"on\""), ("a/b != null", "a/b", .notEqual, "null"),
-      ("a/b<1", "a/b", .less, "1"), ("a/b <= 1", "a/b", .lessOrEqual, "1"),
-      ("a/b exists", "a/b", .exists, "true"), (" a/b  !exists", "a/b", .exists, "false"),
-    ] as [(String, String, Condition.Comparison, String)] {
-      let condition = Condition(text)
-      #expect(condition?.source == source)
-      #expect(condition?.comparison == comparison)
-      #expect(condition?.value.text == value)
-    }
-  }
-
-  @Test(arguments: [
-    ("a >> 5", false), ("a >", false), ("a >=", false), ("a == ==", false), ("a > 5 6", false),
-    ("a <> 5", false), ("a > 5", true), ("a == Jane Doe", true), (#"a == """#, true),
-    (#"a > ">5""#, true), ("a != null", true), ("a > b", true),
-    ("a > true", false), ("a <= null", false), ("a < [1]", false), ("a == true", true),
-  ])
-  func `an invalid condition is not complete`(text: String, isWhole: Bool) throws {
-    #expect(try #require(Condition(text)).isWhole == isWhole)
-  }
-
-  @Test
-  func `a condition compares numbers by value, and only values of one type`() throws {
-    func holds(_ condition: String, _ value: String?) throws -> Bool {
-      try #require(Condition(condition)).holds(for: value.map { JSONText(typed: $0) })
-    }
-    for (condition, value, result) in [
-      ("a > 20", "20.5", true), ("a > 20", "20", false), ("a >= 20", "2e1", true),
-      ("a < 20", "3", true), ("a <= 20", "21", false), ("a == 1", "1.0", true),
-      ("a == on", "on", true), ("a == on", "off", false), ("a != on", "off", true),
-      ("a > 20", "\"30\"", false), ("a < b", "a", true), ("a > 20", "true", false),
-      ("a == 1", nil, false), ("a != 1", nil, true), ("a < 1", nil, false),
-      // Above 2^53, where a double cannot represent odd numbers.
-      ("a > 9007199254740992", "9007199254740993", true),
-      ("a >= 9007199254740993", "9007199254740992", false),
-      ("a <= 9007199254740992", "9007199254740993", false),
-      ("a < 0.1", "0.10000000000000000001", false), ("a == 1e3", "1000", true),
-      ("a exists", nil, false), ("a exists", "null", true), ("a !exists", nil, true),
-      (#"a < "b""#, "\"\\u0061\"", true), ("a != 1", "[1]", true),
-    ] as [(String, String?, Bool)] {
-      #expect(try holds(condition, value) == result, "\(condition) with \(value ?? "nothing")")
-    }
-    #expect(Condition("a", is: JSONText(true)).holds(for: JSONText(true)))
   }
 }

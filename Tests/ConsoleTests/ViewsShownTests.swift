@@ -1,4 +1,5 @@
 import Console
+import Facts
 import JSON
 import Testing
 import Wire
@@ -257,5 +258,18 @@ struct ViewsShownTests {
     #expect(view.line("> ") == "> 2")
     try view.change(#""rooms":{"changes":[{"op":"remove","at":2}]}"#)
     #expect(view.line("> ") == "> 3", "what has come into the place of what is gone")
+  }
+
+  @Test
+  func `a list step with a bad index is refused`() throws {
+    for step in [
+      #"{"op":"insert","at":2,"value":1}"#, #"{"op":"update","at":1,"value":1}"#,
+      #"{"op":"remove","at":1}"#, #"{"op":"move","from":0,"to":1}"#, #"{"op":"remove","at":-1}"#,
+    ] {
+      var view = try ShownView("list", props: #""list":{"kind":"list","value":[0]}"#)
+      #expect(throws: CollectionChange.Fault.self, "\(step)") {
+        try view.change(#""list":{"changes":[\#(step)]}"#)
+      }
+    }
   }
 }

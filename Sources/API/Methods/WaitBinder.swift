@@ -67,10 +67,10 @@ extension CallContext {
     if condition.holds(for: present) { return answer(call, name, present, sources) }
     guard let call = call.later(waitingFor: name) else { return }
     let finder = catalog.parts
-    call.keep(finder.watch(condition.place))
+    call.keep(finder.watch(condition.path))
     var (isAnswered, isDue) = (false, false)
     func look(at value: JSONText?) {
-      let part = value.flatMap { finder.find(condition.place, in: $0) }
+      let part = value.flatMap { finder.find(condition.path, in: $0) }
       guard !isAnswered, !call.isOver, condition.holds(forPart: part) else { return }
       isAnswered = true
       call.connection.whenTaken { [self] in answer(call, name, value, sources) }

@@ -9,6 +9,9 @@ enum Beginning {
   case last(Int)
   case time(Timestamp)
 
+  /// The most positions before the end of the journal.
+  static let maxLast: Int64 = 1_000_000
+
   /// Parses `"now"`, `"start"`, `{"after":n}`, `{"last":n}` or `{"time":"…"}`; `nil` for other
   /// values.
   init?(_ value: JSONValue?, first: UInt64) {
@@ -21,7 +24,7 @@ enum Beginning {
         guard let seq = number.int64, seq >= 0 else { return nil }
         self = .after(UInt64(seq))
       case ("last", .number(let number)):
-        guard let count = number.int64, 0...1_000_000 ~= count else { return nil }
+        guard let count = number.int64, 0...Self.maxLast ~= count else { return nil }
         self = .last(Int(count))
       case ("time", .string(let text)):
         guard let time = Timestamp(text) else { return nil }

@@ -1,4 +1,4 @@
-internal import EventSourcing
+internal import Facts
 internal import JSON
 internal import Wire
 
@@ -46,40 +46,14 @@ struct FilterCondition: Decodable {
   /// - Parameter path: The JSON Pointer of the condition within the parameters.
   /// - Throws: `invalid_params`, with the path of the invalid member.
   func condition(at path: String) throws(WireError) -> Condition {
-    func fault(_ member: String, _ expected: String, _ got: String) -> WireError {
-      WireError(
+    do throws(Condition.Fault) {
+      return try Condition(at: self.path, op, value)
+    } catch {
+      throw WireError(
         JSONDecodingError(
-          path: "\(path)/\(member)", expected: expected, got: got))
+          path: "\(path)/\(error.member)", expected: error.expected, got: error.got))
     }
-    guard let place = JSONPointer(self.path) else {
-      throw fault("path", "a JSON Pointer: empty, or a / before each part", "'\(self.path)'")
-    }
-    let test: Condition.Test?
-    let expected: String
-    switch op {
-    case "==": (test, expected) = (value.map { .equals($0) }, "a value")
-    case "!=": (test, expected) = (value.map { .differs($0) }, "a value")
-    case "<": (test, expected) = (ordered.map { .isLess($0) }, "a number or a string")
-    case "<=": (test, expected) = (ordered.map { .isAtMost($0) }, "a number or a string")
-    case ">": (test, expected) = (ordered.map { .isMore($0) }, "a number or a string")
-    case ">=": (test, expected) = (ordered.map { .isAtLeast($0) }, "a number or a string")
-    case "in":
-      let values = value?.elements.flatMap { $0.isEmpty ? nil : $0 }
-      (test, expected) = (values.map { .isOneOf($0) }, "an array of one value at least")
-    case "exists":
-      let isWanted = value == nil ? true : value?.bool
-      (test, expected) = (isWanted.map { .exists($0) }, "true, false, or nothing")
-    case "prefix": (test, expected) = (value?.string.map { .begins($0) }, "a string")
-    default: throw fault("op", "== != < <= > >= in exists prefix", "'\(op)'")
-    }
-    guard let test else {
-      throw fault("value", expected, value == nil ? "nothing" : "another value")
-    }
-    return Condition(place, test)
   }
-
-  /// The operand, if its type has an order; otherwise `nil`.
-  private var ordered: JSONText? { value.flatMap { $0.order(to: $0) == nil ? nil : $0 } }
 }
 
 extension KeyedDecodingContainer {

@@ -11,7 +11,8 @@ extension CallContext {
       throw WireError(
         JSONDecodingError(
           path: "/from",
-          expected: #""now", "start", {"after":n}, {"last":n} or {"time":"…"}"#,
+          expected:
+            #""now", "start", {"after":n}, {"last":n} with n up to \#(Beginning.maxLast), or {"time":"…"}"#,
           got: "another value"))
     }
     return beginning

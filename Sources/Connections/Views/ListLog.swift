@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 internal import Signals
 
@@ -89,14 +90,14 @@ struct ListStep: WindowElement {
     self.operation = operation
     switch operation {
     case .insert(let element, let at):
-      (moved, text) = (nil, Self.insertion(of: element, at: at))
-    case .delete(let at): (moved, text) = (nil, Self.removal(at: at))
+      (moved, text) = (nil, CollectionChange.insert(at: at, element).text)
+    case .delete(let at): (moved, text) = (nil, CollectionChange.remove(at: at).text)
     case .update(let at, let element):
       moved = nil
       text = Self.update(at: at, from: elements[at], to: element)
     case .move(let from, let to):
       moved = elements[from]
-      text = #"{"op":"move","from":\#(from),"to":\#(to)}"#
+      text = CollectionChange.move(from: from, to: to).text
     }
   }
 
@@ -130,25 +131,19 @@ struct ListStep: WindowElement {
       case (false, false): return nil
       case (true, false):
         count -= 1
-        return Self.removal(at: from)
+        return CollectionChange.remove(at: from).text
       case (false, true):
         count += 1
-        return Self.insertion(of: moved ?? .null, at: to)
+        return CollectionChange.insert(at: to, moved ?? .null).text
       }
     }
   }
 
-  static func insertion(of element: JSONText, at: Int) -> String {
-    #"{"op":"insert","at":\#(at),"value":\#(element.text)}"#
-  }
-
-  private static func removal(at: Int) -> String { #"{"op":"remove","at":\#(at)}"# }
-
   private static func update(at: Int, from old: JSONText, to new: JSONText) -> String {
-    guard let members = old.members(thatMake: new) else {
-      return #"{"op":"update","at":\#(at),"value":\#(new.text)}"#
-    }
-    return #"{"op":"merge","at":\#(at),"value":\#(members.text)}"#
+    let members = old.members(thatMake: new)
+    let change: CollectionChange =
+      members.map { .merge(at: at, $0) } ?? .update(at: at, new)
+    return change.text
   }
 }
 

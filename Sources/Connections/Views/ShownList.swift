@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 internal import Wire
 
@@ -119,7 +120,7 @@ struct ShownList {
     let elements = log.elements
     while shown < elements.count,
       Self.append(
-        ListStep.insertion(of: elements[shown], at: shown), isFirst: isFirst, &buffer, end)
+        CollectionChange.insert(at: shown, elements[shown]).text, isFirst: isFirst, &buffer, end)
     {
       shown += 1
       isFirst = false

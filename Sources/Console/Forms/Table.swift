@@ -37,3 +37,80 @@ package struct Table {
     return line
   }
 }
+
+/// Lines of a stream: aligned columns on a terminal, tabs when piped.
+///
+/// A column is as wide as its widest cell so far, because later cells are unknown.
+package struct Columns {
+  private var widths: [Int]
+  private let isTerminal: Bool
+
+  /// - Parameter widths: The minimum widths of the columns; the last column needs none.
+  package init(widths: [Int], isTerminal: Bool) {
+    self.widths = widths
+    self.isTerminal = isTerminal
+  }
+
+  /// Widens the columns for the cells of a later line.
+  package mutating func widen(for cells: [String]) {
+    for (column, cell) in cells.enumerated() where column < widths.count {
+      widths[column] = max(widths[column], cell.harmless().columns)
+    }
+  }
+
+  /// Returns one line.
+  ///
+  /// - Parameter style: Styles a cell, given its column.
+  package mutating func line(_ cells: [String], style: (Int, String) -> String) -> String {
+    guard isTerminal else { return cells.joined(separator: "\t") }
+    var line = ""
+    // Escaped as they will be shown, so that the widths are right.
+    for (column, cell) in cells.map({ $0.harmless() }).enumerated() {
+      line += style(column, cell)
+      guard column < cells.count - 1 else { break }
+      widths[column] = max(widths[column], cell.columns)
+      line += String(repeating: " ", count: widths[column] - cell.columns + 2)
+    }
+    return line
+  }
+}
+
+/// A two-column list of names and meanings; long meanings continue on the next line.
+package struct Glossary {
+  private let rows: [(name: String, meaning: String)]
+
+  package init(_ rows: [(String, String)]) {
+    self.rows = rows
+  }
+
+  /// Returns the lines, without a line end after the last.
+  ///
+  /// - Parameter width: The width of a line in columns; `nil` for no limit.
+  package func text(width: Int?, _ style: Style) -> String {
+    let column = (rows.map(\.name.columns).max() ?? 0) + 4
+    // A very narrow column is harder to read than lines wrapped by the terminal.
+    let room = width.map { $0 - column }.flatMap { $0 < 20 ? nil : $0 } ?? .max
+    return rows.map { name, meaning in
+      let space = String(repeating: " ", count: column - name.columns - 2)
+      let lines = meaning.wrapped(width: room)
+      guard let first = lines.first else { return "  " + style.bold(name) }
+      let rest = lines.dropFirst().map { "\n" + String(repeating: " ", count: column) + $0 }
+      return "  " + style.bold(name) + space + first + rest.joined()
+    }.joined(separator: "\n")
+  }
+}
+
+extension String {
+  /// Wraps the text into lines of at most `width` columns; a longer word gets its own line.
+  package func wrapped(width: Int) -> [String] {
+    var lines: [String] = []
+    for word in split(whereSeparator: { $0 == " " || $0 == "\n" }) {
+      if let last = lines.last, last.columns + 1 + String(word).columns <= width {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines
+  }
+}

@@ -1,3 +1,4 @@
+internal import Facts
 package import JSON
 
 /// A form for the arguments of an intent, with one field each.

@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 package import Wire
 
@@ -74,14 +75,18 @@ package struct ViewSession {
   // MARK: Messages from the daemon
 
   /// Handles a notification.
-  package mutating func take(_ method: String, _ params: JSONObject) {
+  ///
+  /// - Throws: ``CollectionChange/Fault`` for a list step that does not fit.
+  package mutating func take(
+    _ method: String, _ params: JSONObject
+  ) throws(CollectionChange.Fault) {
     guard returning == nil else {
-      returning?.take(method, params)
+      try returning?.take(method, params)
       return
     }
     trail.take(method, params, stack)
     let (front, id, view) = (stack.front, chosen?.id, stack.frontView)
-    stack.take(method, params)
+    try stack.take(method, params)
     if stack.front != front {
       pane = nil
       let end = view.map { $0.end(method, params) } ?? ""
@@ -197,5 +202,194 @@ extension JSONValue {
   /// The `id` of a list element; `nil` if it has none.
   fileprivate var id: JSONValue? {
     if case .object(let element) = self { element["id"] } else { nil }
+  }
+}
+
+/// A form whose intent was sent.
+struct SentForm {
+  let view: Handle
+  let form: IntentForm
+  let isComposing: Bool
+}
+
+extension ViewSession {
+  /// A confirmation before an action.
+  package struct Question: Equatable {
+    /// The action in words, for example `remove lobby`.
+    package let text: String
+    let action: Action
+  }
+
+  // MARK: Requests and replies
+
+  /// Records that an action was sent.
+  package mutating func send(_ action: Action, as request: Int) {
+    if returning != nil {
+      returning?.request = request
+      return
+    }
+    sent[request] = unsent
+    unsent = nil
+    if case .ask(let handle, let intent, let arguments) = action, let view = stack[handle] {
+      trail.ask(view, intent, arguments, as: request)
+    }
+  }
+
+  /// Handles a reply.
+  ///
+  /// A refused form is shown again with its input.
+  ///
+  /// - Parameters:
+  ///   - fault: The reason for a refusal; `nil` on success.
+  ///   - opened: The view that was opened; `nil` for none.
+  package mutating func answer(_ request: Int, fault: String?, opened: Handle? = nil) {
+    guard returning == nil else {
+      if returning?.request == request { returning?.answer(fault: fault) }
+      return
+    }
+    trail.answer(request, isRefused: fault != nil, opened: opened)
+    message = fault ?? ""
+    guard let sent = sent.removeValue(forKey: request), fault != nil, sent.view == stack.front
+    else { return }
+    returned.append(sent)
+    bringBack()
+  }
+
+  /// Shows the last refused form again, unless the user is typing.
+  mutating func bringBack() {
+    guard form?.isTouched != true, let i = returned.lastIndex(where: { $0.view == stack.front })
+    else { return }
+    let last = returned.remove(at: i)
+    (form, isComposing) = (last.form, last.isComposing)
+  }
+
+  // MARK: Interrupted input
+
+  /// Discards the form or question, and shows a notice with the lost input.
+  mutating func interrupt(_ reason: String) {
+    guard form != nil || question != nil else { return }
+    let typed = form.map { $0.intent.isLive ? [] : $0.fields.filter { !$0.isEmpty } } ?? []
+    notice =
+      reason
+      + (typed.isEmpty ? "" : "; what you typed was not sent: " + typed.joined(separator: ", "))
+    (form, question, unsent, isComposing) = (nil, nil, nil, false)
+  }
+
+  // MARK: Destructive intents
+
+  /// Returns the action for an intent, or asks for confirmation if it is destructive.
+  mutating func ask(
+    _ intent: ViewState.Intent, _ arguments: JSONObject, of view: ViewState
+  ) -> Action? {
+    let action = Action.ask(view.handle, intent: intent.name, arguments)
+    guard intent.isDestructive else { return action }
+    question = Question(text: intent.name + " " + what(arguments, of: view), action: action)
+    return nil
+  }
+
+  /// Returns the subject of an intent in words: the chosen row, otherwise the view.
+  private func what(_ arguments: JSONObject, of view: ViewState) -> String {
+    if case .object(let row)? = chosen, let id = row["id"],
+      arguments.members.contains(where: { $0.value == id })
+    {
+      return row.title ?? id.bare
+    }
+    guard arguments.members.isEmpty else { return JSONValue.object(arguments).short }
+    var properties = JSONObject()
+    for (name, property) in view.properties { properties[name] = property.value }
+    if let title = properties.title { return title }
+    let titles = properties.members.lazy.compactMap { member in
+      if case .object(let object) = member.value { object.title } else { nil }
+    }
+    if let title = titles.first { return title }
+    guard case .object(let shown)? = properties[view.binder] else { return view.binder }
+    return shown["id"]?.bare ?? view.binder
+  }
+}
+
+extension JSONObject {
+  /// The name or title of the described thing.
+  fileprivate var title: String? {
+    for name in ["name", "title"] {
+      if case .string(let text)? = self[name], !text.isEmpty { return text }
+    }
+    return nil
+  }
+}
+
+extension ViewState {
+  /// Returns the reason why it closed, or lost the front, according to a notification.
+  func end(_ method: String, _ params: JSONObject) -> String {
+    var why = params["reason"]?.bare
+    if case .object(let error)? = params["error"] { why = error["message"]?.bare }
+    return switch (method, why) {
+    case ("opened", _): "another view opened in front of '\(binder)'"
+    case (_, "dismissed"): "the view '\(binder)' has ended: what it showed was removed or left"
+    case (_, "replaced"): "another view replaced '\(binder)'"
+    case (_, "permission_denied"): "you may no longer see the view '\(binder)'"
+    case (_, let why): "the view '\(binder)' has failed" + (why.map { ": \($0)" } ?? "")
+    }
+  }
+}
+
+// Opening of views after a connection or a reconnection.
+extension ViewSession {
+  /// Handles the reply to `open`.
+  ///
+  /// After a reconnection the earlier views are reopened first, see ``next()``.
+  ///
+  /// - Returns: The action that restores the earlier content.
+  @discardableResult
+  package mutating func open(_ answer: JSONObject) -> Action? {
+    returning = ViewReturn(to: stack.path, trail, from: answer)
+    return next()
+  }
+
+  /// Returns the next action for reopening views; `nil` if there is none, or none yet.
+  package mutating func next() -> Action? {
+    guard var way = returning else { return nil }
+    let next = way.next()
+    returning = way
+    switch next {
+    case .ask(let view, let intent, let arguments):
+      return .ask(view, intent: intent, arguments)
+    case .sync: return .sync
+    case .wait: return nil
+    case .end(let isThere):
+      returning = nil
+      return arrive(way, isThere: isThere)
+    }
+  }
+
+  /// Switches to the views of the new connection.
+  private mutating func arrive(_ way: ViewReturn, isThere: Bool) -> Action? {
+    let before = (root: stack.views.first, front: stack.frontView)
+    let typed = typed
+    rows = Dictionary(
+      uniqueKeysWithValues: way.old.compactMap { new, old in
+        rows[old].map { (new, $0) }
+      })
+    (stack, unchosen, self.typed, pane) = (way.stack, [], [:], nil)
+    (sent, returned, question, unsent) = ([:], [], nil, nil)
+    (isAway, message) = (false, way.fault ?? "")
+    trail = ViewTrail(way.origins)
+    guard let front = stack.frontView else { return nil }
+    if rows[front.handle] == nil { unchosen = [front.handle] }
+    showChosen()
+    // Continue the current input if its view and intent still exist.
+    if let form,
+      !isThere || before.front?.binder != front.binder || !front.intents.contains(form.intent)
+    {
+      interrupt("the daemon is back, but the view you were typing in is gone")
+    }
+    if let form, form.intent.isLive {
+      self.typed[front.handle] = .ask(front.handle, intent: form.intent.name, form.arguments)
+    } else if before.root?.binder == front.binder,
+      case .ask(_, let intent, let arguments)? = before.root.flatMap({ typed[$0.handle] }),
+      front.intents.contains(where: { $0.name == intent && $0.isLive })
+    {
+      self.typed[front.handle] = .ask(front.handle, intent: intent, arguments)
+    }
+    return self.typed[front.handle]
   }
 }

@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 package import Wire
 
@@ -68,21 +69,23 @@ package struct ViewState: Equatable {
     parent = opened["parent"].flatMap(Handle.init)
     if case .string(let style)? = opened["style"] { self.style = style } else { style = "" }
     self.intents = intents.members.map(Intent.init)
-    change(properties)
+    guard (try? change(properties)) != nil else { return nil }
   }
 
   /// Applies the properties of a `next` frame.
-  package mutating func change(_ changes: JSONObject) {
+  ///
+  /// - Throws: ``CollectionChange/Fault`` for a list step that does not fit.
+  package mutating func change(_ changes: JSONObject) throws(CollectionChange.Fault) {
     for member in changes.members {
       guard case .object(let change) = member.value else { continue }
-      properties[member.name, default: Property()].take(change)
+      try properties[member.name, default: Property()].take(change)
     }
   }
 }
 
 extension ViewState.Property {
   /// Applies the changes of a frame; other members are kept.
-  fileprivate mutating func take(_ change: JSONObject) {
+  fileprivate mutating func take(_ change: JSONObject) throws(CollectionChange.Fault) {
     for member in change.members {
       switch (member.name, member.value) {
       case ("kind", .string(let kind)): self.kind = kind
@@ -93,36 +96,12 @@ extension ViewState.Property {
       case ("gone", _): value = nil
       case ("error", .object(let object)):
         if case .string(let message)? = object["message"] { error = message }
-      case ("changes", .array(let steps)): take(steps)
+      case ("changes", let changes):
+        if elements == nil { value = .array([]) }
+        for step in try CollectionChange.read(changes.text) { try value?.apply(step) }
       default: break
       }
     }
-  }
-
-  private mutating func take(_ steps: [JSONValue]) {
-    var elements = elements ?? []
-    value = nil  // nil, so that the elements are not copied
-    for case .object(let step) in steps {
-      guard case .string(let name)? = step["op"] else { continue }
-      let (at, from) = (step.index("at"), step.index("from"))
-      switch (name, step["value"]) {
-      case ("insert", let value?):
-        if let at, at <= elements.count { elements.insert(value, at: at) }
-      case ("update", let value?): if let at, at < elements.count { elements[at] = value }
-      case ("merge", .object(let members)?):
-        guard let at, at < elements.count, case .object(var object) = elements[at] else { continue }
-        for member in members.members { object[member.name] = member.value }
-        elements[at] = .object(object)
-      case ("remove", _): if let at, at < elements.count { elements.remove(at: at) }
-      case ("move", _):
-        if let from, let to = step.index("to"), from < elements.count, to < elements.count {
-          elements.insert(elements.remove(at: from), at: to)
-        }
-      case ("reset", .array(let values)?): elements = values
-      default: break
-      }
-    }
-    value = .array(elements)
   }
 }
 
@@ -153,16 +132,6 @@ extension ViewState.Intent.Parameter {
   }
 }
 
-extension JSONObject {
-  /// Returns a member that is a valid index.
-  fileprivate func index(_ name: String) -> Int? {
-    guard case .number(let number)? = self[name], let index = number.int64, index >= 0 else {
-      return nil
-    }
-    return Int(index)
-  }
-}
-
 extension Handle {
   /// Parses a handle of a frame; returns `nil` if it is invalid.
   package init?(_ value: JSONValue) {
@@ -173,5 +142,96 @@ extension Handle {
       self = .number(Int(number))
     default: return nil
     }
+  }
+}
+
+/// The open views according to the daemon's frames, and the front view.
+package struct ViewStack: Equatable {
+  /// The views in the order in which they were opened.
+  package private(set) var views: [ViewState] = []
+
+  /// The handle of the front view; `nil` if none is open.
+  package private(set) var front: Handle?
+
+  package init() {}
+
+  package var isEmpty: Bool { views.isEmpty }
+
+  package subscript(handle: Handle) -> ViewState? { views.first { $0.handle == handle } }
+
+  package var frontView: ViewState? { front.flatMap { self[$0] } }
+
+  /// The front view and its parents, the root first.
+  package var path: [ViewState] {
+    var path: [ViewState] = []
+    var next = frontView
+    while let view = next {
+      path.insert(view, at: 0)
+      next = view.parent.flatMap { self[$0] }
+    }
+    return path
+  }
+
+  /// The tabs next to the front view, including its own; empty if there are none.
+  package var tabs: [ViewState] {
+    guard let view = path.last(where: { $0.style == "tab" }) else { return [] }
+    return views.filter { $0.style == "tab" && $0.parent == view.parent }
+  }
+
+  /// Handles the reply to `open`.
+  package mutating func open(_ answer: JSONObject) {
+    guard let view = ViewState(answer) else { return }
+    views.append(view)
+    front = view.handle
+  }
+
+  /// Handles a notification; ignores those that do not concern views.
+  ///
+  /// - Throws: ``CollectionChange/Fault`` for a list step that does not fit.
+  package mutating func take(
+    _ method: String, _ params: JSONObject
+  ) throws(CollectionChange.Fault) {
+    guard let handle = params["view"].flatMap(Handle.init) else { return }
+    switch method {
+    case "opened":
+      guard let view = ViewState(params) else { return }
+      views.append(view)
+      // The first of several tabs stays in front.
+      if view.style != "tab" || tabs.isEmpty && front == view.parent { front = handle }
+    case "next":
+      guard let i = views.firstIndex(where: { $0.handle == handle }),
+        case .object(let changes)? = params["props"]
+      else { return }
+      try views[i].change(changes)
+    case "closed", "fail": close(handle)
+    default: break
+    }
+  }
+
+  /// Removes a view and its children.
+  package mutating func close(_ handle: Handle) {
+    guard let view = self[handle] else { return }
+    for child in views where child.parent == handle { close(child.handle) }
+    views.removeAll { $0.handle == handle }
+    guard front == handle else { return }
+    front = view.parent.flatMap { self[$0] }?.handle ?? views.last?.handle
+    // A sibling is preferred to the parent.
+    if let beside = views.last(where: { $0.parent == view.parent && $0.parent != nil }) {
+      front = beside.handle
+    }
+  }
+
+  /// Brings the next tab to the front.
+  package mutating func turn() {
+    let tabs = tabs
+    guard let i = tabs.firstIndex(where: { tab in path.contains { $0.handle == tab.handle } }),
+      tabs.count > 1
+    else { return }
+    front = deepest(tabs[(i + 1) % tabs.count].handle)
+  }
+
+  /// Returns the most recently opened descendant of a view, or the view itself.
+  private func deepest(_ handle: Handle) -> Handle {
+    views.last { $0.parent == handle }.map { deepest($0.handle) } ?? handle
   }
 }

@@ -1,3 +1,4 @@
+internal import Facts
 internal import JSON
 internal import Wire
 
@@ -130,7 +131,9 @@ struct ViewReturn {
     }
   }
 
-  mutating func take(_ method: String, _ params: JSONObject) { stack.take(method, params) }
+  mutating func take(
+    _ method: String, _ params: JSONObject
+  ) throws(CollectionChange.Fault) { try stack.take(method, params) }
 
   /// Handles the reply to the request.
   mutating func answer(fault: String?) {

@@ -1,6 +1,69 @@
 import BinderClient
 import Console
+import Glibc
 import JSON
+
+let bindSyntax = Syntax(
+  "bind", "Binds two sources: a change of one is assigned to the other.",
+  operands: [Operand("EXPR")],
+  options: [
+    Option(
+      "daemon", "keep the binding in the daemon, also after a restart; without it, Ctrl-C ends it"),
+    Option(
+      "name", value: "NAME", "the name of the binding; without it, the daemon assigns a number"),
+  ],
+  details: """
+    EXPR is path op path [| transformer]…; op is ~> (left to right), <~ (right to left), <> (both),
+    or !~> <~! <!>, which do not assign the present value. 'bindctl help transformers' lists the
+    transformers. A value that a transformer or a source rejects is reported on stderr; the binding
+    stays.
+    """,
+  examples: [
+    "bindctl bind --daemon --name warm 'cells/c ~> cells/f | celsiusToFahrenheit | round(1)'"
+  ])
+
+var bindCommand: Command {
+  Command(bindSyntax) { context in
+    var params: JSONObject = ["expr": .string(context.operand(0))]
+    params["binding"] = context.invocation.value("name").map { .string($0) }
+    let isKept = context.invocation.has("daemon")
+    if isKept { params["scope"] = .string("daemon") }
+    let connection = try context.client.connected()
+    connection.onNotification = { method, params in
+      guard method == "fail", case .object(let error)? = params.object["error"] else { return }
+      note("the binding rejected a value: \(error["message"]?.bare ?? "")")
+    }
+    let result = try connection.call("bind", params).object
+    let handle = result["binding"]?.bare ?? ""
+    context.output.result(
+      result, bare: result["binding"],
+      human: isKept ? "binding \(handle)" : "binding \(handle); press Ctrl-C to end it")
+    // The binding lives as long as the connection; regular calls detect its loss.
+    while !isKept {
+      sleep(1)
+      _ = try connection.call("ping")
+    }
+    return .done
+  }
+}
+
+let unbindSyntax = Syntax(
+  "unbind", "Removes a binding from the daemon.", operands: [Operand("NAME")],
+  details: "Exits with 1 if there was no such binding.", examples: ["bindctl unbind warm"])
+
+var unbindCommand: Command {
+  Command(unbindSyntax) { context in
+    let name = context.operand(0)
+    let result = try context.client.call("unbind", ["binding": .string(name)]).object
+    let was = result["was"] == .string("active")
+    if context.output.form != .human {
+      context.output.result(result, bare: result["was"], human: "")
+    } else if !was {
+      note("there was no binding '\(name)'")
+    }
+    return was ? .done : .no
+  }
+}
 
 let bindingsSyntax = Syntax(
   "bindings", "Lists the bindings that the daemon keeps.", examples: ["bindctl bindings"])
@@ -21,5 +84,64 @@ var bindingsCommand: Command {
         binding, bare: binding["expr"], human: columns.joined(separator: "\t"))
     }
     return .done
+  }
+}
+
+let transformersTopic = "transformers"
+
+let transformersText = """
+  A binding passes its values through transformers, from left to right:
+  'cells/c ~> cells/f | celsiusToFahrenheit | round(1)'. |! applies the
+  reverse. A binding with <> needs reversible transformers.
+  """
+
+/// Shows the help on transformers, with the list that the daemon supports.
+///
+/// - Throws: ``ClientError`` if no daemon returns the list; the text is printed before.
+func showTransformers(_ context: Context) throws -> ExitCode {
+  let output = context.output
+  if output.form == .human {
+    output.line(output.style.bold(transformersTopic) + "\n\n" + transformersText + "\n")
+  }
+  let answer = try context.client.call("describe").object
+  let transformers = Transformers(answer)
+  guard output.form == .human else {
+    for transformer in transformers.all {
+      output.result(transformer, bare: transformer["name"], human: "")
+    }
+    return .done
+  }
+  output.line(transformers.text(width: output.width))
+  return .done
+}
+
+/// The transformers that a daemon supports.
+struct Transformers {
+  let all: [JSONObject]
+
+  /// - Parameter description: The reply to `describe`.
+  init(_ description: JSONObject) {
+    guard case .array(let elements)? = description["transformers"] else {
+      all = []
+      return
+    }
+    all = elements.compactMap { if case .object(let object) = $0 { object } else { nil } }
+  }
+
+  /// Returns one line per transformer.
+  func text(width: Int?) -> String {
+    let rows = all.map { transformer in
+      (typed(transformer), transformer["reversible"] == .bool(true) ? "reversible" : "one way")
+    }
+    return Glossary(rows).text(width: width, Style(isOn: false))
+  }
+
+  /// Returns the call syntax, for example `scale(number)`.
+  private func typed(_ transformer: JSONObject) -> String {
+    let name = transformer["name"]?.bare ?? ""
+    guard case .array(let parameters)? = transformer["params"], !parameters.isEmpty else {
+      return name
+    }
+    return name + "(" + parameters.map(\.bare).joined(separator: ", ") + ")"
   }
 }

@@ -17,6 +17,7 @@ var helpCommand: Command {
 ///
 /// - Parameter words: A name with optional operands of the command; empty for the general help.
 func showHelp(_ words: [String], _ context: Context) throws(UsageError) -> ExitCode {
+  let syntaxes = context.syntaxes
   guard let text = syntaxes.help(on: words, context.output.style) else {
     let name = words.joined(separator: " ")
     let names = syntaxes.commands.map(\.name) + syntaxes.topics.map(\.name)
@@ -87,3 +88,15 @@ let helpTopics = [
     all sent (->) and received (<-) lines are appended to it.
     """),
 ]
+
+let completionsSyntax = Syntax(
+  "completions", "Prints a completion script for a shell.",
+  operands: [Operand("SHELL", choices: Syntaxes.shells)],
+  examples: [". <(bindctl completions bash)", "bindctl completions fish | source"])
+
+var completionsCommand: Command {
+  Command(completionsSyntax) { context in
+    context.output.line(context.syntaxes.completions(for: context.operand(0)) ?? "")
+    return .done
+  }
+}

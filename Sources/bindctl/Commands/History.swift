@@ -100,3 +100,150 @@ private func explainNothing(
     ])
   throw Failure("'\(source)' has no history\(since == nil ? "" : " since then")", .notFound)
 }
+
+let atSyntax = Syntax(
+  "at", "Shows the values at a past moment, or what has changed since.",
+  operands: [Operand("WHEN"), Operand("PATTERN", .any)],
+  options: [
+    Option(
+      "diff", "show the differences to now, or to the second WHEN; exit with 1 if there are any")
+  ],
+  details: """
+    With --diff, a second WHEN may precede PATTERN. A line of a diff begins with + for an added source,
+    - for a removed source, and ~ for a changed value.
+    """,
+  examples: [
+    "bindctl at -5m", "bindctl at 2026-11-20T20:00 'cells/**'", "bindctl at -1h --diff",
+    "bindctl at 81234 --diff 81300 'lists/*' -j",
+  ])
+
+/// Returns the error for more than one pattern.
+private func unexpected(_ patterns: ArraySlice<String>) -> UsageError {
+  UsageError("unexpected argument '\(patterns.dropFirst().first ?? "")'", command: "at")
+}
+
+var atCommand: Command {
+  Command(atSyntax) { context in
+    var operands = context.invocation.operands[...]
+    let moment = try When(operands.removeFirst())
+    let connection = try context.client.connected()
+    guard context.invocation.has("diff") else {
+      guard operands.count <= 1 else {
+        throw unexpected(operands)
+      }
+      let past = try connection.values(of: operands.first ?? "**", at: moment)
+      show(past, context)
+      return .done
+    }
+    var other = When.now
+    if operands.count > 1 || operands.first.map({ !$0.contains("*") && !$0.contains("/") }) ?? false
+    {
+      other = try When(operands.removeFirst())
+    }
+    guard operands.count <= 1 else { throw unexpected(operands) }
+    let pattern = operands.first ?? "**"
+    let changes = differences(
+      from: try connection.values(of: pattern, at: moment),
+      to: try connection.values(of: pattern, at: other))
+    for change in changes { change.show(context) }
+    return changes.isEmpty ? .done : .no
+  }
+}
+
+/// Past values, sorted by name.
+struct ValuesThen {
+  var seq: JSONValue = .null
+  var values: [(source: String, value: JSONValue)] = []
+}
+
+extension BinderConnection {
+  /// Returns the past values of all sources that match a pattern, from one or more replies.
+  func values(of pattern: String, at moment: When) throws -> ValuesThen {
+    var params: JSONObject = ["source": .string(pattern), "at": .object(at(moment))]
+    var then = ValuesThen()
+    while true {
+      let page = try call("history", params).object
+      then.seq = page["seq"] ?? .null
+      if case .object(let values)? = page["values"] {
+        then.values += values.members.map { ($0.name, $0.value) }
+      } else if let value = page["value"] {
+        then.values.append((pattern, value))
+      }
+      guard page["more"] == .bool(true), let last = then.values.last else { return then }
+      // Use the position for the next page, so that all pages show the same state.
+      params["at"] = .object(["seq": then.seq])
+      params["behind"] = .string(last.source)
+    }
+  }
+
+  /// Returns a time as a parameter of `history`.
+  func at(_ moment: When) -> JSONObject {
+    switch moment {
+    case .seq(let seq): ["seq": .number(JSONNumber(seq))]
+    case .time(let time): ["time": .string(time.text)]
+    case .start: ["seq": .number(JSONNumber(greeting.first))]
+    case .now: ["seq": .number(JSONNumber(greeting.last))]
+    }
+  }
+}
+
+private func show(_ past: ValuesThen, _ context: Context) {
+  let output = context.output
+  var table = Table(["SOURCE", "VALUE"])
+  for (source, value) in past.values {
+    guard output.form != .human else {
+      table.add([source, value.text.text])
+      continue
+    }
+    output.result(
+      ["source": .string(source), "seq": past.seq, "value": value], bare: value, human: "")
+  }
+  if output.form == .human { output.table(table) }
+}
+
+/// The difference of a source between two times.
+private struct Difference {
+  let source: String
+
+  /// The value; `nil` if the source did not exist.
+  let before: JSONValue?
+  let after: JSONValue?
+
+  func show(_ context: Context) {
+    var document: JSONObject = ["source": .string(source)]
+    if let before { document["before"] = before }
+    if let after { document["after"] = after }
+    context.output.result(document, bare: .string(source), human: line)
+  }
+
+  private var line: String {
+    switch (before?.text.text, after?.text.text) {
+    case (let before?, let after?): "~ \(source) \(before) -> \(after)"
+    case (nil, let after): "+ \(source) \(after ?? "")"
+    case (let before?, nil): "- \(source) \(before)"
+    }
+  }
+}
+
+/// Returns the differences; both lists are sorted by name.
+private func differences(from before: ValuesThen, to after: ValuesThen) -> [Difference] {
+  var changes: [Difference] = []
+  var (old, new) = (before.values[...], after.values[...])
+  while let left = old.first, let right = new.first {
+    if left.source == right.source {
+      if left.value != right.value {
+        changes.append(Difference(source: left.source, before: left.value, after: right.value))
+      }
+      old.removeFirst()
+      new.removeFirst()
+    } else if left.source < right.source {
+      changes.append(Difference(source: left.source, before: left.value, after: nil))
+      old.removeFirst()
+    } else {
+      changes.append(Difference(source: right.source, before: nil, after: right.value))
+      new.removeFirst()
+    }
+  }
+  changes += old.map { Difference(source: $0.source, before: $0.value, after: nil) }
+  return changes + new.map { Difference(source: $0.source, before: nil, after: $0.value) }
+}

@@ -36,3 +36,43 @@ private func arguments(_ view: JSONObject) -> [String] {
     return argument["optional"] == .bool(true) ? "[\(word)]" : word
   }
 }
+
+let openSyntax = Syntax(
+  "open", "Opens a view, which shows live values and offers actions (intents).",
+  operands: [Operand("VIEW"), Operand("ARG", .any)],
+  options: [noReconnectOption],
+  details: """
+    ARG is name=text or name:=json; 'bindctl views' lists the views with their arguments.
+
+    In a terminal, press the key before an intent to send it. Arrows choose a row, enter sends the main
+    intent for the row, space shows the whole row, escape goes back, ? lists all keys, q quits. Intents
+    that remove something ask first. Pasted text is always text, never keys. After a restart of the
+    daemon, bindctl logs in again and reopens the front view; typed text stays.
+
+    With -j, or if stdin or stdout is not a terminal, input and output are lines of JSON. Output: the
+    view, then {"next":…}, {"opened":…}, {"closed":…} and {"answer":…}. If the daemon is lost,
+    {"lost":{"reason":…,"unanswered":[…]}} is printed, and the view again after the reconnect. Input:
+    {"intent":NAME,"args":{…},"view":HANDLE} and {"close":HANDLE}; "view" defaults to the first view.
+    After the end of stdin, bindctl waits for the answers and exits.
+    """,
+  examples: [
+    "bindctl open system", "bindctl open cell name=lamp",
+    #"echo '{"intent":"toggle"}' | bindctl open cell name=lamp"#,
+  ])
+
+var openCommand: Command {
+  Command(openSyntax) { context in
+    var params: JSONObject = ["binder": .string(context.operand(0))]
+    var arguments = JSONObject()
+    for word in context.invocation.operands.dropFirst() {
+      try arguments.add(word: word, command: "open")
+    }
+    if !arguments.members.isEmpty { params["args"] = .object(arguments) }
+    let link = try ViewLink(
+      context.client, open: params, reconnects: !context.invocation.has("no-reconnect"))
+    if context.output.form == .human, let terminal = Terminal() {
+      return try ViewTerminal(link, terminal, context.output.style).run()
+    }
+    return try ViewPipe(link, context.output, context.client).run()
+  }
+}

@@ -3,9 +3,6 @@ import Console
 import JSON
 import Wire
 
-let noReconnectOption = Option(
-  "no-reconnect", "exit with 6 if the connection is lost, instead of waiting for the daemon")
-
 let watchSyntax = Syntax(
   "watch", "Shows the present values of sources, then every change.",
   operands: [Operand("PATTERN", .some)],
@@ -100,7 +97,7 @@ private struct Watcher {
       guard topicsToCatchUp == 0 else { return }
       showPresent()
       if !isChangesOnly { mark(seq) }
-    case .event, .completed: break
+    case .event: break
     }
   }
 

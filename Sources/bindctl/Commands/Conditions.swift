@@ -1,7 +1,66 @@
 import BinderClient
 import Console
+import Facts
 import JSON
 import Wire
+
+let isSyntax = Syntax(
+  "is", "Tests whether a source has a value; the exit code is the result.",
+  operands: [Operand("SRC"), Operand("VALUE", .optional)], options: [stringOption],
+  details: """
+    Exits with 0 if it has the value, 1 if it has another value or none, 4 if it cannot exist.
+    Without VALUE, tests for true. SRC may be a whole condition: 'a/b > 20', with == != < <= > >=, or
+    'a/b exists', 'a/b !exists'. If a source is not set, != is true for every value.
+    An empty list is [], an empty map {}.
+    """,
+  examples: [
+    "bindctl is cells/lamp && echo on", "bindctl is cells/mode night",
+    "bindctl is 'cells/temp > 20.5'",
+  ])
+
+var isCommand: Command {
+  Command(isSyntax) { context in
+    let condition = try condition(context)
+    // Unlike `get`, a subscription distinguishes an unset cell from an impossible source.
+    let follower = try context.client.follow([Topic(condition.source)], reconnects: false)
+    var present: JSONText?
+    while true {
+      switch try follower.next() {
+      case .value(let value): present = value.value
+      case .caughtUp: return condition.holds(for: present) ? .done : .no
+      case .event, .missed: break
+      }
+    }
+  }
+}
+
+/// Returns the condition from the operands of `is` and `wait`.
+func condition(_ context: Context) throws -> SourceCondition {
+  let source = context.operand(0)
+  let command = context.invocation.command
+  let typed: SourceCondition?
+  do throws(Condition.Fault) {
+    typed = try SourceCondition(typed: source)
+  } catch {
+    throw UsageError("'\(source)' is not a condition; for example: 'a/b > 20'", command: command)
+  }
+  if let typed {
+    guard context.invocation.operands.count == 1 else {
+      throw UsageError(
+        "unexpected argument '\(context.operand(1))' after the condition '\(source)'",
+        command: command)
+    }
+    return typed
+  }
+  guard !source.contains("*") else {
+    throw UsageError(
+      "\(command ?? "") takes one source, not the pattern '\(source)'", command: command)
+  }
+  guard context.invocation.operands.count > 1 else {
+    return SourceCondition(source, is: JSONText(true))
+  }
+  return SourceCondition(source, is: try context.value(context.operand(1)))
+}
 
 let waitSyntax = Syntax(
   "wait", "Waits until a source has a value, and prints it.",
@@ -25,7 +84,7 @@ var waitCommand: Command {
   Command(waitSyntax) { context in
     let condition = try condition(context)
     if context.invocation.has("change"),
-      context.invocation.operands.count > 1 || Condition(context.operand(0)) != nil
+      context.invocation.operands.count > 1 || condition.source != context.operand(0)
     {
       throw UsageError("--change takes a source without VALUE or condition", command: "wait")
     }
@@ -47,7 +106,7 @@ var waitCommand: Command {
 
 /// A wait for a condition or a change, with the last value seen.
 private struct Wait: CustomStringConvertible {
-  private let condition: Condition
+  private let condition: SourceCondition
   private let isForChange: Bool
 
   /// The last value seen.
@@ -55,7 +114,7 @@ private struct Wait: CustomStringConvertible {
   /// The outer `nil` means none yet, the inner one a missing value.
   private var present: JSONText??
 
-  init(_ condition: Condition, isForChange: Bool) {
+  init(_ condition: SourceCondition, isForChange: Bool) {
     (self.condition, self.isForChange) = (condition, isForChange)
   }
 
@@ -91,7 +150,7 @@ private struct Wait: CustomStringConvertible {
         if !isNew, take(nil, isPresent: true) {
           return SourceValue(source: condition.source, seq: seq, value: nil)
         }
-      case .event, .missed, .completed: break
+      case .event, .missed: break
       }
     }
   }

@@ -1,0 +1,31 @@
+import Console
+
+/// All commands, in the order of the help.
+var allCommands: [Command] {
+  [
+    getCommand, setCommand, unsetCommand, isCommand, waitCommand, callCommand, watchCommand,
+    eventsCommand, ackCommand, historyCommand, atCommand, servicesCommand, describeCommand,
+    viewsCommand, openCommand, bindCommand, unbindCommand, bindingsCommand, statsCommand,
+    pingCommand,
+    reloadCommand, aclCommand, pipeCommand, sessionCommand, journalCommand, errorsCommand,
+    versionCommand, completionsCommand, helpCommand,
+  ]
+}
+
+/// The syntax table for the parser, the help and the completions.
+var commandSyntaxes: Syntaxes {
+  Syntaxes(
+    program: "bindctl", summary: "get, set and watch the values kept by binderd",
+    options: globalOptions, commands: allCommands.map(\.syntax), topics: helpTopics)
+}
+
+private let globalOptions =
+  [Option("socket", value: "PATH", "where the daemon listens; see 'bindctl help socket'")]
+  + Form.options + [
+    Option("color", value: "WHEN", "color the output: always, never or auto"),
+    Option(
+      "timeout", letter: "t", value: "TIME",
+      "give up after TIME (250ms, 2s, 5m, 1h) and exit with 124"),
+    Option("help", letter: "h", "show help on the command"),
+    Option("version", letter: "V", "show the version of bindctl"),
+  ]

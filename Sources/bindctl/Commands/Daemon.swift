@@ -1,0 +1,241 @@
+import BinderClient
+import Console
+import Glibc
+import JSON
+import Wire
+
+let pingSyntax = Syntax(
+  "ping", "Checks that the daemon answers, and measures the time.")
+
+var pingCommand: Command {
+  Command(pingSyntax) { context in
+    let connection = try context.client.connected()
+    let clock = ContinuousClock()
+    let start = clock.now
+    let answer = try connection.call("ping").object
+    let microseconds = Int((clock.now - start) / .microseconds(1))
+    context.output.result(
+      answer, bare: .number(JSONNumber(microseconds)),
+      human: "\(connection.path) answers in \(microseconds) µs: "
+        + "binderd \(connection.greeting.server.version), journal at \(answer["last"]?.bare ?? "")")
+    return .done
+  }
+}
+
+let versionSyntax = Syntax("version", "Shows the versions of bindctl and of the daemon.")
+
+var versionCommand: Command {
+  Command(versionSyntax) { context in
+    var document: JSONObject = ["bindctl": .string(Release.version)]
+    var text = "bindctl \(Release.version)"
+    do throws(ClientError) {
+      let connection = try context.client.connected(until: Deadline(inMilliseconds: 2000))
+      document["binderd"] = .string(connection.greeting.server.version)
+      text += "\nbinderd \(connection.greeting.server.version), at \(connection.path)"
+    } catch {
+      // Without a daemon only this version is shown.
+    }
+    context.output.result(document, bare: .string(Release.version), human: text)
+    return .done
+  }
+}
+
+let statsSyntax = Syntax(
+  "stats", "Shows the counters of the daemon.",
+  options: [
+    Option("every", value: "TIME", "print one line each TIME, until Ctrl-C"),
+    Option("limits", "show the limits of the daemon instead"),
+  ],
+  examples: ["bindctl stats", "bindctl stats --every 1s", "bindctl stats -F '{stats.last}'"])
+
+var statsCommand: Command {
+  Command(statsSyntax) { context in
+    guard let interval = try context.milliseconds("every") else {
+      let answer = try context.client.call("stats").object
+      let part = context.invocation.has("limits") ? "limits" : "stats"
+      context.output.result(answer, bare: nil, human: list(answer[part]))
+      return .done
+    }
+    try follow(context, everyMilliseconds: max(interval, 10))
+  }
+}
+
+/// The columns of a line of `--every`.
+private let shown: [(heading: String, member: String)] = [
+  ("CLIENTS", "connections"), ("SUBS", "subscriptions"), ("REQUESTS", "requests"),
+  ("LAST", "last"), ("EVENTS/S", "events_per_second"), ("COMMITS/S", "commits_per_second"),
+  ("COMMIT MS", "commit_mean_ms"), ("MEMORY", "resident_bytes"),
+]
+
+/// Prints a line at each interval, as vmstat does.
+private func follow(_ context: Context, everyMilliseconds interval: UInt64) throws -> Never {
+  var columns = Columns(
+    widths: shown.map { max($0.heading.count, 6) }, isTerminal: context.output.isTerminal)
+  var isFirst = true
+  while true {
+    let answer = try context.client.call("stats").object
+    guard case .object(let stats)? = answer["stats"] else {
+      throw Failure("the daemon's answer contains no stats")
+    }
+    if isFirst, context.output.isTerminal, context.output.form == .human {
+      context.output.line(columns.line(shown.map(\.heading)) { context.output.style.bold($1) })
+    }
+    isFirst = false
+    context.output.result(
+      answer, bare: nil, human: columns.line(shown.map { stats[$0.member]?.bare ?? "" }) { $1 })
+    usleep(useconds_t(min(interval, 3_600_000) * 1000))
+  }
+}
+
+/// Returns the members of an object, one per line.
+private func list(_ value: JSONValue?) -> String {
+  guard case .object(let object)? = value else { return "" }
+  let width = object.members.map(\.name.count).max() ?? 0
+  return object.members.map { member in
+    member.name + String(repeating: " ", count: width - member.name.count + 2) + member.value.bare
+  }.joined(separator: "\n")
+}
+
+let reloadSyntax = Syntax(
+  "reload", "Reloads the configuration of the daemon.",
+  details: """
+    Shows what changed, and what takes effect only after a restart. Clients stay connected. If a file
+    is invalid, nothing changes: its errors are listed with line and column, and the exit code is 5.
+    """)
+
+var reloadCommand: Command {
+  Command(reloadSyntax) { context in
+    let report: JSONObject
+    do throws(ClientError) {
+      report = try context.client.call("reload").object
+    } catch {
+      guard case .refused(let refusal) = error, case .array(let faults)? = refusal.data["faults"]
+      else { throw error }
+      for fault in faults { note(fault.place) }
+      throw Failure("the configuration was not changed", .refused)
+    }
+    for warning in report.list("warnings") { note("warning: \(warning.place)") }
+    let restart = report.list("needs_restart").map(\.bare).joined(separator: ", ")
+    if !restart.isEmpty { note("\(restart): takes effect only after a restart") }
+    let changed = report.list("changed").map(\.bare).joined(separator: ", ")
+    context.output.result(
+      report, bare: report["changed"], human: "changed: \(changed.isEmpty ? "nothing" : changed)")
+    return .done
+  }
+}
+
+extension JSONObject {
+  fileprivate func list(_ name: String) -> [JSONValue] {
+    guard case .array(let elements)? = self[name] else { return [] }
+    return elements
+  }
+}
+
+extension JSONValue {
+  /// The text of a fault: `file:line:column: message`.
+  fileprivate var place: String {
+    guard case .object(let fault) = self else { return "" }
+    return ["file", "line", "column"].compactMap { fault[$0]?.bare }.joined(separator: ":")
+      + ": \(fault["message"]?.bare ?? "")"
+  }
+}
+
+let aclSyntax = Syntax(
+  "acl", "Shows whether a user may call a method or use a source, and which rule decides.",
+  operands: [
+    Operand("check", choices: ["check"]), Operand("USER"), Operand("METHOD", .optional),
+  ],
+  options: [
+    Option("read", value: "SRC", "check whether the user may read SRC"),
+    Option("write", value: "SRC", "check whether the user may write SRC"),
+  ],
+  details: """
+    USER is a user name or number; the groups of the user on this machine are included. Exits with 1 if
+    access is denied. The daemon answers by its current rules, see 'bindctl reload'.
+    """,
+  examples: ["bindctl acl check alice cells.set", "bindctl acl check 1000 --write cells/door"])
+
+var aclCommand: Command {
+  Command(aclSyntax) { context in
+    let asked: [(name: String, value: String)] = [
+      ("method", context.operand(2)), ("read", context.invocation.value("read") ?? ""),
+      ("write", context.invocation.value("write") ?? ""),
+    ].filter { !$0.1.isEmpty }
+    guard asked.count == 1 else {
+      throw UsageError("specify exactly one of METHOD, --read and --write", command: "acl")
+    }
+    guard let account = Account(context.operand(1)) else {
+      throw Failure("there is no user '\(context.operand(1))' on this machine", .notFound)
+    }
+    let decision = try context.client.call(
+      "acl",
+      [
+        "uid": .number(JSONNumber(account.uid)),
+        "groups": .array(account.groups.map { .number(JSONNumber($0)) }),
+        asked[0].name: .string(asked[0].value),
+      ]
+    ).object
+    let isAllowed = decision["allowed"] == .bool(true)
+    context.output.result(
+      decision, bare: decision["allowed"], human: sentence(decision, isAllowed: isAllowed))
+    return isAllowed ? .done : .no
+  }
+}
+
+private func sentence(_ decision: JSONObject, isAllowed: Bool) -> String {
+  let role = decision["role"].map { " as '\($0.bare)'" } ?? ""
+  let place = decision["file"].map { " (\($0.bare):\(decision["line"]?.bare ?? ""))" } ?? ""
+  return "\(isAllowed ? "allowed" : "denied")\(role): \(decision["rule"]?.bare ?? "")\(place)"
+}
+
+/// A user of this system and its groups.
+struct Account {
+  let uid: UInt32
+  let groups: [UInt32]
+
+  /// - Parameter text: A name or a number. The result is `nil` for an unknown name; an unknown
+  ///   number has no groups.
+  init?(_ text: String) {
+    let number = UInt32(text)
+    guard let entry = number.map({ getpwuid($0) }) ?? getpwnam(text) else {
+      guard let number else { return nil }
+      (uid, groups) = (number, [])
+      return
+    }
+    uid = entry.pointee.pw_uid
+    var count: CInt = 64
+    while true {
+      var groups = [gid_t](repeating: 0, count: Int(count))
+      let room = count
+      if getgrouplist(entry.pointee.pw_name, entry.pointee.pw_gid, &groups, &count) >= 0 {
+        self.groups = Array(groups.prefix(Int(count)))
+        return
+      }
+      count = max(count, room * 2)
+    }
+  }
+}
+
+let errorsSyntax = Syntax("errors", "Lists the errors that the daemon can return.")
+
+var errorsCommand: Command {
+  Command(errorsSyntax) { context in
+    var table = Table(["CODE", "NAME", "RETRY", "MEANING"], numbers: [0])
+    for name in ErrorName.allCases {
+      let row = name.row
+      if context.output.form == .human {
+        table.add(["\(row.code)", name.rawValue, row.retry ? "yes" : "no", row.meaning])
+      } else {
+        context.output.result(
+          [
+            "code": .number(JSONNumber(row.code)), "name": .string(name.rawValue),
+            "retry": .bool(row.retry),
+            "data": .array((row.data + row.optional).map { .string($0) }),
+            "meaning": .string(row.meaning),
+          ], bare: .string(name.rawValue), human: "")
+      }
+    }
+    if context.output.form == .human { context.output.table(table) }
+    return .done
+  }
+}

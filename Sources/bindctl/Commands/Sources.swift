@@ -1,0 +1,232 @@
+import BinderClient
+import Console
+import Facts
+import JSON
+import Wire
+
+let getSyntax = Syntax(
+  "get", "Prints the value of a source, now or at a past moment.",
+  operands: [Operand("SRC", .some)],
+  options: [Option("at", value: "WHEN", "at a position or a time; see 'bindctl help when'")],
+  details: """
+    For one source, prints only its value; for several, or a pattern, one line each with the name. If a
+    source failed to load (a feed, for example), its error is printed next to the last known value.
+    Exits with 4 if the source does not exist, or did not exist at that time.
+    """,
+  examples: [
+    "bindctl get cells/lamp", "bindctl get 'cells/**'", "bindctl get cells/lamp --at -5m",
+  ])
+
+var getCommand: Command {
+  Command(getSyntax) { context in
+    let sources = context.invocation.operands
+    let isNamed = sources.count > 1 || sources.contains { $0.contains("*") }
+    var documents: [JSONObject] = []
+    switch try context.moment("at") {
+    case nil, .now?:
+      let connection = try context.client.connected()
+      for source in sources {
+        documents += try connection.call("get", ["source": .string(source)]).object.eachSource
+      }
+    case let moment?:
+      for source in sources where !source.contains("*") {
+        documents.append(try past(source, moment, context))
+      }
+      for pattern in sources where pattern.contains("*") {
+        let then = try context.client.connected().values(of: pattern, at: moment)
+        documents += then.values.map {
+          ["source": .string($0.source), "seq": then.seq, "value": $0.value]
+        }
+      }
+    }
+    var table = Table(["SOURCE", "VALUE"])
+    for document in documents {
+      let text = (document["value"] ?? .null).text.text
+      if isNamed, context.output.form == .human {
+        table.add([document["source"]?.bare ?? "", text])
+      } else {
+        context.output.result(
+          document, bare: document["value"], human: context.output.style.value(text))
+      }
+    }
+    if isNamed, context.output.form == .human { context.output.table(table) }
+    return .done
+  }
+}
+
+/// Returns the value of a source at a past time.
+private func past(_ source: String, _ moment: When, _ context: Context) throws -> JSONObject {
+  let connection = try context.client.connected()
+  let result = try connection.call(
+    "history", ["source": .string(source), "at": .object(connection.at(moment))])
+  guard result.object["gone"] == nil else {
+    let seq = result.object["seq"]?.bare ?? ""
+    throw Failure(
+      "'\(source)' had no value at \(seq); 'bindctl history \(source)' shows when it had one",
+      .notFound)
+  }
+  return result.object
+}
+
+extension JSONObject {
+  /// The reply to `get` as one document per source.
+  fileprivate var eachSource: [JSONObject] {
+    guard case .object(let values)? = self["values"] else { return [loadedOrState] }
+    return values.members.map { member in
+      var document: JSONObject = ["source": .string(member.name)]
+      document["kind"] = self["kind"]
+      document["seq"] = self["seq"]
+      document["value"] = member.value
+      return document
+    }
+  }
+
+  /// The document, with the loading state as value unless it is loaded.
+  private var loadedOrState: JSONObject {
+    guard let state = self["state"], state != .string("loaded") else { return self }
+    var (document, shown) = (self, JSONObject())
+    shown["state"] = state
+    shown["value"] = self["value"]
+    shown["error"] = self["error"]
+    document["value"] = .object(shown)
+    return document
+  }
+}
+
+let setSyntax = Syntax(
+  "set", "Sets a source, or with - several sources in one commit.",
+  operands: [Operand("SRC"), Operand("VALUE", .optional)],
+  options: [
+    stringOption,
+    Option("if-version", value: "N", "only if the version is N, or 'none' if it was never set"),
+    Option("if", value: "VALUE", "only if it has this value; 'null' for none (cells only)"),
+  ],
+  details: """
+    VALUE is JSON if it parses, otherwise a string; - reads stdin, @FILE reads a file. When the command
+    returns, the value is on disk. Exits with 5 if the --if or --if-version condition is not met. - in
+    place of SRC and VALUE reads lines 'SRC VALUE' from stdin, as printed by get: all sources are set in
+    one commit, or none.
+    """,
+  examples: [
+    "bindctl set cells/lamp true", "bindctl set cells/name 'Kim'",
+    "bindctl set cells/lock mine --if null || echo taken",
+    "bindctl get 'cells/**' > kept; bindctl set - < kept",
+  ])
+
+var setCommand: Command {
+  Command(setSyntax) { context in
+    let source = context.operand(0)
+    guard context.invocation.operands.count > 1 else {
+      guard source == "-" else { throw UsageError("missing argument VALUE", command: "set") }
+      for option in ["if", "if-version"] where context.invocation.value(option) != nil {
+        throw UsageError("option '--\(option)' needs one SRC, not '-'", command: "set")
+      }
+      return try setMany(context)
+    }
+    var params: JSONObject = ["value": try context.value(context.operand(1)).value]
+    if let version = context.invocation.value("if-version") {
+      params["_meta"] = .object(["expect": .object([source: expectation(version)])])
+    }
+    var method = "set"
+    if let expected = context.invocation.value("if") {
+      guard source.hasPrefix("cells/") else {
+        throw UsageError("--if takes a cell, not '\(source)'", command: "set")
+      }
+      method = "cells.compareAndSet"
+      params["name"] = .string(String(source.dropFirst("cells/".count)))
+      params["expected"] = JSONText(typed: expected).value
+    } else {
+      params["source"] = .string(source)
+    }
+    let result = try context.client.call(method, params).object
+    if context.output.form != .human {
+      context.output.result(result, bare: result["value"], human: "")
+    }
+    return .done
+  }
+}
+
+/// Returns an expected version as JSON: a number, or a word such as `none`.
+func expectation(_ text: String) -> JSONValue {
+  JSONNumber(text).map { .number($0) } ?? .string(text)
+}
+
+/// Sets sources from the lines of stdin, all in one commit or none.
+func setMany(_ context: Context) throws -> ExitCode {
+  let assignments = try assignments(context)
+  guard !assignments.isEmpty else { return .done }
+  let calls = assignments.map { assignment -> JSONValue in
+    .object([
+      "method": .string("set"),
+      "params": .object([
+        "source": .string(assignment.source), "value": assignment.value.value,
+      ]),
+    ])
+  }
+  let result: JSONObject
+  do throws(ClientError) {
+    result = try context.client.call("atomic", ["calls": .array(calls)]).object
+  } catch {
+    guard case .refused(let refusal) = error, case .number(let index)? = refusal.data["index"],
+      let place = index.int64.flatMap({ Int(exactly: $0) }), assignments.indices.contains(place)
+    else { throw error }
+    let line = "line \(assignments[place].line), \(assignments[place].source)"
+    throw Failure(
+      "\(line): \(refusal.message); nothing was set", ExitCode(ClientError.refused(refusal)))
+  }
+  if context.output.form != .human {
+    context.output.result(result, bare: result["values"], human: "")
+  }
+  return .done
+}
+
+/// A line of input: a source, spaces or tabs, and a value.
+private struct Assignment {
+  let line: Int
+  let source: String
+  let value: JSONText
+}
+
+/// Parses the lines of stdin.
+///
+/// - Throws: ``Failure`` for a line without a value.
+private func assignments(_ context: Context) throws -> [Assignment] {
+  var assignments: [Assignment] = []
+  let lines = try textOfStandardInput().split(separator: "\n", omittingEmptySubsequences: false)
+  for (i, line) in lines.enumerated() {
+    let words = line.split(maxSplits: 1) { $0 == " " || $0 == "\t" }
+    guard let source = words.first else { continue }
+    guard words.count == 2 else {
+      throw Failure("line \(i + 1), \(source): expected 'SRC VALUE'", .usage)
+    }
+    let value = String(words[1].drop { $0 == " " || $0 == "\t" })
+    assignments.append(
+      Assignment(
+        line: i + 1, source: String(source),
+        value: context.invocation.has("string") ? JSONText(string: value) : JSONText(typed: value)))
+  }
+  return assignments
+}
+
+let unsetSyntax = Syntax(
+  "unset", "Removes a cell.", operands: [Operand("SRC")],
+  details: "Exits with 1 if the cell was not set.", examples: ["bindctl unset cells/lamp"])
+
+var unsetCommand: Command {
+  Command(unsetSyntax) { context in
+    let source = context.operand(0)
+    guard source.hasPrefix("cells/") else {
+      throw UsageError(
+        "unset takes a cell, for example cells/lamp, not '\(source)'", command: "unset")
+    }
+    let name = JSONValue.string(String(source.dropFirst("cells/".count)))
+    let result = try context.client.call("cells.unset", ["name": name]).object
+    let wasThere = result["value"] == .bool(true)
+    if context.output.form != .human {
+      context.output.result(result, bare: result["value"], human: "")
+    } else if !wasThere {
+      note("'\(source)' was not set")
+    }
+    return wasThere ? .done : .no
+  }
+}
