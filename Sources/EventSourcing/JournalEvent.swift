@@ -1,3 +1,4 @@
+package import Facts
 package import JSON
 internal import Journal
 
@@ -37,5 +38,78 @@ package struct JournalEvent: Equatable, Sendable {
     version = record.version
     time = record.time
     command = record.command
+  }
+}
+
+/// A filter for events.
+package struct EventFilter: Sendable {
+  /// The patterns of stream names; an event must match one of them.
+  ///
+  /// `nil` matches all streams.
+  package var streams: [Pattern]?
+
+  /// The patterns of event types; an event must match one of them.
+  ///
+  /// `nil` matches all types.
+  package var types: [Pattern]?
+
+  /// Returns whether the recipient may see the events of a stream; `nil` allows all streams.
+  package var mayShow: (@Sendable (_ stream: String) -> Bool)?
+
+  /// A service whose events are excluded.
+  package var without: String?
+
+  /// Conditions on the data of an event; all of them must hold.
+  package var conditions: [Condition]
+
+  package init(
+    streams: [Pattern]? = nil, types: [Pattern]? = nil, conditions: [Condition] = []
+  ) {
+    self.streams = streams
+    self.types = types
+    self.conditions = conditions
+  }
+
+  /// A copy without conditions; it depends only on the stream and the type of an event.
+  package var withoutConditions: EventFilter {
+    var filter = self
+    filter.conditions = []
+    return filter
+  }
+
+  /// The only matching stream, if there is exactly one; its events can be found without reading
+  /// all others.
+  var onlyStream: String? {
+    guard let streams, streams.count == 1, streams[0].isLiteral else { return nil }
+    return streams[0].text
+  }
+
+  /// Returns the event of a record, or `nil` if the filter excludes it.
+  ///
+  /// - Parameter forms: The event forms of each service in which an event type has changed.
+  func event(of record: Record, _ forms: [String: EventForms]) -> JournalEvent? {
+    guard wants(record, streams: streams, types: types) else { return nil }
+    let event = JournalEvent(record, forms)
+    return holds(for: event.data) ? event : nil
+  }
+
+  /// Returns whether all conditions hold for the data of an event.
+  package func holds(for data: JSONText?) -> Bool {
+    conditions.allSatisfy { $0.holds(for: data) }
+  }
+
+  /// Returns whether a record matches by its stream and type.
+  ///
+  /// - Parameters:
+  ///   - streams: The stream patterns left to check; `nil` for none.
+  ///   - types: The type patterns left to check; `nil` for none.
+  func wants(_ record: Record, streams: [Pattern]?, types: [Pattern]?) -> Bool {
+    if let without, record.service == without { return false }
+    if let streams, !streams.contains(where: { $0.matches(record.stream) }) { return false }
+    if let types {
+      let type = EventType.name(of: record.type)
+      guard types.contains(where: { $0.matches(type) }) else { return false }
+    }
+    return mayShow?(record.stream) ?? true
   }
 }

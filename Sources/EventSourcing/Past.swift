@@ -1,6 +1,7 @@
-internal import Facts
-internal import JSON
+package import Facts
+package import JSON
 internal import Journal
+package import Signals
 
 /// A query for a past value of a source.
 struct Past: Sendable {
@@ -95,5 +96,99 @@ struct PastChanges {
       scanned += records.count
     }
     return Page(entries: changes, end: end, holes: holes)
+  }
+}
+
+/// The values of sources at a past position.
+package struct PastValues: Sendable {
+  /// The values, ordered by name.
+  package let values: [(source: String, value: JSONText)]
+
+  /// Whether more values follow the last one.
+  package let isMore: Bool
+
+  /// The time of the position's event in microseconds since 1970; `nil` if the event was removed.
+  package let time: Int64?
+}
+
+extension ServiceHost {
+  /// Reads the values of sources at a past position, ordered by name.
+  ///
+  /// - Parameters:
+  ///   - service: The service of the sources; `nil` for all services.
+  ///   - name: Only names after this one are returned; `nil` for all.
+  ///   - maxBytes: The approximate limit on the total size of names and values. At least one
+  ///     value is returned if there is one.
+  /// - Returns: A signal of the values. It fails like ``value(of:at:)``.
+  package func values(
+    in service: String?, at seq: UInt64, behind name: String?, maxBytes: Int,
+    where isWanted: @escaping @Sendable (String) -> Bool
+  ) -> Signal<PastValues, JournalError> {
+    let makeFolds = makeFolds.filter { $0.key != JournalFold.service }
+      .filter { service == nil || $0.key == service }
+    return reading(.long) { reader throws(JournalError) in
+      let time = try reader.checkPast(seq)
+      let folds = try reader.fold(makeFolds, upTo: seq)
+      var names: [(name: String, fold: any Fold)] = []
+      for fold in folds.values {
+        for source in fold.sources where isWanted(source) && source > name ?? "" {
+          names.append((source, fold))
+        }
+      }
+      names.sort { $0.name < $1.name }
+      var values: [(source: String, value: JSONText)] = []
+      var bytes = 0
+      for (source, fold) in names {
+        guard let value = fold.value(of: source) else { continue }
+        // Quotes, colon and comma; a name needs no escapes.
+        bytes += source.utf8.count + value.text.utf8.count + 4
+        if bytes > maxBytes, !values.isEmpty {
+          return PastValues(values: values, isMore: true, time: time)
+        }
+        values.append((source, value))
+      }
+      return PastValues(values: values, isMore: false, time: time)
+    }
+  }
+}
+
+extension JournalReader {
+  /// Checks that the state at a position can be computed from retained events.
+  ///
+  /// - Returns: The time of the position's event; `nil` if the event was removed.
+  /// - Throws: ``JournalError/outOfRange(first:last:)`` if the position is not available.
+  func checkPast(_ seq: UInt64) throws(JournalError) -> Int64? {
+    let bounds = try bounds()
+    guard seq <= bounds.last, seq >= bounds.first || bounds.first == 1 else {
+      throw .outOfRange(first: bounds.first, last: bounds.last)
+    }
+    guard seq > 0, let record = try records(after: seq - 1, limit: 1).first else { return nil }
+    return record.seq == seq ? record.time : nil
+  }
+
+  /// Brings new projections to a position, each from its newest earlier snapshot.
+  ///
+  /// Reads every event once.
+  func fold(
+    _ makeFolds: [String: @Sendable () -> any Fold], upTo seq: UInt64
+  ) throws(JournalError) -> [String: any Fold] {
+    var folds: [String: (fold: any Fold, from: UInt64)] = [:]
+    for (service, makeFold) in makeFolds {
+      let fold = makeFold()
+      folds[service] = (fold, try fold.start(self, of: service, upTo: seq))
+    }
+    let journal = folds[JournalFold.service]
+    var position = folds.values.map(\.from).min() ?? 0
+    while position < seq {
+      let records = try records(after: position, limit: 1000)
+      guard let last = records.last else { break }
+      for record in records where record.seq <= seq {
+        for case let (fold, from)? in [journal, folds[record.service]] where record.seq > from {
+          fold.replay(record)
+        }
+      }
+      position = last.seq
+    }
+    return folds.mapValues(\.fold)
   }
 }

@@ -30,7 +30,7 @@ package final class ServiceHost {
   /// Warnings of ``start(onProgress:)`` for the operator, one sentence each.
   package private(set) var startWarnings: [String] = []
 
-  private let store: any EventStore
+  let store: any EventStore
   private var ledgers: [LedgerLink] = []
   private let coder = EventCoder()
   private let bag = DisposeBag()
@@ -44,10 +44,10 @@ package final class ServiceHost {
   private var recorders = Queue<(ledger: Int, bytes: Int)>()
 
   /// The running command.
-  private var running: (command: Command, meta: String, time: Int64)?
+  private(set) var running: (command: Command, meta: String, time: Int64)?
 
   /// The last record of the running command.
-  private var lastRecord: Record?
+  private(set) var lastRecord: Record?
 
   /// The first stream in which the running command's caller may not record events.
   private var deniedStream: String?
@@ -236,27 +236,6 @@ package final class ServiceHost {
   /// The limits on the size of the state.
   package var quota = StateQuota()
 
-  /// The current size of the state in bytes.
-  package var stateBytes: Int { store.usage.total }
-
-  /// Returns the bytes of state charged to a user.
-  package func stateBytes(of user: UInt32) -> Int { store.usage[user: user] }
-
-  /// Checks the quotas after the running command.
-  ///
-  /// - Throws: ``Refusal`` if the command has grown the state beyond a quota.
-  private func checkQuota(since before: StateUsage.Charges) throws(Refusal) {
-    guard let uid = running?.command.caller.uid, lastRecord != nil else { return }
-    let now = store.usage.charges(of: uid)
-    // An administrator has no quota of his own.
-    let user = owners.contains(uid) ? nil : uid
-    try quota.check(now, after: before, of: user)
-    quota.forEachCrossing(from: before, to: now, of: user) { filling.send($0) }
-  }
-
-  /// The quotas that are nearly exhausted.
-  package var fillings: [StateFilling] { quota.fillings(of: store.usage, without: owners) }
-
   /// Emits when a quota is nearly exhausted.
   package let filling = PassthroughSubject<StateFilling, Never>()
 
@@ -265,19 +244,6 @@ package final class ServiceHost {
 
   /// The daemon itself, as the caller of commands that no client sends.
   package var daemon = Peer(uid: 0)
-
-  /// Returns the per-user limit if the calling user has reached it.
-  ///
-  /// The limit is half of the total, so that others have room.
-  ///
-  /// - Parameters:
-  ///   - all: The total limit.
-  ///   - count: Returns the current number of a user.
-  /// - Returns: The limit, or `nil` if there is room.
-  package func exhaustedShare(of all: Int, _ count: (_ uid: UInt32) -> Int) -> Int? {
-    guard let uid = running?.command.caller.uid, !owners.contains(uid) else { return nil }
-    return count(uid) < all / 2 ? nil : all / 2
-  }
 
   /// Whether a command is running.
   package var isPerforming: Bool { running != nil }
@@ -445,15 +411,7 @@ package final class ServiceHost {
 
   var removed: Signal<Result<RemovalReport, JournalError>, Never> { store.removed }
 
-  // MARK: Past values
-
-  /// Returns a query for a past value, or `nil` if the source belongs to no service.
-  func past(of source: String, at seq: UInt64) -> Past? {
-    guard let ledger = ledger(String(source.prefix { $0 != "/" })) else { return nil }
-    return Past(
-      makeFold: ledger.makeFold, service: ledger.service, source: source,
-      head: store.head(of: source).seq, seq: seq)
-  }
+  // MARK: Services
 
   /// The event forms of each service in which an event type has changed.
   private(set) lazy var eventForms: [String: EventForms] = {
@@ -462,25 +420,7 @@ package final class ServiceHost {
     return forms.filter { !$0.value.isEmpty }
   }()
 
-  /// See ``EventStore/reachDisk()``.
-  func reachDisk() -> Signal<Void, JournalError> { store.reachDisk() }
-
   func ledger(_ service: String) -> LedgerLink? { ledgers.first { $0.service == service } }
-
-  /// See ``EventStore/readNow(_:)``.
-  func readNow<Result>(
-    _ job: (any JournalReader) throws(JournalError) -> Result
-  ) throws(JournalError) -> Result {
-    try store.readNow(job)
-  }
-
-  /// Reads the journal off the loop; see ``EventStore/reading(_:_:)``.
-  func readingStore<Result: Sendable>(
-    _ pace: ReadingPace,
-    _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
-  ) -> Signal<Result, JournalError> {
-    store.reading(pace, job)
-  }
 
   /// Saves the state in memory as snapshots, so that the next start replays nothing.
   ///

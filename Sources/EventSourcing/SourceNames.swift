@@ -36,7 +36,7 @@ final class SourceNames {
     index = nil
     self.all = all
     let names = Array(all())
-    work = host.readingStore(.long) { _ throws(JournalError) in NameIndex(names) }
+    work = host.reading(.long) { _ throws(JournalError) in NameIndex(names) }
       .observe { [weak self] event in
         if case .next(let index) = event { self?.finish(index) }
       }

@@ -1,4 +1,5 @@
 internal import Facts
+internal import Journal
 internal import Signals
 
 /// The observers of changes, indexed by source and by pattern.
@@ -48,5 +49,102 @@ final class Watchers {
         if !changes.hasObservers { byPattern[pattern] = nil }
       }
     }
+  }
+}
+
+/// The observers of durable events, indexed by stream or by type.
+///
+/// The cost of an event depends only on the number of its observers.
+final class EventWatchers {
+  private final class Watch {
+    let filter: EventFilter
+    let events = PassthroughSubject<JournalEvent, Never>()
+
+    /// The last delivered position; it prevents duplicates when several patterns match.
+    var lastSeq: UInt64 = 0
+
+    init(_ filter: EventFilter) {
+      self.filter = filter
+    }
+  }
+
+  /// The observers of one pattern.
+  private final class Watches {
+    var all: [ObjectIdentifier: Watch] = [:]
+  }
+
+  private let byStream = PatternIndex<Watches>()
+  private let byType = PatternIndex<Watches>(separator: ".")
+
+  /// The observers without a pattern for streams or types.
+  private let others = Watches()
+  private var count = 0
+
+  var isEmpty: Bool { count == 0 }
+
+  /// Emits the matching events from now on.
+  func events(_ filter: EventFilter) -> Signal<JournalEvent, Never> {
+    Signal { [self] observer in
+      let watch = Watch(filter)
+      add(watch)
+      let observation = watch.events.observe(with: observer.on)
+      return BlockDisposable { [self] in
+        observation.dispose()
+        remove(watch)
+      }
+    }
+  }
+
+  private func add(_ watch: Watch) {
+    count += 1
+    forEachPlace(of: watch) { index, pattern in
+      let watches = index[pattern] ?? Watches()
+      watches.all[ObjectIdentifier(watch)] = watch
+      index[pattern] = watches
+    }
+  }
+
+  private func remove(_ watch: Watch) {
+    count -= 1
+    forEachPlace(of: watch) { index, pattern in
+      guard let watches = index[pattern] else { return }
+      watches.all[ObjectIdentifier(watch)] = nil
+      if watches.all.isEmpty { index[pattern] = nil }
+    }
+    others.all[ObjectIdentifier(watch)] = nil
+  }
+
+  private func forEachPlace(
+    of watch: Watch, _ body: (PatternIndex<Watches>, Pattern) -> Void
+  ) {
+    if let streams = watch.filter.streams {
+      for pattern in streams { body(byStream, pattern) }
+    } else if let types = watch.filter.types {
+      for pattern in types { body(byType, pattern) }
+    } else {
+      others.all[ObjectIdentifier(watch)] = watch
+    }
+  }
+
+  /// Delivers a record to its observers.
+  func send(_ record: Record, _ forms: [String: EventForms]) {
+    var wanting: [Watch] = []
+    func note(_ watches: Watches, types: (EventFilter) -> [Pattern]?) {
+      for watch in watches.all.values
+      where watch.lastSeq != record.seq
+        && watch.filter.wants(record, streams: nil, types: types(watch.filter))
+      {
+        watch.lastSeq = record.seq
+        wanting.append(watch)
+      }
+    }
+    note(others) { _ in nil }
+    byStream.forEachMatch(for: record.stream) { note($0, types: \.types) }
+    if !byType.isEmpty {
+      byType.forEachMatch(for: EventType.name(of: record.type)) { note($0) { _ in nil } }
+    }
+    guard !wanting.isEmpty else { return }
+    let event = JournalEvent(record, forms)
+    for watch in wanting where watch.filter.holds(for: event.data) { watch.events.send(event) }
   }
 }

@@ -1,4 +1,4 @@
-/// A recorded event.
+/// A recorded event: a ``Draft`` with its position, version and time.
 ///
 /// A class, because it is passed between many owners on its way to the disk and to the services.
 package final class Record: Sendable {

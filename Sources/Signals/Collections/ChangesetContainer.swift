@@ -1,3 +1,5 @@
+internal import Queues
+
 /// A container of an observable collection.
 public protocol ChangesetContainerProtocol<Changeset>: AnyObject {
   associatedtype Changeset: ChangesetProtocol

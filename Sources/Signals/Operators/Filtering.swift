@@ -1,4 +1,4 @@
-public import Queues
+internal import Queues
 
 extension SignalProtocol {
   /// Emits the elements for which `isIncluded` returns `true`.

@@ -1,6 +1,5 @@
 public import Queues
 
-public import Facts
 
 /// A hot source: it sends each event to its current observers.
 ///

@@ -1,0 +1,295 @@
+internal import Facts
+internal import Journal
+internal import Signals
+
+/// A compaction run: takes snapshots at its end position, then removes events step by step.
+///
+/// It pauses after each step for several times the step's duration, so that others can use the
+/// journal.
+final class CompactionRun {
+  /// The result of a run.
+  struct Outcome {
+    /// The range of removed positions; `nil` if nothing was removed.
+    var range: ClosedRange<UInt64>?
+    var count = 0
+
+    /// The reason for an early end; events removed before stay removed.
+    var fault: JournalError?
+
+    /// The duration of the longest step in nanoseconds; commits may have waited as long.
+    var longestStep: UInt64 = 0
+    var steps = 0
+  }
+
+  /// The progress, in positions.
+  private(set) var done: UInt64 = 0
+  private(set) var total: UInt64 = 0
+
+  private let host: ServiceHost
+  private let plan: CompactionPlan
+  private let scheduler: any Scheduler
+  private let onEnd: (Outcome) -> Void
+
+  private var outcome = Outcome()
+  private var ends: CompactionPlan.Ends?
+  private var steps: [Removal] = []
+  private var size = StepSize()
+
+  /// The current removal step.
+  private var current: Removal?
+  private var hasSnapshots = false
+
+  /// The pending read, snapshot or pause.
+  private var pending: (any Disposable)?
+  private var steppings: (any Disposable)?
+
+  /// The pause after a step: a multiple of its duration, and the minimum in seconds.
+  private static let pause: Double = 4
+  private static let shortestPause = 0.002
+
+  /// - Parameter onEnd: Called once, at the end of the run.
+  init(
+    _ plan: CompactionPlan, _ host: ServiceHost, on scheduler: any Scheduler,
+    onEnd: @escaping (Outcome) -> Void
+  ) {
+    (self.plan, self.host, self.scheduler, self.onEnd) = (plan, host, scheduler, onEnd)
+  }
+
+  func start() {
+    steppings = host.removed.observeNext { [unowned self] in finishStep($0) }
+    let plan = plan
+    read({ reader throws(JournalError) in try plan.ends(reader) }) { [unowned self] ends in
+      self.ends = ends
+      (done, total) = (host.first - 1, ends.last)
+      find()
+    }
+  }
+
+  /// Reads off the loop, then continues on the loop with the result.
+  private func read<Result: Sendable>(
+    _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result,
+    then next: @escaping (Result) -> Void
+  ) {
+    pending = host.reading(.care, job).observe { [unowned self] event in
+      switch event {
+      case .next(let result): next(result)
+      case .failed(let error): end(error)
+      case .completed: break
+      }
+    }
+  }
+
+  /// Finds the next steps.
+  private func find() {
+    guard let ends, done < ends.last else { return end(nil) }
+    let (plan, position, count) = (plan, done, size.count)
+    read({ reader throws(JournalError) in
+      try plan.steps(reader, after: position, upTo: ends, of: count)
+    }) { [unowned self] found in
+      // Each step carries its own end position.
+      (steps, done) = (found.steps.reversed(), max(found.end, position))
+      guard !steps.isEmpty else { return found.end > position ? find() : end(nil) }
+      hasSnapshots ? removeNext() : keepSnapshots(at: ends.snapshot)
+    }
+  }
+
+  /// Takes snapshots at the end position and checks that they are readable before any removal.
+  private func keepSnapshots(at seq: UInt64) {
+    pending = host.keepSnapshots(at: seq).observe { [unowned self] event in
+      switch event {
+      case .next: check(at: seq)
+      case .failed(let fault): end(fault)
+      case .completed: break
+      }
+    }
+  }
+
+  private func check(at seq: UInt64) {
+    let plan = plan
+    read({ reader throws(JournalError) in try plan.isKept(at: seq, reader) }) {
+      [unowned self] isKept in
+      guard isKept else {
+        return end(.unavailable(detail: "a snapshot at \(seq) cannot be read"))
+      }
+      hasSnapshots = true
+      removeNext()
+    }
+  }
+
+  private func removeNext() {
+    guard let step = steps.popLast() else { return find() }
+    current = step
+    host.remove(step)
+  }
+
+  private func finishStep(_ result: Result<RemovalReport, JournalError>) {
+    guard let step = current else { return }
+    current = nil
+    switch result {
+    case .failure(let error): end(error)
+    case .success(let report):
+      outcome.count += step.count
+      outcome.steps += 1
+      outcome.longestStep = max(outcome.longestStep, report.nanoseconds)
+      if let first = step.runs.first?.lowerBound, let last = step.runs.last?.upperBound {
+        outcome.range = (outcome.range?.lowerBound ?? first)...last
+      }
+      if size.adapt(to: report.nanoseconds) { (steps, done) = ([], step.last) }
+      let pause = max(Self.shortestPause, Double(report.nanoseconds) * 1e-9 * Self.pause)
+      pending = scheduler.schedule(after: pause) { [unowned self] in removeNext() }
+    }
+  }
+
+  /// Stops the run without calling `onEnd`.
+  func stop() {
+    pending?.dispose()
+    steppings?.dispose()
+  }
+
+  private func end(_ fault: JournalError?) {
+    stop()
+    outcome.fault = fault
+    onEnd(outcome)
+  }
+}
+
+/// The events that a compaction removes: a set of streams, each up to a position.
+struct CompactionPlan: Sendable {
+  /// The requested compaction.
+  enum Wish: Sendable {
+    /// Remove the events that the rules do not retain; `time` is in microseconds since 1970.
+    case rules([Retention], time: Int64)
+    /// Remove everything before a position.
+    case before(UInt64)
+  }
+
+  let wish: Wish
+
+  /// Events of commands with an idempotency key are retained from this time on, because they hold
+  /// the command's answer.
+  let commandTime: Int64
+
+  /// Makes the projections of all services that write snapshots.
+  ///
+  /// Events of other services are retained.
+  let makeFolds: [String: @Sendable () -> any Fold]
+
+  /// The end positions of the compaction: for each rule (0 for none), and their maximum.
+  struct Ends: Sendable {
+    fileprivate let byRule: [UInt64]
+    let last: UInt64
+
+    /// The position of the snapshots.
+    ///
+    /// It is not before the last removed event, because earlier states can no longer be computed.
+    let snapshot: UInt64
+  }
+
+  private static let chunk: UInt64 = 256
+
+  /// Computes the end positions; the last event of the journal always stays.
+  func ends(_ reader: any JournalReader) throws(JournalError) -> Ends {
+    let bounds = try reader.bounds()
+    guard bounds.last > bounds.first else { return Ends(byRule: [], last: 0, snapshot: 0) }
+    var ends: [UInt64]
+    switch wish {
+    case .before(let seq): ends = [seq - min(seq, 1)]
+    case .rules(let rules, let time):
+      ends = try surplus(rules, reader, bounds)
+      for (i, rule) in rules.enumerated() {
+        guard let age = rule.maxAge else { continue }
+        ends[i] = max(ends[i], try reader.position(at: time - age * 1_000_000 - 1))
+      }
+    }
+    ends = ends.map { min($0, bounds.last - 1) }
+    let last = ends.max() ?? 0
+    let removed = try reader.lastRemoval(of: Removal.anyService, upTo: .max)
+    return Ends(byRule: ends, last: last, snapshot: max(last, removed))
+  }
+
+  /// Returns, for each rule, the last event that exceeds its limit on count or bytes.
+  private func surplus(
+    _ rules: [Retention], _ reader: any JournalReader, _ bounds: (first: UInt64, last: UInt64)
+  ) throws(JournalError) -> [UInt64] {
+    var ends = [UInt64](repeating: 0, count: rules.count)
+    var kept = rules.map { _ in (count: 0, bytes: 0) }
+    var open = Set(rules.indices.filter { rules[$0].maxCount != nil || rules[$0].maxBytes != nil })
+    var end = bounds.last
+    while !open.isEmpty, end >= bounds.first {
+      let start = end - min(end, Self.chunk)
+      let records = try reader.records(after: start, limit: Int(end - start))
+      for record in records.reversed() where record.seq <= end {
+        guard let i = rule(of: record.stream, rules), open.contains(i) else { continue }
+        kept[i].count += 1
+        kept[i].bytes += record.size
+        guard kept[i].count > rules[i].maxCount ?? .max || kept[i].bytes > rules[i].maxBytes ?? .max
+        else { continue }
+        ends[i] = record.seq
+        open.remove(i)
+      }
+      end = start
+    }
+    return ends
+  }
+
+  private func rule(of stream: String, _ rules: [Retention]) -> Int? {
+    rules.firstIndex { $0.streams.matches(stream) }
+  }
+
+  /// Returns the next removal steps; each step examines up to `count` events.
+  func steps(
+    _ reader: any JournalReader, after seq: UInt64, upTo ends: Ends, of count: Int
+  ) throws(JournalError) -> (steps: [Removal], end: UInt64) {
+    let folds = makeFolds.mapValues { $0() }
+    return try Removal.steps(reader, after: seq, upTo: ends.last, of: count) { record in
+      // Events outside the known states would be lost.
+      guard let fold = folds[record.service], fold.knows(record) else { return false }
+      guard record.command == nil || record.time < commandTime else { return false }
+      switch wish {
+      case .before: return true
+      case .rules(let rules, _):
+        return rule(of: record.stream, rules).map { record.seq <= ends.byRule[$0] } ?? false
+      }
+    }
+  }
+
+  /// Returns whether readable snapshots of all services exist at a position.
+  func isKept(at seq: UInt64, _ reader: any JournalReader) throws(JournalError) -> Bool {
+    for (service, makeFold) in makeFolds {
+      let snapshot = try reader.snapshot(of: service, upTo: seq)
+      guard let snapshot, snapshot.seq == seq, makeFold().start(from: snapshot) else {
+        return false
+      }
+    }
+    return true
+  }
+}
+
+/// The number of events that a compaction step examines.
+///
+/// It adapts to the duration of the last steps.
+///
+/// A commit that arrives during a step waits until its end, 5 ms at most. The speed of the disk
+/// under its current load shows only afterwards.
+struct StepSize {
+  private(set) var count = 64
+
+  private static let smallest = 8
+
+  /// The target duration of a step in nanoseconds.
+  ///
+  /// It is well under 5 ms, so that an outlier still fits.
+  private static let limit: UInt64 = 2_000_000
+
+  /// Adapts the size to the duration of a step, in nanoseconds.
+  ///
+  /// - Returns: Whether planned steps are too large and must be planned again.
+  mutating func adapt(to nanoseconds: UInt64) -> Bool {
+    guard nanoseconds <= Self.limit else {
+      defer { count = max(Self.smallest, count / 2) }
+      return count > Self.smallest
+    }
+    if nanoseconds < Self.limit / 4 { count = min(Removal.maxCount, count * 2) }
+    return false
+  }
+}
