@@ -1,5 +1,5 @@
 package import Facts
-package import JSON
+internal import JSON
 package import Signals
 
 /// A list or map that clients can watch step by step.

@@ -67,8 +67,8 @@ package final class Background<State> {
 
   /// Returns a signal that runs a job for each observer and emits its result on the loop.
   ///
-  /// Disposing an observation cancels its job: it does not begin, or is told so by its
-  /// ``Cancellation``, and its result is dropped.
+  /// Disposing an observation cancels its job and drops its result. A job that waits does not
+  /// begin. A job that runs can see it by its ``Cancellation``.
   ///
   /// - Parameters:
   ///   - job: Runs on the thread. An error that it throws fails the signal.
@@ -108,9 +108,10 @@ package final class Background<State> {
       result.withLock { $0 = outcome }
       finished.post(number)
     }
-    return .success(BlockDisposable { [weak self] in
-      self?.pending.removeValue(forKey: number)?.cancellation.cancel()
-    })
+    return .success(
+      BlockDisposable { [weak self] in
+        self?.pending.removeValue(forKey: number)?.cancellation.cancel()
+      })
   }
 
   /// Runs a job without a result, which cannot be cancelled.
@@ -161,7 +162,7 @@ extension JobRefusal: CustomStringConvertible {
   }
 }
 
-/// Tells a running job whether its result is still wanted.
+/// A flag that a running job can check, to end early when its result is not wanted any more.
 package final class Cancellation: Sendable {
   private let flag = Lock(false)
 

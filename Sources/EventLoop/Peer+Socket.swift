@@ -1,4 +1,4 @@
-internal import CPosix
+internal import CSupport
 internal import Facts
 
 extension Peer {

@@ -1,4 +1,3 @@
-package import Facts
 package import JSON
 
 /// A change of a source's value, as services report it and subscriptions deliver it.
@@ -67,10 +66,4 @@ package struct SourceChange: Equatable, Sendable {
     (self.isNew, self.isGone) = (isNew, isGone)
     (value, before, isRepeat) = (nil, nil, false)
   }
-}
-
-/// The value of a source that reports its changes step by step.
-package enum SourceCollection: Equatable, Sendable {
-  case list([JSONText])
-  case map([String: JSONText])
 }

@@ -110,9 +110,11 @@ public struct Queue<Element> {
 }
 
 extension Queue: RandomAccessCollection, MutableCollection {
+  /// The index of the oldest element: 0.
   @inlinable
   public var startIndex: Int { 0 }
 
+  /// The index after the newest element: the number of elements.
   @inlinable
   public var endIndex: Int { slots.count - head }
 

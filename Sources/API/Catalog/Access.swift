@@ -1,6 +1,7 @@
 package import Configuration
 package import Connections
 package import EventSourcing
+package import Facts
 internal import JSON
 package import Wire
 

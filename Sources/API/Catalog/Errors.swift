@@ -1,5 +1,5 @@
 package import EventSourcing
-internal import Facts
+package import Facts
 internal import JSON
 package import Wire
 

@@ -1,5 +1,5 @@
 package import EventSourcing
-internal import Facts
+package import Facts
 package import JSON
 package import Signals
 internal import Wire

@@ -1,6 +1,7 @@
 package import API
 internal import Connections
-package import EventSourcing
+internal import EventSourcing
+package import Facts
 internal import Signals
 
 /// The sessions of connected clients: each is created on first use and ends with its connection.
