@@ -1,3 +1,4 @@
+internal import Facts
 package import JSON
 internal import Journal
 
@@ -66,46 +67,65 @@ package struct EventForms: Sendable {
   }
 }
 
-/// Encodes events as text and decodes them; reusable, but only on one thread.
-package final class EventCoder {
-  private let encoder = JSONEncoder()
-  private let decoder = JSONDecoder()
+/// The current and former snapshot forms of a state, counted from 1.
+struct SnapshotForms: Sendable {
+  /// The conversions from each form to the next, the oldest first.
+  private let upcasters: [Upcaster]
 
-  package init() {}
-
-  /// Encodes a value as JSON text.
-  package func text(_ value: some Encodable) -> JSONText {
-    do {
-      return try encoder.text(value)
-    } catch {
-      preconditionFailure("\(type(of: value)) does not encode: \(error)")
-    }
+  init(_ upcasters: [Upcaster]) {
+    self.upcasters = upcasters
   }
 
-  /// Decodes a value from JSON text; returns `nil` if the text does not match the type.
-  ///
-  /// Unknown members are ignored.
-  func value<Value: Decodable>(_ type: Value.Type = Value.self, of text: JSONText) -> Value? {
-    try? decoder.decode(type, from: text, unknownMembers: .ignored)
+  /// The form in which snapshots are written.
+  var present: Int { upcasters.count + 1 }
+
+  /// Converts a snapshot's data to the current form; returns `nil` if its form is unknown.
+  func read(_ snapshot: Snapshot) -> JSONText? {
+    guard 1...present ~= snapshot.schema else { return nil }
+    return upcasters[(snapshot.schema - 1)...].reduce(JSONText(kept: snapshot.data)) { $1($0) }
   }
 }
 
-/// Splits the compiler's encoding `{"kind":data}`: the name of the case is the kind, and its
-/// associated values are the data.
-extension ServiceEvent where Self: Codable {
-  package func written(_ coder: EventCoder) -> (kind: String, data: JSONText) {
-    guard case .object(let object) = coder.text(self).value, object.members.count == 1 else {
-      preconditionFailure("\(Self.self) is not an enum that the compiler encodes")
-    }
-    let member = object.members[0]
-    return (member.name, member.value.text)
-  }
+/// The starting point of a projection or a service.
+struct Beginning {
+  /// The position of the loaded snapshot; 0 if there was none.
+  let position: UInt64
 
-  package init?(kind: String, data: JSONText, _ coder: EventCoder) {
-    var object = JSONObject()
-    object[kind] = data.value
-    guard let event = coder.value(Self.self, of: JSONValue.object(object).text) else { return nil }
-    self = event
+  /// The newest snapshot that could not be loaded, with the reason; `nil` if there was none.
+  let unread: (snapshot: Snapshot, reason: String)?
+
+  /// Loads the newest readable snapshot.
+  ///
+  /// - Parameters:
+  ///   - seq: The latest position of the snapshot.
+  ///   - form: The newest known form.
+  ///   - load: Returns the newest snapshot at or before a position.
+  ///   - start: Loads a snapshot and returns whether it was readable.
+  init(
+    upTo seq: UInt64, form: Int, _ load: (UInt64) throws(JournalError) -> Snapshot?,
+    _ start: (Snapshot) -> Bool
+  ) throws(JournalError) {
+    var end = seq
+    var unread: (Snapshot, String)?
+    while let snapshot = try load(end) {
+      if start(snapshot) {
+        (position, self.unread) = (snapshot.seq, unread)
+        return
+      }
+      if unread == nil {
+        let isKnown = 1...form ~= snapshot.schema
+        unread = (
+          snapshot,
+          isKnown
+            ? "the snapshot of \(snapshot.service) at \(snapshot.seq) cannot be read"
+            : "\(snapshot.service) has a snapshot of form \(snapshot.schema), "
+              + "this program reads \(form)"
+        )
+      }
+      guard snapshot.seq > 0 else { break }
+      end = snapshot.seq - 1
+    }
+    (position, self.unread) = (0, unread)
   }
 }
 

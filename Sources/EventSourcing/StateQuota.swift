@@ -1,6 +1,4 @@
-internal import Facts
 internal import Journal
-internal import Signals
 
 /// Limits on the size of the services' state.
 ///
@@ -76,40 +74,4 @@ package struct StateFilling: Equatable, Sendable {
   /// The used bytes, and the limit.
   package let bytes: Int
   package let max: Int
-}
-
-extension ServiceHost {
-  /// The current size of the state in bytes.
-  package var stateBytes: Int { store.usage.total }
-
-  /// Returns the bytes of state charged to a user.
-  package func stateBytes(of user: UInt32) -> Int { store.usage[user: user] }
-
-  /// Checks the quotas after the running command.
-  ///
-  /// - Throws: ``Refusal`` if the command has grown the state beyond a quota.
-  func checkQuota(since before: StateUsage.Charges) throws(Refusal) {
-    guard let uid = running?.command.caller.uid, lastRecord != nil else { return }
-    let now = store.usage.charges(of: uid)
-    // An administrator has no quota of his own.
-    let user = owners.contains(uid) ? nil : uid
-    try quota.check(now, after: before, of: user)
-    quota.forEachCrossing(from: before, to: now, of: user) { filling.send($0) }
-  }
-
-  /// The quotas that are nearly exhausted.
-  package var fillings: [StateFilling] { quota.fillings(of: store.usage, without: owners) }
-
-  /// Returns the per-user limit if the calling user has reached it.
-  ///
-  /// The limit is half of the total, so that others have room.
-  ///
-  /// - Parameters:
-  ///   - all: The total limit.
-  ///   - count: Returns the current number of a user.
-  /// - Returns: The limit, or `nil` if there is room.
-  package func exhaustedShare(of all: Int, _ count: (_ uid: UInt32) -> Int) -> Int? {
-    guard let uid = running?.command.caller.uid, !owners.contains(uid) else { return nil }
-    return count(uid) < all / 2 ? nil : all / 2
-  }
 }

@@ -1,5 +1,6 @@
 import API
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal

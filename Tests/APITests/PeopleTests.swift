@@ -1,6 +1,7 @@
 import API
 import Connections
 import EventSourcing
+import Facts
 import Features
 import JSON
 import Journal

@@ -1,4 +1,5 @@
 import Connections
+import Facts
 import JSON
 import Signals
 import TestSupport

@@ -1,4 +1,5 @@
 import Connections
+import Facts
 import Signals
 import Wire
 

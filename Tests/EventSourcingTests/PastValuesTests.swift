@@ -1,4 +1,5 @@
 import EventSourcing
+import Facts
 import JSON
 import Journal
 import Signals

@@ -1,5 +1,6 @@
 import CSQLite
 import EventLoop
+import Facts
 import Journal
 import JournalSQLite
 import Signals

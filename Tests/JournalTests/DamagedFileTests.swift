@@ -1,4 +1,5 @@
 import CSQLite
+import Facts
 import Glibc
 import Journal
 import JournalSQLite

@@ -1,3 +1,4 @@
+import Facts
 import Journal
 import Signals
 import TestSupport

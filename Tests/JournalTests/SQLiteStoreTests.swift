@@ -1,5 +1,6 @@
 import CSQLite
 import EventLoop
+import Facts
 import Glibc
 import Journal
 import JournalSQLite

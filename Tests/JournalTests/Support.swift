@@ -1,4 +1,5 @@
 import EventLoop
+import Facts
 import Glibc
 import Journal
 import JournalSQLite
