@@ -133,8 +133,9 @@ struct ConfigurationParser {
           return reader.integer(node, "'max_bytes'", in: 1...Int(Int64.max))
         }
         return reader.word(
-          node, "'max_bytes'", #"a number of bytes, or a size such as "64M" or "2G""#, Unit.bytes)
-          .map { Int($0) }
+          node, "'max_bytes'", #"a number of bytes, or a size such as "64M" or "2G""#, Unit.bytes
+        )
+        .map { Int($0) }
       })
   }
 }

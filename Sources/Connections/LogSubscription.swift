@@ -224,7 +224,9 @@ package final class LogSubscription: Subscription {
   private static let wantedAtOnce = 64
 
   /// - Returns: Whether the subscription can continue.
-  private func fillPage(_ page: Page<LogEntry>, from first: Int, _ buffer: inout ByteBuffer) -> Bool {
+  private func fillPage(
+    _ page: Page<LogEntry>, from first: Int, _ buffer: inout ByteBuffer
+  ) -> Bool {
     var next = first
     // Gaps are reported at their position among the entries.
     var holes = page.holes.drop { $0.upperBound <= cursor }

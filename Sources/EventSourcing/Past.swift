@@ -70,7 +70,9 @@ struct PastChanges {
     self.isWanted = isWanted
   }
 
-  func read(_ reader: any JournalReader, after seq: UInt64) throws(JournalError) -> Page<SourceChange> {
+  func read(
+    _ reader: any JournalReader, after seq: UInt64
+  ) throws(JournalError) -> Page<SourceChange> {
     try reader.check(seq)
     var changes: [SourceChange] = []
     var (end, bytes, scanned) = (seq, 0, 0)
