@@ -1,6 +1,6 @@
 package import Facts
 internal import Glibc
-package import Journal
+internal import Journal
 
 /// Reads every record of a journal and continues after damaged ones.
 ///

@@ -349,6 +349,7 @@ package final class SQLiteStore: EventStore {
   }
 }
 
+extension SQLiteStore {
   /// The state of the write-ahead log while another process reads in one long transaction.
   package enum LogNotice: Equatable, Sendable {
     /// The log has grown to `bytes` and cannot be reset; `path` is the journal.

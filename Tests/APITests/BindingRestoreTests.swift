@@ -1,4 +1,5 @@
 import API
+import Configuration
 import EventSourcing
 import Facts
 import Features

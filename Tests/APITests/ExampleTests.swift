@@ -1,3 +1,4 @@
+import API
 import Features
 import JSON
 import TestSupport
@@ -9,7 +10,7 @@ import Wire
 struct ExampleTests {
   @Test
   func `the service of the README answers, shows, refuses and describes itself`() throws {
-    let bench = try Bench { bindTodos($0, to: TodoService(in: $1)) }
+    let bench = try Bench { bindTodos($0, to: TodoService(in: $1.host)) }
     let client = bench.connect()
     client.send(#"{"id":1,"method":"subscribe","params":{"source":"todo/*"}}"#)
     _ = client.settle()
@@ -36,7 +37,7 @@ struct ExampleTests {
 
   @Test
   func `its view shows the todos, and sends a change as a difference`() throws {
-    let bench = try Bench { bindTodos($0, to: TodoService(in: $1)) }
+    let bench = try Bench { bindTodos($0, to: TodoService(in: $1.host)) }
     let client = bench.connect()
     #expect(
       client.call(#"{"id":1,"method":"open","params":{"binder":"todos","view":"t"}}"#).contains(

@@ -1,3 +1,4 @@
+import API
 import Features
 import JSON
 import TestSupport
@@ -92,8 +93,7 @@ struct ShuffledServicesTests {
       }
     }
     await #expect(processExitsWith: .failure) {
-      _ = try Bench { catalog, parts in
-        let host = parts.host
+      _ = try Bench { catalog, _ in
         catalog.offerSource(
           "todo/load", "Load.", SystemService(FixedProbe(), on: ManualTime()).load)
       }

@@ -1,3 +1,4 @@
+import API
 import Connections
 import EventSourcing
 import Features

@@ -1,4 +1,5 @@
 import Configuration
+import Facts
 
 /// A machine with three users and two groups.
 let accounts = Accounts(

@@ -1,3 +1,4 @@
+import Configuration
 import EventSourcing
 import Facts
 import Features

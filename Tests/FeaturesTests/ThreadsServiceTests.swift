@@ -216,9 +216,9 @@ struct ThreadsServiceTests {
     }
     store.read()
     #expect(pages.count == 1)
-    #expect(pages.first?.changes.map(\.seq) == [3, 4])
+    #expect(pages.first?.entries.map(\.seq) == [3, 4])
     #expect(
-      pages.first?.changes.last?.step == .merge(at: 1, try JSONText(parsing: #"{"likes":1}"#)))
+      pages.first?.entries.last?.step == .merge(at: 1, try JSONText(parsing: #"{"likes":1}"#)))
     reading.dispose()
   }
 }
