@@ -126,7 +126,8 @@ let package = Package(
     .testTarget(
       name: "APITests",
       dependencies: [
-        "API",        "Configuration", "Connections", "EventSourcing", "Facts", "Features", "JSON", "Journal",
+        "API", "Configuration", "Connections", "EventSourcing", "Facts", "Features", "JSON",
+        "Journal",
         "Signals", "TestSupport", "Wire",
       ]),
     .testTarget(
@@ -161,7 +162,8 @@ let package = Package(
     .testTarget(
       name: "JournalTests",
       dependencies: [
-        "CSQLite", "EventLoop", "Facts", "Journal", "JournalSQLite", "Queues", "Signals", "TestSupport",
+        "CSQLite", "EventLoop", "Facts", "Journal", "JournalSQLite", "Queues", "Signals",
+        "TestSupport",
       ]),
     .testTarget(
       name: "SignalsTests", dependencies: ["Signals", "SignalsTestSupport", "TestSupport"]),

@@ -1,4 +1,3 @@
-internal import API
 internal import Facts
 package import Signals
 

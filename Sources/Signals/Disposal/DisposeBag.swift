@@ -13,7 +13,9 @@ public final class DisposeBag: DisposeBagProtocol {
   private let isReusable: Bool
   private var disposables = DisposableList()
   private var wasDisposed = false
-  private var deallocation: ReplayOneSubject<Void, Never>?
+
+  /// Reports the deallocation; made on first use.
+  var deallocation: (any DeallocationReport)?
   private let live = LiveNode("DisposeBag")
 
   /// Creates a bag that can be disposed once.
@@ -28,7 +30,7 @@ public final class DisposeBag: DisposeBagProtocol {
 
   deinit {
     dispose()
-    deallocation?.on(.completed)
+    deallocation?.complete()
   }
 
   /// Whether the bag was disposed; for a reusable bag, whether it is empty.
@@ -64,13 +66,11 @@ public final class DisposeBag: DisposeBagProtocol {
     wasDisposed = true
     while let last = disposables.popLast() { last.dispose() }
   }
+}
 
-  /// Completes when the bag is deallocated.
-  public var deallocated: SafeSignal<Void> {
-    let subject = deallocation ?? ReplayOneSubject()
-    deallocation = subject
-    return subject.toSignal()
-  }
+/// What a bag tells when it is deallocated; see ``DisposeBag/deallocated``.
+protocol DeallocationReport: AnyObject {
+  func complete()
 }
 
 /// An object that signals its deallocation, so that it can be the target of a binding.

@@ -94,3 +94,18 @@ public typealias SafeReplaySubject<Element> = ReplaySubject<Element, Never>
 
 /// A subject that replays one element and never fails.
 public typealias SafeReplayOneSubject<Element> = ReplayOneSubject<Element, Never>
+
+extension DisposeBag {
+  /// Completes when the bag is deallocated.
+  public var deallocated: SafeSignal<Void> {
+    let report = deallocation as? Deallocation ?? Deallocation()
+    deallocation = report
+    return report.subject.toSignal()
+  }
+}
+
+private final class Deallocation: DeallocationReport {
+  let subject = ReplayOneSubject<Void, Never>()
+
+  func complete() { subject.on(.completed) }
+}

@@ -1,0 +1,30 @@
+internal import EventSourcing
+
+/// The reason why a source cannot be set.
+enum NotWritable: ServiceError {
+  case missing(String)
+  case fixed(String)
+  case refused(any ServiceError)
+
+  var kind: ServiceErrorKind {
+    switch self {
+    case .missing(let source): .notFound(what: "source", id: source)
+    case .fixed: .rejected(reason: "not_writable")
+    case .refused(let error): Self.kind(of: error)
+    }
+  }
+
+  /// Maps the service's parameter `name` to the parameter `source` of `set`.
+  private static func kind(of error: any ServiceError) -> ServiceErrorKind {
+    guard case .invalid("name", let expected) = error.kind else { return error.kind }
+    return .invalid(parameter: "source", expected: expected)
+  }
+
+  var description: String {
+    switch self {
+    case .missing(let source): "no source '\(source)'"
+    case .fixed(let source): "source '\(source)' is not writable"
+    case .refused(let error): "\(error)"
+    }
+  }
+}

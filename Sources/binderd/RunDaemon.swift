@@ -1,0 +1,105 @@
+import Configuration
+import Connections
+import Console
+import EventLoop
+import EventSourcing
+import Facts
+import Features
+import Glibc
+import Journal
+import Signals
+import Wire
+
+/// Creates the daemon and runs it until it is stopped.
+///
+/// - Returns: The exit code.
+func runDaemon(_ options: Options, _ log: Log, _ manager: ServiceManager) throws -> CInt {
+  let file = ConfigurationFile(options)
+  let settings = try Settings(reading: options)
+  let files = try settings.bindDirectory.read()
+  for warning in settings.configuration.warnings { log.write(.warning, "\(warning)") }
+  let journal = JournalFile(path: settings.journalPath)
+  try journal.checkKind()
+  if settings.durability != nil {
+    makeDirectory(of: journal.path)
+    try journal.checkDirectory()
+  }
+  let daemon = try Daemon(settings, file, log, manager)
+  let shutdown = Shutdown(daemon, manager)
+  var signals: [ProcessSignal] = []
+  do {
+    try daemon.start(settings, files, log, manager)
+    // Before the first client, so that every shutdown from now on is in order.
+    signals = try watchSignals(on: daemon, shutdown)
+    try listen(daemon, settings, log, manager)
+  } catch {
+    for signal in signals { signal.close() }
+    daemon.abandon()
+    throw error
+  }
+  defer {
+    // Another signal to stop has no effect after the shutdown.
+    Process.blockSignals()
+    for signal in signals { signal.close() }
+    daemon.loop.run()
+  }
+  return try serve(daemon, shutdown, log, manager)
+}
+
+private func watchSignals(on daemon: Daemon, _ shutdown: Shutdown) throws -> [ProcessSignal] {
+  try [
+    ProcessSignal(SIGTERM, on: daemon.loop) { shutdown.request() },
+    ProcessSignal(SIGINT, on: daemon.loop) { shutdown.request() },
+    // The reload has already logged any faults.
+    ProcessSignal(SIGHUP, on: daemon.loop) { _ = try? daemon.reload.run() },
+  ]
+}
+
+/// Uses the socket of the service manager, or creates one.
+private func listen(
+  _ daemon: Daemon, _ settings: Settings, _ log: Log, _ manager: ServiceManager
+) throws {
+  if manager.surplusListeners > 0 {
+    log.write(
+      .warning, "one socket is served; \(manager.surplusListeners) more from the manager are closed"
+    )
+  }
+  if let count = manager.badListenerCount {
+    throw SocketListener.PathError.badDescriptorCount(count)
+  }
+  if let listener = manager.listener {
+    try daemon.server.listen(on: listener)
+  } else {
+    let access = settings.configuration.socketAccess(user: Process.user, .system)
+    // Users who may connect must be able to reach the socket.
+    makeDirectory(of: settings.socketPath, mode: access.group == nil ? 0o700 : 0o755)
+    try daemon.server.listen(
+      at: settings.socketPath, mode: access.mode, group: access.group)
+  }
+}
+
+/// Runs the loop of a started daemon.
+private func serve(
+  _ daemon: Daemon, _ shutdown: Shutdown, _ log: Log, _ manager: ServiceManager
+) throws -> CInt {
+  let loop = daemon.loop
+  let watchdog = try EventLoop.Timer(on: loop) { manager.notify("WATCHDOG=1") }
+  if let limit = manager.watchdogMilliseconds {
+    watchdog.start(afterMilliseconds: 0, everyMilliseconds: max(1, limit / 2))
+  }
+  var code: CInt = 0
+  let failure = daemon.host.failed.observeNext { fault in
+    log.write(.error, "\(fault); exiting to be restarted")
+    code = EX_IOERR
+    loop.stop()
+  }
+  log.write(
+    .notice,
+    "binderd \(Release.version) serves \(daemon.server.path), journal at \(daemon.host.durable)")
+  manager.notify("READY=1", "STATUS=serving")
+  loop.run()
+  shutdown.finish()
+  failure.dispose()
+  watchdog.close()
+  return code
+}
