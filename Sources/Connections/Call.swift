@@ -36,9 +36,7 @@ package struct Call {
   ///   - write: Writes the result, an object.
   package func answer(after position: UInt64 = 0, _ write: (inout ByteBuffer) -> Void) {
     respond(after: position) { id, buffer in
-      Frame.beginResult(id, &buffer)
-      write(&buffer)
-      Frame.end(&buffer)
+      Frame.result(id, &buffer, write)
     }
   }
 

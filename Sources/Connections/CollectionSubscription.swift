@@ -36,12 +36,12 @@ package final class CollectionSubscription: Subscription {
     super.init(handle, on: connection)
   }
 
-  /// Appends `,"value":…` to the answer, as much as fits, and `,"more":true` if parts follow.
+  /// Appends the member `value` to the answer, as much as fits, and `more` if parts follow.
   package func writeValue(_ buffer: inout ByteBuffer) {
-    buffer.append(#","value":"#)
+    buffer.key("value")
     parts?.write(upTo: connection.lineOut - 2 * Self.frameBytes, to: &buffer)
     if parts?.isOver == false {
-      buffer.append(#","more":true"#)
+      buffer.member("more", true)
     } else {
       parts = nil
     }
@@ -75,16 +75,12 @@ package final class CollectionSubscription: Subscription {
     guard var parts else { return true }
     let start = buffer.count
     beginFrame(partsSeq, &buffer)
-    buffer.append(#""part":{"#)
-    if parts.isList {
-      buffer.append(#""at":"#)
-      buffer.append(integer: parts.index)
-      buffer.append(UInt8(ascii: ","))
+    buffer.object("part") {
+      $0.member("at", parts.isList ? parts.index : nil)
+      $0.key("value")
+      parts.write(upTo: connection.lineOut - Self.frameBytes, to: &$0)
+      $0.member("last", parts.isOver)
     }
-    buffer.append(#""value":"#)
-    parts.write(upTo: connection.lineOut - Self.frameBytes, to: &buffer)
-    buffer.append(#","last":"#)
-    buffer.append(parts.isOver ? "true}" : "false}")
     Frame.endParams(&buffer)
     self.parts = parts.isOver ? nil : parts
     return checkLine(from: start, seq: partsSeq, &buffer)
@@ -96,21 +92,18 @@ package final class CollectionSubscription: Subscription {
   private func writeSteps(_ buffer: inout ByteBuffer) -> Bool {
     let start = buffer.count
     beginFrame(feed.seq, &buffer)
-    buffer.append(#""changes":["#)
-    var isFirst = true
-    for index in sent..<feed.count {
-      let step = feed[index]
-      guard buffer.count - start + step.utf8.count + Self.frameBytes <= connection.lineOut else {
-        buffer.truncate(to: start)
-        return false
+    var fits = true
+    buffer.array("changes") { buffer in
+      for index in sent..<feed.count {
+        let step = feed[index]
+        fits = buffer.count - start + step.utf8.count + Self.frameBytes <= connection.lineOut
+        guard fits else { return }
+        buffer.separate()
+        buffer.append(step)
       }
-      if !isFirst { buffer.append(UInt8(ascii: ",")) }
-      isFirst = false
-      buffer.append(step)
     }
-    buffer.append(UInt8(ascii: "]"))
     Frame.endParams(&buffer)
-    guard !isLonger(buffer.count - start) else {
+    guard fits, !isLonger(buffer.count - start) else {
       buffer.truncate(to: start)
       return false
     }
@@ -133,15 +126,17 @@ package final class CollectionSubscription: Subscription {
     let start = buffer.count
     var parts = CollectionParts(feed.source.elements())
     beginFrame(feed.seq, &buffer)
-    buffer.append(#""changes":[{"op":"reset","value":"#)
-    parts.write(upTo: connection.lineOut - Self.frameBytes, to: &buffer)
-    buffer.append("}]")
-    if feed.count - sent > 1 {
-      buffer.append(#","skipped":"#)
-      buffer.append(integer: feed.count - sent - 1)
+    buffer.array("changes") {
+      $0.object {
+        $0.member("op", "reset")
+        $0.key("value")
+        parts.write(upTo: connection.lineOut - Self.frameBytes, to: &$0)
+      }
     }
+    let skipped = feed.count - sent - 1
+    buffer.member("skipped", skipped > 0 ? skipped : nil)
     if !parts.isOver {
-      buffer.append(#","more":true"#)
+      buffer.member("more", true)
       (self.parts, partsSeq) = (parts, feed.seq)
     }
     Frame.endParams(&buffer)
@@ -152,8 +147,6 @@ package final class CollectionSubscription: Subscription {
 
   private func beginFrame(_ seq: UInt64, _ buffer: inout ByteBuffer) {
     buffer.append(head)
-    buffer.append(#""seq":"#)
-    buffer.append(integer: seq)
-    buffer.append(UInt8(ascii: ","))
+    buffer.member("seq", seq)
   }
 }

@@ -44,12 +44,10 @@ extension Connection {
       return runningBatch.behind.append { [self] in fail(binding: handle, error) }
     }
     emit(after: 0, to: .nobody, isLate: false) { buffer in
-      Frame.beginNotification("fail", &buffer)
-      buffer.append(#""binding":"#)
-      buffer.append(handle.text.text)
-      buffer.append(#","error":"#)
-      error.write(to: &buffer)
-      Frame.endParams(&buffer)
+      Frame.notification("fail", &buffer) {
+        $0.member("binding", handle)
+        $0.member("error", error)
+      }
     }
   }
 }

@@ -23,11 +23,7 @@ extension Connection {
         syncs.append((position, call))
         continue
       }
-      call.answer { buffer in
-        buffer.append(#"{"seq":"#)
-        buffer.append(integer: hub.position)
-        buffer.append("}")
-      }
+      call.answer { $0.object { $0.member("seq", hub.position) } }
     }
     if !syncs.isEmpty { hub.await(self) }
   }

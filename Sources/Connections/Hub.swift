@@ -357,24 +357,15 @@ package final class Hub {
 
   /// - Parameter limit: The exceeded limit; `nil` for the usual limit of the reason.
   func writeClosing(_ reason: Closing, _ limit: LimitName?, _ buffer: inout ByteBuffer) {
-    Frame.beginNotification("closing", &buffer)
-    buffer.append(#""reason":"#)
-    buffer.append(quoted: reason.rawValue)
-    if let limit = limit ?? reason.limit {
-      buffer.append(#","limit":"#)
-      buffer.append(quoted: limit.rawValue)
-      buffer.append(#","max":"#)
-      buffer.append(integer: limits[limit])
+    let limit = limit ?? reason.limit
+    Frame.notification("closing", &buffer) {
+      $0.member("reason", reason.rawValue)
+      $0.member("limit", limit?.rawValue)
+      $0.member("max", limit.map { limits[$0] })
+      $0.member("reconnect_ms", reason.reconnectMilliseconds)
+      $0.member("epoch", epoch)
+      $0.member("last", position)
     }
-    if let reconnectMilliseconds = reason.reconnectMilliseconds {
-      buffer.append(#","reconnect_ms":"#)
-      buffer.append(integer: reconnectMilliseconds)
-    }
-    buffer.append(#","epoch":"#)
-    buffer.append(quoted: epoch)
-    buffer.append(#","last":"#)
-    buffer.append(integer: position)
-    Frame.endParams(&buffer)
   }
 
   /// Stops running new requests.

@@ -52,17 +52,16 @@ enum LogFrame {
       return 1
     }
     buffer.append(head)
-    buffer.append(#""seq":"#)
-    buffer.append(integer: entries[next - 1].seq)
-    buffer.append(#","items":["#)
-    for i in first..<next {
-      buffer.append(i > first ? ",{" : "{")
-      // Drops the last brace and the LF of the tail, so that only the brace that ends the item
-      // remains.
-      let tail = entries[i].tail.utf8.span
-      buffer.append(tail.extracting(0..<tail.count - 2))
+    buffer.member("seq", entries[next - 1].seq)
+    buffer.array("items") { buffer in
+      for i in first..<next {
+        buffer.append(i > first ? ",{" : "{")
+        // Drops the last brace and the LF of the tail, so that only the brace that ends the item
+        // remains.
+        let tail = entries[i].tail.utf8.span
+        buffer.append(tail.extracting(0..<tail.count - 2))
+      }
     }
-    buffer.append("]")
     Frame.endParams(&buffer)
     return next - first
   }

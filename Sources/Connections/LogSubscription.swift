@@ -52,7 +52,7 @@ package final class LogSubscription: Subscription {
   private var isPaused = false
 
   /// The reason why the subscription is about to end.
-  private var closing: StaticString?
+  private var closing: String?
 
   /// Called when the subscription has ended.
   package var onEnd: (() -> Void)?
@@ -98,7 +98,7 @@ package final class LogSubscription: Subscription {
   }
 
   /// Ends the subscription with a reason, before anything else is sent.
-  package func close(_ reason: StaticString) {
+  package func close(_ reason: String) {
     closing = reason
     markDirty()
   }

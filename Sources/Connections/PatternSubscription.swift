@@ -110,24 +110,16 @@ package final class PatternSubscription: Subscription {
   private func write(_ source: String, _ change: Pending, _ buffer: inout ByteBuffer) -> Bool {
     let start = buffer.count
     buffer.append(head)
-    if change.seq > 0 {
-      buffer.append(#""seq":"#)
-      buffer.append(integer: change.seq)
-      buffer.append(UInt8(ascii: ","))
-    }
-    buffer.append(#""source":"#)
-    buffer.append(quoted: source)
+    let seq = change.seq > 0 ? change.seq : nil
+    buffer.member("seq", seq)
+    buffer.member("source", source)
     if let value = change.isAsked ? value(source) : change.value {
-      buffer.append(#","value":"#)
-      buffer.append(value.text)
+      buffer.member("value", value)
     } else {
-      buffer.append(#","gone":true"#)
+      buffer.member("gone", true)
     }
-    if change.skipped > 0 {
-      buffer.append(#","skipped":"#)
-      buffer.append(integer: change.skipped)
-    }
+    buffer.member("skipped", change.skipped > 0 ? change.skipped : nil)
     Frame.endParams(&buffer)
-    return checkLine(from: start, seq: change.seq > 0 ? change.seq : nil, &buffer)
+    return checkLine(from: start, seq: seq, &buffer)
   }
 }

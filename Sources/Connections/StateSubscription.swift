@@ -56,25 +56,18 @@ package final class StateSubscription: Subscription {
     if isDistinct, feed.value == sentValue { return true }
     let start = buffer.count
     buffer.append(head)
-    if feed.source.isJournaled {
-      buffer.append(#""seq":"#)
-      buffer.append(integer: feed.seq)
-      buffer.append(UInt8(ascii: ","))
-    }
+    let seq = feed.source.isJournaled ? feed.seq : nil
+    buffer.member("seq", seq)
     if let value = feed.value, feed.source.isLoading {
-      buffer.append(value.text.utf8.span.extracting(1..<value.text.utf8.count - 1))
+      buffer.members(of: value)
     } else if let value = feed.value {
-      buffer.append(#""value":"#)
-      buffer.append(value.text)
+      buffer.member("value", value)
     } else {
-      buffer.append(#""gone":true"#)
+      buffer.member("gone", true)
     }
-    if skipped > 1 {
-      buffer.append(#","skipped":"#)
-      buffer.append(integer: skipped - 1)
-    }
+    buffer.member("skipped", skipped > 1 ? skipped - 1 : nil)
     Frame.endParams(&buffer)
-    _ = checkLine(from: start, seq: feed.source.isJournaled ? feed.seq : nil, &buffer)
+    _ = checkLine(from: start, seq: seq, &buffer)
     return true
   }
 }

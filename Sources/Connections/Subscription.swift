@@ -32,7 +32,11 @@ package class Subscription {
   init(_ handle: Handle, on connection: Connection) {
     self.handle = handle
     self.connection = connection
-    head = #"{"jsonrpc":"2.0","method":"next","params":{"sub":\#(handle.text),"#
+    var buffer = ByteBuffer()
+    Frame.beginNotification("next", &buffer)
+    buffer.member("sub", handle)
+    buffer.separate()
+    head = buffer.string
   }
 
   /// Starts watching.
@@ -63,69 +67,58 @@ package class Subscription {
 
   /// Appends a notification about this subscription with a position.
   final func notify(_ method: StaticString, seq: UInt64, _ buffer: inout ByteBuffer) {
-    begin(method, &buffer)
-    buffer.append(#","seq":"#)
-    buffer.append(integer: seq)
-    Frame.endParams(&buffer)
+    notify(method, &buffer) { $0.member("seq", seq) }
   }
 
-  private func begin(_ method: StaticString, _ buffer: inout ByteBuffer) {
-    Frame.beginNotification(method, &buffer)
-    buffer.append(#""sub":"#)
-    buffer.append(handle.text.text)
+  private func notify(
+    _ method: StaticString, _ buffer: inout ByteBuffer, _ members: (inout ByteBuffer) -> Void
+  ) {
+    Frame.notification(method, &buffer) {
+      $0.member("sub", handle)
+      members(&$0)
+    }
   }
 
   /// Appends a notification that the client has fallen behind the retained entries.
   final func notifyBehind(at seq: UInt64, last: UInt64, _ buffer: inout ByteBuffer) {
-    begin("behind", &buffer)
-    buffer.append(#","seq":"#)
-    buffer.append(integer: seq)
-    buffer.append(#","last":"#)
-    buffer.append(integer: last)
-    Frame.endParams(&buffer)
+    notify("behind", &buffer) {
+      $0.member("seq", seq)
+      $0.member("last", last)
+    }
   }
 
   /// Appends a notification that removed positions were skipped.
   final func notifyLagged(missed: ClosedRange<UInt64>, _ buffer: inout ByteBuffer) {
-    begin("lagged", &buffer)
-    buffer.append(#","seq":"#)
-    buffer.append(integer: missed.upperBound)
-    buffer.append(#","reason":"compacted","missed":{"from":"#)
-    buffer.append(integer: missed.lowerBound)
-    buffer.append(#","to":"#)
-    buffer.append(integer: missed.upperBound)
-    buffer.append("}")
-    Frame.endParams(&buffer)
+    notify("lagged", &buffer) {
+      $0.member("seq", missed.upperBound)
+      $0.member("reason", "compacted")
+      $0.object("missed") {
+        $0.member("from", missed.lowerBound)
+        $0.member("to", missed.upperBound)
+      }
+    }
   }
 
   /// Appends a notification that nothing is sent until the client acknowledges.
   final func notifyPaused(_ unacknowledged: Int, _ buffer: inout ByteBuffer) {
-    begin("paused", &buffer)
-    buffer.append(#","reason":"unacked","unacked":"#)
-    buffer.append(integer: unacknowledged)
-    Frame.endParams(&buffer)
+    notify("paused", &buffer) {
+      $0.member("reason", "unacked")
+      $0.member("unacked", unacknowledged)
+    }
   }
 
   /// Ends the subscription because of another client's action.
-  final func close(_ reason: StaticString, _ buffer: inout ByteBuffer) {
-    begin("closed", &buffer)
-    buffer.append(#","reason":""#)
-    buffer.append(reason)
-    buffer.append("\"")
-    Frame.endParams(&buffer)
+  final func close(_ reason: String, _ buffer: inout ByteBuffer) {
+    notify("closed", &buffer) { $0.member("reason", reason) }
     isOver = true
   }
 
   /// Ends the subscription with an error.
   final func fail(_ error: WireError, seq: UInt64?, _ buffer: inout ByteBuffer) {
-    begin("fail", &buffer)
-    if let seq {
-      buffer.append(#","seq":"#)
-      buffer.append(integer: seq)
+    notify("fail", &buffer) {
+      $0.member("seq", seq)
+      $0.member("error", error)
     }
-    buffer.append(#","error":"#)
-    error.write(to: &buffer)
-    Frame.endParams(&buffer)
     isOver = true
   }
 

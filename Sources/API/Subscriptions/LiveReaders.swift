@@ -49,7 +49,7 @@ package final class LiveReaders {
   }
 
   /// Ends the subscription that holds a reader, with a reason.
-  func close(_ name: String, _ reason: StaticString) {
+  func close(_ name: String, _ reason: String) {
     holders.removeValue(forKey: name)?.close(reason)
   }
 

@@ -24,11 +24,10 @@ package func bindViews(_ catalog: Catalog) {
     _, call, close in
     let closed = call.connection.view(close.view).map(call.connection.close) ?? []
     call.answer { buffer in
-      buffer.append(#"{"view":"#)
-      buffer.append(close.view.text.text)
-      buffer.append(#","closed":"#)
-      buffer.append(JSONText(elements: closed.map(\.text)).text)
-      buffer.append("}")
+      buffer.object {
+        $0.member("view", close.view)
+        $0.member("closed", JSONText(elements: closed.map(\.text)))
+      }
     }
   }
   catalog.offer(
@@ -180,11 +179,9 @@ extension CallContext {
     call.answer(after: host.last) { buffer in
       accepted.write(to: &buffer, room: room)
       guard let opened else { return }
-      buffer.truncate(to: buffer.count - 1)
-      let isEmpty = accepted.value == nil && accepted.seq == nil && !accepted.isReplayed
-      buffer.append(isEmpty ? #""opened":"# : #","opened":"#)
-      buffer.append(opened.text.text)
-      buffer.append("}")
+      buffer.truncate(to: buffer.count - 1)  // removes the brace
+      buffer.member("opened", opened)
+      buffer.append(UInt8(ascii: "}"))
     }
   }
 }

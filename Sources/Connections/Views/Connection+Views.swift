@@ -222,25 +222,19 @@ extension Connection {
       write(closed, &buffer)
     }
     view.end { _ in }
-    Frame.beginNotification("fail", &buffer)
-    buffer.append(#""view":"#)
-    buffer.append(view.handle.text.text)
-    buffer.append(#","seq":"#)
-    buffer.append(integer: hub.position)
-    buffer.append(#","error":"#)
-    error.write(to: &buffer)
-    Frame.endParams(&buffer)
+    Frame.notification("fail", &buffer) {
+      $0.member("view", view.handle)
+      $0.member("seq", hub.position)
+      $0.member("error", error)
+    }
   }
 
   private func write(_ closed: ClosedView, _ buffer: inout ByteBuffer) {
-    Frame.beginNotification("closed", &buffer)
-    buffer.append(#""view":"#)
-    buffer.append(closed.handle.text.text)
-    buffer.append(#","seq":"#)
-    buffer.append(integer: hub.position)
-    buffer.append(#","reason":"#)
-    buffer.append(quoted: closed.reason)
-    Frame.endParams(&buffer)
+    Frame.notification("closed", &buffer) {
+      $0.member("view", closed.handle)
+      $0.member("seq", hub.position)
+      $0.member("reason", closed.reason)
+    }
   }
 
   /// Ends all views after the client has left.

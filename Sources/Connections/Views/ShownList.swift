@@ -65,7 +65,8 @@ struct ShownList {
   /// - Parameter end: The most bytes that the buffer may contain.
   mutating func writeWhole(_ buffer: inout ByteBuffer, upTo end: Int) {
     let elements = log.elements
-    buffer.append(#","value":["#)
+    buffer.key("value")
+    buffer.append(UInt8(ascii: "["))
     var written = 0
     while written < elements.count,
       Self.append(elements[written].text, isFirst: written == 0, &buffer, end)
@@ -92,15 +93,14 @@ struct ShownList {
       }
       return true
     }
-    buffer.append(#","changes":["#)
+    buffer.key("changes")
+    buffer.append(UInt8(ascii: "["))
+    let first = buffer.count
     let hasRoom = writeSteps(&buffer, upTo: end)
-    let isEmpty = buffer.count == start + Self.changesBytes
+    let isEmpty = buffer.count == first
     if isEmpty { buffer.truncate(to: start) } else { buffer.append(UInt8(ascii: "]")) }
     return hasRoom || !isEmpty
   }
-
-  /// The bytes of `,"changes":[`.
-  private static let changesBytes = 12
 
   /// Appends steps, then the elements that the client does not have yet, as insertions.
   ///

@@ -11,14 +11,12 @@ extension View {
   /// - Parameter size: The most bytes to write. List elements that do not fit follow later.
   package func writeAnswer(_ buffer: inout ByteBuffer, size: Int = .max) {
     let end = size == .max ? Int.max : buffer.count + size
-    buffer.append(#"{"view":"#)
-    buffer.append(handle.text.text)
-    buffer.append(#","binder":"#)
-    buffer.append(quoted: binder)
-    buffer.append(#","seq":"#)
-    buffer.append(integer: connection.hub.position)
-    writeContents(&buffer, upTo: end)
-    buffer.append(UInt8(ascii: "}"))
+    buffer.object {
+      $0.member("view", handle)
+      $0.member("binder", binder)
+      $0.member("seq", connection.hub.position)
+      writeContents(&$0, upTo: end)
+    }
     isDirty = false
     if hasMore { markDirty() }
   }
@@ -30,8 +28,7 @@ extension View {
     let end = buffer.count + size
     begin("opened", &buffer)
     writePlace(&buffer)
-    buffer.append(#","style":"#)
-    buffer.append(quoted: style.rawValue)
+    buffer.member("style", style.rawValue)
     writeContents(&buffer, upTo: end)
     Frame.endParams(&buffer)
   }
@@ -40,18 +37,13 @@ extension View {
   func writeUnopened(_ error: WireError, _ buffer: inout ByteBuffer) {
     begin("fail", &buffer)
     writePlace(&buffer)
-    buffer.append(#","error":"#)
-    error.write(to: &buffer)
+    buffer.member("error", error)
     Frame.endParams(&buffer)
   }
 
   private func writePlace(_ buffer: inout ByteBuffer) {
-    if let parent {
-      buffer.append(#","parent":"#)
-      buffer.append(parent.handle.text.text)
-    }
-    buffer.append(#","binder":"#)
-    buffer.append(quoted: binder)
+    buffer.member("parent", parent?.handle)
+    buffer.member("binder", binder)
   }
 
   /// Appends one frame with the changed properties, as many as fit.
@@ -63,31 +55,29 @@ extension View {
     guard !changed.isEmpty || hasMore else { return true }
     let start = buffer.count
     begin("next", &buffer)
-    buffer.append(#","props":{"#)
-    var (isFirst, hasRoom) = (true, true)
-    for (name, property) in changed {
-      // Reserves the comma, the quotes of the ASCII name, the colon and the braces.
-      let room = start + size - Self.endBytes - buffer.count - name.utf8.count - 7
-      var members = ByteBuffer()
-      guard property.writeNews(to: &members, upTo: room) else {
-        hasRoom = false
-        continue
+    var (isEmpty, hasRoom) = (true, true)
+    buffer.object("props") { buffer in
+      for (name, property) in changed {
+        // Reserves two commas, the quotes of the ASCII name, the colon and the braces.
+        let room = start + size - Self.endBytes - buffer.count - name.utf8.count - 8
+        var members = ByteBuffer()
+        guard property.writeNews(to: &members, upTo: room) else {
+          hasRoom = false
+          continue
+        }
+        guard !members.isEmpty else { continue }
+        isEmpty = false
+        buffer.key(quoted: name)
+        buffer.object { $0.append(members) }
       }
-      guard !members.isEmpty else { continue }
-      if !isFirst { buffer.append(UInt8(ascii: ",")) }
-      isFirst = false
-      buffer.append(quoted: name)
-      buffer.append(":{")
-      buffer.append(members.span.extracting(1..<members.count))  // no comma before the first
-      buffer.append(UInt8(ascii: "}"))
     }
     // A client that was promised more gets a frame when nothing is left.
-    guard !isFirst || hasRoom && hasMore else {
+    guard !isEmpty || hasRoom && hasMore else {
       buffer.truncate(to: start)
       return hasRoom
     }
     hasMore = properties.values.contains { $0.content.isNew }
-    buffer.append(hasMore ? #"},"more":true"# : "}")
+    if hasMore { buffer.member("more", true) }
     Frame.endParams(&buffer)
     return true
   }
@@ -95,6 +85,7 @@ extension View {
   /// The length of a frame with all changes, in bytes.
   var newsSize: Int {
     var buffer = ByteBuffer()
+    buffer.append(UInt8(ascii: "{"))
     for property in properties.values where property.content.isNew {
       var content = property.content
       _ = content.writeNews(to: &buffer, upTo: .max)
@@ -104,10 +95,8 @@ extension View {
 
   private func begin(_ method: StaticString, _ buffer: inout ByteBuffer) {
     Frame.beginNotification(method, &buffer)
-    buffer.append(#""view":"#)
-    buffer.append(handle.text.text)
-    buffer.append(#","seq":"#)
-    buffer.append(integer: connection.hub.position)
+    buffer.member("view", handle)
+    buffer.member("seq", connection.hub.position)
   }
 
   /// Appends all properties and intents, with as many list elements as fit.
@@ -128,7 +117,7 @@ extension View {
       writeContents(&buffer, room: &room)
     }
     hasMore = properties.values.contains { $0.content.isNew }
-    if hasMore { buffer.append(#","more":true"#) }
+    if hasMore { buffer.member("more", true) }
   }
 
   private func writeContents(_ buffer: inout ByteBuffer, room: inout Int) {
@@ -136,41 +125,33 @@ extension View {
     writeObject("intents", intents, &buffer) { $0.write(to: &$1) }
   }
 
-  /// Appends `,"name":{…}` with the members sorted by name.
+  /// Appends an object as a member, with its members sorted by name.
   private func writeObject<Value>(
     _ name: StaticString, _ members: [String: Value], _ buffer: inout ByteBuffer,
     _ write: (Value, inout ByteBuffer) -> Void
   ) {
-    buffer.append(#",""#)
-    buffer.append(name)
-    buffer.append(#"":{"#)
-    for (i, (name, value)) in members.sorted(by: { $0.key < $1.key }).enumerated() {
-      if i > 0 { buffer.append(UInt8(ascii: ",")) }
-      buffer.append(quoted: name)
-      buffer.append(UInt8(ascii: ":"))
-      write(value, &buffer)
+    buffer.object(name) {
+      for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+        $0.key(quoted: name)
+        write(value, &$0)
+      }
     }
-    buffer.append(UInt8(ascii: "}"))
   }
 }
 
 extension ViewIntent {
   /// Appends the parameters of the intent and its flags.
   fileprivate func write(to buffer: inout ByteBuffer) {
-    buffer.append(#"{"params":{"#)
-    for (i, member) in shape.members.enumerated() {
-      if i > 0 { buffer.append(UInt8(ascii: ",")) }
-      buffer.append(quoted: member.name)
-      buffer.append(UInt8(ascii: ":"))
-      buffer.append(quoted: member.shape.name + (member.isOptional ? "?" : ""))
+    buffer.object {
+      $0.object("params") {
+        for member in shape.members {
+          $0.key(quoted: member.name)
+          $0.append(quoted: member.shape.name + (member.isOptional ? "?" : ""))
+        }
+      }
+      $0.member("opens", opens)
+      $0.member("live", isLive ? true : nil)
+      $0.member("destructive", isDestructive ? true : nil)
     }
-    buffer.append(UInt8(ascii: "}"))
-    if let opens {
-      buffer.append(#","opens":"#)
-      buffer.append(quoted: opens)
-    }
-    if isLive { buffer.append(#","live":true"#) }
-    if isDestructive { buffer.append(#","destructive":true"#) }
-    buffer.append(UInt8(ascii: "}"))
   }
 }

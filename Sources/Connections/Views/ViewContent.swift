@@ -137,13 +137,13 @@ struct ViewContent {
   ///
   /// - Parameter room: The bytes available for list elements. Reduced by the bytes written.
   mutating func writeWhole(to buffer: inout ByteBuffer, room: inout Int) {
-    buffer.append(#"{"kind":"#)
-    buffer.append(quoted: kind.rawValue)
+    buffer.append(UInt8(ascii: "{"))
+    buffer.member("kind", kind.rawValue)
     if let loading { Self.write(loading, &buffer) }
     (isLoadingNew, isKindNew) = (false, false)
     switch shown {
     // A list or a loading property may have no content yet.
-    case .nothing: if kind == .state { buffer.append(#","gone":true"#) }
+    case .nothing: if kind == .state { buffer.member("gone", true) }
     case .value(var text):
       text.write(&buffer)
       shown = .value(text)
@@ -156,7 +156,7 @@ struct ViewContent {
     buffer.append(UInt8(ascii: "}"))
   }
 
-  /// Appends the changes as members, each with a leading comma, as many as fit.
+  /// Appends the changes as members, as many as fit.
   ///
   /// Those written are no longer new.
   ///
@@ -164,10 +164,7 @@ struct ViewContent {
   /// - Returns: Whether something was written or nothing was left to write.
   mutating func writeNews(to buffer: inout ByteBuffer, upTo end: Int) -> Bool {
     let start = buffer.count
-    if isKindNew {
-      buffer.append(#","kind":"#)
-      buffer.append(quoted: kind.rawValue)
-    }
+    if isKindNew { buffer.member("kind", kind.rawValue) }
     if isLoadingNew, let loading { Self.write(loading, &buffer) }
     guard buffer.count <= end, writeShown(&buffer, upTo: end) else {
       buffer.truncate(to: start)
@@ -194,12 +191,12 @@ struct ViewContent {
 
   private static func write(_ loading: Loading, _ buffer: inout ByteBuffer) {
     switch loading {
-    case .loading: buffer.append(#","state":"loading""#)
-    case .reloading: buffer.append(#","state":"reloading""#)
-    case .loaded: buffer.append(#","state":"loaded""#)
+    case .loading: buffer.member("state", "loading")
+    case .reloading: buffer.member("state", "reloading")
+    case .loaded: buffer.member("state", "loaded")
     case .failed(let error):
-      buffer.append(#","state":"failed","error":"#)
-      error.write(to: &buffer)
+      buffer.member("state", "failed")
+      buffer.member("error", error)
     }
   }
 }
@@ -224,8 +221,7 @@ struct ShownText {
   }
 
   mutating func write(_ buffer: inout ByteBuffer) {
-    buffer.append(#","value":"#)
-    buffer.append((text ?? .null).text)
+    buffer.member("value", text ?? .null)
     told = text
   }
 }
