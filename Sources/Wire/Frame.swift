@@ -3,6 +3,7 @@ public import JSON
 /// The lines that the daemon sends.
 public enum Frame {
   /// Appends the answer to a request; the body appends the result.
+  @inlinable
   @inline(__always)
   public static func result(
     _ id: RequestID, _ buffer: inout ByteBuffer, _ write: (inout ByteBuffer) -> Void
@@ -20,18 +21,19 @@ public enum Frame {
     end(&buffer)
   }
 
-  @inline(__always)
-  private static func begin(_ id: RequestID, _ buffer: inout ByteBuffer) {
+  @usableFromInline
+  static func begin(_ id: RequestID, _ buffer: inout ByteBuffer) {
     buffer.append(#"{"jsonrpc":"2.0","id":"#)
     buffer.append(id.text)
   }
 
-  @inline(__always)
-  private static func end(_ buffer: inout ByteBuffer) {
+  @usableFromInline
+  static func end(_ buffer: inout ByteBuffer) {
     buffer.append("}\n")
   }
 
   /// Appends a notification; the body appends the members of `params`.
+  @inlinable
   @inline(__always)
   public static func notification(
     _ method: StaticString, _ buffer: inout ByteBuffer, _ params: (inout ByteBuffer) -> Void
