@@ -8,12 +8,12 @@ package import Wire
 /// client can take it.
 package class Subscription {
   package let handle: Handle
-  package unowned let connection: Connection
+  package unowned let client: Client
 
   /// The client's name for the subject: a source, a pattern or `events`.
   package internal(set) var source = ""
 
-  /// The index of this subscription in its feed; `nil` if it is not in one.
+  /// The index of this subscription in its broadcast; `nil` if it has none.
   final var place: Int?
 
   /// Whether the batch that created the subscription is still unanswered.
@@ -29,9 +29,9 @@ package class Subscription {
   /// The beginning of every `next` frame.
   let head: String
 
-  init(_ handle: Handle, on connection: Connection) {
+  init(_ handle: Handle, on client: Client) {
     self.handle = handle
-    self.connection = connection
+    self.client = client
     var buffer = ByteBuffer()
     Frame.beginNotification("next", &buffer)
     buffer.member("sub", handle)
@@ -44,7 +44,7 @@ package class Subscription {
   /// The answer was written before.
   func start() {}
 
-  /// Appends the frames that are due, up to about ``Hub/chunkSize``.
+  /// Appends the frames that are due, up to about ``Client/chunkSize``.
   ///
   /// - Returns: Whether nothing is left.
   func fill(_ buffer: inout ByteBuffer) -> Bool { true }
@@ -62,7 +62,7 @@ package class Subscription {
   final func markDirty() {
     guard !isDirty else { return }
     isDirty = true
-    connection.hub.list(connection)
+    client.list()
   }
 
   /// Appends a notification about this subscription with a position.
@@ -128,9 +128,54 @@ package class Subscription {
   /// - Returns: Whether the line was kept.
   final func checkLine(from start: Int, seq: UInt64?, _ buffer: inout ByteBuffer) -> Bool {
     let size = buffer.count - start
-    guard size > connection.lineOut else { return true }
+    guard size > client.lineOut else { return true }
     buffer.truncate(to: start)
-    fail(.resultTooLarge(size, max: connection.lineOut), seq: seq, &buffer)
+    fail(.resultTooLarge(size, max: client.lineOut), seq: seq, &buffer)
     return false
+  }
+}
+
+/// A rate limit for one subscription, which it wakes at the end of each interval.
+struct Pace {
+  private let interval: UInt64
+
+  /// The earliest time of the next frame, in milliseconds of the daemon's clock.
+  private var notBefore: UInt64 = 0
+  private var alarm: (any Disposable)?
+
+  /// - Parameter interval: The minimum interval between frames in milliseconds; 0 for none.
+  init(everyMilliseconds interval: UInt64) {
+    self.interval = interval
+  }
+
+  /// Starts the first interval, because the answer counts as a frame.
+  mutating func start(_ context: ConnectionContext) {
+    notBefore = context.now() + interval
+  }
+
+  /// Returns whether a frame may be sent now.
+  ///
+  /// If not, wakes the subscription when it may.
+  mutating func isDue(_ subscription: Subscription) -> Bool {
+    guard interval > 0 else { return true }
+    let context = subscription.client.context
+    let now = context.now()
+    if now >= notBefore {
+      notBefore = now + interval
+      end()
+      return true
+    }
+    if alarm == nil {
+      let seconds = Double(notBefore - now) / 1000
+      alarm = context.scheduler.schedule(after: seconds) { [weak subscription] in
+        subscription?.markDirty()
+      }
+    }
+    return false
+  }
+
+  mutating func end() {
+    alarm?.dispose()
+    alarm = nil
   }
 }

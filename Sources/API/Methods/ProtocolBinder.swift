@@ -196,11 +196,11 @@ extension Connection {
   /// The usage of each counted limit, by this client or by all clients.
   fileprivate var usage: JSONObject {
     let counts: [(LimitName, Int)] = [
-      (.subscriptions, subscriptions.count), (.views, views.count), (.bindings, bindingCount),
-      (.inFlight, lateCount), (.allInFlight, hub.lateCalls), (.held, heldCount),
+      (.subscriptions, subscriptions.count), (.views, views.all.count), (.bindings, bindingCount),
+      (.inFlight, lateCount), (.allInFlight, context.lateCalls), (.held, heldCount),
       (.outputSoft, outputBytes), (.outputHard, outputBytes),
-      (.connections, hub.connections.count),
-      (.connectionsPerUser, hub.connections.values.count { $0.peer.uid == peer.uid }),
+      (.connections, context.connectionCount),
+      (.connectionsPerUser, userConnectionCount),
     ]
     var usage = JSONObject()
     for (name, count) in counts { usage[name.rawValue] = .number(JSONNumber(count)) }
