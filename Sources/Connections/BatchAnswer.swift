@@ -98,14 +98,14 @@ final class BatchAnswer {
     if missing == 0 { send() }
   }
 
-  /// See ``HeldAnswers/settle(at:)``.
+  /// See ``PendingReplies/settle(at:)``.
   func settle(at position: UInt64) {
-    if self.position == HeldAnswers.undecided { self.position = position }
+    if self.position == PendingReplies.undecided { self.position = position }
   }
 
   /// See ``Connection/refuseUndecided(at:_:)``.
   func refuseUndecided(at position: UInt64, _ error: WireError) {
-    if self.position == HeldAnswers.undecided { refusal = (error, position) }
+    if self.position == PendingReplies.undecided { refusal = (error, position) }
   }
 
   private func note(_ count: Int) {
@@ -117,7 +117,7 @@ final class BatchAnswer {
     connection.batchBytes -= bytes
     defer {
       connection.behindAnswers += behind
-      connection.hub.list(connection)
+      connection.list()
     }
     let parts = parts.compactMap(\.self)
     guard !parts.isEmpty else { return connection.hold(until: position) }

@@ -36,9 +36,7 @@ package struct Call {
   ///   - write: Writes the result, an object.
   package func answer(after position: UInt64 = 0, _ write: (inout ByteBuffer) -> Void) {
     respond(after: position) { id, buffer in
-      Frame.beginResult(id, &buffer)
-      write(&buffer)
-      Frame.end(&buffer)
+      Frame.result(id, &buffer, write)
     }
   }
 
@@ -47,7 +45,7 @@ package struct Call {
   ///
   /// ``Connection/settle(at:)`` or ``Connection/refuseUndecided(at:_:)`` must follow at that point.
   package func answerAtTurnEnd(_ write: (inout ByteBuffer) -> Void) {
-    answer(after: HeldAnswers.undecided, write)
+    answer(after: PendingReplies.undecided, write)
   }
 
   /// Answers with an error.
@@ -68,7 +66,7 @@ package struct Call {
         after: position, to: .request(id), isLate: late != nil,
         within: late == nil ? timeoutMilliseconds : nil
       ) { buffer in write(id, &buffer) }
-    } else if position > connection.hub.position {
+    } else if position > connection.context.position {
       connection.hold(until: position)
     }
     if let late { connection.endLate(late) }
@@ -114,9 +112,9 @@ package struct Call {
       return nil
     }
     if let milliseconds = timeoutMilliseconds {
-      let hub = connection.hub
+      let context = connection.context
       call.keep(
-        hub.scheduler.schedule(after: Double(milliseconds) / 1000) {
+        context.scheduler.schedule(after: Double(milliseconds) / 1000) {
           call.refuse(.timeout(after: milliseconds, mayBeDone: call.hasBegun))
         })
     }
@@ -126,5 +124,145 @@ package struct Call {
   /// Keeps the call's work alive until it is answered.
   package func keep(_ work: any Disposable) {
     (late?.work ?? connection.bag).add(disposable: work)
+  }
+}
+
+/// The state of a call that is answered in a later turn.
+final class LateCall {
+  /// The source whose value the call waits for, which may never come; `nil` if it waits for work.
+  let source: String?
+
+  /// Whether the answer may be as long as a line.
+  let isLong: Bool
+
+  /// Whether the call has had a lasting effect.
+  var hasBegun = false
+
+  /// Whether the call was answered.
+  private(set) var isOver = false
+
+  /// The work for this call.
+  ///
+  /// It is disposed when the call is answered, by any path.
+  let work = DisposeBag()
+
+  init(waitingFor source: String?, isLong: Bool) {
+    self.source = source
+    self.isLong = isLong
+  }
+
+  func end() {
+    isOver = true
+    work.dispose()
+  }
+}
+
+/// Late calls, which are answered in a later turn, and their cancellation and timeouts.
+extension Connection {
+  /// The outcome of a cancellation.
+  package enum Fate: String {
+    /// The calls were in flight and are answered with `cancelled`.
+    case active
+    /// The calls have recorded events, which stay.
+    ///
+    /// The answer waits for the disk.
+    case recorded
+    /// No call with that identifier is pending.
+    case unknown
+  }
+
+  /// Registers a late call.
+  ///
+  /// - Throws: ``WireError``: `limit_reached` or `overloaded`.
+  func startLate(_ call: Call) throws(WireError) {
+    guard late.count < limits.inFlight else { throw .limitReached(.inFlight, limits) }
+    guard context.mayStartLate(for: user) else {
+      throw .limit(.allInFlight, limits, .overloaded)
+    }
+    late.append(call)
+    context.countLate(1, of: user)
+  }
+
+  /// Whether another late call with a long answer may start.
+  ///
+  /// One line for each such call and the pending output must together fit the output limit.
+  package var hasRoomForLate: Bool {
+    let lines = 1 + late.count(where: \.isLong)
+    return outputBytes + lines * lineOut <= max(outputSoft, lineOut)
+  }
+
+  /// Removes an answered call.
+  func endLate(_ ended: LateCall) {
+    ended.end()
+    guard let i = late.firstIndex(where: { $0.isLate(ended) }) else { return }
+    late.remove(at: i)
+    context.countLate(-1, of: user)
+    list()
+  }
+
+  /// Releases the work of all late calls without answering them.
+  func abandonLate() {
+    let late = late
+    self.late = []
+    context.countLate(-late.count, of: user)
+    for call in late { call.abandon() }
+  }
+
+  /// Cancels the calls in flight with an identifier.
+  package func cancel(_ id: RequestID) -> Fate {
+    let calls = late.filter { $0.id == id }
+    for call in calls where !call.hasBegun { call.refuse(.cancelled) }
+    guard calls.isEmpty else { return calls.contains(where: \.hasBegun) ? .recorded : .active }
+    return pending.isWaiting(id, after: context.position)
+      || pendingLate.isWaiting(id, after: context.position)
+      ? .recorded : .unknown
+  }
+
+  /// Refuses the calls that wait for sources that the client may no longer read.
+  ///
+  /// - Parameter error: Returns the error for a source; `nil` if the client may read it.
+  package func endWaits(_ error: (_ source: String) -> WireError?) {
+    for call in late {
+      if let error = call.awaitedSource.flatMap(error) { call.refuse(error) }
+    }
+  }
+
+  /// Refuses the calls that wait for a source, whose value may never come.
+  func endOpenEnded() {
+    for call in late where call.awaitedSource != nil {
+      call.refuse(.shuttingDown(reconnectMilliseconds: Closing.shutdown.reconnectMilliseconds ?? 0))
+    }
+  }
+
+  /// Schedules a timeout at a time in milliseconds for answers that wait for the journal.
+  func expireHeld(at time: UInt64) {
+    if let expiry {
+      guard time < expiry.at else { return }
+      expiry.timer.dispose()
+    }
+    let now = context.now()
+    let seconds = Double(time - min(time, now)) / 1000
+    expiry = (
+      time,
+      context.scheduler.schedule(after: seconds) { [weak self] in self?.expireHeld() }
+    )
+  }
+
+  private func expireHeld() {
+    expiry = nil
+    guard !isEnded else { return }
+    for (addressee, milliseconds) in pending.expire(at: context.now()) {
+      Frame.error(.timeout(after: milliseconds, mayBeDone: true), addressee.id, &output.bytes)
+      list()
+    }
+    if let next = pending.nextExpiry { expireHeld(at: next) }
+  }
+}
+
+extension WireError {
+  fileprivate static func shuttingDown(reconnectMilliseconds: Int) -> WireError {
+    WireError(
+      .shuttingDown, "the daemon is shutting down",
+      ["reconnect_ms": .number(JSONNumber(reconnectMilliseconds))])
   }
 }

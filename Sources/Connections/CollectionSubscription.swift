@@ -10,7 +10,7 @@ package final class CollectionSubscription: Subscription {
   /// The space to reserve for a frame around its steps, in bytes.
   private static let frameBytes = 256
 
-  private let feed: CollectionFeed
+  private let broadcast: CollectionBroadcast
   private var pace: Pace
 
   /// The number of steps that the client has received, or will have with the pending parts.
@@ -24,37 +24,38 @@ package final class CollectionSubscription: Subscription {
   ///   - seq: The position of the answer.
   ///   - interval: The minimum interval between frames in milliseconds; 0 for none.
   package init(
-    _ handle: Handle, to source: CollectionSource, at seq: UInt64, on connection: Connection,
+    _ handle: Handle, to source: CollectionSource, at seq: UInt64, on client: Client,
     everyMilliseconds interval: UInt64 = 0
   ) {
-    let hub = connection.hub
-    feed = hub.feed("collection " + source.name) { CollectionFeed(source, $0, hub) }
+    broadcast = client.context.broadcasts.broadcast("collection " + source.name) {
+      CollectionBroadcast(source, $0, in: $1)
+    }
     pace = Pace(everyMilliseconds: interval)
-    sent = feed.count
+    sent = broadcast.count
     parts = CollectionParts(source.elements())
     partsSeq = seq
-    super.init(handle, on: connection)
+    super.init(handle, on: client)
   }
 
-  /// Appends `,"value":…` to the answer, as much as fits, and `,"more":true` if parts follow.
+  /// Appends the member `value` to the answer, as much as fits, and `more` if parts follow.
   package func writeValue(_ buffer: inout ByteBuffer) {
-    buffer.append(#","value":"#)
-    parts?.write(upTo: connection.lineOut - 2 * Self.frameBytes, to: &buffer)
+    buffer.key("value")
+    parts?.write(upTo: client.lineOut - 2 * Self.frameBytes, to: &buffer)
     if parts?.isOver == false {
-      buffer.append(#","more":true"#)
+      buffer.member("more", true)
     } else {
       parts = nil
     }
   }
 
   override func start() {
-    feed.add(self)
-    pace.start(connection.hub)
+    broadcast.add(self)
+    pace.start(client.context)
     if parts != nil { markDirty() }
   }
 
   override func end() {
-    feed.remove(self)
+    broadcast.remove(self)
     pace.end()
   }
 
@@ -62,11 +63,11 @@ package final class CollectionSubscription: Subscription {
 
   override func fill(_ buffer: inout ByteBuffer) -> Bool {
     while parts != nil {
-      guard buffer.count < connection.chunkSize else { return false }
+      guard buffer.count < client.chunkSize else { return false }
       guard writePart(&buffer) else { return true }
     }
-    guard feed.count > sent, pace.isDue(self) else { return true }
-    guard feed.start <= sent, writeSteps(&buffer) else { return writeReset(&buffer) }
+    guard broadcast.count > sent, pace.isDue(self) else { return true }
+    guard broadcast.start <= sent, writeSteps(&buffer) else { return writeReset(&buffer) }
     return true
   }
 
@@ -75,16 +76,12 @@ package final class CollectionSubscription: Subscription {
     guard var parts else { return true }
     let start = buffer.count
     beginFrame(partsSeq, &buffer)
-    buffer.append(#""part":{"#)
-    if parts.isList {
-      buffer.append(#""at":"#)
-      buffer.append(integer: parts.index)
-      buffer.append(UInt8(ascii: ","))
+    buffer.object("part") {
+      $0.member("at", parts.isList ? parts.index : nil)
+      $0.key("value")
+      parts.write(upTo: client.lineOut - Self.frameBytes, to: &$0)
+      $0.member("last", parts.isOver)
     }
-    buffer.append(#""value":"#)
-    parts.write(upTo: connection.lineOut - Self.frameBytes, to: &buffer)
-    buffer.append(#","last":"#)
-    buffer.append(parts.isOver ? "true}" : "false}")
     Frame.endParams(&buffer)
     self.parts = parts.isOver ? nil : parts
     return checkLine(from: start, seq: partsSeq, &buffer)
@@ -95,26 +92,23 @@ package final class CollectionSubscription: Subscription {
   /// - Returns: Whether they fit a line and are not longer than the whole value.
   private func writeSteps(_ buffer: inout ByteBuffer) -> Bool {
     let start = buffer.count
-    beginFrame(feed.seq, &buffer)
-    buffer.append(#""changes":["#)
-    var isFirst = true
-    for index in sent..<feed.count {
-      let step = feed[index]
-      guard buffer.count - start + step.utf8.count + Self.frameBytes <= connection.lineOut else {
-        buffer.truncate(to: start)
-        return false
+    beginFrame(broadcast.seq, &buffer)
+    var fits = true
+    buffer.array("changes") { buffer in
+      for index in sent..<broadcast.count {
+        let step = broadcast[index]
+        fits = buffer.count - start + step.utf8.count + Self.frameBytes <= client.lineOut
+        guard fits else { return }
+        buffer.separate()
+        buffer.append(step)
       }
-      if !isFirst { buffer.append(UInt8(ascii: ",")) }
-      isFirst = false
-      buffer.append(step)
     }
-    buffer.append(UInt8(ascii: "]"))
     Frame.endParams(&buffer)
-    guard !isLonger(buffer.count - start) else {
+    guard fits, !isLonger(buffer.count - start) else {
       buffer.truncate(to: start)
       return false
     }
-    sent = feed.count
+    sent = broadcast.count
     return true
   }
 
@@ -122,8 +116,8 @@ package final class CollectionSubscription: Subscription {
   ///
   /// Checks only if there are many bytes.
   private func isLonger(_ bytes: Int) -> Bool {
-    guard bytes > 4096, feed.count - sent > 1 else { return false }
-    return bytes > feed.source.elements().size
+    guard bytes > 4096, broadcast.count - sent > 1 else { return false }
+    return bytes > broadcast.source.elements().size
   }
 
   /// Appends the whole current value.
@@ -131,29 +125,70 @@ package final class CollectionSubscription: Subscription {
   /// Elements that do not fit the line follow in parts.
   private func writeReset(_ buffer: inout ByteBuffer) -> Bool {
     let start = buffer.count
-    var parts = CollectionParts(feed.source.elements())
-    beginFrame(feed.seq, &buffer)
-    buffer.append(#""changes":[{"op":"reset","value":"#)
-    parts.write(upTo: connection.lineOut - Self.frameBytes, to: &buffer)
-    buffer.append("}]")
-    if feed.count - sent > 1 {
-      buffer.append(#","skipped":"#)
-      buffer.append(integer: feed.count - sent - 1)
+    var parts = CollectionParts(broadcast.source.elements())
+    beginFrame(broadcast.seq, &buffer)
+    buffer.array("changes") {
+      $0.object {
+        $0.member("op", "reset")
+        $0.key("value")
+        parts.write(upTo: client.lineOut - Self.frameBytes, to: &$0)
+      }
     }
+    let skipped = broadcast.count - sent - 1
+    buffer.member("skipped", skipped > 0 ? skipped : nil)
     if !parts.isOver {
-      buffer.append(#","more":true"#)
-      (self.parts, partsSeq) = (parts, feed.seq)
+      buffer.member("more", true)
+      (self.parts, partsSeq) = (parts, broadcast.seq)
     }
     Frame.endParams(&buffer)
-    sent = feed.count
-    guard checkLine(from: start, seq: feed.seq, &buffer) else { return true }
+    sent = broadcast.count
+    guard checkLine(from: start, seq: broadcast.seq, &buffer) else { return true }
     return self.parts == nil
   }
 
   private func beginFrame(_ seq: UInt64, _ buffer: inout ByteBuffer) {
     buffer.append(head)
-    buffer.append(#""seq":"#)
-    buffer.append(integer: seq)
-    buffer.append(UInt8(ascii: ","))
+    buffer.member("seq", seq)
   }
+}
+
+/// The recent steps of one list or map, shared by all its subscriptions.
+final class CollectionBroadcast: Broadcast {
+  /// The most bytes of steps to keep if there are few feeds.
+  ///
+  /// A subscriber further behind gets the whole collection.
+  static let capacity = 256 << 10
+
+  let source: CollectionSource
+
+  /// The position of the last step.
+  private(set) var seq: UInt64 = 0
+
+  private var window = Window<String>()
+
+  init(_ source: CollectionSource, _ key: String, in table: BroadcastTable) {
+    self.source = source
+    super.init(key, in: table, keepsWindow: true)
+    observation = source.steps.observeNext { [unowned self] in receive($0) }
+  }
+
+  /// The number of steps since the broadcast was created.
+  var count: Int { window.endIndex }
+
+  /// The index of the first retained step.
+  var start: Int { window.firstIndex }
+
+  /// A retained step, by its index.
+  subscript(index: Int) -> String { window[index] }
+
+  private func receive(_ step: CollectionStep) {
+    seq = step.seq
+    window.append(step.change.text)
+    window.trim(to: table.windowBytes(atMost: Self.capacity))
+    wake()
+  }
+
+  override func trim(to capacity: Int) { window.trim(to: capacity) }
+
+  override var windowBytes: Int { window.bytes }
 }

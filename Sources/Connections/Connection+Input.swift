@@ -28,14 +28,14 @@ extension Connection {
     case .output where outputBytes > 0: return
     case .late where !hasRoomForLate: return
     case .work where isAwaitingWork: return
-    case .durability where hasUndurableWrites || isHoldingEnough: return hub.await(self)
+    case .durability where hasUndurableWrites || isHoldingEnough: return context.await(self)
     case .output, .late, .work, .durability: break
     }
     process { goOn(&$0) }
   }
 
   /// Resumes a client that was interrupted at the end of its time slice, in a later turn.
-  func goOnAfterInterruption() {
+  func continueInput() {
     guard parked == .turn, !isEnded else { return }
     process { goOn(&$0) }
     endIfDone()
@@ -48,28 +48,28 @@ extension Connection {
 
   /// Whether too many answers wait for the journal.
   private var isHoldingEnough: Bool {
-    held.count >= limits.held || held.byteCount >= limits.outputSoft
+    pending.count >= limits.held || pending.byteCount >= limits.outputSoft
   }
 
   /// Runs lines and sends their answers.
   ///
   /// Stops when no line is left, a line is parked, or the client's time slice is over.
   private func process(_ body: (inout LineSplitter) -> Void) {
-    let hasBegun = hub.time.begin(for: user)
+    let hasBegun = context.time.begin(for: user)
     work(body)
     // A client that reads all its output at once has no other event that would resume it.
     while parked == .output, outputBytes == 0, !isEnded { work(goOn) }
-    if hasBegun { hub.time.end() }
+    if hasBegun { context.time.end() }
     noteBuffered()
     updateReading()
     notePartialLine()
   }
 
   private func work(_ body: (inout LineSplitter) -> Void) {
-    hub.current = self
+    context.current = self
     body(&input)
     finishIfAtEnd()
-    hub.current = nil
+    context.current = nil
     sendScratch()
   }
 
@@ -86,8 +86,8 @@ extension Connection {
       refuse(.null, .limit(.lineIn, limits, .lineTooLong))
       return .done
     }
-    guard !hub.time.isUp() else { return park(.turn) }
-    guard hub.scratch.count + outputBytes < outputSoft else { return park(.output) }
+    guard !context.time.isUp() else { return park(.turn) }
+    guard context.scratch.count + outputBytes < outputSoft else { return park(.output) }
     guard !isHoldingEnough else { return park(.durability) }
     var scanner = JSONScanner(line)
     guard let first = scanner.peek() else { return .done }  // a blank line
@@ -126,7 +126,7 @@ extension Connection {
         }
       case .success(let request):
         // `take` has checked the time for the first request of a slice.
-        let isUp = i > begun.next && hub.time.isUp()
+        let isUp = i > begun.next && context.time.isUp()
         let verdict = isUp ? park(.turn) : run(request, line, batch: begun.answer, index: i)
         guard verdict == .done else {
           batch = begun
@@ -141,7 +141,7 @@ extension Connection {
   private func run(
     _ request: Request, _ line: Span<UInt8>, batch: BatchAnswer?, index: Int
   ) -> LineSplitter.Verdict {
-    hub.requests += 1
+    context.requests += 1
     let call = Call(connection: self, id: request.id, batch: batch, index: index)
     guard let onRequest else {
       call.refuse(WireError(.internalError, "requests are not handled here"))
@@ -156,10 +156,10 @@ extension Connection {
 
   private func park(_ reason: Parking) -> LineSplitter.Verdict {
     parked = reason
-    if parkedSince == nil { parkedSince = hub.now() }
+    if parkedSince == nil { parkedSince = context.now() }
     switch reason {
-    case .turn: hub.time.append(self)
-    case .durability: hub.await(self)
+    case .turn: context.time.append(self)
+    case .durability: context.await(self)
     case .output, .late, .work: break
     }
     return .later
@@ -184,12 +184,12 @@ extension Connection {
       partialSince = nil
       return
     }
-    if partialSince == nil { partialSince = hub.now() }
-    hub.monitor(self)
+    if partialSince == nil { partialSince = context.now() }
+    context.monitor(self)
   }
 
   func updateReading() {
     transport?.setReading(
-      !input.isParked && !hub.isStopping && outputBytes < outputSoft)
+      !input.isParked && !context.isStopping && outputBytes < outputSoft)
   }
 }

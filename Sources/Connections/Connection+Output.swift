@@ -1,6 +1,48 @@
 internal import JSON
 package import Wire
 
+/// The output of a client that its socket has not taken yet.
+struct OutputBuffer: ~Copyable {
+  /// The output; the bytes before ``start`` were sent.
+  var bytes = ByteBuffer()
+  private(set) var start = 0
+
+  /// The time since which the socket takes nothing; `nil` if it does.
+  var stalledSince: UInt64?
+
+  /// The number of bytes that were not sent.
+  var count: Int { bytes.count - start }
+
+  /// Appends the rest of a buffer.
+  mutating func append(_ buffer: borrowing ByteBuffer, from start: Int) {
+    bytes.append(buffer.span.extracting(start..<buffer.count))
+  }
+
+  /// Takes over a buffer whose first bytes were sent, and leaves an empty one.
+  mutating func exchange(with buffer: inout ByteBuffer, from start: Int) {
+    removeAll()
+    swap(&bytes, &buffer)
+    self.start = start
+  }
+
+  /// Drops bytes that were sent, and frees the memory after the last.
+  mutating func drop(_ sent: Int) {
+    start += sent
+    if sent > 0 { stalledSince = nil }
+    if count == 0 {
+      removeAll()
+    } else if start > bytes.count / 2 {
+      bytes.removeFirst(start)
+      start = 0
+    }
+  }
+
+  mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: 0)
+    start = 0
+  }
+}
+
 extension Connection {
   /// Sends an answer in order.
   ///
@@ -14,33 +56,33 @@ extension Connection {
     within milliseconds: Int? = nil, _ write: (inout ByteBuffer) -> Void
   ) {
     guard !isEnded else { return }
-    if isLate, position > hub.position {
-      heldLate.append(after: position, to: addressee) { buffer in
+    if isLate, position > context.position {
+      pendingLate.append(after: position, to: addressee) { buffer in
         writeLine(addressee, to: &buffer, write)
       }
-      hub.await(self)
-    } else if !isLate, position > hub.position || !held.isEmpty {
+      context.await(self)
+    } else if !isLate, position > context.position || !pending.isEmpty {
       let expiry = milliseconds.map {
-        HeldAnswers.Expiry(at: hub.now() + UInt64($0), afterMilliseconds: $0)
+        PendingReplies.Expiry(at: context.now() + UInt64($0), afterMilliseconds: $0)
       }
-      held.append(after: position, to: addressee, expiring: expiry) { buffer in
+      pending.append(after: position, to: addressee, expiring: expiry) { buffer in
         writeLine(addressee, to: &buffer, write)
       }
       if let expiry { expireHeld(at: expiry.at) }
-      hub.await(self)
-    } else if hub.current === self {
-      writeLine(addressee, to: &hub.scratch, write)
+      context.await(self)
+    } else if context.current === self {
+      writeLine(addressee, to: &context.scratch, write)
     } else {
-      writeLine(addressee, to: &output, write)
-      hub.list(self)
+      writeLine(addressee, to: &output.bytes, write)
+      list()
     }
   }
 
   /// Counts an unanswered command among the answers that wait for the journal.
   func hold(until position: UInt64) {
-    guard !isEnded, position > hub.position else { return }
-    held.append(after: position, to: .nobody) { _ in }
-    hub.await(self)
+    guard !isEnded, position > context.position else { return }
+    pending.append(after: position, to: .nobody) { _ in }
+    context.await(self)
   }
 
   /// Writes a line.
@@ -65,17 +107,17 @@ extension Connection {
 
   /// Sends the answers to the requests of this turn.
   func sendScratch() {
-    guard !hub.scratch.isEmpty else { return }
+    guard !context.scratch.isEmpty else { return }
     if isEnded {
-      hub.scratch.removeAll(keepingCapacity: Hub.scratchSize)
+      context.scratch.removeAll(keepingCapacity: ConnectionContext.scratchSize)
       return
     }
     if outputBytes > 0 {
-      output.append(hub.scratch)
+      output.bytes.append(context.scratch)
     } else {
       sendNow()
     }
-    hub.scratch.removeAll(keepingCapacity: Hub.scratchSize)
+    context.scratch.removeAll(keepingCapacity: ConnectionContext.scratchSize)
     checkOutput()
   }
 
@@ -83,21 +125,15 @@ extension Connection {
   ///
   /// Buffers the bytes that the socket does not take.
   private func sendNow() {
-    guard let sent = send(hub.scratch, from: 0) else { return hub.noteGone(self) }
-    guard sent < hub.scratch.count else { return }
-    if hub.scratch.capacity > Hub.scratchSize {
+    guard let sent = send(context.scratch, from: 0) else { return context.noteGone(self) }
+    guard sent < context.scratch.count else { return }
+    if context.scratch.capacity > ConnectionContext.scratchSize {
       // To copy a long answer costs more than to encode it: the buffer changes hands.
-      output.removeAll(keepingCapacity: 0)
-      swap(&output, &hub.scratch)
-      outputStart = sent
+      output.exchange(with: &context.scratch, from: sent)
     } else {
-      keep(hub.scratch, from: sent)
+      output.append(context.scratch, from: sent)
     }
     noteStall()
-  }
-
-  private func keep(_ buffer: borrowing ByteBuffer, from start: Int) {
-    output.append(buffer.span.extracting(start..<buffer.count))
   }
 
   /// Sends pending output.
@@ -105,19 +141,15 @@ extension Connection {
   /// - Returns: Whether all of it was sent.
   func sendOutput() -> Bool {
     guard outputBytes > 0 else { return true }
-    guard let sent = send(output, from: outputStart) else {
-      hub.noteGone(self)
+    guard let sent = send(output.bytes, from: output.start) else {
+      context.noteGone(self)
       return false
     }
-    outputStart += sent
-    if sent > 0 { stalledSince = nil }
+    output.drop(sent)
     guard outputBytes == 0 else {
-      compactOutput()
       noteStall()
       return false
     }
-    output.removeAll(keepingCapacity: 0)
-    outputStart = 0
     return true
   }
 
@@ -125,62 +157,55 @@ extension Connection {
     transport?.send(buffer.span.extracting(start..<buffer.count))
   }
 
-  /// Moves the pending bytes to the front if most of the buffer was sent.
-  private func compactOutput() {
-    guard outputStart > output.count / 2 else { return }
-    output.removeFirst(outputStart)
-    outputStart = 0
-  }
-
   private func noteStall() {
-    if stalledSince == nil { stalledSince = hub.now() }
-    hub.monitor(self)
+    if output.stalledSince == nil { output.stalledSince = context.now() }
+    context.monitor(self)
   }
 
   /// Continues sending after the socket has room again.
   package func becameWritable() {
-    stalledSince = nil
-    pump()
+    output.stalledSince = nil
+    sendDue()
   }
 
   /// Sends everything that is due: answers first, then subscription and view updates, in as few
   /// writes as possible.
-  func pump() {
+  func sendDue() {
     guard !isEnded else { return }
     guard sendOutput() else { return pumpBlocked() }
-    let hasBegun = (costlySubscriptions > 0 || !views.isEmpty) && hub.time.begin(for: user)
-    defer { if hasBegun { hub.time.end() } }
+    let hasBegun = (costlySubscriptions > 0 || !views.all.isEmpty) && context.time.begin(for: user)
+    defer { if hasBegun { context.time.end() } }
     answerPostponed()
     var (isMore, chunks) = (true, 0)
     while isMore, !isEnded, outputBytes == 0 {
       // A client that reads as fast as the daemon writes must not starve the others.
-      guard chunks < Hub.chunksPerTurn, chunks == 0 || !hub.time.isUp() else {
-        hub.postpone(self)
+      guard chunks < ConnectionContext.chunksPerTurn, chunks == 0 || !context.time.isUp() else {
+        context.postpone(self)
         break
       }
       (isMore, chunks) = (false, chunks + 1)
-      held.release(upTo: hub.position, to: &hub.scratch)
-      heldLate.release(upTo: hub.position, to: &hub.scratch)
+      pending.release(upTo: context.position, to: &context.scratch)
+      pendingLate.release(upTo: context.position, to: &context.scratch)
       goOnBehindAnswers()
       for subscription in subscriptions where subscription.isDirty && !subscription.isInBatch {
-        guard hub.scratch.count < chunkSize else {
+        guard context.scratch.count < chunkSize else {
           isMore = true
           break
         }
-        if subscription.fill(&hub.scratch) {
+        if subscription.fill(&context.scratch) {
           subscription.isDirty = false
         } else {
           isMore = true
         }
         if subscription.isOver { remove(subscription) }
       }
-      if !views.isEmpty || !closedViews.isEmpty, !fillViews(&hub.scratch) { isMore = true }
+      if !views.isEmpty, !views.fill(&context.scratch) { isMore = true }
       sendScratch()
     }
     guard !isEnded else { return }
     if !syncs.isEmpty { answerSyncs() }
-    if !held.isEmpty || !heldLate.isEmpty { hub.await(self) }
-    if !postponedAnswers.isEmpty, outputBytes == 0 { hub.postpone(self) }
+    if !pending.isEmpty || !pendingLate.isEmpty { context.await(self) }
+    if !postponedAnswers.isEmpty, outputBytes == 0 { context.postpone(self) }
     noteBuffered()
     resume()
     updateReading()
@@ -191,9 +216,9 @@ extension Connection {
   /// number of answers limit its requests.
   private func pumpBlocked() {
     guard !isEnded else { return }
-    if outputBytes < outputSoft, !held.isEmpty {
-      held.release(upTo: hub.position, to: &output)
-      if !held.isEmpty { hub.await(self) }
+    if outputBytes < outputSoft, !pending.isEmpty {
+      pending.release(upTo: context.position, to: &output.bytes)
+      if !pending.isEmpty { context.await(self) }
       resume()
     }
     noteBuffered()
@@ -202,7 +227,7 @@ extension Connection {
 
   /// Runs the actions that wait for all earlier answers to be sent.
   private func goOnBehindAnswers() {
-    guard !behindAnswers.isEmpty, held.isEmpty, heldLate.isEmpty else { return }
+    guard !behindAnswers.isEmpty, pending.isEmpty, pendingLate.isEmpty else { return }
     let steps = behindAnswers
     behindAnswers = []
     for step in steps { step() }
@@ -215,25 +240,25 @@ extension Connection {
 
   /// Replaces the answers to lost writes by an error.
   func reject(_ error: WireError) {
-    held.reject(after: hub.position, error)
-    heldLate.reject(after: hub.position, error)
-    writtenPosition = min(writtenPosition, hub.position)
-    hub.list(self)
+    pending.reject(after: context.position, error)
+    pendingLate.reject(after: context.position, error)
+    writtenPosition = min(writtenPosition, context.position)
+    list()
   }
 
   /// Sets the position of the events recorded at the end of the turn.
   package func settle(at position: UInt64) {
-    held.settle(at: position)
+    pending.settle(at: position)
     batch?.answer.settle(at: position)
     noteWritten(upTo: position)
-    hub.list(self)
+    list()
   }
 
   /// Replaces the answers to events that were not recorded by an error, which waits for `position`.
   package func refuseUndecided(at position: UInt64, _ error: WireError) {
-    held.refuseUndecided(at: position, error)
+    pending.refuseUndecided(at: position, error)
     batch?.answer.refuseUndecided(at: position, error)
-    hub.list(self)
+    list()
   }
 }
 
@@ -246,5 +271,90 @@ extension WireError {
     data.add(.lineOut, max: max)
     return WireError(
       .resultTooLarge, "\(what) has \(size) bytes or more; this client takes \(max) per line", data)
+  }
+}
+
+/// The memory that the daemon holds for a client and for all clients of its user.
+///
+/// While a user exceeds `buffered_user`, the daemon buffers only a few KiB for each of that user's
+/// clients. It reads from a client only when the client has taken its answers, refuses longer lines
+/// and answers, and sends subscription updates in small chunks.
+extension Connection {
+  /// The bytes of pending output at which the daemon stops reading from the client.
+  var outputSoft: Int { isCrowded ? min(Self.crowdedBytes, limits.outputSoft) : limits.outputSoft }
+
+  /// Updates the memory count of this client.
+  ///
+  /// Call it after every change.
+  func noteBuffered() {
+    guard !isEnded else { return }
+    let bytes =
+      input.keptBytes + outputBytes + pending.byteCount + pendingLate.byteCount + batchBytes
+    user.bufferedBytes += bytes - bufferedBytes
+    bufferedBytes = bytes
+  }
+
+  /// Refuses a long incomplete line if the user exceeds the memory limit.
+  func refuseLongLine() {
+    guard isCrowded, input.isWithinLine, input.keptBytes > Self.crowdedBytes else { return }
+    input.drop()
+    refuse(.null, .limit(.bufferedPerUser, limits, .overloaded))
+    noteBuffered()
+  }
+
+  /// Returns the error that replaces an answer of `size` bytes, or `nil` if the answer fits.
+  func refusal(ofAnswerWith size: Int) -> WireError? {
+    guard isCrowded, size > Self.crowdedBytes else { return nil }
+    return .limit(.bufferedPerUser, limits, .overloaded)
+  }
+
+  /// The bytes available for the next answer outside of a batch.
+  var room: Int { isCrowded ? min(lineOut, Self.crowdedBytes) : lineOut }
+
+  /// Calls `answer` now, or later if too much output is pending.
+  ///
+  /// Use it for answers to late calls, many of which may complete at once.
+  package func whenTaken(_ answer: @escaping () -> Void) {
+    guard !isEnded else { return }
+    guard !postponedAnswers.isEmpty || outputBytes >= outputSoft else { return answer() }
+    postponedAnswers.append(answer)
+  }
+
+  /// Gives the postponed answers while there is room for output.
+  func answerPostponed() {
+    var next = 0
+    while next < postponedAnswers.count, outputBytes < outputSoft {
+      postponedAnswers[next]()
+      next += 1
+    }
+    postponedAnswers.removeFirst(min(next, postponedAnswers.count))
+  }
+}
+
+extension Connection {
+  /// Answers a call once all frames up to a position were written before its answer.
+  ///
+  /// - Parameter call: A late call.
+  package func sync(_ call: Call, at position: UInt64) {
+    syncs.append((position, call))
+    list()
+  }
+
+  /// Answers the sync calls whose position is reached.
+  ///
+  /// Requires that all due frames were written.
+  func answerSyncs() {
+    let waiting = syncs
+    syncs = []
+    for (position, call) in waiting where !call.isOver {
+      guard position <= context.position, pending.isEmpty,
+        subscriptions.allSatisfy({ $0.hasShown(position) }), views.all.allSatisfy({ !$0.isDirty })
+      else {
+        syncs.append((position, call))
+        continue
+      }
+      call.answer { $0.object { $0.member("seq", context.position) } }
+    }
+    if !syncs.isEmpty { context.await(self) }
   }
 }

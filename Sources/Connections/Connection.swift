@@ -1,4 +1,4 @@
-package import Facts
+internal import Facts
 package import JSON
 package import Signals
 package import Wire
@@ -8,7 +8,7 @@ package import Wire
 ///
 /// It depends on neither sockets nor services. A host passes input to ``receive(_:)`` and provides
 /// a ``Transport``. A binder handles the requests and adds subscriptions.
-package final class Connection: DisposeBagProvider {
+package final class Connection: Client, DisposeBagProvider {
   /// Handles a request.
   ///
   /// Returns the reason to wait if the request must be retried later, or `nil` if it was handled.
@@ -35,13 +35,6 @@ package final class Connection: DisposeBagProvider {
     _ binder: String, _ wish: Handle?, _ arguments: JSONText
   ) throws(WireError) -> View
 
-  package let id: UInt64
-  package let peer: Peer
-  package let hub: Hub
-
-  /// The resources that all clients of the user share.
-  let user: UserShare
-
   /// Disposables that end with the connection.
   package private(set) lazy var bag = DisposeBag()
 
@@ -60,25 +53,13 @@ package final class Connection: DisposeBagProvider {
   /// The client's name from `hello`; `nil` before.
   package var clientName: String?
 
-  /// Whether the client accepts several log entries in one line.
-  package var takesItems = false
-
-  /// The longest line that the client accepts, in bytes.
-  package var lineOut: Int
-
   package private(set) var subscriptions: [Subscription] = []
 
   /// The number of subscriptions whose updates take time to select.
   private(set) var costlySubscriptions = 0
 
-  /// The open views, parents before their children.
-  package internal(set) var views: [View] = []
-
-  /// The closed views whose closing was not sent yet.
-  var closedViews: [ClosedView] = []
-
-  /// The views that exceeded the limit; the client gets an error for each.
-  var unopenedViews: [View] = []
+  /// The views on the client's screen.
+  package private(set) lazy var views = OpenViews(of: self)
 
   /// The bindings that end with this connection, by handle.
   package internal(set) var bindings: [Handle: any Disposable] = [:]
@@ -117,25 +98,19 @@ package final class Connection: DisposeBagProvider {
   /// Bytes of the parts of incomplete batch answers.
   var batchBytes = 0
 
-  /// The share of this connection in ``UserShare/bufferedBytes``.
-  var bufferedBytes = 0
-
   /// Answers to late calls that wait until the client has taken its output.
   var postponedAnswers: [() -> Void] = []
 
-  /// The output buffer.
-  ///
-  /// The bytes before ``outputStart`` were sent.
-  var output = ByteBuffer()
-  var outputStart = 0
+  /// The output that the socket has not taken yet.
+  var output = OutputBuffer()
 
   /// Answers that wait for the journal, in request order.
-  var held = HeldAnswers()
+  var pending = PendingReplies()
 
   /// Late answers that wait for the journal.
   ///
   /// They may overtake others.
-  var heldLate = HeldAnswers()
+  var pendingLate = PendingReplies()
 
   /// The position of the last event that this client caused.
   package internal(set) var writtenPosition: UInt64 = 0
@@ -150,25 +125,13 @@ package final class Connection: DisposeBagProvider {
   var isAtEnd = false
   package private(set) var isEnded = false
 
-  // Flags and times that the hub maintains.
-  var isListed = false
-  var isPostponed = false
-  var isWaiting = false
-  var isMonitored = false
+  /// The time since which the last line is incomplete; `nil` if it is complete.
   var partialSince: UInt64?
-  var stalledSince: UInt64?
 
-  /// Creates a connection that the hub has registered.
-  init(id: UInt64, peer: Peer, hub: Hub) {
-    self.id = id
-    self.peer = peer
-    self.hub = hub
-    user = hub.share(of: peer.uid)
-    input = LineSplitter(limit: hub.limits.lineIn)
-    lineOut = hub.limits.lineOut
+  override init(id: UInt64, peer: Peer, user: UserShare, in context: ConnectionContext) {
+    input = LineSplitter(limit: context.limits.lineIn)
+    super.init(id: id, peer: peer, user: user, in: context)
   }
-
-  package var limits: Limits { hub.limits }
 
   /// Starts reading from the client.
   package func start(_ transport: any Transport) {
@@ -182,7 +145,7 @@ package final class Connection: DisposeBagProvider {
   }
 
   /// Whether earlier writes of this client are not durable yet.
-  package var hasUndurableWrites: Bool { writtenPosition > hub.position }
+  package var hasUndurableWrites: Bool { writtenPosition > context.position }
 
   /// Parks the current request, which its handler has postponed, until ``endWork()``.
   package func awaitWork() { isAwaitingWork = true }
@@ -191,28 +154,28 @@ package final class Connection: DisposeBagProvider {
   package func endWork() {
     guard isAwaitingWork, !isEnded else { return }
     isAwaitingWork = false
-    hub.list(self)
+    list()
   }
 
   /// The milliseconds for which the current request was parked.
-  package var waitedMilliseconds: UInt64 { parkedSince.map { hub.now() - $0 } ?? 0 }
+  package var waitedMilliseconds: UInt64 { parkedSince.map { context.now() - $0 } ?? 0 }
 
   /// Whether an answer to an earlier request waits for the journal.
   ///
   /// The answer to a read would wait behind it, and a subscription would send changes before its
   /// own answer.
-  package var hasHeldAnswers: Bool { !held.isEmpty }
+  package var hasHeldAnswers: Bool { !pending.isEmpty }
 
   /// The number of late calls.
   package var lateCount: Int { late.count }
 
   /// The number of answers that wait for the journal.
-  package var heldCount: Int { held.count + heldLate.count }
+  package var heldCount: Int { pending.count + pendingLate.count }
 
   package var bindingCount: Int { bindings.count }
 
   /// Bytes of pending output.
-  package var outputBytes: Int { output.count - outputStart }
+  package var outputBytes: Int { output.count }
 
   // MARK: Subscriptions
 
@@ -249,11 +212,8 @@ package final class Connection: DisposeBagProvider {
   package func add(_ subscription: Subscription, of source: String = "") {
     subscription.source = source
     subscriptions.append(subscription)
-    if let runningBatch {
-      subscription.isInBatch = true
-      runningBatch.behind.append { [weak subscription] in subscription?.isInBatch = false }
-    }
-    hub.subscriptionCount += 1
+    subscription.isInBatch = afterBatch { [weak subscription] in subscription?.isInBatch = false }
+    context.subscriptionCount += 1
     if subscription.isCostly { costlySubscriptions += 1 }
     subscription.start()
   }
@@ -264,16 +224,16 @@ package final class Connection: DisposeBagProvider {
   package func remove(_ subscription: Subscription) {
     guard let i = subscriptions.firstIndex(where: { $0 === subscription }) else { return }
     subscriptions.remove(at: i)
-    hub.subscriptionCount -= 1
+    context.subscriptionCount -= 1
     if subscription.isCostly { costlySubscriptions -= 1 }
     noteEnded(subscription.handle)
     subscription.end()
-    hub.list(self)  // the subscription may have kept the connection open
+    list()  // the subscription may have kept the connection open
   }
 
   /// Ends a subscription and sends the client the error.
   package func end(_ subscription: Subscription, with error: WireError) {
-    subscription.fail(error, seq: nil, &output)
+    subscription.fail(error, seq: nil, &output.bytes)
     remove(subscription)
   }
 
@@ -287,6 +247,18 @@ package final class Connection: DisposeBagProvider {
     endedNames.append(name)
   }
 
+  /// Runs an action after the answer to the running batch was sent.
+  override func afterBatch(_ action: @escaping () -> Void) -> Bool {
+    guard let runningBatch else { return false }
+    runningBatch.behind.append(action)
+    return true
+  }
+
+  // MARK: Calls from the context
+
+  override func pump() { sendDue() }
+  override func goOnAfterInterruption() { continueInput() }
+
   // MARK: Ending
 
   /// Sends the reason as the last line and closes the connection.
@@ -294,20 +266,20 @@ package final class Connection: DisposeBagProvider {
   /// - Parameter limit: The exceeded limit; `nil` for the usual limit of the reason.
   package func close(_ reason: Closing, _ limit: LimitName? = nil) {
     guard !isEnded else { return }
-    hub.writeClosing(reason, limit, &output)
+    context.writeClosing(reason, limit, &output.bytes)
     _ = sendOutput()
     end()
   }
 
   /// Releases all resources of the client and closes the connection.
-  package func end() {
+  override package func end() {
     guard !isEnded else { return }
     isEnded = true
     let ended = subscriptions.reversed()
     subscriptions = []
-    hub.subscriptionCount -= ended.count
+    context.subscriptionCount -= ended.count
     for subscription in ended { subscription.end() }
-    endViews()
+    views.endAll()
     for binding in bindings.values { binding.dispose() }
     bindings = [:]
     syncs = []
@@ -320,25 +292,91 @@ package final class Connection: DisposeBagProvider {
     onRequest = nil
     onOpen = nil
     bound = nil
-    held = HeldAnswers()
-    heldLate = HeldAnswers()
-    output.removeAll(keepingCapacity: 0)
-    outputStart = 0
+    pending = PendingReplies()
+    pendingLate = PendingReplies()
+    output.removeAll()
     batch = nil
     user.bufferedBytes -= bufferedBytes
     bufferedBytes = 0
     let transport = transport
     self.transport = nil
     transport?.close()
-    hub.remove(self)
+    context.onEnd(self)
   }
 
   /// Ends the connection if the client has closed its side and nothing is left to send.
   func endIfDone() {
-    guard isAtEnd, !isEnded, !input.isParked, held.isEmpty, heldLate.isEmpty, late.isEmpty,
+    guard isAtEnd, !isEnded, !input.isParked, pending.isEmpty, pendingLate.isEmpty, late.isEmpty,
       outputBytes == 0, postponedAnswers.isEmpty,
-      subscriptions.isEmpty, views.isEmpty, closedViews.isEmpty, bindings.isEmpty
+      subscriptions.isEmpty, views.isEmpty, bindings.isEmpty
     else { return }
     end()
+  }
+
+  /// Whether the client still waits for an answer, for output or for a parked request.
+  var isUnfinished: Bool {
+    !pending.isEmpty || !pendingLate.isEmpty || !late.isEmpty || outputBytes > 0
+      || !postponedAnswers.isEmpty || parked != nil || isPostponed
+  }
+
+  override func checkProgress(at now: UInt64) -> Bool {
+    guard !isEnded else { return false }
+    if let partialSince, now - partialSince >= UInt64(limits.partialLineMilliseconds) {
+      close(.lineTimeout)
+      return false
+    }
+    if let since = output.stalledSince, now - since >= UInt64(limits.stallMilliseconds) {
+      close(.stalled)
+      return false
+    }
+    return partialSince != nil || output.stalledSince != nil
+  }
+}
+
+extension Connection {
+  /// Adds a binding that ends with this connection.
+  package func add(_ binding: any Disposable, as handle: Handle) {
+    bindings[handle] = binding
+  }
+
+  /// Returns whether a binding has a handle.
+  package func hasBinding(_ handle: Handle) -> Bool { bindings[handle] != nil }
+
+  /// Removes and returns a binding; `nil` if there is none with the handle.
+  package func removeBinding(_ handle: Handle) -> (any Disposable)? {
+    defer { list() }  // the binding may have kept the connection open
+    return bindings.removeValue(forKey: handle)
+  }
+
+  /// Returns a free handle for a binding: the requested one, or the next number.
+  ///
+  /// - Throws: ``WireError``: `already_exists` or `limit_reached`.
+  package func reserveBinding(_ wish: Handle?) throws(WireError) -> Handle {
+    guard bindings.count < limits.bindings else {
+      throw .limitReached(.bindings, limits)
+    }
+    guard let wish else {
+      var number = bindings.count + 1
+      while bindings[.number(number)] != nil { number += 1 }
+      return .number(number)
+    }
+    guard bindings[wish] == nil else {
+      throw WireError(
+        .alreadyExists, "there is a binding \(wish.text.text) already",
+        ["what": .string("binding"), "id": wish.text.value])
+    }
+    return wish
+  }
+
+  /// Notifies the client, after the answer that created the binding, that the binding failed to set
+  /// a value.
+  package func fail(binding handle: Handle, _ error: WireError) {
+    if afterBatch({ [self] in fail(binding: handle, error) }) { return }
+    emit(after: 0, to: .nobody, isLate: false) { buffer in
+      Frame.notification("fail", &buffer) {
+        $0.member("binding", handle)
+        $0.member("error", error)
+      }
+    }
   }
 }

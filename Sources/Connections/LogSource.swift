@@ -7,7 +7,7 @@ package import Wire
 ///
 /// New entries arrive as they become durable; earlier ones can be read.
 package struct LogSource {
-  /// The key of the shared feed.
+  /// The key of the shared broadcast.
   ///
   /// Sources with the same key share their retained entries.
   package let key: String
@@ -60,4 +60,142 @@ package struct LogEntry: Sendable {
     self.tail = tail
     self.data = data
   }
+}
+
+/// A sequence of log entries in order, by index.
+protocol LogEntries {
+  subscript(index: Int) -> LogEntry { get }
+}
+
+extension LogEntries {
+  /// Returns the index of the first entry after a position, or the end of the range if there is
+  /// none.
+  func index(after seq: UInt64, in range: Range<Int>) -> Int {
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle].seq <= seq { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+extension LogBroadcast: LogEntries {}
+extension Array: LogEntries where Element == LogEntry {}
+
+/// Encodes log entries as frames.
+enum LogFrame {
+  /// The bytes around the entries of a frame, besides its head.
+  private static let frameBytes = 48
+
+  /// Appends a frame with one entry.
+  @inline(__always)
+  static func write(_ entry: LogEntry, after head: String, to buffer: inout ByteBuffer) {
+    buffer.append(head)
+    buffer.append(entry.tail)
+  }
+
+  /// Appends a frame with as many entries as fit a line, but at least one.
+  ///
+  /// - Returns: The number of entries in the frame.
+  static func write(
+    _ entries: some LogEntries, from first: Int, upTo end: Int, after head: String, limit: Int,
+    to buffer: inout ByteBuffer
+  ) -> Int {
+    var next = first + 1
+    var size = head.utf8.count + frameBytes + entries[first].size
+    while next < end, size + entries[next].size < limit {
+      size += entries[next].size
+      next += 1
+    }
+    guard next - first > 1 else {
+      write(entries[first], after: head, to: &buffer)
+      return 1
+    }
+    buffer.append(head)
+    buffer.member("seq", entries[next - 1].seq)
+    buffer.array("items") { buffer in
+      for i in first..<next {
+        buffer.append(i > first ? ",{" : "{")
+        // Drops the last brace and the LF of the tail, so that only the brace that ends the item
+        // remains.
+        let tail = entries[i].tail.utf8.span
+        buffer.append(tail.extracting(0..<tail.count - 2))
+      }
+    }
+    Frame.endParams(&buffer)
+    return next - first
+  }
+}
+
+/// The recent entries of a log, kept in memory for subscribers that keep up.
+final class LogBroadcast: Broadcast {
+  /// The most bytes of entries to keep if there are few feeds.
+  private static let capacity = 4 << 20
+
+  let source: LogSource
+
+  /// The position after which all entries are kept.
+  private(set) var start: UInt64
+
+  /// The position of the last mark, up to which every subscriber should know its progress.
+  private(set) var marked: UInt64
+
+  /// The number of filtered events after which a subscriber that reads the past gets a mark.
+  static let eventsBetweenMarks: UInt64 = 1000
+
+  private var window = Window<LogEntry>()
+
+  init(_ source: LogSource, _ key: String, in table: BroadcastTable) {
+    self.source = source
+    start = source.position()
+    marked = start
+    super.init(key, in: table, keepsWindow: true)
+    observation = source.live.observeNext { [unowned self] in receive($0) }
+    table.sendMarks(of: self)
+  }
+
+  /// The position up to which the log is known.
+  var end: UInt64 { source.position() }
+
+  private func receive(_ entry: LogEntry) {
+    window.append(entry)
+    trim(to: table.windowBytes(atMost: Self.capacity))
+    wake()
+  }
+
+  override func trim(to capacity: Int) {
+    if let dropped = window.trim(to: capacity) { start = dropped.seq }
+  }
+
+  override var windowBytes: Int { window.bytes }
+
+  override func mark() {
+    guard source.news() > marked else { return }
+    marked = end
+    wake()
+  }
+
+  override func stop() {
+    super.stop()
+    table.endMarks(of: self)
+  }
+
+  /// The index of the first kept entry.
+  var firstIndex: Int { window.firstIndex }
+
+  /// The index after the last entry.
+  var endIndex: Int { window.endIndex }
+
+  subscript(index: Int) -> LogEntry { window[index] }
+
+  /// Returns the index of the first entry after a position, which must not be before ``start``.
+  func index(after seq: UInt64) -> Int {
+    index(after: seq, in: window.firstIndex..<window.endIndex)
+  }
+}
+
+extension LogEntry: WindowElement {
+  var size: Int { tail.utf8.count + (data?.text.utf8.count ?? 0) }
+  static var empty: LogEntry { LogEntry(seq: 0, tail: "") }
 }

@@ -23,12 +23,12 @@ package final class LogSubscription: Subscription {
     case broken(WireError)
   }
 
-  private let feed: LogFeed
+  private let broadcast: LogBroadcast
 
   /// The log to read past entries from, already filtered.
   private let past: LogSource
 
-  /// Returns whether an entry of the feed passes the filter; `nil` if all do.
+  /// Returns whether an entry of the broadcast passes the filter; `nil` if all do.
   private let isWanted: ((LogEntry) -> Bool)?
   private let passesGaps: Bool
   private var state: State
@@ -52,7 +52,7 @@ package final class LogSubscription: Subscription {
   private var isPaused = false
 
   /// The reason why the subscription is about to end.
-  private var closing: StaticString?
+  private var closing: String?
 
   /// Called when the subscription has ended.
   package var onEnd: (() -> Void)?
@@ -66,39 +66,40 @@ package final class LogSubscription: Subscription {
   ///     acknowledge.
   package init(
     _ handle: Handle, to source: LogSource, where isWanted: ((LogEntry) -> Bool)? = nil,
-    after position: UInt64?, on connection: Connection, passesGaps: Bool = false,
+    after position: UInt64?, on client: Client, passesGaps: Bool = false,
     maxUnacknowledged: Int? = nil
   ) {
-    let hub = connection.hub
     past = source
     self.isWanted = isWanted
-    feed = hub.feed("log " + source.key) { LogFeed(source, $0, hub) }
+    broadcast = client.context.broadcasts.broadcast("log " + source.key) {
+      LogBroadcast(source, $0, in: $1)
+    }
     self.passesGaps = passesGaps
     unacknowledged = maxUnacknowledged.map { Unacknowledged(max: $0) }
-    cursor = position ?? feed.end
+    cursor = position ?? broadcast.end
     told = cursor
     isCaughtUp = position == nil
-    state = position == nil ? .live(next: feed.endIndex) : .past
-    super.init(handle, on: connection)
+    state = position == nil ? .live(next: broadcast.endIndex) : .past
+    super.init(handle, on: client)
   }
 
   /// Whether entries are filtered while they are sent.
   override var isCostly: Bool { isWanted != nil }
 
   override func start() {
-    feed.add(self)
+    broadcast.add(self)
     if !isCaughtUp { markDirty() }
   }
 
   override func end() {
-    feed.remove(self)
+    broadcast.remove(self)
     reading?.dispose()
     onEnd?()
     onEnd = nil
   }
 
   /// Ends the subscription with a reason, before anything else is sent.
-  package func close(_ reason: StaticString) {
+  package func close(_ reason: String) {
     closing = reason
     markDirty()
   }
@@ -137,21 +138,21 @@ package final class LogSubscription: Subscription {
   override func fill(_ buffer: inout ByteBuffer) -> Bool {
     if let closing { close(closing, &buffer) }
     while !isOver {
-      guard buffer.count < connection.chunkSize else { return false }
+      guard buffer.count < client.chunkSize else { return false }
       switch state {
       case .live(let next):
-        guard next >= feed.firstIndex else {
+        guard next >= broadcast.firstIndex else {
           fallBehind(&buffer)
           continue
         }
         return fillLive(from: next, &buffer)
       case .past:
-        guard cursor >= feed.start else {
-          if cursor - told >= LogFeed.eventsBetweenMarks { tell("mark", &buffer) }
+        guard cursor >= broadcast.start else {
+          if cursor - told >= LogBroadcast.eventsBetweenMarks { tell("mark", &buffer) }
           read()
           return true
         }
-        state = .live(next: feed.index(after: cursor))
+        state = .live(next: broadcast.index(after: cursor))
       case .reading:
         return true
       case .page(let page, let next):
@@ -165,19 +166,19 @@ package final class LogSubscription: Subscription {
 
   private func fillLive(from first: Int, _ buffer: inout ByteBuffer) -> Bool {
     var next = first
-    // Entries read from the journal may be newer than the feed's next entry.
-    while next < feed.endIndex, feed[next].seq <= cursor { next += 1 }
-    while next < feed.endIndex {
+    // Entries read from the journal may be newer than the broadcast's next entry.
+    while next < broadcast.endIndex, broadcast[next].seq <= cursor { next += 1 }
+    while next < broadcast.endIndex {
       let (first, end) = wanted(from: next)
       next = first
       guard first < end else {
         // Advances past the rejected entries so that they are not filtered again.
-        cursor = max(cursor, feed[first - 1].seq)
-        guard first < feed.endIndex else { break }
+        cursor = max(cursor, broadcast[first - 1].seq)
+        guard first < broadcast.endIndex else { break }
         state = .live(next: next)
         return false
       }
-      guard buffer.count < connection.chunkSize else {
+      guard buffer.count < client.chunkSize else {
         state = .live(next: next)
         return false
       }
@@ -185,15 +186,15 @@ package final class LogSubscription: Subscription {
         state = .live(next: next)
         return true
       }
-      next += write(feed, from: next, upTo: end, &buffer)
+      next += write(broadcast, from: next, upTo: end, &buffer)
       guard !isOver else { return true }
     }
     state = .live(next: next)
-    cursor = max(cursor, feed.end)
+    cursor = max(cursor, broadcast.end)
     if !isCaughtUp {
       isCaughtUp = true
       tell("caught_up", &buffer)
-    } else if feed.marked > told {
+    } else if broadcast.marked > told {
       tell("mark", &buffer)
     }
     return true
@@ -204,16 +205,16 @@ package final class LogSubscription: Subscription {
   /// Returns an empty range at the position where the search stopped, if there are none or the
   /// client's time slice is over.
   private func wanted(from next: Int) -> (first: Int, end: Int) {
-    guard let isWanted else { return (next, feed.endIndex) }
+    guard let isWanted else { return (next, broadcast.endIndex) }
     var first = next
-    while first < feed.endIndex, !isWanted(feed[first]) {
+    while first < broadcast.endIndex, !isWanted(broadcast[first]) {
       first += 1
-      if connection.hub.time.isUp() { return (first, first) }
+      if client.context.time.isUp() { return (first, first) }
     }
-    guard first < feed.endIndex else { return (first, first) }
+    guard first < broadcast.endIndex else { return (first, first) }
     var end = first + 1
-    while end < feed.endIndex, end - first < Self.wantedAtOnce, !connection.hub.time.isUp(),
-      isWanted(feed[end])
+    while end < broadcast.endIndex, end - first < Self.wantedAtOnce, !client.context.time.isUp(),
+      isWanted(broadcast[end])
     {
       end += 1
     }
@@ -235,7 +236,7 @@ package final class LogSubscription: Subscription {
       let end =
         holes.first.map { page.entries.index(after: $0.upperBound, in: all) } ?? all.upperBound
       let isPaused = next < end && pauses(&buffer)
-      guard !isPaused, buffer.count < connection.chunkSize else {
+      guard !isPaused, buffer.count < client.chunkSize else {
         state = .page(page, next: next)
         return !isPaused
       }
@@ -260,8 +261,8 @@ package final class LogSubscription: Subscription {
   ) -> Int {
     let start = buffer.count
     var count = 1
-    if connection.takesItems {
-      let limit = min(connection.lineOut, connection.chunkSize)
+    if client.takesItems {
+      let limit = min(client.lineOut, client.chunkSize)
       let end = min(end, unacknowledged.map { next + $0.room } ?? end)
       count = LogFrame.write(
         entries, from: next, upTo: end, after: head, limit: limit, to: &buffer)
@@ -288,7 +289,7 @@ package final class LogSubscription: Subscription {
     state = .past
     guard isCaughtUp else { return }
     isCaughtUp = false
-    notifyBehind(at: cursor, last: feed.end, &buffer)
+    notifyBehind(at: cursor, last: broadcast.end, &buffer)
   }
 
   /// Skips a gap at the start of the journal, if the client wants that, and reports it.
@@ -318,5 +319,37 @@ package final class LogSubscription: Subscription {
       }
       markDirty()
     }
+  }
+}
+
+/// The positions that were sent and not acknowledged yet, with a maximum count.
+struct Unacknowledged {
+  private let max: Int
+
+  /// The positions in order.
+  ///
+  /// Those before ``start`` are acknowledged.
+  private var seqs: [UInt64] = []
+  private var start = 0
+
+  init(max: Int) {
+    self.max = max
+  }
+
+  var count: Int { seqs.count - start }
+
+  /// The number of entries that may still be sent.
+  var room: Int { max - count }
+
+  mutating func note(_ seq: UInt64) {
+    seqs.append(seq)
+  }
+
+  /// Removes all positions up to an acknowledged one.
+  mutating func acknowledge(upTo seq: UInt64) {
+    while start < seqs.count, seqs[start] <= seq { start += 1 }
+    guard start > seqs.count / 2 else { return }
+    seqs.removeFirst(start)
+    start = 0
   }
 }

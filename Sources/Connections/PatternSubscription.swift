@@ -42,18 +42,18 @@ package final class PatternSubscription: Subscription {
   ///   - interval: The minimum interval between frames in milliseconds; 0 for none.
   package init(
     _ handle: Handle, to changes: Signal<SourceChange, Never>,
-    value: @escaping (String) -> JSONText? = { _ in nil }, on connection: Connection,
+    value: @escaping (String) -> JSONText? = { _ in nil }, on client: Client,
     isDistinct: Bool = true, everyMilliseconds interval: UInt64 = 0
   ) {
     self.changes = changes
     self.value = value
     self.isDistinct = isDistinct
     pace = Pace(everyMilliseconds: interval)
-    super.init(handle, on: connection)
+    super.init(handle, on: client)
   }
 
   override func start() {
-    pace.start(connection.hub)
+    pace.start(client.context)
     observation = changes.observeNext { [unowned self] in receive($0) }
   }
 
@@ -94,7 +94,7 @@ package final class PatternSubscription: Subscription {
   override func fill(_ buffer: inout ByteBuffer) -> Bool {
     guard !pending.isEmpty, pace.isDue(self) else { return true }
     var next = 0
-    while next < order.count, buffer.count < connection.chunkSize {
+    while next < order.count, buffer.count < client.chunkSize {
       if let source = order[next], let change = pending.removeValue(forKey: source) {
         guard write(source, change, &buffer) else { return true }
       }
@@ -110,24 +110,16 @@ package final class PatternSubscription: Subscription {
   private func write(_ source: String, _ change: Pending, _ buffer: inout ByteBuffer) -> Bool {
     let start = buffer.count
     buffer.append(head)
-    if change.seq > 0 {
-      buffer.append(#""seq":"#)
-      buffer.append(integer: change.seq)
-      buffer.append(UInt8(ascii: ","))
-    }
-    buffer.append(#""source":"#)
-    buffer.append(quoted: source)
+    let seq = change.seq > 0 ? change.seq : nil
+    buffer.member("seq", seq)
+    buffer.member("source", source)
     if let value = change.isAsked ? value(source) : change.value {
-      buffer.append(#","value":"#)
-      buffer.append(value.text)
+      buffer.member("value", value)
     } else {
-      buffer.append(#","gone":true"#)
+      buffer.member("gone", true)
     }
-    if change.skipped > 0 {
-      buffer.append(#","skipped":"#)
-      buffer.append(integer: change.skipped)
-    }
+    buffer.member("skipped", change.skipped > 0 ? change.skipped : nil)
     Frame.endParams(&buffer)
-    return checkLine(from: start, seq: change.seq > 0 ? change.seq : nil, &buffer)
+    return checkLine(from: start, seq: seq, &buffer)
   }
 }

@@ -1,17 +1,17 @@
-internal import Facts
+package import Facts
 package import JSON
-internal import Signals
+package import Signals
 package import Wire
 
 /// A subscription to one value.
 ///
 /// It delivers the newest value when the client can take it.
 package final class StateSubscription: Subscription {
-  private let feed: StateFeed
+  private let broadcast: StateBroadcast
   private let isDistinct: Bool
   private var pace: Pace
 
-  /// The change count of the feed when the last value was sent.
+  /// The change count of the broadcast when the last value was sent.
   private var sent: UInt64
   private var sentValue: JSONText?
 
@@ -19,16 +19,17 @@ package final class StateSubscription: Subscription {
   ///   - isDistinct: Whether values equal to the last sent one are dropped.
   ///   - interval: The minimum interval between frames in milliseconds; 0 for none.
   package init(
-    _ handle: Handle, to source: StateSource, on connection: Connection, isDistinct: Bool = true,
+    _ handle: Handle, to source: StateSource, on client: Client, isDistinct: Bool = true,
     everyMilliseconds interval: UInt64 = 0
   ) {
-    let hub = connection.hub
-    feed = hub.feed("state " + source.key) { StateFeed(source, $0, hub) }
+    broadcast = client.context.broadcasts.broadcast("state " + source.key) {
+      StateBroadcast(source, $0, in: $1)
+    }
     self.isDistinct = isDistinct
     pace = Pace(everyMilliseconds: interval)
-    sent = feed.count
-    sentValue = feed.value
-    super.init(handle, on: connection)
+    sent = broadcast.count
+    sentValue = broadcast.value
+    super.init(handle, on: client)
   }
 
   /// The value for the answer.
@@ -37,63 +38,56 @@ package final class StateSubscription: Subscription {
   package var value: JSONText? { sentValue }
 
   override func start() {
-    feed.add(self)
-    pace.start(connection.hub)
+    broadcast.add(self)
+    pace.start(client.context)
   }
 
   override func end() {
-    feed.remove(self)
+    broadcast.remove(self)
     pace.end()
   }
 
   override func fill(_ buffer: inout ByteBuffer) -> Bool {
-    let skipped = feed.count - sent
+    let skipped = broadcast.count - sent
     guard skipped > 0, pace.isDue(self) else { return true }
     defer {
-      sent = feed.count
-      sentValue = feed.value
+      sent = broadcast.count
+      sentValue = broadcast.value
     }
-    if isDistinct, feed.value == sentValue { return true }
+    if isDistinct, broadcast.value == sentValue { return true }
     let start = buffer.count
     buffer.append(head)
-    if feed.source.isJournaled {
-      buffer.append(#""seq":"#)
-      buffer.append(integer: feed.seq)
-      buffer.append(UInt8(ascii: ","))
-    }
-    if let value = feed.value, feed.source.isLoading {
-      buffer.append(value.text.utf8.span.extracting(1..<value.text.utf8.count - 1))
-    } else if let value = feed.value {
-      buffer.append(#""value":"#)
-      buffer.append(value.text)
+    let seq = broadcast.source.isJournaled ? broadcast.seq : nil
+    buffer.member("seq", seq)
+    if let value = broadcast.value, broadcast.source.isLoading {
+      buffer.members(of: value)
+    } else if let value = broadcast.value {
+      buffer.member("value", value)
     } else {
-      buffer.append(#""gone":true"#)
+      buffer.member("gone", true)
     }
-    if skipped > 1 {
-      buffer.append(#","skipped":"#)
-      buffer.append(integer: skipped - 1)
-    }
+    buffer.member("skipped", skipped > 1 ? skipped - 1 : nil)
     Frame.endParams(&buffer)
-    _ = checkLine(from: start, seq: feed.source.isJournaled ? feed.seq : nil, &buffer)
+    _ = checkLine(from: start, seq: seq, &buffer)
     return true
   }
 }
 
 /// The value of one source, shared by all its subscriptions.
-final class StateFeed: Feed {
+final class StateBroadcast: Broadcast {
   let source: StateSource
   private(set) var value: JSONText?
 
   /// The position of the last change.
   private(set) var seq: UInt64 = 0
 
-  /// The number of changes since the feed was created.
+  /// The number of changes since the broadcast was created.
   private(set) var count: UInt64 = 0
 
-  init(_ source: StateSource, _ key: String, _ hub: Hub) {
+  init(_ source: StateSource, _ key: String, in table: BroadcastTable) {
     self.source = source
     value = source.value()
-    super.init(key, hub)
+    super.init(key, in: table)
     observation = source.changes.observeNext { [unowned self] in receive($0) }
   }
 
@@ -102,5 +96,36 @@ final class StateFeed: Feed {
     seq = change.seq
     count += 1
     wake()
+  }
+}
+
+/// A source with a value that clients can watch.
+package struct StateSource {
+  /// The key of the shared broadcast.
+  ///
+  /// Sources with the same key share their data.
+  package let key: String
+
+  /// Whether the changes are events in the journal, so that they have positions.
+  package let isJournaled: Bool
+
+  /// Whether the value has a loading state: an object whose members are inlined into the frames.
+  package let isLoading: Bool
+
+  /// Returns the current value; `nil` if there is none.
+  package let value: () -> JSONText?
+
+  /// Every change from now on.
+  package let changes: Signal<SourceChange, Never>
+
+  package init(
+    key: String, isJournaled: Bool, isLoading: Bool = false, value: @escaping () -> JSONText?,
+    changes: Signal<SourceChange, Never>
+  ) {
+    self.key = key
+    self.isJournaled = isJournaled
+    self.isLoading = isLoading
+    self.value = value
+    self.changes = changes
   }
 }

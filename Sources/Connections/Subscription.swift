@@ -8,12 +8,12 @@ package import Wire
 /// client can take it.
 package class Subscription {
   package let handle: Handle
-  package unowned let connection: Connection
+  package unowned let client: Client
 
   /// The client's name for the subject: a source, a pattern or `events`.
   package internal(set) var source = ""
 
-  /// The index of this subscription in its feed; `nil` if it is not in one.
+  /// The index of this subscription in its broadcast; `nil` if it has none.
   final var place: Int?
 
   /// Whether the batch that created the subscription is still unanswered.
@@ -29,10 +29,14 @@ package class Subscription {
   /// The beginning of every `next` frame.
   let head: String
 
-  init(_ handle: Handle, on connection: Connection) {
+  init(_ handle: Handle, on client: Client) {
     self.handle = handle
-    self.connection = connection
-    head = #"{"jsonrpc":"2.0","method":"next","params":{"sub":\#(handle.text),"#
+    self.client = client
+    var buffer = ByteBuffer()
+    Frame.beginNotification("next", &buffer)
+    buffer.member("sub", handle)
+    buffer.separate()
+    head = buffer.string
   }
 
   /// Starts watching.
@@ -40,7 +44,7 @@ package class Subscription {
   /// The answer was written before.
   func start() {}
 
-  /// Appends the frames that are due, up to about ``Hub/chunkSize``.
+  /// Appends the frames that are due, up to about ``Client/chunkSize``.
   ///
   /// - Returns: Whether nothing is left.
   func fill(_ buffer: inout ByteBuffer) -> Bool { true }
@@ -58,74 +62,63 @@ package class Subscription {
   final func markDirty() {
     guard !isDirty else { return }
     isDirty = true
-    connection.hub.list(connection)
+    client.list()
   }
 
   /// Appends a notification about this subscription with a position.
   final func notify(_ method: StaticString, seq: UInt64, _ buffer: inout ByteBuffer) {
-    begin(method, &buffer)
-    buffer.append(#","seq":"#)
-    buffer.append(integer: seq)
-    Frame.endParams(&buffer)
+    notify(method, &buffer) { $0.member("seq", seq) }
   }
 
-  private func begin(_ method: StaticString, _ buffer: inout ByteBuffer) {
-    Frame.beginNotification(method, &buffer)
-    buffer.append(#""sub":"#)
-    buffer.append(handle.text.text)
+  private func notify(
+    _ method: StaticString, _ buffer: inout ByteBuffer, _ members: (inout ByteBuffer) -> Void
+  ) {
+    Frame.notification(method, &buffer) {
+      $0.member("sub", handle)
+      members(&$0)
+    }
   }
 
   /// Appends a notification that the client has fallen behind the retained entries.
   final func notifyBehind(at seq: UInt64, last: UInt64, _ buffer: inout ByteBuffer) {
-    begin("behind", &buffer)
-    buffer.append(#","seq":"#)
-    buffer.append(integer: seq)
-    buffer.append(#","last":"#)
-    buffer.append(integer: last)
-    Frame.endParams(&buffer)
+    notify("behind", &buffer) {
+      $0.member("seq", seq)
+      $0.member("last", last)
+    }
   }
 
   /// Appends a notification that removed positions were skipped.
   final func notifyLagged(missed: ClosedRange<UInt64>, _ buffer: inout ByteBuffer) {
-    begin("lagged", &buffer)
-    buffer.append(#","seq":"#)
-    buffer.append(integer: missed.upperBound)
-    buffer.append(#","reason":"compacted","missed":{"from":"#)
-    buffer.append(integer: missed.lowerBound)
-    buffer.append(#","to":"#)
-    buffer.append(integer: missed.upperBound)
-    buffer.append("}")
-    Frame.endParams(&buffer)
+    notify("lagged", &buffer) {
+      $0.member("seq", missed.upperBound)
+      $0.member("reason", "compacted")
+      $0.object("missed") {
+        $0.member("from", missed.lowerBound)
+        $0.member("to", missed.upperBound)
+      }
+    }
   }
 
   /// Appends a notification that nothing is sent until the client acknowledges.
   final func notifyPaused(_ unacknowledged: Int, _ buffer: inout ByteBuffer) {
-    begin("paused", &buffer)
-    buffer.append(#","reason":"unacked","unacked":"#)
-    buffer.append(integer: unacknowledged)
-    Frame.endParams(&buffer)
+    notify("paused", &buffer) {
+      $0.member("reason", "unacked")
+      $0.member("unacked", unacknowledged)
+    }
   }
 
   /// Ends the subscription because of another client's action.
-  final func close(_ reason: StaticString, _ buffer: inout ByteBuffer) {
-    begin("closed", &buffer)
-    buffer.append(#","reason":""#)
-    buffer.append(reason)
-    buffer.append("\"")
-    Frame.endParams(&buffer)
+  final func close(_ reason: String, _ buffer: inout ByteBuffer) {
+    notify("closed", &buffer) { $0.member("reason", reason) }
     isOver = true
   }
 
   /// Ends the subscription with an error.
   final func fail(_ error: WireError, seq: UInt64?, _ buffer: inout ByteBuffer) {
-    begin("fail", &buffer)
-    if let seq {
-      buffer.append(#","seq":"#)
-      buffer.append(integer: seq)
+    notify("fail", &buffer) {
+      $0.member("seq", seq)
+      $0.member("error", error)
     }
-    buffer.append(#","error":"#)
-    error.write(to: &buffer)
-    Frame.endParams(&buffer)
     isOver = true
   }
 
@@ -135,9 +128,54 @@ package class Subscription {
   /// - Returns: Whether the line was kept.
   final func checkLine(from start: Int, seq: UInt64?, _ buffer: inout ByteBuffer) -> Bool {
     let size = buffer.count - start
-    guard size > connection.lineOut else { return true }
+    guard size > client.lineOut else { return true }
     buffer.truncate(to: start)
-    fail(.resultTooLarge(size, max: connection.lineOut), seq: seq, &buffer)
+    fail(.resultTooLarge(size, max: client.lineOut), seq: seq, &buffer)
     return false
+  }
+}
+
+/// A rate limit for one subscription, which it wakes at the end of each interval.
+struct Pace {
+  private let interval: UInt64
+
+  /// The earliest time of the next frame, in milliseconds of the daemon's clock.
+  private var notBefore: UInt64 = 0
+  private var alarm: (any Disposable)?
+
+  /// - Parameter interval: The minimum interval between frames in milliseconds; 0 for none.
+  init(everyMilliseconds interval: UInt64) {
+    self.interval = interval
+  }
+
+  /// Starts the first interval, because the answer counts as a frame.
+  mutating func start(_ context: ConnectionContext) {
+    notBefore = context.now() + interval
+  }
+
+  /// Returns whether a frame may be sent now.
+  ///
+  /// If not, wakes the subscription when it may.
+  mutating func isDue(_ subscription: Subscription) -> Bool {
+    guard interval > 0 else { return true }
+    let context = subscription.client.context
+    let now = context.now()
+    if now >= notBefore {
+      notBefore = now + interval
+      end()
+      return true
+    }
+    if alarm == nil {
+      let seconds = Double(notBefore - now) / 1000
+      alarm = context.scheduler.schedule(after: seconds) { [weak subscription] in
+        subscription?.markDirty()
+      }
+    }
+    return false
+  }
+
+  mutating func end() {
+    alarm?.dispose()
+    alarm = nil
   }
 }

@@ -87,9 +87,9 @@ final class TurnTime {
   }
 
   /// Queues an interrupted client to continue later.
-  func append(_ connection: Connection) {
-    let user = connection.user
-    user.interrupted.append(connection)
+  func append(_ client: Client) {
+    let user = client.user
+    user.interrupted.append(client)
     guard !user.isInterrupted else { return }
     user.isInterrupted = true
     waiting.append(user)
@@ -98,8 +98,8 @@ final class TurnTime {
   /// Resumes interrupted clients of each user until the user's share of this turn is used up.
   func goOn() {
     for user in waiting {
-      while user.spent < Self.share, let connection = user.interrupted.popFirst() {
-        connection.goOnAfterInterruption()
+      while user.spent < Self.share, let client = user.interrupted.popFirst() {
+        client.goOnAfterInterruption()
       }
     }
     waiting.removeAll { user in
@@ -113,4 +113,35 @@ final class TurnTime {
     for user in spenders { user.spent = 0 }
     spenders = []
   }
+}
+
+/// The resources that all clients of one system user share.
+///
+/// It exists while the user has a client.
+final class UserShare {
+  let uid: UInt32
+
+  /// The number of connected clients.
+  var connections = 0
+
+  /// The number of late calls.
+  var lateCalls = 0
+
+  /// Bytes buffered for the clients: incomplete input, waiting answers and pending output.
+  var bufferedBytes = 0
+
+  /// The nanoseconds of this turn that the clients have used.
+  var spent: UInt64 = 0
+
+  /// The interrupted clients, in the order in which they continue.
+  var interrupted = Queue<Client>()
+
+  /// Whether the user is in the waiting list of ``TurnTime``.
+  var isInterrupted = false
+
+  init(uid: UInt32) {
+    self.uid = uid
+  }
+
+  var isUnused: Bool { connections == 0 && lateCalls == 0 }
 }

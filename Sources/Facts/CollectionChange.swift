@@ -58,43 +58,36 @@ package enum CollectionChange: Equatable, Sendable {
 
   /// Appends the step in the protocol's form.
   package func write(to buffer: inout ByteBuffer) {
-    switch self {
-    case .insert(let at, let value): Self.write("insert", at, value, &buffer)
-    case .update(let at, let value): Self.write("update", at, value, &buffer)
-    case .merge(let at, let value): Self.write("merge", at, value, &buffer)
-    case .remove(let at): Self.write("remove", at, nil, &buffer)
-    case .move(let from, let to):
-      buffer.append(#"{"op":"move","from":"#)
-      buffer.append(integer: from)
-      buffer.append(#","to":"#)
-      buffer.append(integer: to)
-    case .put(let key, let value):
-      buffer.append(#"{"op":"put","key":"#)
-      buffer.append(quoted: key)
-      Self.write(value, &buffer)
-    case .delete(let key):
-      buffer.append(#"{"op":"del","key":"#)
-      buffer.append(quoted: key)
-    case .reset(let value):
-      buffer.append(#"{"op":"reset""#)
-      Self.write(value, &buffer)
+    buffer.object {
+      switch self {
+      case .insert(let at, let value): Self.write("insert", at, value, &$0)
+      case .update(let at, let value): Self.write("update", at, value, &$0)
+      case .merge(let at, let value): Self.write("merge", at, value, &$0)
+      case .remove(let at): Self.write("remove", at, nil, &$0)
+      case .move(let from, let to):
+        $0.member("op", "move")
+        $0.member("from", from)
+        $0.member("to", to)
+      case .put(let key, let value):
+        $0.member("op", "put")
+        $0.member("key", key)
+        $0.member("value", value)
+      case .delete(let key):
+        $0.member("op", "del")
+        $0.member("key", key)
+      case .reset(let value):
+        $0.member("op", "reset")
+        $0.member("value", value)
+      }
     }
-    buffer.append(UInt8(ascii: "}"))
   }
 
   private static func write(
-    _ op: StaticString, _ at: Int, _ value: JSONText?, _ buffer: inout ByteBuffer
+    _ op: String, _ at: Int, _ value: JSONText?, _ buffer: inout ByteBuffer
   ) {
-    buffer.append(#"{"op":""#)
-    buffer.append(op)
-    buffer.append(#"","at":"#)
-    buffer.append(integer: at)
-    if let value { write(value, &buffer) }
-  }
-
-  private static func write(_ value: JSONText, _ buffer: inout ByteBuffer) {
-    buffer.append(#","value":"#)
-    buffer.append(value.text)
+    buffer.member("op", op)
+    buffer.member("at", at)
+    buffer.member("value", value)
   }
 
   /// Reads the steps of a frame: `[{"op":…},…]`.

@@ -27,6 +27,13 @@ public struct ByteBuffer: ~Copyable {
   @inline(__always)
   public var isEmpty: Bool { count == 0 }
 
+  /// The last byte; `nil` if the buffer is empty.
+  @inline(__always)
+  var last: UInt8? {
+    guard count > 0, let base = unsafe base else { return nil }
+    return unsafe base.load(fromByteOffset: count &- 1, as: UInt8.self)
+  }
+
   /// The bytes written.
   public var span: Span<UInt8> {
     @_lifetime(borrow self)

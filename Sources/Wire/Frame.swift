@@ -1,31 +1,50 @@
 public import JSON
 
-/// The fixed parts of the lines that the daemon sends.
+/// The lines that the daemon sends.
 public enum Frame {
-  /// Begins the answer to a request; the caller appends the result and calls ``end(_:)``.
+  /// Appends the answer to a request; the body appends the result.
+  @inlinable
   @inline(__always)
-  public static func beginResult(_ id: RequestID, _ buffer: inout ByteBuffer) {
-    buffer.append(#"{"jsonrpc":"2.0","id":"#)
-    buffer.append(id.text)
-    buffer.append(#","result":"#)
+  public static func result(
+    _ id: RequestID, _ buffer: inout ByteBuffer, _ write: (inout ByteBuffer) -> Void
+  ) {
+    begin(id, &buffer)
+    buffer.key("result")
+    write(&buffer)
+    end(&buffer)
   }
 
-  /// Ends an answer.
-  @inline(__always)
-  public static func end(_ buffer: inout ByteBuffer) {
-    buffer.append("}\n")
-  }
-
-  /// Writes an error answer to a request.
+  /// Appends an error answer to a request.
   public static func error(_ error: WireError, _ id: RequestID, _ buffer: inout ByteBuffer) {
+    begin(id, &buffer)
+    buffer.member("error", error)
+    end(&buffer)
+  }
+
+  @usableFromInline
+  static func begin(_ id: RequestID, _ buffer: inout ByteBuffer) {
     buffer.append(#"{"jsonrpc":"2.0","id":"#)
     buffer.append(id.text)
-    buffer.append(#","error":"#)
-    error.write(to: &buffer)
+  }
+
+  @usableFromInline
+  static func end(_ buffer: inout ByteBuffer) {
     buffer.append("}\n")
   }
 
-  /// Begins a notification; the caller appends the rest of `params` and calls ``endParams(_:)``.
+  /// Appends a notification; the body appends the members of `params`.
+  @inlinable
+  @inline(__always)
+  public static func notification(
+    _ method: StaticString, _ buffer: inout ByteBuffer, _ params: (inout ByteBuffer) -> Void
+  ) {
+    beginNotification(method, &buffer)
+    params(&buffer)
+    endParams(&buffer)
+  }
+
+  /// Begins a notification; the caller appends the members of `params` and calls
+  /// ``endParams(_:)``.
   public static func beginNotification(_ method: StaticString, _ buffer: inout ByteBuffer) {
     buffer.append(#"{"jsonrpc":"2.0","method":""#)
     buffer.append(method)
@@ -36,5 +55,33 @@ public enum Frame {
   @inline(__always)
   public static func endParams(_ buffer: inout ByteBuffer) {
     buffer.append("}}\n")
+  }
+}
+
+// Members with types of the protocol.
+extension ByteBuffer {
+  /// Appends a handle as a member; nothing if it is `nil`.
+  public mutating func member(_ name: StaticString, _ handle: Handle?) {
+    switch handle {
+    case .name(let text)?: member(name, text)
+    case .number(let number)?: member(name, number)
+    case nil: break
+    }
+  }
+
+  /// Appends a time as a member; nothing if it is `nil`.
+  public mutating func member(_ name: StaticString, _ time: Timestamp?) {
+    guard let time else { return }
+    key(name)
+    append(UInt8(ascii: "\""))
+    time.write(to: &self)
+    append(UInt8(ascii: "\""))
+  }
+
+  /// Appends an error as a member; nothing if it is `nil`.
+  public mutating func member(_ name: StaticString, _ error: WireError?) {
+    guard let error else { return }
+    key(name)
+    error.write(to: &self)
   }
 }

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// The limits of the daemon.
 ///
 /// `hello` and `stats` show them, and errors name the exceeded one.
@@ -94,5 +96,100 @@ public struct Limits: Equatable, Sendable {
       precondition(name.row.range.contains(newValue), "\(name.rawValue) is out of its range")
       if let path = name.row.path { self[keyPath: path] = newValue }
     }
+  }
+}
+
+/// The names of the limits, in one table for `hello`, `stats`, errors and the configuration.
+public enum LimitName: String, CaseIterable, Sendable {
+  case lineIn = "line_in"
+  case lineOut = "line_out"
+  case lineOutMax = "line_out_max"
+  case flood
+  case depth
+  case members
+  case batch
+  case atomic
+  case subscriptions = "subs"
+  case views
+  case bindings
+  case filterCost = "filter"
+  case inFlight = "inflight"
+  case allInFlight = "inflight_all"
+  case held
+  case outputSoft = "output_soft"
+  case outputHard = "output_hard"
+  case bufferedPerUser = "buffered_user"
+  case state
+  case statePerUser = "state_user"
+  case connections
+  case connectionsPerUser = "connections_user"
+  case partialLine = "partial_line_ms"
+  case stall = "stall_ms"
+  case call = "call_ms"
+  case badLines = "bad_lines"
+  case commandBytes = "cmd_bytes"
+  case idBytes = "id_bytes"
+
+  /// One row of the table.
+  public struct Row {
+    /// The property of ``Limits``; `nil` if the limit is fixed by the format.
+    public let path: WritableKeyPath<Limits, Int>?
+
+    /// The valid values.
+    public let range: ClosedRange<Int>
+
+    /// A short description of the limited quantity.
+    public let meaning: String
+  }
+
+  /// The row of this limit.
+  public var row: Row {
+    switch self {
+    case .lineIn: Row(\.lineIn, 1024...Self.most, "bytes of a line from a client")
+    case .lineOut: Row(\.lineOut, 1024...Self.most, "bytes of a line to a client")
+    case .lineOutMax:
+      Row(\.lineOutMax, 1024...Self.most, "bytes of a line that a client may ask for in hello")
+    case .flood: Row(\.flood, 0...Self.most, "bytes of a line over line_in that are dropped")
+    case .depth: Row(nil, JSONLimits.depth...JSONLimits.depth, "nested arrays and objects")
+    case .members: Row(nil, JSONLimits.members...JSONLimits.members, "members of an object")
+    case .batch: Row(\.batch, 1...Self.many, "requests of a batch")
+    case .atomic: Row(\.atomic, 1...Self.many, "calls of an atomic")
+    case .subscriptions: Row(\.subscriptions, 0...Self.many, "subscriptions of a connection")
+    case .views: Row(\.views, 0...Self.many, "views of a connection")
+    case .bindings: Row(\.bindings, 0...Self.many, "bindings of a connection")
+    case .filterCost: Row(\.filterCost, 1...Self.many, "patterns, conditions, values of a filter")
+    case .inFlight: Row(\.inFlight, 1...Self.many, "async calls of a connection in flight")
+    case .allInFlight: Row(\.allInFlight, 1...Self.most, "async calls of all clients in flight")
+    case .held: Row(\.held, 1...Self.many, "answers of a connection waiting for the disk")
+    case .outputSoft:
+      Row(\.outputSoft, 1024...Self.most, "bytes queued for a client before its input pauses")
+    case .outputHard:
+      Row(\.outputHard, 1024...Self.most, "bytes queued for a client before it is disconnected")
+    case .bufferedPerUser:
+      Row(\.bufferedPerUser, 1 << 16...1 << 40, "bytes that are held for all clients of one user")
+    case .state: Row(\.state, 1 << 20...1 << 40, "bytes of state")
+    case .statePerUser: Row(\.statePerUser, 1 << 20...1 << 40, "bytes of state of one user")
+    case .connections: Row(\.connections, 1...1_000_000, "clients at a time")
+    case .connectionsPerUser: Row(\.connectionsPerUser, 1...1_000_000, "clients of one user")
+    case .partialLine: Row(\.partialLineMilliseconds, 10...Self.day, "a line from start to end")
+    case .stall: Row(\.stallMilliseconds, 10...Self.day, "a client that takes no output")
+    case .call: Row(\.callMilliseconds, 1...Self.day, "a method that is not async")
+    case .badLines: Row(\.badLines, 1...Self.many, "bad lines in a row")
+    case .commandBytes: Row(\.commandBytes, 1...1024, "bytes of a cmd")
+    case .idBytes: Row(\.idBytes, 1...Self.many, "bytes of an id that is a string")
+    }
+  }
+
+  private static let many = 65_536
+  private static let most = 1 << 30
+  private static let day = 86_400_000
+}
+
+extension LimitName.Row {
+  fileprivate init(
+    _ path: WritableKeyPath<Limits, Int>?, _ range: ClosedRange<Int>,
+    _ meaning: String
+  ) {
+    self.init(path: path, range: range, meaning: meaning)
   }
 }

@@ -26,20 +26,18 @@ public struct WireError: Error, Equatable, Sendable {
 
   /// Appends the JSON error object.
   public func write(to buffer: inout ByteBuffer) {
-    buffer.append(#"{"code":"#)
-    buffer.append(integer: name.code)
-    buffer.append(#","message":"#)
-    buffer.append(quoted: message)
-    buffer.append(#","data":{"name":"#)
-    buffer.append(quoted: name.rawValue)
-    buffer.append(retry ? #","retry":true"# : #","retry":false"#)
-    for member in data.members {
-      buffer.append(UInt8(ascii: ","))
-      buffer.append(quoted: member.name)
-      buffer.append(UInt8(ascii: ":"))
-      member.value.write(to: &buffer)
+    buffer.object {
+      $0.member("code", name.code)
+      $0.member("message", message)
+      $0.object("data") {
+        $0.member("name", name.rawValue)
+        $0.member("retry", retry)
+        for member in data.members {
+          $0.key(quoted: member.name)
+          member.value.write(to: &$0)
+        }
+      }
     }
-    buffer.append("}}")
   }
 
   /// Parses an error object; `nil` if its code is not in the table.

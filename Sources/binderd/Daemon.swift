@@ -14,7 +14,7 @@ final class Daemon {
   let loop: Loop
   let store: SQLiteStore
   let host: ServiceHost
-  let hub: Hub
+  let table: ConnectionTable
   let server: SocketServer
 
   /// Reloads the configuration.
@@ -53,14 +53,14 @@ final class Daemon {
     let host = ServiceHost(store: store)
     let configuration = settings.configuration
     journalWatch = JournalWatch(host, store, log) { loop.milliseconds }
-    let hub = Hub(
+    let table = ConnectionTable(
       limits: configuration.limits.fitting(descriptors), now: { loop.milliseconds },
       clock: { Process.nanoseconds }, scheduler: scheduler)
-    hub.owners = [0, Process.user]
-    host.owners = hub.owners
+    table.context.owners = [0, Process.user]
+    host.owners = table.context.owners
     host.daemon = Process.peer
-    host.quota = StateQuota(hub.limits)
-    let stats = DaemonMeasures(hub: hub, host: host, store: store, loop: loop)
+    host.quota = StateQuota(table.context.limits)
+    let stats = DaemonMeasures(table: table, host: host, store: store, loop: loop)
     host.onSnapshotFailure = { log.write(.warning, "cannot save a snapshot: \($0)") }
 
     // Services and their binders: a new service adds one line to each part.
@@ -105,13 +105,13 @@ final class Daemon {
     let refusals = RefusalLog(on: scheduler) { log.write(.warning, $0) }
     let access = AccessControl(configuration.roles, rights, refusals)
     let reload = Reload(file, settings, log, manager) { configuration, files in
-      hub.limits = configuration.limits.fitting(descriptors)
-      host.quota = StateQuota(hub.limits)
+      table.context.limits = configuration.limits.fitting(descriptors)
+      host.quota = StateQuota(table.context.limits)
       journal.retention = configuration.retention
       web.allowsLocal = configuration.web.allowsLocal
       webSearch.address = configuration.web.search
       feeds.schedule = configuration.feeds
-      access.change(to: configuration.roles, for: hub.connections.values)
+      access.change(to: configuration.roles, for: table.connections.values)
       let loaded = loadBindings(rights[.owner], liveBindings, files)
       let lost = warnings(of: bindings, for: rights[.owner], access.role(ofUser:))
       return (loaded.hasChanged, loaded.faults + lost)
@@ -146,7 +146,7 @@ final class Daemon {
       bindAdministration(catalog, to: administration)
     }
 
-    (self.loop, self.store, self.host, self.hub) = (loop, store, host, hub)
+    (self.loop, self.store, self.host, self.table) = (loop, store, host, table)
     (self.rights, self.bindings, self.liveBindings) = (rights, bindings, liveBindings)
     (self.journal, self.reload) = (journal, reload)
     (self.secrets, self.machine) = (secrets, machine)
@@ -173,7 +173,7 @@ final class Daemon {
     ]
     self.refusals = refusals
     server = SocketServer(
-      hub, on: loop, log: log, admits: access.admits,
+      table, on: loop, log: log, admits: access.admits,
       onConnection: access.bind)
   }
 
@@ -192,7 +192,7 @@ final class Daemon {
     _ settings: Settings, _ files: BindFiles?, _ log: Log, _ manager: ServiceManager
   ) throws {
     try replay(settings, log, manager)
-    bindHub(hub, to: rights.catalog, bag: bag)
+    bindTable(table, to: rights.catalog, bag: bag)
     if settings.durability != nil {
       journal.start()
       feeds.start()

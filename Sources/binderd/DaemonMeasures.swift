@@ -10,7 +10,7 @@ import Wire
 
 /// The statistics of the daemon.
 final class DaemonMeasures {
-  private let hub: Hub
+  private let table: ConnectionTable
   private let host: ServiceHost
   private let store: SQLiteStore
   private let loop: Loop
@@ -34,8 +34,8 @@ final class DaemonMeasures {
   /// A little less than the interval of one second at which watching clients get new values.
   private static let interval: UInt64 = 900
 
-  init(hub: Hub, host: ServiceHost, store: SQLiteStore, loop: Loop) {
-    (self.hub, self.host, self.store, self.loop) = (hub, host, store, loop)
+  init(table: ConnectionTable, host: ServiceHost, store: SQLiteStore, loop: Loop) {
+    (self.table, self.host, self.store, self.loop) = (table, host, store, loop)
     started = loop.milliseconds
     measured = started
   }
@@ -50,9 +50,9 @@ final class DaemonMeasures {
   var now: DaemonStats {
     var stats = DaemonStats()
     measureRates()
-    stats.connections = hub.connections.count
-    stats.subscriptions = hub.subscriptionCount
-    stats.requests = hub.requests
+    stats.connections = table.connections.count
+    stats.subscriptions = table.context.subscriptionCount
+    stats.requests = table.context.requests
     stats.first = host.first
     stats.last = host.durable
     stats.commitsPerSecond = rates.commitsPerSecond
@@ -60,7 +60,7 @@ final class DaemonMeasures {
     stats.commitMeanMilliseconds = rates.commitMeanMilliseconds
     stats.commitMaxMilliseconds = rates.commitMaxMilliseconds
     stats.waitingEvents = host.last - host.durable
-    stats.outputBytes = hub.outputBytes
+    stats.outputBytes = table.outputBytes
     stats.stateBytes = host.stateBytes
     stats.residentBytes = LinuxProbe.residentBytes
     stats.uptimeSeconds = (Double(loop.milliseconds - started) / 1000).rounded()
@@ -81,7 +81,7 @@ final class DaemonMeasures {
   }
 
   var connections: [ConnectionInfo] {
-    hub.connections.values.sorted { $0.id < $1.id }.map { connection in
+    table.connections.values.sorted { $0.id < $1.id }.map { connection in
       ConnectionInfo(
         id: connection.id, uid: connection.peer.uid, pid: connection.peer.pid,
         client: connection.clientName, subscriptions: connection.subscriptions.count,

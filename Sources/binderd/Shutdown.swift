@@ -56,19 +56,19 @@ final class Shutdown {
     daemon.stopFetching()
     daemon.index.stop()
     daemon.sessions.marks.finish()
-    daemon.hub.stopReading()
+    daemon.table.stopReading()
     var deadline = daemon.loop.milliseconds + Self.graceMilliseconds
     wait { [self] in
       // Time spent waiting for the disk does not count against the clients.
       if isWriting { deadline = daemon.loop.milliseconds + Self.graceMilliseconds }
       guard !isWriting else { return false }
-      guard daemon.hub.hasUnfinished else { return true }
+      guard daemon.table.hasUnfinished else { return true }
       guard signals > 1 || daemon.loop.milliseconds >= deadline else { return false }
       // Send the replies that the disk released in this turn, and run requests that waited for it.
-      daemon.hub.flush()
+      daemon.table.flush()
       return !isWriting
     }
-    daemon.hub.closeAll(.shutdown)
+    daemon.table.closeAll(.shutdown)
     daemon.stopWorking()
     daemon.refusals.finish()
     if signals < 2, daemon.store.refusal == nil {

@@ -10,7 +10,7 @@ func expectSameInAnyOrder(
   var told: Set<[String]> = []
   for seed in 0..<12 {
     let bench = try bench()
-    bench.hub.lineOrder = LineOrder.order(seed)
+    bench.table.context.views.lineOrder = LineOrder.order(seed)
     told.insert(try script(bench.connect()))
   }
   #expect(told.count == 1, "\(told)")

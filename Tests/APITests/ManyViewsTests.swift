@@ -27,13 +27,13 @@ struct ManyViewsTests {
       while count < 10_000 {
         for (name, arguments) in views {
           let view = try open(name, nil, arguments)
-          count += client.connection.views.count
-          _ = client.connection.close(view)
+          count += client.connection.views.all.count
+          _ = client.connection.views.close(view)
         }
         if before.isEmpty { before = nodes.counts }
       }
       #expect(nodes.counts == before, "nobody observes what nobody shows")
-      #expect(client.connection.views.isEmpty)
+      #expect(client.connection.views.all.isEmpty)
       #expect(chat.time.count == 0)
       #expect(client.received() == [], "and no notification about them")
     }

@@ -63,7 +63,7 @@ struct MixedLoadTests {
     let clients = (0..<count).map { bench.connect(uid: 1000 + UInt32($0)) }
     for (i, client) in clients.enumerated() { load(client, "user\(i)", &random) }
     for client in clients { _ = client.settle() }
-    #expect(bench.hub.connections.count == count)
+    #expect(bench.table.connections.count == count)
     for client in clients.shuffled(using: &random) {
       switch Int.random(in: 0..<3, using: &random) {
       case 0: client.connection.end()
@@ -74,7 +74,7 @@ struct MixedLoadTests {
         client.connection.end()
       }
       bench.time.advance(10)
-      bench.hub.flush()
+      bench.table.flush()
     }
   }
 
@@ -102,11 +102,11 @@ struct MixedLoadTests {
       bench.store.commit()
       bench.time.advance(3_000)
       bench.store.commit()
-      bench.hub.flush()
-      #expect(bench.hub.connections.isEmpty)
+      bench.table.flush()
+      #expect(bench.table.connections.isEmpty)
       try whole.checkNames()
       if round == 0 { before = nodes.counts } else { #expect(nodes.counts == before) }
-      for kind in ["Connection", "View", "Subscription", "Feed", "Session", "UserSession"] {
+      for kind in ["Connection", "View", "Subscription", "Broadcast", "Session", "UserSession"] {
         let count = nodes.counts[kind] ?? 0
         #expect(count == 0, "\(kind)")
       }

@@ -260,7 +260,7 @@ struct PeopleTests {
     client.send(Self.intent("open", #"{"id":2}"#))
     #expect(client.settle().last?.contains(#""name":{"kind":"state","value":"Lee"}"#) == true)
     #expect(client.error(Self.intent("open", #"{"id":3}"#))?.name == .notFound)
-    #expect(client.connection.views.count == 2)
+    #expect(client.connection.views.all.count == 2)
   }
 
   @Test

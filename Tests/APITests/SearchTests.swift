@@ -275,7 +275,7 @@ struct SearchTests {
     try expectSameInAnyOrder({ try bench() }) { client in
       let opened = client.call(Self.open)
       type("tea", client)
-      (client.connection.hub.scheduler as? ManualTime)?.advance(330)
+      (client.connection.context.scheduler as? ManualTime)?.advance(330)
       let searching = client.settle()
       backend.answer(0)
       let found = client.settle()

@@ -15,7 +15,7 @@ import Wire
 final class Bench {
   let store: MemoryStore
   let host: ServiceHost
-  let hub: Hub
+  let table: ConnectionTable
   let catalog: Catalog
   let rights: RightsTable
   let clients: ClientSessions
@@ -59,7 +59,7 @@ final class Bench {
     self.store = store
     host = ServiceHost(store: store)
     self.time = time
-    hub = Hub(
+    table = ConnectionTable(
       limits: Limits(), now: { time.milliseconds }, clock: { time.nanoseconds }, scheduler: time)
     catalog = Catalog(over: host)
     rights = RightsTable(for: catalog)
@@ -67,7 +67,7 @@ final class Bench {
     clients = ClientSessions(
       sessions?(host) ?? { [unowned host] in Session(caller: $0, host: host) })
     let parts = Parts(host: host, clients: clients, live: liveBindings)
-    hub.lineOrder = lineOrder
+    table.context.views.lineOrder = lineOrder
     catalog.lineOrder = lineOrder
     cells = CellsService(in: host)
     let server = ServerInfo(
@@ -88,13 +88,13 @@ final class Bench {
       bind(catalog, parts)
     }
     try host.start()
-    bindHub(hub, to: catalog, bag: bag)
+    bindTable(table, to: catalog, bag: bag)
     quiet = QuietNodes()
   }
 
   deinit {
-    hub.closeAll(.shutdown)
-    hub.flush()
+    table.closeAll(.shutdown)
+    table.flush()
     rights.keep(only: [])
     catalog.end()
     liveBindings.end()
@@ -142,7 +142,7 @@ final class TestClient {
 
   init(_ bench: Bench, uid: UInt32, as role: Role) {
     self.bench = bench
-    connection = bench.hub.connect(Peer(uid: uid, pid: 42, groups: [100]))
+    connection = bench.table.connect(Peer(uid: uid, pid: 42, groups: [100]))
     bindConnection(connection, to: bench.rights[role])
     connection.start(transport)
   }
@@ -159,14 +159,14 @@ final class TestClient {
     for _ in 0..<8 {
       bench.store.commit()
       bench.store.read()
-      bench.hub.flush()
+      bench.table.flush()
     }
     return received()
   }
 
   /// Returns the lines received so far, without a commit.
   func received() -> [String] {
-    bench.hub.flush()
+    bench.table.flush()
     let text = String(decoding: transport.bytes, as: UTF8.self)
     let lines = text.split(separator: "\n").map(String.init)
     transport.bytes = []

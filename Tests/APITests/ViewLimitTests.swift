@@ -47,7 +47,7 @@ struct ViewLimitTests {
       #expect(error?.data["limit"] == .string("line_out"))
       #expect(error?.data["max"] == .number(JSONNumber(64 << 10)))
       #expect(error?.message.contains("the view 'wide'") == true)
-      #expect(client.connection.views.count == 1)
+      #expect(client.connection.views.all.count == 1)
       #expect(bench.host.last == 0)
     }
     client.send(open(60_000, #","_meta":{"cmd":"d"}"#))
@@ -64,12 +64,12 @@ struct ViewLimitTests {
       _ = client.call(#"{"id":1,"method":"open","params":{"binder":"system"}}"#)
     }
     for count in [63, 64] {
-      #expect(client.connection.views.count == count)
+      #expect(client.connection.views.all.count == count)
       let error = client.error(open(1))
       #expect(error?.name == .limitReached)
       #expect(error?.data["limit"] == .string("views"))
       #expect(error?.data["max"] == .number(JSONNumber(64)))
-      #expect(client.connection.views.count == count)
+      #expect(client.connection.views.all.count == count)
       #expect(bench.host.last == 0)
       _ = client.call(#"{"id":1,"method":"open","params":{"binder":"system","view":"last"}}"#)
     }
@@ -77,6 +77,6 @@ struct ViewLimitTests {
     _ = client.call(#"{"id":1,"method":"close","params":{"view":2}}"#)
     client.send(open(1))
     #expect(client.settle().count == 3)
-    #expect(client.connection.views.count == 64)
+    #expect(client.connection.views.all.count == 64)
   }
 }

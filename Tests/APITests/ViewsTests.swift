@@ -48,7 +48,7 @@ struct ViewsTests {
     let bad = client.error(
       #"{"id":1,"method":"open","params":{"binder":"cell","args":{"name":"a b"}}}"#)
     #expect(bad?.name == .invalidParams)
-    #expect(client.connection.views.isEmpty)
+    #expect(client.connection.views.all.isEmpty)
 
     _ = open(client)
     #expect(

@@ -75,7 +75,7 @@ struct ConnectionTests {
         == #"{"jsonrpc":"2.0","method":"closing","params":{"reason":"protocol_abuse","limit":"bad_lines","max":16,"epoch":"e","last":0}}"#
     )
     #expect(bench.transport.closes == 1)
-    #expect(bench.hub.connections.isEmpty)
+    #expect(bench.table.connections.isEmpty)
   }
 
   @Test
@@ -145,9 +145,9 @@ struct ConnectionTests {
     bench.offerCommands()
     bench.receive(request(1) + request(2, "write") + request(3) + request(4, "write"))
     #expect(bench.lines() == [result(1)])
-    bench.hub.advance(to: 1)
+    bench.table.advance(to: 1)
     #expect(bench.lines() == [result(2, #"{"seq":1}"#), result(3)])
-    bench.hub.advance(to: 2)
+    bench.table.advance(to: 2)
     #expect(bench.lines() == [result(4, #"{"seq":2}"#)])
   }
 
@@ -157,10 +157,10 @@ struct ConnectionTests {
     bench.receive(request(1, "write") + request(2, "read") + request(3, "write"))
     #expect(bench.lines().isEmpty)
     #expect(!bench.transport.isReading, "the client waits until it may go on")
-    bench.hub.advance(to: 1)
+    bench.table.advance(to: 1)
     #expect(bench.lines() == [result(1, #"{"seq":1}"#), result(2, #"{"durable":1}"#)])
     #expect(bench.transport.isReading)
-    bench.hub.advance(to: 2)
+    bench.table.advance(to: 2)
     #expect(bench.lines() == [result(3, #"{"seq":2}"#)])
   }
 
@@ -171,9 +171,9 @@ struct ConnectionTests {
       #"[{"id":1,"method":"write"},{"id":2,"method":"read"},{"id":3,"method":"write"}]"# + "\n"
         + request(4))
     #expect(bench.lines().isEmpty)
-    bench.hub.advance(to: 1)
+    bench.table.advance(to: 1)
     #expect(bench.lines().isEmpty, "the batch leaves as a whole")
-    bench.hub.advance(to: 2)
+    bench.table.advance(to: 2)
     #expect(
       bench.lines() == [
         "["
@@ -188,8 +188,8 @@ struct ConnectionTests {
     bench.offerCommands()
     bench.receive(
       request(1, "write") + request(2, "write") + #"[{"id":3,"method":"write"}]"# + "\n")
-    bench.hub.advance(to: 1)
-    bench.hub.reject(WireError(.readOnly, "full", ["reason": .string("ENOSPC")]))
+    bench.table.advance(to: 1)
+    bench.table.reject(WireError(.readOnly, "full", ["reason": .string("ENOSPC")]))
     let lines = bench.lines()
     #expect(lines.count == 3)
     #expect(lines[0] == result(1, #"{"seq":1}"#))
@@ -208,7 +208,7 @@ struct ConnectionTests {
     #expect(!bench.transport.isReading)
     var answered = 0
     for position in stride(from: 4, through: 10, by: 2) {
-      bench.hub.advance(to: UInt64(position))
+      bench.table.advance(to: UInt64(position))
       answered += bench.lines().count
     }
     #expect(answered == 10)
@@ -359,7 +359,7 @@ struct ConnectionTests {
     bench.receiveEnd()
     #expect(bench.lines().isEmpty)
     #expect(bench.transport.closes == 0)
-    bench.hub.advance(to: 1)
+    bench.table.advance(to: 1)
     #expect(bench.lines() == [result(1, #"{"seq":1}"#), result(2, #"{"durable":1}"#)])
     #expect(bench.transport.closes == 1)
   }
@@ -375,18 +375,18 @@ struct ConnectionTests {
   @Test
   func `a client without open subscriptions is released when it half-closes`() {
     bench.receiveEnd()
-    bench.hub.flush()
+    bench.table.flush()
     #expect(bench.transport.closes == 1)
-    #expect(bench.hub.connections.isEmpty)
+    #expect(bench.table.connections.isEmpty)
   }
 
   @Test
   func `a client that vanishes during a send is released once`() {
     bench.transport.isGone = true
     bench.receive(request(1) + request(2))
-    bench.hub.flush()
+    bench.table.flush()
     #expect(bench.transport.closes == 1)
-    #expect(bench.hub.connections.isEmpty)
+    #expect(bench.table.connections.isEmpty)
     bench.connection.end()
     bench.receive(request(3))
     #expect(bench.transport.closes == 1)
@@ -412,7 +412,7 @@ struct ConnectionTests {
       connection = bench.connection
       bench.receive(request(1) + "{")
       bench.connection.end()
-      bench.hub.flush()
+      bench.table.flush()
       bench.time.advance(2_000)
     }
     #expect(connection == nil)

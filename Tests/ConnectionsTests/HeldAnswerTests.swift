@@ -24,8 +24,8 @@ struct HeldAnswerTests {
     try #require(late).answer { $0.append("{}") }
     late = nil
     #expect(bench.lines() == [])
-    #expect(bench.hub.hasUnfinished)
-    bench.hub.advance(to: 1)
+    #expect(bench.table.hasUnfinished)
+    bench.table.advance(to: 1)
     #expect(
       bench.lines() == ["[\(result(1)),\(result(2, #"{"seq":1}"#))]"])
   }
@@ -36,7 +36,7 @@ struct HeldAnswerTests {
     bench.receive(request(1, "read"))
     for position: UInt64 in 1...3 {
       #expect(bench.lines() == [])
-      bench.hub.advance(to: position)
+      bench.table.advance(to: position)
     }
     #expect(bench.lines() == [result(1, #"{"durable":3}"#)])
   }
@@ -53,7 +53,7 @@ struct HeldAnswerTests {
     }
     for i in 0..<100 { bench.receive(request(i, "write")) }
     #expect(written == 18)  // 1 MiB
-    bench.hub.advance(to: 18)
+    bench.table.advance(to: 18)
     #expect(bench.lines().count == 18)
     #expect(written > 18)
     bench.methods["write"] = nil

@@ -14,9 +14,9 @@ struct HeldBytesTests {
   private func connect(
     _ bench: Bench, uid: UInt32 = 1
   ) -> (connection: Connection, transport: FakeTransport) {
-    let connection = bench.hub.connect(Peer(uid: uid, pid: 3, groups: [2]))
+    let connection = bench.table.connect(Peer(uid: uid, pid: 3, groups: [2]))
     let transport = FakeTransport()
-    transport.recorder.maxLine = bench.hub.limits.lineIn
+    transport.recorder.maxLine = bench.table.context.limits.lineIn
     connection.onRequest = bench.connection.onRequest
     connection.start(transport)
     return (connection, transport)
@@ -55,7 +55,7 @@ struct HeldBytesTests {
       client.transport.isOrderChecked = false  // a line is answered before its end
       send(part, to: client)
     }
-    bench.hub.flush()
+    bench.table.flush()
     let refused = clients.map { $0.transport.lines().first.flatMap(name) }
     #expect(refused == [nil, nil, nil, nil, "overloaded", "overloaded"])
     // An accepted line runs at its end; the rest of a refused line is dropped.
@@ -199,11 +199,11 @@ struct HeldBytesTests {
         call.answer { $0.append(#"{"value":""# + String(repeating: "x", count: 30_000) + #""}"#) }
       }
     }
-    bench.hub.flush()
+    bench.table.flush()
     #expect(bench.connection.outputBytes < 100_000)
     bench.transport.room = .max
     bench.connection.becameWritable()
-    while bench.hub.flush() {}
+    while bench.table.flush() {}
     #expect(bench.lines().count == 20)
   }
 
@@ -216,7 +216,7 @@ struct HeldBytesTests {
     bench.receive(String(repeating: #"{"method":"write"}"# + "\n", count: 5))
     #expect(bench.connection.heldCount == 3)
     #expect(!bench.transport.isReading)
-    bench.hub.advance(to: 3)
+    bench.table.advance(to: 3)
     #expect(bench.lines().isEmpty)
     #expect(bench.connection.heldCount == 2)
     #expect(bench.transport.isReading)
@@ -231,8 +231,8 @@ struct HeldBytesTests {
     var position: UInt64 = 0
     while position < 9 {
       position += 3
-      bench.hub.advance(to: position)
-      bench.hub.flush()
+      bench.table.advance(to: position)
+      bench.table.flush()
     }
     #expect(bench.connection.heldCount == 0)
     #expect(bench.transport.isReading)

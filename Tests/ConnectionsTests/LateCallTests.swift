@@ -49,7 +49,7 @@ struct LateCallTests {
     #expect(bench.lines() == [result(2)])
     #expect(late.letGo == 2)
     #expect(bench.connection.cancel(RequestID(text: "2")) == .unknown)
-    #expect(bench.hub.lateCalls == 0)
+    #expect(bench.table.context.lateCalls == 0)
   }
 
   @Test
@@ -69,7 +69,7 @@ struct LateCallTests {
     bench.receive(request(1, "write"))
     #expect(bench.connection.cancel(RequestID(text: "1")) == .recorded)
     #expect(bench.connection.cancel(RequestID(text: #""1""#)) == .unknown, "another id")
-    bench.hub.advance(to: 1)
+    bench.table.advance(to: 1)
     #expect(bench.lines() == [result(1, #"{"seq":1}"#)])
     #expect(bench.connection.cancel(RequestID(text: "1")) == .unknown)
   }
@@ -92,12 +92,12 @@ struct LateCallTests {
     let late = offerLate(on: bench)
     bench.receive(request(1, "late") + request(2, "late") + request(3, "late"))
     #expect(error(bench.lines().last)?.name == .overloaded)
-    let other = bench.hub.connect(Peer(uid: 7, pid: 4, groups: [2]))
+    let other = bench.table.connect(Peer(uid: 7, pid: 4, groups: [2]))
     other.onRequest = bench.connection.onRequest
     let transport = FakeTransport()
     other.start(transport)
     other.receive(Array(request(4, "late").utf8).span)
-    bench.hub.flush()
+    bench.table.flush()
     #expect(transport.bytes.isEmpty, "it is not refused")
     late.calls[0].answer { $0.append("{}") }
     bench.receive(request(5, "late"))
@@ -110,9 +110,9 @@ struct LateCallTests {
       $0.inFlight = 2
       $0.allInFlight = 3
     }
-    bench.hub.owners = [1]
+    bench.table.context.owners = [1]
     let late = offerLate(on: bench)
-    let other = bench.hub.connect(Peer(uid: 1, pid: 4, groups: [2]))
+    let other = bench.table.connect(Peer(uid: 1, pid: 4, groups: [2]))
     other.onRequest = bench.connection.onRequest
     let transport = FakeTransport()
     other.start(transport)
@@ -121,17 +121,17 @@ struct LateCallTests {
     #expect(refusal?.name == .limitReached)
     #expect(refusal?.data == ["limit": .string("inflight"), "max": .number(JSONNumber(2))])
     other.receive(Array((request(4, "late") + request(5, "late")).utf8).span)
-    bench.hub.flush()
+    bench.table.flush()
     let answers = String(decoding: transport.bytes, as: UTF8.self)
     refusal = error(answers.split(separator: "\n").last.map(String.init))
     #expect(refusal?.name == .overloaded)
     #expect(refusal?.retry == true)
     #expect(refusal?.data == ["limit": .string("inflight_all"), "max": .number(JSONNumber(3))])
     other.end()
-    #expect(bench.hub.lateCalls == 2, "who leaves has no calls any more")
+    #expect(bench.table.context.lateCalls == 2, "who leaves has no calls any more")
     #expect(late.letGo == 1)
     late.calls[2].answer { $0.append("{}") }
-    #expect(bench.hub.lateCalls == 2)
+    #expect(bench.table.context.lateCalls == 2)
   }
 
   @Test
@@ -175,13 +175,13 @@ struct LateCallTests {
     #expect(
       error(lines[0])?.data
         == ["after_ms": .number(JSONNumber(300)), "outcome": .string("unknown")])
-    bench.hub.advance(to: 3)
+    bench.table.advance(to: 3)
     #expect(
       bench.lines() == [result(1, #"{"seq":1}"#), result(3, #"{"seq":3}"#)],
       "each call is answered once")
     bench.time.advance(200)
     #expect(error(bench.lines().first)?.name == .timeout)
-    bench.hub.advance(to: 4)
+    bench.table.advance(to: 4)
     #expect(bench.lines().isEmpty)
     #expect(bench.time.count == 0)
   }
@@ -197,7 +197,7 @@ struct LateCallTests {
     bench.receive(request(1, "hurried") + request(2, "write"))
     bench.time.advance(300)
     #expect(bench.lines().count == 1)
-    bench.hub.reject(WireError(.readOnly, "full"))
+    bench.table.reject(WireError(.readOnly, "full"))
     let lines = bench.lines()
     #expect(lines.count == 1)
     #expect(lines[0].contains(#""id":2"#))
@@ -209,14 +209,14 @@ struct LateCallTests {
     bench.receive(request(1, "late"))
     _ = offerLate(waitingFor: "cells/lamp")
     bench.receive(request(2, "late"))
-    bench.hub.stopReading()
+    bench.table.stopReading()
     let lines = bench.lines()
     #expect(lines.count == 1)
     #expect(error(lines[0])?.name == .shuttingDown)
     #expect(error(lines[0])?.data == ["reconnect_ms": .number(JSONNumber(250))])
-    #expect(bench.hub.hasUnfinished)
+    #expect(bench.table.hasUnfinished)
     work.calls[0].answer { $0.append("{}") }
     #expect(bench.lines() == [result(1)])
-    #expect(!bench.hub.hasUnfinished)
+    #expect(!bench.table.hasUnfinished)
   }
 }

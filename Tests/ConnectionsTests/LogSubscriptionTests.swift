@@ -51,7 +51,7 @@ struct LogSubscriptionTests {
     log.append(1)
     #expect(bench.lines().isEmpty)
     log.append(4)
-    bench.hub.advance(to: log.last)
+    bench.table.advance(to: log.last)
     #expect(bench.lines() == next([12, 15]))
   }
 
@@ -66,12 +66,12 @@ struct LogSubscriptionTests {
     }
     add(log, where: wants, after: nil)
     log.append(10)
-    #expect(bench.hub.flush())
+    #expect(bench.table.flush())
     #expect(asked <= 3)
     bench.receive(request(1))
     #expect(bench.transport.lines() == [result(1)])
     var lines: [String] = []
-    while bench.hub.flush() { lines += bench.transport.lines() }
+    while bench.table.flush() { lines += bench.transport.lines() }
     #expect(lines + bench.transport.lines() == next([9]))
     #expect(asked <= 11)
   }
@@ -81,17 +81,17 @@ struct LogSubscriptionTests {
     let filler = String(repeating: "x", count: 1 << 20)
     let logs = (0..<40).map { NumberedLog("log \($0)") }
     for log in logs {
-      let connection = bench.hub.connect(Peer(uid: 1, pid: 3, groups: [2]))
+      let connection = bench.table.connect(Peer(uid: 1, pid: 3, groups: [2]))
       let transport = FakeTransport()
       transport.room = 0
       connection.start(transport)
       connection.add(
         LogSubscription(.name("s"), to: log.source, after: nil, on: connection))
       log.append(4, filler: filler)
-      bench.hub.flush()
+      bench.table.flush()
     }
-    #expect(bench.hub.windowTotal <= 64 << 20)
-    #expect(bench.hub.windowTotal > 16 << 20)
+    #expect(bench.table.context.broadcasts.windowTotal <= 64 << 20)
+    #expect(bench.table.context.broadcasts.windowTotal > 16 << 20)
     for log in logs { log.read() }
   }
 
@@ -134,7 +134,7 @@ struct LogSubscriptionTests {
     bench.transport.room = 0
     for _ in 0..<1000 {
       log.append(1, filler: filler)
-      bench.hub.flush()
+      bench.table.flush()
     }
     #expect(bench.connection.outputBytes < 500_000)
     bench.transport.room = .max
@@ -178,7 +178,7 @@ struct LogSubscriptionTests {
     log.append(5)
     add(log, after: 0)
     log.error = WireError(.internalError, "damaged", ["ref": .string("journal")])
-    bench.hub.flush()
+    bench.table.flush()
     log.read()
     let lines = bench.lines()
     #expect(lines.count == 1)
@@ -191,7 +191,7 @@ struct LogSubscriptionTests {
     let log = NumberedLog()
     log.append(5)
     add(log, after: 0)
-    bench.hub.flush()
+    bench.table.flush()
     bench.connection.end()
     log.read()
     #expect(bench.lines().isEmpty)
@@ -203,7 +203,7 @@ struct LogSubscriptionTests {
     let log = NumberedLog()
     log.append(2)
     add(log, after: 0)
-    bench.hub.flush()
+    bench.table.flush()
     let tell = log.appendUntold(3)
     log.read()
     #expect(bench.lines() == next(1...5) + [note("caught_up", 5)])
@@ -221,7 +221,7 @@ struct LogSubscriptionTests {
     add(log, after: nil)
     func goOn(_ count: UInt64) {
       log.pass(count)
-      bench.hub.advance(to: log.last)
+      bench.table.advance(to: log.last)
     }
     goOn(1)
     #expect(bench.lines().isEmpty)
@@ -243,7 +243,7 @@ struct LogSubscriptionTests {
     add(log, after: nil)
     log.pass(7)
     log.append(3)
-    bench.hub.advance(to: log.last)
+    bench.table.advance(to: log.last)
     #expect(bench.lines() == next(8...10))
     bench.time.advance(10_000)
     #expect(bench.lines().isEmpty)
@@ -255,7 +255,7 @@ struct LogSubscriptionTests {
     log.append(1)
     log.pass(10_000)
     add(log, after: 0)
-    bench.hub.flush()
+    bench.table.flush()
     var lines: [String] = []
     for _ in 0..<3 {
       log.read()
@@ -272,7 +272,7 @@ struct LogSubscriptionTests {
     let log = NumberedLog()
     log.append(250)
     add(log, after: 0)
-    bench.hub.flush()
+    bench.table.flush()
     log.read()
     #expect(bench.lines() == next(1...100))
     log.first = 201
@@ -289,7 +289,7 @@ struct LogSubscriptionTests {
     log.append(250)
     log.first = 201
     add(log, after: 10, passesGaps: true)
-    bench.hub.flush()
+    bench.table.flush()
     log.read()
     let missed = #","reason":"compacted","missed":{"from":11,"to":200}"#
     #expect(bench.lines() == [note("lagged", 200, missed)])
@@ -306,7 +306,7 @@ struct LogSubscriptionTests {
     let reader = add(log, after: 0, maxUnacknowledged: maxUnacknowledged)
     var lines: [String] = []
     for seq: UInt64 in 1...6 {
-      bench.hub.flush()
+      bench.table.flush()
       log.read()
       lines += bench.lines().filter { !$0.contains("paused") }
       reader.acknowledge(upTo: seq)
@@ -326,7 +326,7 @@ struct LogSubscriptionTests {
     log.append(5)
     log.error = WireError(.seqExpired, "gone")
     add(log, after: 2, passesGaps: true)
-    bench.hub.flush()
+    bench.table.flush()
     log.read()
     #expect(bench.lines().map { $0.contains(#""method":"fail""#) } == [true])
   }
@@ -344,7 +344,7 @@ struct LogSubscriptionTests {
     let reader = add(log, after: 0, maxUnacknowledged: 7)
     var (acknowledged, sent): (UInt64, [Int64]) = (0, [])
     for round in 0..<100 {
-      bench.hub.flush()
+      bench.table.flush()
       log.read()
       let lines = bench.lines()
       sent += lines.filter { $0.contains(#""next""#) }.compactMap(seq)
@@ -365,7 +365,7 @@ struct LogSubscriptionTests {
     let filler = #","x":""# + String(repeating: "x", count: 10_000) + #"""#
     for _ in 0..<1000 {
       log.append(1, filler: filler)
-      bench.hub.flush()
+      bench.table.flush()
     }
     log.read()
     #expect(bench.connection.outputBytes == 0)
@@ -380,7 +380,7 @@ struct LogSubscriptionTests {
     let log = NumberedLog()
     log.append(9)
     let reader = add(log, after: 0, maxUnacknowledged: 4)
-    bench.hub.flush()
+    bench.table.flush()
     log.read()
     #expect(bench.lines() == [items(1...4), paused(4)])
     reader.acknowledge(upTo: 3)
@@ -419,7 +419,7 @@ struct LogSubscriptionTests {
     let log = NumberedLog()
     log.append(150)
     add(log, after: 20)
-    bench.hub.flush()
+    bench.table.flush()
     log.read()
     #expect(bench.lines() == [items(21...120)])
     log.read()
@@ -452,28 +452,28 @@ struct LogSubscriptionTests {
   @Test
   func `a fast client gets a share of each turn, and other clients get theirs`() {
     let log = NumberedLog()
-    let other = bench.hub.connect(Peer(uid: 1, pid: 1, groups: [1]))
+    let other = bench.table.connect(Peer(uid: 1, pid: 1, groups: [1]))
     let transport = FakeTransport()
     other.start(transport)
     add(log, after: 0)
     log.append(20_000, filler: #","x":""# + String(repeating: "x", count: 100) + #"""#)
     other.add(LogSubscription(.number(1), to: log.source, after: 19_999, on: other))
-    #expect(bench.hub.flush())
+    #expect(bench.table.flush())
     var lines = bench.transport.lines()
     #expect(1...6_000 ~= lines.count)
     #expect(transport.lines().count == 2, "the last entry, and that it was")
-    while bench.hub.hasUnfinished {
-      bench.hub.flush()
+    while bench.table.hasUnfinished {
+      bench.table.flush()
       lines += bench.transport.lines()
     }
     #expect(lines.compactMap(seq).elementsEqual((1...20_000) + [20_000]))
-    #expect(!bench.hub.flush())
+    #expect(!bench.table.flush())
   }
 
   @Test
   func `clients with different handles share the memory window`() {
     let log = NumberedLog()
-    let other = bench.hub.connect(Peer(uid: 1, pid: 1, groups: [1]))
+    let other = bench.table.connect(Peer(uid: 1, pid: 1, groups: [1]))
     let transport = FakeTransport()
     other.start(transport)
     add(log, after: nil)

@@ -14,7 +14,7 @@ struct LongViewTests {
   func `a list that does not fit into the line of its view follows in other lines`() throws {
     let bench = Bench()
     let list = Property((0..<2000).map { "element \($0) of a list that is long" })
-    let view = try bench.connection.open("test", as: Handle(name: "v1")) { view in
+    let view = try bench.connection.views.open("test", as: Handle(name: "v1")) { view in
       list.bind(to: view["list"])
       view.assign("name", "kim")
       view.open("child", as: .push) { list.bind(to: $0["list"]) }
@@ -46,7 +46,7 @@ struct LongViewTests {
     let bench = Bench()
     let list = MutableObservableArray(["a"])
     let name = Property("kim")
-    _ = try bench.connection.open("test", as: Handle(name: "v1")) { view in
+    _ = try bench.connection.views.open("test", as: Handle(name: "v1")) { view in
       list.bind(to: view["list"])
       name.bind(to: view["name"])
     }
@@ -72,7 +72,9 @@ struct LongViewTests {
   func `an element that does not fit into a line ends the view with the reason`() throws {
     let bench = Bench()
     let list = Property(["a"])
-    _ = try bench.connection.open("test", as: Handle(name: "v1")) { list.bind(to: $0["list"]) }
+    _ = try bench.connection.views.open("test", as: Handle(name: "v1")) {
+      list.bind(to: $0["list"])
+    }
     _ = bench.lines()
     list.value = ["a", "b", String(repeating: "x", count: 70_000), "c"]
     let lines = bench.lines()
@@ -81,7 +83,7 @@ struct LongViewTests {
     #expect(
       lines.last?.contains(#""fail","params":{"view":"v1","seq":0,"error":{"code":-32010"#) == true)
     #expect(lines.last?.contains(#""limit":"line_out","max":65536"#) == true)
-    #expect(bench.connection.views.isEmpty)
+    #expect(bench.connection.views.all.isEmpty)
   }
 
   @Test(arguments: 0..<40)
@@ -92,7 +94,7 @@ struct LongViewTests {
       String(repeating: "e", count: .random(in: 1...200, using: &random)) + "\(random.next())"
     }
     let list = MutableObservableArray((0..<60).map { _ in element() })
-    let view = try bench.connection.open("test", as: Handle(name: "v1")) { view in
+    let view = try bench.connection.views.open("test", as: Handle(name: "v1")) { view in
       list.bind(to: view["list"])
     }
     var answer = ByteBuffer()
@@ -127,14 +129,14 @@ struct LongViewTests {
     for line in bench.lines() { try shown.take(line) }
     #expect(shown.elements == texts(list.collection))
     #expect(!shown.isMore)
-    #expect(bench.connection.views.count == 1)
+    #expect(bench.connection.views.all.count == 1)
   }
 
   @Test
   func `a child view over the limit fails in its parent`() throws {
     let bench = Bench()
     let user = Property<String?>(nil)
-    _ = try bench.connection.open("chat", as: Handle(name: "v1")) { view in
+    _ = try bench.connection.views.open("chat", as: Handle(name: "v1")) { view in
       user.bind(to: view) { view, user in
         guard user != nil else { return }
         view.open("main", as: .push) { child in
@@ -142,7 +144,7 @@ struct LongViewTests {
         }
       }
     }
-    for _ in 0..<61 { _ = try bench.connection.open("test", as: nil) { _ in } }
+    for _ in 0..<61 { _ = try bench.connection.views.open("test", as: nil) { _ in } }
     _ = bench.lines()
     user.value = "kim"
     func fail(_ view: String, _ parent: String, _ binder: String) -> String {
@@ -156,14 +158,14 @@ struct LongViewTests {
     user.value = "lee"
     lines = bench.lines()
     #expect(lines.map { $0.hasPrefix(fail("v1.2", "v1", "main")) } == [true])
-    #expect(bench.connection.views.count == 64)
+    #expect(bench.connection.views.all.count == 64)
   }
 
   @Test
   func `a child view that does not fit into a line fails in its parent`() throws {
     let bench = Bench()
     let user = Property<String?>(nil)
-    _ = try bench.connection.open("chat", as: Handle(name: "v1")) { view in
+    _ = try bench.connection.views.open("chat", as: Handle(name: "v1")) { view in
       user.bind(to: view) { view, user in
         guard user != nil else { return }
         view.open("main", as: .push) { child in
@@ -180,6 +182,6 @@ struct LongViewTests {
       lines.first?.hasPrefix(
         #"{"jsonrpc":"2.0","method":"fail","params":{"view":"v1.1","seq":0,"parent":"v1","#
           + #""binder":"main","error":{"code":-32010,"#) == true)
-    #expect(bench.connection.views.count == 1)
+    #expect(bench.connection.views.all.count == 1)
   }
 }

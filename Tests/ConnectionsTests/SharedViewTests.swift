@@ -54,7 +54,7 @@ struct SharedViewTests {
   private func open(
     _ name: String, on connection: Connection? = nil, _ bind: (View) -> Void
   ) throws -> (view: View, answer: String) {
-    let view = try (connection ?? bench.connection).open("test", as: Handle(name: name)) {
+    let view = try (connection ?? bench.connection).views.open("test", as: Handle(name: name)) {
       bind($0)
     }
     var answer = ByteBuffer()
@@ -121,7 +121,7 @@ struct SharedViewTests {
     let lines = bench.lines()
     #expect(lines.count == 1)
     #expect(lines.first?.contains(#""view":"v1","#) == true)
-    _ = bench.connection.close(first)
+    _ = bench.connection.views.close(first)
     model.set(1, nil)
     #expect(bench.lines().map { $0.contains(#""view":"v2","#) } == [true])
     #expect(model.count().count == 3)
@@ -132,7 +132,7 @@ struct SharedViewTests {
     let views = try (0..<3).map { i in try open("v\(i)") { model.list.bind(to: $0["list"]) }.view }
     for view in [views[1], views[0], views[2]] {
       #expect(model.changes.hasObservers)
-      _ = bench.connection.close(view)
+      _ = bench.connection.views.close(view)
     }
     #expect(!model.changes.hasObservers)
     let again = try open("v") { model.list.bind(to: $0["list"]) }
@@ -261,11 +261,11 @@ struct SharedViewTests {
     seed: Int
   ) throws {
     var random = SeededRandom(seed: UInt64(seed))
-    bench.hub.limits.lineOut = 1024
+    bench.table.context.limits.lineOut = 1024
     let connections =
       [bench.connection]
       + (0..<2).map { _ in
-        bench.hub.connect(Peer(uid: 1, pid: 3, groups: [2]))
+        bench.table.connect(Peer(uid: 1, pid: 3, groups: [2]))
       }
     let transports = [bench.transport] + (0..<2).map { _ in FakeTransport() }
     for i in 1..<3 { connections[i].start(transports[i]) }
@@ -280,7 +280,7 @@ struct SharedViewTests {
     func openAll() throws {
       for (connection, transport) in zip(connections, transports) {
         for line in transport.lines() { _ = line }
-        let view = try connection.open("test", as: Handle(name: "v1")) {
+        let view = try connection.views.open("test", as: Handle(name: "v1")) {
           model.list.bind(to: $0["list"])
         }
         var answer = ByteBuffer()
@@ -291,11 +291,11 @@ struct SharedViewTests {
     }
     try openAll()
     func flush(_ rooms: [Int]) throws {
-      bench.hub.flush()
+      bench.table.flush()
       for (i, transport) in transports.enumerated() {
         transport.room = rooms.randomElement(using: &random) ?? 0
         connections[i].becameWritable()
-        bench.hub.flush()
+        bench.table.flush()
         for line in transport.lines() {
           #expect(line.utf8.count < 1024)
           try shown[i].take(line)

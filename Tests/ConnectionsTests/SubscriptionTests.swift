@@ -69,7 +69,7 @@ struct SubscriptionTests {
     #expect(bench.lines().isEmpty)
     for value in 2...1000 {
       source.set("\(value)")
-      bench.hub.flush()
+      bench.table.flush()
     }
     #expect(bench.connection.outputBytes < 200)
     bench.transport.room = .max
@@ -151,7 +151,7 @@ struct SubscriptionTests {
     #expect(bench.lines().map { $0.contains(#""sub":1"#) } == [true])
     bench.connection.remove(second)
     #expect(!source.changes.hasObservers)
-    #expect(bench.hub.subscriptionCount == 0)
+    #expect(bench.table.context.subscriptionCount == 0)
   }
 
   @Test
@@ -164,7 +164,7 @@ struct SubscriptionTests {
     bench.connection.end()
     #expect(bench.lines().isEmpty)
     #expect(!source.changes.hasObservers)
-    #expect(bench.hub.subscriptionCount == 0)
+    #expect(bench.table.context.subscriptionCount == 0)
   }
 
   // MARK: Handles
@@ -225,7 +225,7 @@ struct SubscriptionTests {
     bench.transport.room = 0
     bench.receive(request(1))
     for i in 0..<100_000 { source.set("\(i)", of: "a/\(i % 10)") }
-    bench.hub.flush()
+    bench.table.flush()
     bench.transport.room = .max
     bench.connection.becameWritable()
     let lines = bench.lines()
@@ -242,7 +242,7 @@ struct SubscriptionTests {
         handle, to: source.changes.toSignal(), on: bench.connection, isDistinct: false))
     for i in 1...5000 { source.set("\"\(String(repeating: "x", count: 100))\"", of: "a/\(i)") }
     bench.transport.room = 100_000
-    bench.hub.flush()
+    bench.table.flush()
     #expect(bench.connection.outputBytes < 200_000)
     var lines = bench.transport.lines()
     while bench.connection.outputBytes > 0 {

@@ -79,10 +79,10 @@ final class ManualTime: Scheduler {
   }
 }
 
-/// A hub with one client; the test answers its requests.
+/// A table with one client; the test answers its requests.
 final class Bench {
   let time = ManualTime()
-  let hub: Hub
+  let table: ConnectionTable
   let connection: Connection
   let transport = FakeTransport()
 
@@ -94,10 +94,10 @@ final class Bench {
     change(&limits)
     transport.recorder.maxLine = limits.lineIn
     let time = time
-    hub = Hub(
+    table = ConnectionTable(
       limits: limits, now: { time.milliseconds }, clock: { time.nanoseconds }, scheduler: time)
-    hub.epoch = "e"
-    connection = hub.connect(Peer(uid: 1, pid: 3, groups: [2]))
+    table.context.epoch = "e"
+    connection = table.connect(Peer(uid: 1, pid: 3, groups: [2]))
     methods["echo"] = { call in
       call.answer { $0.append("{}") }
       return .done
@@ -114,8 +114,8 @@ final class Bench {
   }
 
   deinit {
-    hub.closeAll(.shutdown)
-    hub.flush()
+    table.closeAll(.shutdown)
+    table.flush()
   }
 
   func receive(_ text: String) {
@@ -131,7 +131,7 @@ final class Bench {
 
   /// Ends the turn and returns the lines that the client has received.
   func lines() -> [String] {
-    hub.flush()
+    table.flush()
     return transport.lines()
   }
 
@@ -152,7 +152,7 @@ final class Bench {
       guard !connection.hasUndurableWrites else { return .later }
       call.answer { [unowned self] buffer in
         buffer.append(#"{"durable":"#)
-        buffer.append(integer: hub.position)
+        buffer.append(integer: table.context.position)
         buffer.append("}")
       }
       return .done

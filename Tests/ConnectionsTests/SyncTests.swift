@@ -31,7 +31,7 @@ struct SyncTests {
     bench.receive(request(1, "sync"))
     #expect(bench.lines() == [])
     changes.send(SourceChange(source: "a", seq: 1, value: JSONText(1)))
-    bench.hub.advance(to: 1)
+    bench.table.advance(to: 1)
     let lines = bench.lines()
     #expect(lines.count == 2)
     #expect(lines.first?.contains(#""method":"next""#) == true)
@@ -43,7 +43,7 @@ struct SyncTests {
     watch()
     bench.transport.room = 0
     changes.send(SourceChange(source: "a", seq: 1, value: JSONText(1)))
-    bench.hub.advance(to: 1)
+    bench.table.advance(to: 1)
     #expect(bench.lines() == [])
     bench.receive(request(1, "sync"))
     #expect(bench.lines() == [])
@@ -60,7 +60,7 @@ struct SyncTests {
     bench.receiveEnd()
     #expect(bench.lines() == [])
     #expect(bench.transport.closes == 0)
-    bench.hub.advance(to: 1)
+    bench.table.advance(to: 1)
     #expect(bench.lines() == [result(1, #"{"seq":1}"#)])
     #expect(bench.transport.closes == 1)
   }

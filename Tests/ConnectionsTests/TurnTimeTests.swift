@@ -28,7 +28,7 @@ struct TurnTimeTests {
 
   /// Connects another client of a user.
   private func connect(uid: UInt32) -> (connection: Connection, transport: FakeTransport) {
-    let connection = bench.hub.connect(Peer(uid: uid, pid: 3, groups: [2]))
+    let connection = bench.table.connect(Peer(uid: uid, pid: 3, groups: [2]))
     let transport = FakeTransport()
     connection.onRequest = bench.connection.onRequest
     connection.start(transport)
@@ -48,11 +48,11 @@ struct TurnTimeTests {
   func `a client with many requests is interrupted, and continues in order in later turns`() {
     bench.receive(slow(10))
     #expect(runs.byClient[1] == 2)
-    #expect(bench.hub.flush())
+    #expect(bench.table.flush())
     #expect(runs.byClient[1] == 4)
-    #expect(bench.hub.flush())
+    #expect(bench.table.flush())
     #expect(runs.byClient[1] == 8)
-    #expect(!bench.hub.flush())
+    #expect(!bench.table.flush())
     #expect(bench.lines() == (1...10).map { result($0) })
   }
 
@@ -60,7 +60,7 @@ struct TurnTimeTests {
   func `the daemon does not read from an interrupted client`() {
     bench.receive(slow(3))
     #expect(!bench.transport.isReading)
-    bench.hub.flush()
+    bench.table.flush()
     #expect(bench.transport.isReading)
   }
 
@@ -69,9 +69,9 @@ struct TurnTimeTests {
     let requests = (1...5).map { #"{"id":\#($0),"method":"slow"}"# }
     bench.receive("[" + requests.joined(separator: ",") + "]\n")
     #expect(runs.byClient[1] == 2)
-    bench.hub.flush()
+    bench.table.flush()
     #expect(runs.byClient[1] == 4)
-    bench.hub.flush()
+    bench.table.flush()
     #expect(bench.lines() == ["[" + (1...5).map { result($0) }.joined(separator: ",") + "]"])
   }
 
@@ -93,13 +93,13 @@ struct TurnTimeTests {
     bench.receive(slow(4))
     for other in others { send(slow(4), to: other) }
     #expect(runs.byClient.values.reduce(0, +) == 4)
-    bench.hub.flush()
+    bench.table.flush()
     #expect(runs.byClient.values.reduce(0, +) == 4)
     // Clients run in turn: first the interrupted one, then those without a turn so far.
-    bench.hub.flush()
+    bench.table.flush()
     #expect(runs.byClient.values.reduce(0, +) == 8)
     var turns = 2
-    while bench.hub.flush() { turns += 1 }
+    while bench.table.flush() { turns += 1 }
     #expect(turns == 5)
     #expect(runs.byClient.values.allSatisfy { $0 == 4 })
   }
@@ -110,7 +110,7 @@ struct TurnTimeTests {
     bench.receive(slow(100))
     send(request(7), to: other)
     #expect(other.transport.lines() == [result(7)])
-    while bench.hub.flush() {}
+    while bench.table.flush() {}
     #expect(runs.byClient[1] == 100)
   }
 
@@ -118,7 +118,7 @@ struct TurnTimeTests {
   func `an interrupted client that leaves is released`() {
     bench.receive(slow(10))
     bench.connection.end()
-    while bench.hub.flush() {}
+    while bench.table.flush() {}
     #expect(runs.byClient[1] == 2)
   }
 
@@ -126,7 +126,7 @@ struct TurnTimeTests {
   func `the end of a client's input waits for the requests before it`() {
     bench.receive(slow(5))
     bench.receiveEnd()
-    while bench.hub.flush() {}
+    while bench.table.flush() {}
     #expect(bench.lines() == (1...5).map { result($0) })
     #expect(bench.transport.closes == 1)
   }

@@ -13,7 +13,7 @@ struct ViewTests {
   private func open(
     _ name: String = "v1", _ bind: (View) -> Void
   ) throws -> (view: View, answer: String) {
-    let view = try bench.connection.open("test", as: Handle(name: name)) { bind($0) }
+    let view = try bench.connection.views.open("test", as: Handle(name: name)) { bind($0) }
     var answer = ByteBuffer()
     view.writeAnswer(&answer)
     return (view, answer.string)
@@ -224,16 +224,16 @@ struct ViewTests {
     }
     #expect(answer.contains(#""edit":{"params":{},"opens":"edit"}"#))
     _ = try view.intent(named: "edit")?.ready(for: JSONText(parsing: "{}"))()
-    bench.connection.tellViews(after: 5)
+    bench.connection.views.tell(after: 5)
     #expect(bench.lines() == [], "what the answer waits for is not durable")
-    bench.hub.advance(to: 5)
+    bench.table.advance(to: 5)
     #expect(
       bench.lines() == [
         #"{"jsonrpc":"2.0","method":"opened","params":{"view":"v1.1","seq":5,"parent":"v1","#
           + #""binder":"edit","style":"present","props":{"draft":{"kind":"state","value":"kim"}},"#
           + #""intents":{"more":{"params":{},"opens":"more"},"save":{"params":{}}}}}"#
       ])
-    let child = try #require(bench.connection.view(Handle(name: "v1.1") ?? .number(0)))
+    let child = try #require(bench.connection.views[Handle(name: "v1.1") ?? .number(0)])
     _ = try child.intent(named: "more")?.ready(for: JSONText(parsing: "{}"))()
     #expect(bench.lines().first?.contains(#""view":"v1.1.1""#) == true)
     _ = try child.intent(named: "save")?.ready(for: JSONText(parsing: "{}"))()
@@ -242,7 +242,7 @@ struct ViewTests {
         == ["v1.1.1", "v1.1"].map {
           #"{"jsonrpc":"2.0","method":"closed","params":{"view":"\#($0)","seq":5,"reason":"dismissed"}}"#
         })
-    #expect(bench.connection.views.count == 1)
+    #expect(bench.connection.views.all.count == 1)
   }
 
   @Test
@@ -281,9 +281,9 @@ struct ViewTests {
   func `closing returns all views that the client knew, children first`() throws {
     let (view, _) = try open { view in view.open("child", as: .tab) { _ in } }
     _ = bench.lines()
-    #expect(bench.connection.close(view).map(\.text.text) == [#""v1.1""#, #""v1""#])
+    #expect(bench.connection.views.close(view).map(\.text.text) == [#""v1.1""#, #""v1""#])
     #expect(bench.lines() == [])
-    #expect(bench.connection.views.isEmpty)
+    #expect(bench.connection.views.all.isEmpty)
   }
 
   @Test
@@ -296,21 +296,21 @@ struct ViewTests {
     }
     _ = bench.lines()
     user.value = "kim"
-    #expect(bench.connection.close(view).map(\.text.text) == [#""v1.1""#, #""v1""#])
+    #expect(bench.connection.views.close(view).map(\.text.text) == [#""v1.1""#, #""v1""#])
     #expect(bench.lines() == [])
   }
 
   @Test
   func `the number of views is limited, and their names are unique`() throws {
-    for _ in 0..<64 { _ = try bench.connection.open("test", as: nil) { _ in } }
+    for _ in 0..<64 { _ = try bench.connection.views.open("test", as: nil) { _ in } }
     let error = #expect(throws: WireError.self) {
-      _ = try bench.connection.open("test", as: nil) { _ in }
+      _ = try bench.connection.views.open("test", as: nil) { _ in }
     }
     #expect(error?.name == .limitReached)
-    #expect(bench.connection.views.first?.open("child", as: .push) { _ in } == nil)
-    _ = try bench.connection.close(#require(bench.connection.views.first))
+    #expect(bench.connection.views.all.first?.open("child", as: .push) { _ in } == nil)
+    _ = try bench.connection.views.close(#require(bench.connection.views.all.first))
     let taken = #expect(throws: WireError.self) {
-      _ = try bench.connection.open("test", as: .number(2)) { _ in }
+      _ = try bench.connection.views.open("test", as: .number(2)) { _ in }
     }
     #expect(taken?.name == .alreadyExists)
   }
@@ -329,7 +329,7 @@ struct ViewTests {
     #expect(lines.first?.contains(#""closed","params":{"view":"v1.1""#) == true)
     #expect(
       lines.last?.contains(#""fail","params":{"view":"v1","seq":0,"error":{"code":-32010"#) == true)
-    #expect(bench.connection.views.isEmpty)
+    #expect(bench.connection.views.all.isEmpty)
   }
 
   @Test
@@ -337,14 +337,14 @@ struct ViewTests {
     var seen: Set<[String]> = []
     for seed in 0..<24 {
       let bench = Bench()
-      bench.hub.lineOrder = { lines in
+      bench.table.context.views.lineOrder = { lines in
         var lines = lines
         for i in lines.indices.reversed() { lines.swapAt(i, (seed * 7 + i * 3) % (i + 1)) }
         return lines
       }
       let count = Property(1)
       let list = MutableObservableArray(["a"])
-      let view = try bench.connection.open("test", as: nil) { view in
+      let view = try bench.connection.views.open("test", as: nil) { view in
         count.map { $0 * 2 }.bind(to: view["double"])
         count.bind(to: view["count"])
         list.bind(to: view["list"])
@@ -384,7 +384,7 @@ struct ViewTests {
     #expect(bound != nil)
     #expect(observed != nil)
     #expect(assigned == nil)
-    _ = bench.connection.close(view)
+    _ = bench.connection.views.close(view)
     #expect(bound == nil)
     #expect(observed == nil)
   }
@@ -395,19 +395,19 @@ struct ViewTests {
     let count = Property(0)
     try LiveNodes.$counter.withValue(nodes) {
       for i in 0..<50_000 {
-        let view = try bench.connection.open("test", as: nil) { view in
+        let view = try bench.connection.views.open("test", as: nil) { view in
           count.bind(to: view["count"])
           view.intent("more").opens("more") { _, _ in }
           view.open("child", as: .push) { count.bind(to: $0["count"]) }
         }
         count.value = i
         if i % 1000 == 0 { _ = bench.lines() }
-        _ = bench.connection.close(view)
+        _ = bench.connection.views.close(view)
       }
       _ = bench.lines()
     }
     #expect(nodes.counts == [:])
-    #expect(bench.connection.views.isEmpty)
+    #expect(bench.connection.views.all.isEmpty)
   }
 
   @Test

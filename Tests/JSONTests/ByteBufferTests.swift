@@ -52,3 +52,71 @@ struct ByteBufferTests {
     }
   }
 }
+
+struct ObjectWritingTests {
+  /// Returns the text that `body` appends.
+  private func written(_ body: (inout ByteBuffer) -> Void) -> String {
+    var buffer = ByteBuffer()
+    body(&buffer)
+    return buffer.string
+  }
+
+  @Test
+  func `members keep their order and are separated by commas`() {
+    let text = written {
+      $0.object {
+        $0.member("a", 1)
+        $0.member("b", "x\"y")
+        $0.member("c", true)
+        $0.member("d", JSONText(string: "z"))
+        $0.key(quoted: "e\n")
+        $0.append("null")
+      }
+    }
+    #expect(text == #"{"a":1,"b":"x\"y","c":true,"d":"z","e\n":null}"#)
+  }
+
+  @Test
+  func `members without a value are left out with their commas`() {
+    let text = written {
+      $0.object {
+        $0.member("a", nil as Int?)
+        $0.member("b", nil as String?)
+        $0.member("c", 2)
+        $0.member("d", nil as Bool?)
+        $0.member("e", nil as JSONText?)
+      }
+    }
+    #expect(text == #"{"c":2}"#)
+  }
+
+  @Test
+  func `objects and arrays may be empty and nested`() {
+    let text = written {
+      $0.object {
+        $0.object("a") { _ in }
+        $0.array("b") { buffer in
+          for i in 0..<2 {
+            buffer.separate()
+            buffer.object { $0.member("i", i) }
+          }
+        }
+        $0.array("c") { _ in }
+        $0.object("d") { $0.members(of: JSONText(members: ["x": .null])) }
+      }
+    }
+    #expect(text == #"{"a":{},"b":[{"i":0},{"i":1}],"c":[],"d":{"x":null}}"#)
+  }
+
+  @Test
+  func `a value that ends with a bracket in a string is followed by a comma`() {
+    let text = written {
+      $0.object {
+        $0.member("a", "{")
+        $0.member("b", "[")
+        $0.member("c", ",")
+      }
+    }
+    #expect(text == #"{"a":"{","b":"[","c":","}"#)
+  }
+}

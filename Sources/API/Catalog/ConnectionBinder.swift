@@ -32,7 +32,7 @@ package func bindConnection(
   }
   connection.endWaits { rights.role.mayRead($0) ? nil : .permissionDenied(need: "read \($0)") }
   guard rights.role.read != before.role.read else { return }
-  for view in connection.views.reversed() { view.close("permission_denied") }
+  for view in connection.views.all.reversed() { view.close("permission_denied") }
 }
 
 extension Rights {
@@ -59,21 +59,22 @@ extension Rights {
   }
 }
 
-/// Connects the hub of all connections to the journal: durable events may be sent, and lost ones
+/// Connects the table of all connections to the journal: durable events may be sent, and lost ones
 /// are reported as errors.
-package func bindHub(_ hub: Hub, to catalog: Catalog, bag: DisposeBag) {
+package func bindTable(_ table: ConnectionTable, to catalog: Catalog, bag: DisposeBag) {
   let host = catalog.host
-  hub.epoch = host.epoch
-  hub.wireError = { catalog.error($0) }
-  // Breaks the reference cycle between the hub and the catalog.
-  BlockDisposable { hub.wireError = { WireError(.internalError, "\($0)") } }.dispose(in: bag)
-  hub.advance(to: host.durable)
-  host.progress.observeNext { hub.advance(to: $0) }.dispose(in: bag)
-  host.rejected.observeNext { hub.reject(catalog.error($0)) }.dispose(in: bag)
+  table.context.epoch = host.epoch
+  table.context.views.wireError = { catalog.error($0) }
+  // Breaks the reference cycle between the table and the catalog.
+  BlockDisposable { table.context.views.wireError = { WireError(.internalError, "\($0)") } }
+    .dispose(in: bag)
+  table.advance(to: host.durable)
+  host.progress.observeNext { table.advance(to: $0) }.dispose(in: bag)
+  host.rejected.observeNext { table.reject(catalog.error($0)) }.dispose(in: bag)
   host.failed.observeNext { fault in
-    hub.reject(catalog.error(fault))
-    hub.flush()
-    hub.closeAll(.journalFailed)
+    table.reject(catalog.error(fault))
+    table.flush()
+    table.closeAll(.journalFailed)
   }
   .dispose(in: bag)
 }

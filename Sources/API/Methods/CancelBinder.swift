@@ -16,11 +16,10 @@ func bindCancel(_ catalog: Catalog) {
     }
     let fate = call.connection.cancel(RequestID(text: cancel.id.text))
     call.answer { buffer in
-      buffer.append(#"{"id":"#)
-      buffer.append(cancel.id.text)
-      buffer.append(#","was":"#)
-      buffer.append(quoted: fate.rawValue)
-      buffer.append("}")
+      buffer.object {
+        $0.member("id", cancel.id)
+        $0.member("was", fate.rawValue)
+      }
     }
   }
 }

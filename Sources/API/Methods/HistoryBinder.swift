@@ -122,24 +122,14 @@ extension CallContext {
   ) {
     host.value(of: source, at: seq).answer(call, catalog) { past in
       call.answer { buffer in
-        buffer.append(#"{"source":"#)
-        buffer.append(quoted: source)
-        buffer.append(#","kind":"#)
-        buffer.append(quoted: kind.rawValue)
-        buffer.append(#","seq":"#)
-        buffer.append(integer: seq)
-        if let value = past.value {
-          buffer.append(#","value":"#)
-          buffer.append(value.text)
-        } else {
-          buffer.append(#","gone":true"#)
+        buffer.object {
+          $0.member("source", source)
+          $0.member("kind", kind.rawValue)
+          $0.member("seq", seq)
+          $0.member("value", past.value)
+          $0.member("gone", past.value == nil ? true : nil)
+          $0.member("time", past.time.map(Timestamp.init(microseconds:)))
         }
-        if let time = past.time {
-          buffer.append(#","time":""#)
-          Timestamp(microseconds: time).write(to: &buffer)
-          buffer.append(UInt8(ascii: "\""))
-        }
-        buffer.append("}")
       }
     }
   }
@@ -181,25 +171,18 @@ extension CallContext {
 
 extension PastValues {
   fileprivate func write(_ pattern: String, at seq: UInt64, to buffer: inout ByteBuffer) {
-    buffer.append(#"{"source":"#)
-    buffer.append(quoted: pattern)
-    buffer.append(#","seq":"#)
-    buffer.append(integer: seq)
-    buffer.append(#","values":{"#)
-    for (i, entry) in values.enumerated() {
-      if i > 0 { buffer.append(UInt8(ascii: ",")) }
-      buffer.append(quoted: entry.source)
-      buffer.append(UInt8(ascii: ":"))
-      buffer.append(entry.value.text)
+    buffer.object {
+      $0.member("source", pattern)
+      $0.member("seq", seq)
+      $0.object("values") {
+        for entry in values {
+          $0.key(quoted: entry.source)
+          $0.append(entry.value.text)
+        }
+      }
+      $0.member("more", isMore ? true : nil)
+      $0.member("time", time.map(Timestamp.init(microseconds:)))
     }
-    buffer.append("}")
-    if isMore { buffer.append(#","more":true"#) }
-    if let time {
-      buffer.append(#","time":""#)
-      Timestamp(microseconds: time).write(to: &buffer)
-      buffer.append(UInt8(ascii: "\""))
-    }
-    buffer.append("}")
   }
 }
 
@@ -212,19 +195,21 @@ extension Page<JournalEvent> {
   ) {
     let start = buffer.count
     var (end, isMore) = (end, isMore)
-    buffer.append(#"{"items":["#)
-    for (i, event) in entries.enumerated() {
-      let before = buffer.count
-      buffer.append(i > 0 ? ",{" : "{")
-      event.write(to: &buffer)
-      buffer.append("}")
-      if i > 0, buffer.count - start > limit - Self.roomForRest {
-        buffer.truncate(to: before)
-        (end, isMore) = (entries[i - 1].seq, true)
-        break
+    buffer.object {
+      $0.array("items") { buffer in
+        for (i, event) in entries.enumerated() {
+          let before = buffer.count
+          buffer.separate()
+          buffer.object { event.write(to: &$0) }
+          if i > 0, buffer.count - start > limit - Self.roomForRest {
+            buffer.truncate(to: before)
+            (end, isMore) = (entries[i - 1].seq, true)
+            break
+          }
+        }
       }
+      writeRest(after: end, isMore: isMore, host, to: &$0)
     }
-    writeRest(after: end, isMore: isMore, host, to: &buffer)
   }
 
   /// Appends the answer for the last events.
@@ -235,20 +220,22 @@ extension Page<JournalEvent> {
     var size = 0
     for event in entries.reversed() {
       var item = ByteBuffer()
-      event.write(to: &item)
-      size += item.count + 3
+      item.object { event.write(to: &$0) }
+      size += item.count + 1
       if !items.isEmpty, size > limit - Self.roomForRest { break }
       items.append(item.array)
     }
-    buffer.append(#"{"items":["#)
-    for (i, item) in items.reversed().enumerated() {
-      buffer.append(i > 0 ? ",{" : "{")
-      buffer.append(item.span)
-      buffer.append("}")
+    buffer.object {
+      $0.array("items") {
+        for item in items.reversed() {
+          $0.separate()
+          $0.append(item.span)
+        }
+      }
+      writeRest(
+        after: entries.last?.seq ?? 0, isMore: items.count < entries.count || end > host.first,
+        host, to: &$0)
     }
-    writeRest(
-      after: entries.last?.seq ?? 0, isMore: items.count < entries.count || end > host.first, host,
-      to: &buffer)
   }
 
   /// The bytes reserved for the rest of the answer.
@@ -257,13 +244,10 @@ extension Page<JournalEvent> {
   private func writeRest(
     after end: UInt64, isMore: Bool, _ host: ServiceHost, to buffer: inout ByteBuffer
   ) {
-    buffer.append(#"],"after":"#)
-    buffer.append(integer: end)
-    buffer.append(isMore ? #","more":true,"first":"# : #","more":false,"first":"#)
-    buffer.append(integer: host.first)
-    buffer.append(#","last":"#)
-    buffer.append(integer: host.durable)
-    buffer.append("}")
+    buffer.member("after", end)
+    buffer.member("more", isMore)
+    buffer.member("first", host.first)
+    buffer.member("last", host.durable)
   }
 }
 

@@ -58,13 +58,11 @@ package func bindProtocol<Stats: Codable>(
     .members(.init("last", .natural), .init("time", .string), .init("uptime_ms", .natural))
   ) { _, call, _ in
     call.answer { buffer in
-      buffer.append(#"{"last":"#)
-      buffer.append(integer: host.durable)
-      buffer.append(#","time":""#)
-      Timestamp(microseconds: server.now()).write(to: &buffer)
-      buffer.append(#"","uptime_ms":"#)
-      buffer.append(integer: server.uptime())
-      buffer.append("}")
+      buffer.object {
+        $0.member("last", host.durable)
+        $0.member("time", Timestamp(microseconds: server.now()))
+        $0.member("uptime_ms", server.uptime())
+      }
     }
   }
 
@@ -89,17 +87,15 @@ package func bindProtocol<Stats: Codable>(
   ) { context, call, _ in
     let stats = try? context.catalog.encoder.text(stats())
     call.answer { buffer in
-      buffer.append(#"{"stats":"#)
-      buffer.append(stats?.text ?? "null")
-      buffer.append(#","limits":"#)
-      JSONValue.object(call.connection.shownLimits).write(to: &buffer)
-      buffer.append(#","usage":"#)
       var usage = call.connection.usage
       usage[LimitName.state.rawValue] = .number(JSONNumber(host.stateBytes))
       usage[LimitName.statePerUser.rawValue] = .number(
         JSONNumber(host.stateBytes(of: call.connection.peer.uid)))
-      JSONValue.object(usage).write(to: &buffer)
-      buffer.append("}")
+      buffer.object {
+        $0.member("stats", stats ?? .null)
+        $0.member("limits", JSONValue.object(call.connection.shownLimits).text)
+        $0.member("usage", JSONValue.object(usage).text)
+      }
     }
   }
 
@@ -200,11 +196,11 @@ extension Connection {
   /// The usage of each counted limit, by this client or by all clients.
   fileprivate var usage: JSONObject {
     let counts: [(LimitName, Int)] = [
-      (.subscriptions, subscriptions.count), (.views, views.count), (.bindings, bindingCount),
-      (.inFlight, lateCount), (.allInFlight, hub.lateCalls), (.held, heldCount),
+      (.subscriptions, subscriptions.count), (.views, views.all.count), (.bindings, bindingCount),
+      (.inFlight, lateCount), (.allInFlight, context.lateCalls), (.held, heldCount),
       (.outputSoft, outputBytes), (.outputHard, outputBytes),
-      (.connections, hub.connections.count),
-      (.connectionsPerUser, hub.connections.values.count { $0.peer.uid == peer.uid }),
+      (.connections, context.connectionCount),
+      (.connectionsPerUser, userConnectionCount),
     ]
     var usage = JSONObject()
     for (name, count) in counts { usage[name.rawValue] = .number(JSONNumber(count)) }

@@ -74,13 +74,11 @@ extension CallContext {
     log.acknowledge(upTo: seq)
     readers.acknowledge(name, upTo: seq, self)
     call.answerAtTurnEnd { buffer in
-      buffer.append(#"{"sub":"#)
-      buffer.append(ack.sub.text.text)
-      buffer.append(#","seq":"#)
-      buffer.append(integer: readers.position(of: name))
-      buffer.append(#","unacked":"#)
-      buffer.append(integer: log.unacknowledgedCount)
-      buffer.append("}")
+      buffer.object {
+        $0.member("sub", ack.sub)
+        $0.member("seq", readers.position(of: name))
+        $0.member("unacked", log.unacknowledgedCount)
+      }
     }
   }
 }

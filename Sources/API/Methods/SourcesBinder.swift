@@ -39,13 +39,11 @@ package func bindSources(_ catalog: Catalog, _ readers: LiveReaders? = nil) {
     if let subscription { connection.remove(subscription) }
     let was = subscription == nil ? connection.fate(of: unsubscribe.sub) : "active"
     call.answer { buffer in
-      buffer.append(#"{"sub":"#)
-      buffer.append(unsubscribe.sub.text.text)
-      buffer.append(#","was":"#)
-      buffer.append(quoted: was)
-      buffer.append(#","seq":"#)
-      buffer.append(integer: context.host.durable)
-      buffer.append("}")
+      buffer.object {
+        $0.member("sub", unsubscribe.sub)
+        $0.member("was", was)
+        $0.member("seq", context.host.durable)
+      }
     }
   }
 }
@@ -106,12 +104,12 @@ extension CallContext {
     let providers = try providers(of: pattern, picking: part)
     let values = try values(of: pattern, in: providers, limit: call.room)
     call.answer { buffer in
-      buffer.append(#"{"source":"#)
-      buffer.append(quoted: name)
-      buffer.append(#","kind":"state","seq":"#)
-      buffer.append(integer: host.durable)
-      values.write(to: &buffer)
-      buffer.append("}")
+      buffer.object {
+        $0.member("source", name)
+        $0.member("kind", "state")
+        $0.member("seq", host.durable)
+        values.write(to: &$0)
+      }
     }
   }
 
@@ -121,16 +119,12 @@ extension CallContext {
   ) {
     let kind = sources.kind(of: name)
     call.answer { buffer in
-      buffer.append(#"{"source":"#)
-      buffer.append(quoted: name)
-      buffer.append(#","kind":"#)
-      buffer.append(quoted: kind.rawValue)
-      if sources.isJournaled(name) {
-        buffer.append(#","seq":"#)
-        buffer.append(integer: host.durable)
+      buffer.object {
+        $0.member("source", name)
+        $0.member("kind", kind.rawValue)
+        $0.member("seq", sources.isJournaled(name) ? host.durable : nil)
+        write(value, kind, &$0)
       }
-      write(value, kind, &buffer)
-      buffer.append("}")
     }
   }
 
@@ -140,13 +134,15 @@ extension CallContext {
   private func answerEvents(_ call: Call, picking part: PartOfValue?) throws(WireError) {
     if part != nil { throw .notPicked("events") }
     call.answer { buffer in
-      buffer.append(#"{"source":"events","kind":"events","seq":"#)
-      buffer.append(integer: host.durable)
-      buffer.append(#","value":{"first":"#)
-      buffer.append(integer: host.first)
-      buffer.append(#","last":"#)
-      buffer.append(integer: host.durable)
-      buffer.append("}}")
+      buffer.object {
+        $0.member("source", "events")
+        $0.member("kind", "events")
+        $0.member("seq", host.durable)
+        $0.object("value") {
+          $0.member("first", host.first)
+          $0.member("last", host.durable)
+        }
+      }
     }
   }
 
@@ -220,17 +216,15 @@ struct PatternValues {
   /// The approximate size in bytes.
   fileprivate let size: Int
 
-  /// Appends the values as the member `values`, with a comma before it.
+  /// Appends the values as the member `values`.
   func write(to buffer: inout ByteBuffer) {
     buffer.reserve(size)
-    buffer.append(#","values":{"#)
-    for (i, entry) in values.enumerated() {
-      if i > 0 { buffer.append(UInt8(ascii: ",")) }
-      buffer.append(quoted: entry.name)
-      buffer.append(UInt8(ascii: ":"))
-      buffer.append(entry.value.text)
+    buffer.object("values") {
+      for entry in values {
+        $0.key(quoted: entry.name)
+        $0.append(entry.value.text)
+      }
     }
-    buffer.append("}")
   }
 }
 

@@ -83,7 +83,7 @@ extension CallContext {
         // for all waiting calls.
         guard !isDue else { return }
         isDue = true
-        call.connection.hub.atTurnEnd { [self] in
+        call.connection.context.atTurnEnd { [self] in
           isDue = false
           look(at: finder.value(of: name, at: host.durable) { sources.present(name) })
         }

@@ -49,7 +49,7 @@ package final class LiveReaders {
   }
 
   /// Ends the subscription that holds a reader, with a reason.
-  func close(_ name: String, _ reason: StaticString) {
+  func close(_ name: String, _ reason: String) {
     holders.removeValue(forKey: name)?.close(reason)
   }
 
@@ -68,7 +68,7 @@ package final class LiveReaders {
     _ name: String, upTo seq: UInt64, _ context: CallContext
   ) {
     let connection = context.connection
-    if waiting.isEmpty { connection.hub.atTurnEnd { [self] in record() } }
+    if waiting.isEmpty { connection.context.atTurnEnd { [self] in record() } }
     let place = waiting.firstIndex { $0.context.connection === connection } ?? waiting.count
     if place == waiting.count { waiting.append((context, [:])) }
     waiting[place].positions[name] = max(waiting[place].positions[name] ?? 0, seq)

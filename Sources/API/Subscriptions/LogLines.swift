@@ -14,21 +14,14 @@ extension LogEntry {
 
   init(_ change: SourceChange, _ isLiteral: Bool) {
     var buffer = ByteBuffer()
-    buffer.append(#""seq":"#)
-    buffer.append(integer: change.seq)
-    if !isLiteral {
-      buffer.append(#","source":"#)
-      buffer.append(quoted: change.source)
-    }
+    buffer.member("seq", change.seq)
+    buffer.member("source", isLiteral ? nil : change.source)
     if let step = change.step {
-      buffer.append(#","changes":["#)
-      step.write(to: &buffer)
-      buffer.append(UInt8(ascii: "]"))
+      buffer.array("changes") { step.write(to: &$0) }
     } else if let value = change.value {
-      buffer.append(#","value":"#)
-      buffer.append(value.text)
+      buffer.member("value", value)
     } else {
-      buffer.append(#","gone":true"#)
+      buffer.member("gone", true)
     }
     Frame.endParams(&buffer)
     self.init(seq: change.seq, tail: buffer.string)
@@ -38,22 +31,14 @@ extension LogEntry {
 extension JournalEvent {
   /// Appends `"seq":…,"event":{…}`.
   func write(to buffer: inout ByteBuffer) {
-    buffer.append(#""seq":"#)
-    buffer.append(integer: seq)
-    buffer.append(#","event":{"type":"#)
-    buffer.append(quoted: type)
-    buffer.append(#","stream":"#)
-    buffer.append(quoted: stream)
-    buffer.append(#","version":"#)
-    buffer.append(integer: version)
-    buffer.append(#","time":""#)
-    Timestamp(microseconds: time).write(to: &buffer)
-    buffer.append(#"","data":"#)
-    buffer.append(data.text)
-    if let command {
-      buffer.append(#","cmd":"#)
-      buffer.append(quoted: command)
+    buffer.member("seq", seq)
+    buffer.object("event") {
+      $0.member("type", type)
+      $0.member("stream", stream)
+      $0.member("version", version)
+      $0.member("time", Timestamp(microseconds: time))
+      $0.member("data", data)
+      $0.member("cmd", command)
     }
-    buffer.append("}")
   }
 }

@@ -95,9 +95,10 @@ extension CallContext {
       everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
     let value = subscription.value
     call.answer { buffer in
-      writeHead(subscribe, handle, kind: kind, isJournaled: sources.isJournaled(name), &buffer)
-      write(value, kind, &buffer)
-      buffer.append("}")
+      buffer.object {
+        writeHead(subscribe, handle, kind: kind, isJournaled: sources.isJournaled(name), &$0)
+        write(value, kind, &$0)
+      }
     }
     connection.add(subscription, of: subscribe.source)
   }
@@ -122,14 +123,15 @@ extension CallContext {
       on: connection, isDistinct: subscribe.distinct ?? true,
       everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
     call.answer { buffer in
-      writeHead(subscribe, handle, isJournaled: true, &buffer)
-      values.write(to: &buffer)
-      buffer.append("}")
+      buffer.object {
+        writeHead(subscribe, handle, isJournaled: true, &$0)
+        values.write(to: &$0)
+      }
     }
     connection.add(subscription, of: subscribe.source)
   }
 
-  /// Appends the head of the answer to a subscription to values.
+  /// Appends the first members of the answer to a subscription to values.
   ///
   /// - Parameter position: The start position, from which a client can resume; `nil` for the
   ///   present.
@@ -137,17 +139,12 @@ extension CallContext {
     _ subscribe: Subscribe, _ handle: Handle, kind: SourceKind = .state, isJournaled: Bool,
     at position: UInt64? = nil, _ buffer: inout ByteBuffer
   ) {
-    buffer.append(#"{"sub":"#)
-    buffer.append(handle.text.text)
-    buffer.append(#","source":"#)
-    buffer.append(quoted: subscribe.source)
-    buffer.append(#","kind":"#)
-    buffer.append(quoted: kind.rawValue)
+    buffer.member("sub", handle)
+    buffer.member("source", subscribe.source)
+    buffer.member("kind", kind.rawValue)
     guard isJournaled else { return }
-    buffer.append(#","epoch":"#)
-    buffer.append(quoted: host.epoch)
-    buffer.append(#","seq":"#)
-    buffer.append(integer: position ?? host.durable)
+    buffer.member("epoch", host.epoch)
+    buffer.member("seq", position ?? host.durable)
   }
 
   /// Checks that a value fits into a line.
@@ -164,13 +161,11 @@ extension CallContext {
 
   func write(_ value: JSONText?, _ kind: SourceKind, _ buffer: inout ByteBuffer) {
     if let value, kind == .loading {
-      buffer.append(UInt8(ascii: ","))
-      buffer.append(value.text.utf8.span.extracting(1..<value.text.utf8.count - 1))
+      buffer.members(of: value)
     } else if let value {
-      buffer.append(#","value":"#)
-      buffer.append(value.text)
+      buffer.member("value", value)
     } else {
-      buffer.append(#","gone":true"#)
+      buffer.member("gone", true)
     }
   }
 }

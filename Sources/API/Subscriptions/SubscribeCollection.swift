@@ -25,9 +25,10 @@ extension CallContext {
       handle, to: source, at: host.durable, on: call.connection,
       everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
     call.answer { buffer in
-      writeHead(subscribe, handle, kind: kind, isJournaled: true, &buffer)
-      subscription.writeValue(&buffer)
-      buffer.append("}")
+      buffer.object {
+        writeHead(subscribe, handle, kind: kind, isJournaled: true, &$0)
+        subscription.writeValue(&$0)
+      }
     }
     call.connection.add(subscription, of: subscribe.source)
   }

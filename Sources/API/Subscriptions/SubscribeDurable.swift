@@ -113,10 +113,11 @@ extension CallContext {
       on: call.connection, passesGaps: passesGaps,
       maxUnacknowledged: subscribe.max_unacked?.count ?? Self.maxUnacked)
     call.answer { buffer in
-      writeEvents(handle, after: position, &buffer)
-      buffer.append(#","durable":"#)
-      buffer.append(quoted: name)
-      buffer.append(isNew ? #","new":true}"# : #","new":false}"#)
+      buffer.object {
+        writeEvents(handle, after: position, &$0)
+        $0.member("durable", name)
+        $0.member("new", isNew)
+      }
     }
     call.connection.add(subscription, of: "events")
     readers.hold(name, subscription)

@@ -42,8 +42,7 @@ extension CallContext {
         passesGaps: passesGaps
       ) {
         call.answer { buffer in
-          writeEvents(handle, after: position ?? host.durable, &buffer)
-          buffer.append("}")
+          buffer.object { writeEvents(handle, after: position ?? host.durable, &$0) }
         }
       }
     }
@@ -61,18 +60,15 @@ extension CallContext {
     if subscribe.pick != nil { throw .unusable("pick", "pick is for values") }
   }
 
-  /// Appends the head of the answer to a subscription to events, without the closing brace.
+  /// Appends the first members of the answer to a subscription to events.
   func writeEvents(_ handle: Handle, after position: UInt64, _ buffer: inout ByteBuffer) {
-    buffer.append(#"{"sub":"#)
-    buffer.append(handle.text.text)
-    buffer.append(#","source":"events","kind":"events","epoch":"#)
-    buffer.append(quoted: host.epoch)
-    buffer.append(#","first":"#)
-    buffer.append(integer: host.first)
-    buffer.append(#","last":"#)
-    buffer.append(integer: host.durable)
-    buffer.append(#","after":"#)
-    buffer.append(integer: position)
+    buffer.member("sub", handle)
+    buffer.member("source", "events")
+    buffer.member("kind", "events")
+    buffer.member("epoch", host.epoch)
+    buffer.member("first", host.first)
+    buffer.member("last", host.durable)
+    buffer.member("after", position)
   }
 
   /// Returns the events that match a filter.
@@ -131,11 +127,10 @@ extension CallContext {
       ) {
         call.answer { buffer in
           let position = position ?? host.durable
-          writeHead(
-            subscribe, handle, kind: kind, isJournaled: true, at: position, &buffer)
-          buffer.append(#","after":"#)
-          buffer.append(integer: position)
-          buffer.append("}")
+          buffer.object {
+            writeHead(subscribe, handle, kind: kind, isJournaled: true, at: position, &$0)
+            $0.member("after", position)
+          }
         }
       }
     }
@@ -157,13 +152,14 @@ extension CallContext {
     ) {
       call.answer { buffer in
         let kind = pattern.isLiteral ? sources.kind(of: pattern.text) : .state
-        writeHead(subscribe, handle, kind: kind, isJournaled: true, &buffer)
-        if let values {
-          values.write(to: &buffer)
-        } else {
-          write(value, .state, &buffer)
+        buffer.object {
+          writeHead(subscribe, handle, kind: kind, isJournaled: true, &$0)
+          if let values {
+            values.write(to: &$0)
+          } else {
+            write(value, .state, &$0)
+          }
         }
-        buffer.append("}")
       }
     }
   }

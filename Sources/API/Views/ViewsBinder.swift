@@ -22,13 +22,12 @@ package func bindViews(_ catalog: Catalog) {
     )
   ) {
     _, call, close in
-    let closed = call.connection.view(close.view).map(call.connection.close) ?? []
+    let closed = call.connection.views[close.view].map(call.connection.views.close) ?? []
     call.answer { buffer in
-      buffer.append(#"{"view":"#)
-      buffer.append(close.view.text.text)
-      buffer.append(#","closed":"#)
-      buffer.append(JSONText(elements: closed.map(\.text)).text)
-      buffer.append("}")
+      buffer.object {
+        $0.member("view", close.view)
+        $0.member("closed", JSONText(elements: closed.map(\.text)))
+      }
     }
   }
   catalog.offer(
@@ -84,7 +83,7 @@ extension CallContext {
     guard let binder = rights.view(named: name) else {
       throw .notFound("view", name, didYouMean: nearest(to: name, among: rights.views.map(\.name)))
     }
-    return try connection.open(name, as: wish) { view throws(WireError) in
+    return try connection.views.open(name, as: wish) { view throws(WireError) in
       try binder.bind(view, self, arguments)
     }
   }
@@ -95,7 +94,7 @@ extension CallContext {
     var answer = ByteBuffer()
     view.writeAnswer(&answer, size: connection.lineOut - Self.answerBytes)
     guard answer.count + Self.answerBytes <= connection.lineOut else {
-      _ = connection.close(view)
+      _ = connection.views.close(view)
       throw .resultTooLarge(answer.count, max: connection.lineOut)
     }
     call.answer { $0.append(answer) }
@@ -112,14 +111,14 @@ extension CallContext {
     var call = call
     var command = command("intent")
     try add(options, to: &command, request, line, &call, besides: "view")
-    if command.id != nil, connection.view(asked.view)?.intent(named: asked.name)?.isKept == false {
+    if command.id != nil, connection.views[asked.view]?.intent(named: asked.name)?.isKept == false {
       throw .unusable("_meta/cmd", "no cmd: the answer of this intent is not stored", "a cmd")
     }
     if let done = try repetition(of: command) {
       answer(call, done) { $0.write(to: &$2, room: $1) }
       return nil
     }
-    guard let view = connection.view(asked.view) else {
+    guard let view = connection.views[asked.view] else {
       throw .notFound("view", asked.view.description)
     }
     guard let intent = view.intent(named: asked.name) else {
@@ -139,7 +138,7 @@ extension CallContext {
     do throws(Refusal) {
       accepted = try host.perform(command) {
         do {
-          return try connection.asking {
+          return try connection.views.asking {
             let value = try run()
             try timer.check()
             return value
@@ -160,7 +159,7 @@ extension CallContext {
     if let seq = accepted.seq {
       connection.noteWritten(upTo: seq)
     }
-    connection.tellViews(after: host.last)
+    connection.views.tell(after: host.last)
     answer(call, with: accepted, opened: opened?.handle)
     return nil
   }
@@ -180,11 +179,9 @@ extension CallContext {
     call.answer(after: host.last) { buffer in
       accepted.write(to: &buffer, room: room)
       guard let opened else { return }
-      buffer.truncate(to: buffer.count - 1)
-      let isEmpty = accepted.value == nil && accepted.seq == nil && !accepted.isReplayed
-      buffer.append(isEmpty ? #""opened":"# : #","opened":"#)
-      buffer.append(opened.text.text)
-      buffer.append("}")
+      buffer.truncate(to: buffer.count - 1)  // removes the brace
+      buffer.member("opened", opened)
+      buffer.append(UInt8(ascii: "}"))
     }
   }
 }

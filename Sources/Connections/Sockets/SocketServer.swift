@@ -5,7 +5,7 @@ internal import Wire
 
 /// A server that accepts clients on a Unix socket and creates a connection for each.
 package final class SocketServer {
-  private let hub: Hub
+  private let table: ConnectionTable
   private let loop: Loop
   private let log: Log
   private let admits: (Peer) -> Bool
@@ -20,15 +20,15 @@ package final class SocketServer {
   ///     a reason.
   ///   - onConnection: Called with each new connection before its first request is read.
   package init(
-    _ hub: Hub, on loop: Loop, log: Log, admits: @escaping (Peer) -> Bool,
+    _ table: ConnectionTable, on loop: Loop, log: Log, admits: @escaping (Peer) -> Bool,
     onConnection: @escaping (Connection) -> Void
   ) {
-    self.hub = hub
+    self.table = table
     self.loop = loop
     self.log = log
     self.admits = admits
     self.onConnection = onConnection
-    loop.onTurnEnd { [unowned hub, unowned loop] in if hub.flush() { loop.skipWait() } }
+    loop.onTurnEnd { [unowned table, unowned loop] in if table.flush() { loop.skipWait() } }
   }
 
   /// The path of the socket; empty while the server does not listen.
@@ -72,17 +72,17 @@ package final class SocketServer {
     }
     let peer = socket.peer
     guard admits(peer) else { return refuse(socket, .permissionDenied) }
-    if let limit = hub.limitReached(by: peer.uid) { return turnAway(socket, peer, limit) }
+    if let limit = table.limitReached(by: peer.uid) { return turnAway(socket, peer, limit) }
     hasLoggedRefusal = false
-    let connection = hub.connect(peer)
-    let client = Client(socket, connection)
+    let connection = table.connect(peer)
+    let client = SocketClient(socket, connection)
     onConnection(connection)
     client.start()
   }
 
   /// Sends the reason and closes the socket.
   private func refuse(_ socket: StreamSocket, _ reason: Closing, _ limit: LimitName? = nil) {
-    let line = hub.closingLine(reason, limit)
+    let line = table.closingLine(reason, limit)
     _ = socket.send(line.span)
     socket.close()
   }
@@ -95,13 +95,43 @@ package final class SocketServer {
   /// Returns the closing line for a client that finds no free file descriptor.
   private func farewell() -> [UInt8] {
     logRefusal("no file descriptor is left; a client was refused")
-    return hub.closingLine(.tooManyConnections)
+    return table.closingLine(.tooManyConnections)
   }
 
   /// Logs a refusal once, until another client is accepted.
   private func logRefusal(_ text: String) {
     guard !hasLoggedRefusal else { return }
     hasLoggedRefusal = true
-    log.write(.warning, "\(text): \(hub.connections.count) clients are connected")
+    log.write(.warning, "\(text): \(table.connections.count) clients are connected")
   }
+}
+
+/// The link between a socket and its connection.
+final class SocketClient: Transport, StreamSocketDelegate {
+  private let socket: StreamSocket
+  private let connection: Connection
+
+  init(_ socket: StreamSocket, _ connection: Connection) {
+    self.socket = socket
+    self.connection = connection
+  }
+
+  func start() {
+    socket.delegate = self
+    connection.start(self)
+    socket.readNow()  // the first request has usually arrived
+  }
+
+  // MARK: Calls from the connection
+
+  func send(_ bytes: Span<UInt8>) -> Int? { socket.send(bytes) }
+  func setReading(_ isReading: Bool) { socket.setReading(isReading) }
+  func close() { socket.close() }
+
+  // MARK: Calls from the socket
+
+  func socket(received bytes: Span<UInt8>) { connection.receive(bytes) }
+  func socketReachedEnd() { connection.receiveEnd() }
+  func socketBecameWritable() { connection.becameWritable() }
+  func socketClosed(_ error: SystemError?) { connection.end() }
 }

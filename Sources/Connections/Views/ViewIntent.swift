@@ -73,7 +73,7 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
   package func calls<Value: Encodable>(
     _ method: @escaping (Arguments) throws -> Value
   ) -> Self {
-    let encoder = view.connection.hub.encoder
+    let encoder = view.client.context.views.encoder
     return calls { arguments -> JSONText? in
       let value = try method(arguments)
       return try encoder.text(value)
@@ -141,12 +141,24 @@ package final class Intent<Arguments: Decodable>: SignalProtocol {
   }
 
   fileprivate func ready(for text: JSONText) throws(JSONDecodingError) -> () throws -> JSONText? {
-    let arguments = try view.connection.hub.decoder.decode(Arguments.self, from: text)
+    let arguments = try view.client.context.views.decoder.decode(Arguments.self, from: text)
     return { [self] in
       let value = try call?(arguments)
       values.send(arguments)
       if isDismissing { view.dismiss() }
       return value
     }
+  }
+}
+
+/// The parameters of a method that takes none.
+package struct NoParameters: Decodable {
+  private enum Keys: CodingKey {}
+
+  package init() {}
+
+  package init(from decoder: any Decoder) throws {
+    // Opens the container so that the decoder can report unknown members.
+    _ = try decoder.container(keyedBy: Keys.self)
   }
 }

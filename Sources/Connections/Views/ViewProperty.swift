@@ -4,7 +4,7 @@ package import Signals
 internal import Wire
 
 /// A property of a view, set by a binder and shown by the client.
-package final class ViewProperty {
+package final class ViewProperty: Viewer {
   private unowned let view: View
   private(set) var content = ViewContent()
 
@@ -16,7 +16,7 @@ package final class ViewProperty {
 
   /// Shows a value.
   package func set(_ value: some Encodable) {
-    let encoder = view.connection.hub.encoder
+    let encoder = view.client.context.views.encoder
     change { $0.set { encoder.shown(value) } }
   }
 
@@ -24,13 +24,13 @@ package final class ViewProperty {
   ///
   /// If a list is shown already, only its changes are sent.
   func set(list elements: some Collection<some Encodable>) {
-    let encoder = view.connection.hub.encoder
+    let encoder = view.client.context.views.encoder
     change { $0.set(list: { elements.map(encoder.shown) }) }
   }
 
   /// Applies changes to the shown list.
   func apply<Element: Encodable>(_ patch: [OrderedCollectionOperation<Element, Int>]) {
-    let encoder = view.connection.hub.encoder
+    let encoder = view.client.context.views.encoder
     change { $0.apply(patch.map { $0.mapElement(encoder.shown) }) }
   }
 
@@ -54,7 +54,7 @@ package final class ViewProperty {
 
   // MARK: Sharing
 
-  /// The index of this property in its feed.
+  /// The index of this property among the viewers of its shared content.
   var place = 0
 
   /// The index of the next list step to send; `nil` if that step is no longer kept.
@@ -63,31 +63,31 @@ package final class ViewProperty {
     return list.next
   }
 
-  /// Notes that the content of the feed may have changed.
-  func feedHasNews(_ feed: ViewFeed) {
+  /// Notes that the shared content may have changed.
+  func contentHasChanged(_ shared: SharedContent) {
     guard !view.isClosed else { return }
-    if feed.log == nil { content.set(feed.text) }
+    if shared.log == nil { content.set(shared.text) }
     view.markDirty()
   }
 
-  /// Shows a feed that other views may share, after the binder has finished and while the view is
-  /// open.
-  func show<Feed: ViewFeed>(
-    _ identity: Identity, _ make: @escaping (Hub) -> Feed
+  /// Shows a content that other views may share, after the binder has finished and while the view
+  /// is open.
+  func show<Content: SharedContent>(
+    _ identity: Identity, _ make: @escaping (ViewContext) -> Content
   ) -> any Disposable {
     let observation = SerialDisposable(otherDisposable: nil)
     view.bag.add(disposable: observation)
     view.bind { [weak view] in
       guard let view, !view.isClosed, !observation.isDisposed else { return }
-      let hub = view.connection.hub
-      let key = ViewFeed.Key(Feed.self, identity)
-      let feed = hub.viewFeeds[key] ?? make(hub)
-      hub.viewFeeds[key] = feed
-      feed.add(self)
-      self.change { $0.show(feed) }
+      let context = view.client.context.views
+      let key = SharedContent.Key(Content.self, identity)
+      let shared = context.contents[key] ?? make(context)
+      context.contents[key] = shared
+      shared.add(self)
+      self.change { $0.show(shared) }
       observation.otherDisposable = BlockDisposable { [self] in
-        if !view.isClosed { content.leaveFeed() }
-        feed.remove(self)
+        if !view.isClosed { content.unshare() }
+        shared.remove(self)
       }
     }
     return observation
@@ -102,8 +102,8 @@ package final class ViewProperty {
   }
 
   private func refresh() {
-    // The feed reads the progress of its viewers, so it is refreshed first.
-    content.feed?.refresh()
+    // The shared content reads the progress of its viewers, so it is refreshed first.
+    content.shared?.refresh()
     if content.isNew { content.refresh() }
   }
 
@@ -148,7 +148,7 @@ extension ViewProperty: LoadingStateListener {
       case .loading: .loading
       case .reloading: .reloading
       case .loaded: .loaded
-      case .failed(let error): .failed(view.connection.hub.wireError(error))
+      case .failed(let error): .failed(view.client.context.views.wireError(error))
       }
     change { $0.set(shown) }
   }
@@ -215,7 +215,7 @@ extension RowList where Row: Encodable {
   @discardableResult
   package func bind(to property: ViewProperty) -> any Disposable {
     property.expectList()
-    return property.show(identity) { RowFeed(self, $0) }
+    return property.show(identity) { SharedRows(self, $0) }
   }
 }
 
@@ -235,7 +235,7 @@ extension Computed where Value: Encodable {
   /// The value is computed at most once a turn, for all views together.
   @discardableResult
   package func bind(to property: ViewProperty) -> any Disposable {
-    property.show(identity) { ValueFeed(self, $0) }
+    property.show(identity) { SharedValue(self, $0) }
   }
 
   /// Shows a list.
@@ -246,7 +246,7 @@ extension Computed where Value: Encodable {
     to property: ViewProperty
   ) -> any Disposable where Value: Collection, Value.Element: Encodable {
     property.expectList()
-    return property.show(identity) { ListFeed(self, $0) }
+    return property.show(identity) { SharedList(self, $0) }
   }
 }
 

@@ -35,3 +35,155 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
   func encode(_ value: UInt64) { target.append(integer: value) }
   func encode<T: Encodable>(_ value: T) throws { try target.append(value, codingPath) }
 }
+
+/// The members of one object that is being written.
+struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let target: EncodingTarget
+  let level: Int
+  let codingPath: [any CodingKey]
+
+  func encodeNil(forKey key: Key) {
+    member(key)
+    target.appendNull()
+  }
+
+  func encode(_ value: Bool, forKey key: Key) {
+    member(key)
+    target.append(value)
+  }
+
+  func encode(_ value: String, forKey key: Key) {
+    member(key)
+    target.append(value)
+  }
+
+  func encode(_ value: Double, forKey key: Key) throws {
+    member(key)
+    try target.append(double: value)
+  }
+
+  func encode(_ value: Float, forKey key: Key) throws { try encode(Double(value), forKey: key) }
+  func encode(_ value: Int, forKey key: Key) { integer(value, key) }
+  func encode(_ value: Int8, forKey key: Key) { integer(value, key) }
+  func encode(_ value: Int16, forKey key: Key) { integer(value, key) }
+  func encode(_ value: Int32, forKey key: Key) { integer(value, key) }
+  func encode(_ value: Int64, forKey key: Key) { integer(value, key) }
+  func encode(_ value: UInt, forKey key: Key) { integer(value, key) }
+  func encode(_ value: UInt8, forKey key: Key) { integer(value, key) }
+  func encode(_ value: UInt16, forKey key: Key) { integer(value, key) }
+  func encode(_ value: UInt32, forKey key: Key) { integer(value, key) }
+  func encode(_ value: UInt64, forKey key: Key) { integer(value, key) }
+
+  func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+    member(key)
+    try target.append(value, codingPath + [key])
+  }
+
+  func nestedContainer<K: CodingKey>(
+    keyedBy type: K.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<K> {
+    encoder(key).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    encoder(key).unkeyedContainer()
+  }
+
+  func superEncoder() -> any Encoder {
+    target.separate(level, named: "super")
+    return ValueEncoder(target: target, codingPath: codingPath)
+  }
+
+  func superEncoder(forKey key: Key) -> any Encoder { encoder(key) }
+
+  private func encoder(_ key: Key) -> ValueEncoder {
+    member(key)
+    return ValueEncoder(target: target, codingPath: codingPath + [key])
+  }
+
+  private func integer(_ value: some BinaryInteger, _ key: Key) {
+    member(key)
+    target.append(integer: value)
+  }
+
+  @inline(__always)
+  private func member(_ key: Key) { target.separate(level, named: key.stringValue) }
+}
+
+/// The elements of one array that is being written.
+struct UnkeyedWriter: UnkeyedEncodingContainer {
+  let target: EncodingTarget
+  let level: Int
+  let codingPath: [any CodingKey]
+  private(set) var count = 0
+
+  init(target: EncodingTarget, level: Int, codingPath: [any CodingKey]) {
+    self.target = target
+    self.level = level
+    self.codingPath = codingPath
+  }
+
+  mutating func encodeNil() {
+    element()
+    target.appendNull()
+  }
+
+  mutating func encode(_ value: Bool) {
+    element()
+    target.append(value)
+  }
+
+  mutating func encode(_ value: String) {
+    element()
+    target.append(value)
+  }
+
+  mutating func encode(_ value: Double) throws {
+    element()
+    try target.append(double: value)
+  }
+
+  mutating func encode(_ value: Float) throws { try encode(Double(value)) }
+  mutating func encode(_ value: Int) { integer(value) }
+  mutating func encode(_ value: Int8) { integer(value) }
+  mutating func encode(_ value: Int16) { integer(value) }
+  mutating func encode(_ value: Int32) { integer(value) }
+  mutating func encode(_ value: Int64) { integer(value) }
+  mutating func encode(_ value: UInt) { integer(value) }
+  mutating func encode(_ value: UInt8) { integer(value) }
+  mutating func encode(_ value: UInt16) { integer(value) }
+  mutating func encode(_ value: UInt32) { integer(value) }
+  mutating func encode(_ value: UInt64) { integer(value) }
+
+  mutating func encode<T: Encodable>(_ value: T) throws {
+    element()
+    try target.append(value, codingPath)
+  }
+
+  mutating func nestedContainer<K: CodingKey>(
+    keyedBy type: K.Type
+  ) -> KeyedEncodingContainer<K> {
+    superValue().container(keyedBy: type)
+  }
+
+  mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+    superValue().unkeyedContainer()
+  }
+
+  mutating func superEncoder() -> any Encoder { superValue() }
+
+  private mutating func superValue() -> ValueEncoder {
+    element()
+    return ValueEncoder(target: target, codingPath: codingPath)
+  }
+
+  private mutating func integer(_ value: some BinaryInteger) {
+    element()
+    target.append(integer: value)
+  }
+
+  private mutating func element() {
+    target.separate(level)
+    count += 1
+  }
+}

@@ -63,7 +63,7 @@ struct ChatMethodsTests {
     chat.makeRoom("lobby", by: kim)
     let lee = chat.client("lee")
     _ = lee.open("chat", "c")
-    let views = lee.connection.views.count
+    let views = lee.connection.views.all.count
     for view in [
       #""binder":"room","args":{"room":"lobby","as":"kim"}"#,
       #""binder":"profile","args":{"as":"kim"}"#, #""binder":"friends","args":{"as":"kim"}"#,
@@ -77,7 +77,7 @@ struct ChatMethodsTests {
         error(lee, method, #"{\#(rest)"as":"kim"}"#)?.data["reason"] == .string("logged_in"),
         "\(method)")
     }
-    #expect(lee.connection.views.count == views, "what is open stays")
+    #expect(lee.connection.views.all.count == views, "what is open stays")
     #expect(call(lee, "users.whoami", "{}").contains(#""user":"lee""#))
     #expect(call(lee, "chat.join", #"{"room":1,"as":"lee"}"#).contains(#""value":true"#))
     #expect(lee.open("profile", "p", #"{"as":"lee"}"#).first?.contains(#""value":"lee""#) == true)

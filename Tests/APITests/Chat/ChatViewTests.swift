@@ -38,7 +38,7 @@ struct ChatViewTests {
         ["c.2.2", "c.2.1", "c.2"].first { line.contains(#""view":"\#($0)""#) }
       } == ["c.2.2", "c.2.1", "c.2"], "children first")
     #expect(out.contains { $0.contains(#""binder":"login""#) && $0.contains(#"[{"id":"kim"}]"#) })
-    #expect(client.connection.views.count == 2)
+    #expect(client.connection.views.all.count == 2)
   }
 
   @Test
@@ -214,7 +214,7 @@ struct ChatViewTests {
         _ = kim.call(#"{"id":1,"method":"close","params":{"view":"c"}}"#)
       }
       #expect(nodes.counts == before)
-      #expect(kim.connection.views.isEmpty)
+      #expect(kim.connection.views.all.isEmpty)
     }
   }
 
@@ -231,7 +231,7 @@ struct ChatViewTests {
     _ = kim.open("chat", "c")
     kim.send(#"{"id":9,"method":"users.logout"}"#)
     _ = kim.settle()
-    let view = try #require(kim.connection.views.last?.handle.description)
+    let view = try #require(kim.connection.views.all.last?.handle.description)
     #expect(kim.ask(view, "choose", #"{"id":"kim"}"#).joined().contains(#""value":"kim""#))
   }
 }

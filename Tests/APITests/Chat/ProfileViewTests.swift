@@ -54,7 +54,7 @@ struct ProfileViewTests {
         == true)
     let bad = kim.ask("p.1", "save", #"{"fullName":"a\u0007","about":""}"#)
     #expect(bad.first?.contains(#""path":"/args/fullName""#) == true)
-    #expect(kim.connection.views.count == 2, "what is refused closes nothing")
+    #expect(kim.connection.views.all.count == 2, "what is refused closes nothing")
     let saved = kim.ask("p.1", "save", #"{"fullName":"Kim","about":"hi"}"#)
     #expect(saved.contains { $0.contains(#""view":"p.1","seq":3,"reason":"dismissed""#) })
     #expect(
@@ -88,12 +88,12 @@ struct ProfileViewTests {
     for view in ["r", "p.1", "p", "f"] {
       #expect(lines.contains(#""closed","params":{"view":"\#(view)","#), "\(view)")
     }
-    #expect(guest.connection.views.isEmpty)
+    #expect(guest.connection.views.all.isEmpty)
     // Changes to the previous user do not close the views of the current one.
     _ = guest.open("profile", "p")
     _ = call(kim, "users.revoke", "{}")
     #expect(guest.settle().isEmpty)
-    #expect(guest.connection.views.count == 1)
+    #expect(guest.connection.views.all.count == 1)
   }
 
   @Test
@@ -106,7 +106,7 @@ struct ProfileViewTests {
     #expect(kim.ask("p.1", "revokeAll").first?.contains(#""value":1"#) == true)
     let out = kim.ask("p", "logOut")
     #expect(out.filter { $0.contains(#""method":"closed""#) }.count == 2)
-    #expect(kim.connection.views.isEmpty)
+    #expect(kim.connection.views.all.isEmpty)
     #expect(kim.open("profile", "p").first?.contains("not_logged_in") == true)
     #expect(kim.open("profile", "p", #"{"as":"kim"}"#).first?.contains(#""value":"kim""#) == true)
   }

@@ -12,7 +12,7 @@ struct ShuffledBindersTests {
     let chat = try ChatBench(finding: [
       SearchHit(id: "chat/1/1", title: "lobby, lee", text: "hello", source: "chat/rooms/1/messages")
     ])
-    chat.bench.hub.lineOrder = LineOrder.order(seed)
+    chat.bench.table.context.views.lineOrder = LineOrder.order(seed)
     let (kim, lee) = (chat.bench.connect(), chat.client("lee", uid: 1001))
     var seen = kim.open("cell", "l", #"{"name":"lamp"}"#) + kim.open("system", "s")
     seen += kim.ask("l", "toggle") + kim.ask("l", "set", #"{"value":2}"#)

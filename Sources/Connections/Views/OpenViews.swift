@@ -13,21 +13,46 @@ struct ClosedView {
   var after: UInt64 = 0
 }
 
-extension Connection {
+/// The views on the screen of one client, and the news about them that was not sent yet.
+package final class OpenViews {
+  unowned let client: Client
+
+  /// The open views, parents before their children.
+  package private(set) var all: [View] = []
+
+  /// The closed views whose closing was not sent yet.
+  private var closedViews: [ClosedView] = []
+
+  /// The views that exceeded the limit; the client gets an error for each.
+  private var unopenedViews: [View] = []
+
+  /// Whether the client has left, so that nothing is sent any more.
+  private var hasEnded = false
+
+  init(of client: Client) {
+    self.client = client
+  }
+
+  private var limits: Limits { client.limits }
+  private var context: ConnectionContext { client.context }
+
+  /// Whether no view is open and the closing of all others was sent.
+  var isEmpty: Bool { all.isEmpty && closedViews.isEmpty }
+
   // MARK: Opening and closing
 
   /// Runs a client's request to a view, and ends the views that it opened if it fails.
   ///
   /// Fails if a view exceeds the limit of views or does not fit a line.
   package func asking<Value>(_ body: () throws -> Value) throws -> Value {
-    let known = Set(views.map(ObjectIdentifier.init))
+    let known = Set(all.map(ObjectIdentifier.init))
     let failures = unopenedViews.count
-    func opened() -> [View] { views.filter { !known.contains(ObjectIdentifier($0)) } }
+    func opened() -> [View] { all.filter { !known.contains(ObjectIdentifier($0)) } }
     do {
       let value = try body()
       if unopenedViews.count > failures { throw WireError.limitReached(.views, limits) }
       for view in opened() {
-        if let size = view.excess { throw WireError.viewTooLarge(view, size, max: lineOut) }
+        if let size = view.excess { throw WireError.viewTooLarge(view, size, max: client.lineOut) }
       }
       return value
     } catch {
@@ -49,15 +74,12 @@ extension Connection {
   package func open(
     _ binder: String, as wish: Handle?, _ bind: (View) throws(WireError) -> Void
   ) throws(WireError) -> View {
-    guard views.count < limits.views else { throw .limitReached(.views, limits) }
+    guard all.count < limits.views else { throw .limitReached(.views, limits) }
     let view = View(
-      try reserveView(wish), binder, .present, parent: nil, on: self)
+      try reserveView(wish), binder, .present, parent: nil, in: self)
     view.isTold = true
-    if let runningBatch {
-      view.isInBatch = true
-      runningBatch.behind.append { [weak view] in view?.isInBatch = false }
-    }
-    views.append(view)
+    view.isInBatch = client.afterBatch { [weak view] in view?.isInBatch = false }
+    all.append(view)
     var failure: WireError?
     view.fill { view in
       do throws(WireError) {
@@ -75,7 +97,7 @@ extension Connection {
 
   private func reserveView(_ wish: Handle?) throws(WireError) -> Handle {
     guard let wish else { return freeViewNumber }
-    guard view(wish) == nil else {
+    guard self[wish] == nil else {
       throw WireError(
         .alreadyExists, "there is a view \(wish.text.text) already",
         ["what": .string("view"), "id": wish.text.value])
@@ -84,8 +106,8 @@ extension Connection {
   }
 
   private var freeViewNumber: Handle {
-    var number = views.count + 1
-    while view(.number(number)) != nil { number += 1 }
+    var number = all.count + 1
+    while self[.number(number)] != nil { number += 1 }
     return .number(number)
   }
 
@@ -96,35 +118,35 @@ extension Connection {
       case .name(let name): "\(name).\(n)"
       case .number(let number): "\(number).\(n)"
       }
-    guard let handle = Handle(name: name), view(handle) == nil else { return freeViewNumber }
+    guard let handle = Handle(name: name), self[handle] == nil else { return freeViewNumber }
     return handle
   }
 
-  package func view(_ handle: Handle) -> View? { views.first { $0.handle == handle } }
+  package subscript(handle: Handle) -> View? { all.first { $0.handle == handle } }
 
   /// Adds a child view, which is announced to the client later.
   func add(_ view: View) {
-    views.append(view)
+    all.append(view)
     view.markDirty()
   }
 
   /// Records a view that exceeded the limit, so that the client gets an error.
   func note(unopened view: View) {
     unopenedViews.append(view)
-    hub.list(self)
+    client.list()
   }
 
   func remove(_ view: View) {
-    views.removeAll { $0 === view }
-    hub.list(self)  // the view may have kept the connection open
+    all.removeAll { $0 === view }
+    client.list()  // the view may have kept the connection open
   }
 
   /// Records that a view is closed, if the client knows the view.
   func note(closed view: View, _ reason: String) {
-    guard view.isTold, !isEnded else { return }
+    guard view.isTold, !hasEnded else { return }
     let ancestors = Array(sequence(first: view, next: \.parent).dropFirst().map(\.handle))
     closedViews.append(ClosedView(handle: view.handle, reason: reason, ancestors: ancestors))
-    hub.list(self)
+    client.list()
   }
 
   /// Closes a view at the client's request.
@@ -142,15 +164,15 @@ extension Connection {
   /// sent.
   ///
   /// - Parameter position: The position that the answer waits for.
-  package func tellViews(after position: UInt64) {
-    guard position > hub.position else { return }
+  package func tell(after position: UInt64) {
+    guard position > context.position else { return }
     for i in closedViews.indices where closedViews[i].after == 0 {
       closedViews[i].after = position
     }
-    for view in views + unopenedViews where !view.isTold && view.openedAfter == 0 {
+    for view in all + unopenedViews where !view.isTold && view.openedAfter == 0 {
       view.openedAfter = position
     }
-    hub.await(self)
+    context.await(client)
   }
 
   // MARK: Writing
@@ -158,22 +180,22 @@ extension Connection {
   /// Appends the news of all views: closings, openings and changes.
   ///
   /// - Returns: Whether nothing is left that may be sent now.
-  func fillViews(_ buffer: inout ByteBuffer) -> Bool {
-    while let closed = closedViews.first, closed.after <= hub.position {
-      guard buffer.count < chunkSize else { return false }
+  func fill(_ buffer: inout ByteBuffer) -> Bool {
+    while let closed = closedViews.first, closed.after <= context.position {
+      guard buffer.count < client.chunkSize else { return false }
       closedViews.removeFirst()
       write(closed, &buffer)
     }
     // Writing a view may open others, so the count is read each time.
     var i = 0
-    while i < views.count {
-      guard buffer.count < chunkSize else { return false }
-      let view = views[i]
+    while i < all.count {
+      guard buffer.count < client.chunkSize else { return false }
+      let view = all[i]
       if view.isDirty, !view.isHeld, closedViews.isEmpty || view.isTold {
         tell(view, &buffer)
         if view.isDirty, view.hasMore { continue }
       }
-      if i < views.count, views[i] === view { i += 1 }
+      if i < all.count, all[i] === view { i += 1 }
     }
     tellUnopened(&buffer)
     return true
@@ -182,28 +204,30 @@ extension Connection {
   private func tellUnopened(_ buffer: inout ByteBuffer) {
     unopenedViews.removeAll { view in
       guard let parent = view.parent, !parent.isClosed else { return true }
-      guard parent.isTold, !parent.isHeld, view.openedAfter <= hub.position else { return false }
+      guard parent.isTold, !parent.isHeld, view.openedAfter <= context.position else {
+        return false
+      }
       view.writeUnopened(.limitReached(.views, limits), &buffer)
       return true
     }
   }
 
   private func tell(_ view: View, _ buffer: inout ByteBuffer) {
-    guard view.isTold || view.openedAfter <= hub.position && view.parent?.isTold ?? true else {
+    guard view.isTold || view.openedAfter <= context.position && view.parent?.isTold ?? true else {
       return
     }
     view.isDirty = false
     if view.isTold {
-      guard view.writeNext(&buffer, size: lineOut) else {
-        return fail(view, .viewTooLarge(view, view.newsSize, max: lineOut), &buffer)
+      guard view.writeNext(&buffer, size: client.lineOut) else {
+        return fail(view, .viewTooLarge(view, view.newsSize, max: client.lineOut), &buffer)
       }
     } else {
       let start = buffer.count
-      view.writeOpened(&buffer, size: lineOut)
+      view.writeOpened(&buffer, size: client.lineOut)
       let size = buffer.count - start
-      guard size <= lineOut else {
+      guard size <= client.lineOut else {
         buffer.truncate(to: start)
-        return fail(view, .viewTooLarge(view, size, max: lineOut), &buffer)
+        return fail(view, .viewTooLarge(view, size, max: client.lineOut), &buffer)
       }
       view.isTold = true
     }
@@ -217,36 +241,31 @@ extension Connection {
       return view.writeUnopened(error, &buffer)
     }
     for child in view.children.reversed() { child.close("failed") }
-    while let closed = closedViews.first, closed.after <= hub.position {
+    while let closed = closedViews.first, closed.after <= context.position {
       closedViews.removeFirst()
       write(closed, &buffer)
     }
     view.end { _ in }
-    Frame.beginNotification("fail", &buffer)
-    buffer.append(#""view":"#)
-    buffer.append(view.handle.text.text)
-    buffer.append(#","seq":"#)
-    buffer.append(integer: hub.position)
-    buffer.append(#","error":"#)
-    error.write(to: &buffer)
-    Frame.endParams(&buffer)
+    Frame.notification("fail", &buffer) {
+      $0.member("view", view.handle)
+      $0.member("seq", context.position)
+      $0.member("error", error)
+    }
   }
 
   private func write(_ closed: ClosedView, _ buffer: inout ByteBuffer) {
-    Frame.beginNotification("closed", &buffer)
-    buffer.append(#""view":"#)
-    buffer.append(closed.handle.text.text)
-    buffer.append(#","seq":"#)
-    buffer.append(integer: hub.position)
-    buffer.append(#","reason":"#)
-    buffer.append(quoted: closed.reason)
-    Frame.endParams(&buffer)
+    Frame.notification("closed", &buffer) {
+      $0.member("view", closed.handle)
+      $0.member("seq", context.position)
+      $0.member("reason", closed.reason)
+    }
   }
 
   /// Ends all views after the client has left.
-  func endViews() {
+  func endAll() {
+    hasEnded = true
     (closedViews, unopenedViews) = ([], [])
-    while let root = views.last(where: { $0.parent == nil }) { root.end { _ in } }
+    while let root = all.last(where: { $0.parent == nil }) { root.end { _ in } }
   }
 }
 
@@ -254,9 +273,9 @@ extension View {
   /// The length of the view's first frame if it is too long for the client; otherwise `nil`.
   fileprivate var excess: Int? {
     var buffer = ByteBuffer()
-    writeOpened(&buffer, size: connection.lineOut)
+    writeOpened(&buffer, size: client.lineOut)
     hasMore = false
-    return buffer.count > connection.lineOut ? buffer.count : nil
+    return buffer.count > client.lineOut ? buffer.count : nil
   }
 }
 

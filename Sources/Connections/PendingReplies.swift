@@ -22,7 +22,7 @@ enum Addressee {
 /// Answers that wait for the journal, in request order.
 ///
 /// An answer that needs no durable position also waits here while an earlier one does.
-struct HeldAnswers: ~Copyable {
+struct PendingReplies: ~Copyable {
   private struct Entry {
     /// The position that must be durable before the answer is sent.
     var position: UInt64
@@ -38,7 +38,7 @@ struct HeldAnswers: ~Copyable {
 
   /// The time at which a call times out, and the length of its timeout.
   struct Expiry {
-    /// The time in milliseconds of the hub's clock.
+    /// The time in milliseconds of the context's clock.
     let at: UInt64
     let afterMilliseconds: Int
   }
@@ -84,7 +84,7 @@ struct HeldAnswers: ~Copyable {
   ///
   /// Their entries stay.
   ///
-  /// - Parameter now: The time in milliseconds of the hub's clock.
+  /// - Parameter now: The time in milliseconds of the context's clock.
   /// - Returns: The requests that timed out, with the lengths of their timeouts.
   mutating func expire(at now: UInt64) -> [(to: Addressee, afterMilliseconds: Int)] {
     var expired: [(to: Addressee, afterMilliseconds: Int)] = []
@@ -168,7 +168,7 @@ struct HeldAnswers: ~Copyable {
     _ body: (Entry, _ answer: Span<UInt8>, inout ByteBuffer) -> Entry
   ) {
     var from = start
-    var result = HeldAnswers()
+    var result = PendingReplies()
     for entry in entries[released...] {
       let answer = bytes.span.extracting(from..<entry.end)
       let written = body(entry, answer, &result.bytes)

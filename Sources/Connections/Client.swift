@@ -1,0 +1,131 @@
+package import Facts
+package import Wire
+
+/// A client, as its turn, its subscriptions and its views see it.
+///
+/// ``Connection`` is the only subclass. The parts of a connection refer to this class, so that they
+/// do not depend on requests and answers.
+package class Client {
+  package final let id: UInt64
+  package final let peer: Peer
+  package final let context: ConnectionContext
+
+  /// The resources that all clients of the user share.
+  final let user: UserShare
+
+  /// Whether the client accepts several log entries in one line.
+  package final var takesItems = false
+
+  /// The longest line that the client accepts, in bytes.
+  package final var lineOut: Int
+
+  /// The share of this client in ``UserShare/bufferedBytes``.
+  final var bufferedBytes = 0
+
+  // The lists of the context that contain the client.
+  final var isListed = false
+  final var isPostponed = false
+  final var isWaiting = false
+  final var isMonitored = false
+
+  init(id: UInt64, peer: Peer, user: UserShare, in context: ConnectionContext) {
+    self.id = id
+    self.peer = peer
+    self.user = user
+    self.context = context
+    lineOut = context.limits.lineOut
+  }
+
+  package final var limits: Limits { context.limits }
+
+  /// The number of open connections of the client's user.
+  package final var userConnectionCount: Int { user.connections }
+
+  /// Lists the client to be served at the end of this turn.
+  final func list() { context.list(self) }
+
+  // MARK: Calls from the context
+
+  /// Sends everything that is due.
+  func pump() {}
+
+  /// Resumes a client that was interrupted at the end of its time slice, in a later turn.
+  func goOnAfterInterruption() {}
+
+  /// Closes the connection of a client that is too slow.
+  ///
+  /// - Returns: Whether the client must be checked again.
+  func checkProgress(at now: UInt64) -> Bool { false }
+
+  /// Releases all resources of the client and closes the connection.
+  package func end() {}
+
+  // MARK: Calls from subscriptions and views
+
+  /// Runs an action after the answer to the running batch was sent.
+  ///
+  /// - Returns: Whether a batch is running; otherwise the action is dropped.
+  func afterBatch(_ action: @escaping () -> Void) -> Bool { false }
+
+  // MARK: Memory
+
+  /// The bytes of an answer, an incomplete line or output that are always allowed.
+  static let crowdedBytes = 4 << 10
+
+  /// Whether the clients of the user together have reached their memory limit.
+  final var isCrowded: Bool { user.bufferedBytes >= context.limits.bufferedPerUser }
+
+  /// The bytes of output to gather before sending.
+  final var chunkSize: Int { isCrowded ? Self.crowdedBytes : ConnectionContext.chunkSize }
+}
+
+/// The output side of a connection, provided by its host.
+package protocol Transport: AnyObject {
+  /// Sends as many bytes as possible without blocking.
+  ///
+  /// - Returns: The number of bytes taken; `nil` if the client is gone. If not all were taken, the
+  ///   host calls ``Connection/becameWritable()`` when there is room.
+  func send(_ bytes: Span<UInt8>) -> Int?
+
+  /// Starts or pauses reading from the client.
+  func setReading(_ isReading: Bool)
+
+  /// Closes the connection.
+  ///
+  /// Called once.
+  func close()
+}
+
+/// The reason why the daemon closes a connection.
+package enum Closing: String, CaseIterable {
+  case shutdown
+  case stalled
+  case outQueueFull = "out_queue_full"
+  case tooManyConnections = "too_many_connections"
+  case permissionDenied = "permission_denied"
+  case lineTimeout = "line_timeout"
+  case protocolAbuse = "protocol_abuse"
+  case journalFailed = "journal_failed"
+
+  /// The limit that the client has exceeded; `nil` if there is none.
+  var limit: LimitName? {
+    switch self {
+    case .stalled: .stall
+    case .outQueueFull: .outputHard
+    case .tooManyConnections: .connections
+    case .lineTimeout: .partialLine
+    case .protocolAbuse: .badLines
+    case .shutdown, .permissionDenied, .journalFailed: nil
+    }
+  }
+
+  /// The delay after which a client may reconnect, in milliseconds; `nil` if the client caused the
+  /// closing.
+  var reconnectMilliseconds: Int? {
+    switch self {
+    case .shutdown: 250
+    case .tooManyConnections, .journalFailed: 1_000
+    case .stalled, .outQueueFull, .permissionDenied, .lineTimeout, .protocolAbuse: nil
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package import Facts
+internal import JSON
+package import Signals
+package import Wire
+
+/// All connections of a daemon.
+///
+/// The daemon calls ``flush()`` at the end of every turn of its loop, and ``advance(to:)`` when
+/// events became durable.
+package final class ConnectionTable {
+  /// The state that the connections share.
+  package let context: ConnectionContext
+
+  /// The connections by number.
+  package private(set) var connections: [UInt64: Connection] = [:]
+
+  /// The shared resources of each user's clients.
+  private var users: [UInt32: UserShare] = [:]
+  private var lastID: UInt64 = 0
+
+  /// - Parameters:
+  ///   - now: Returns the milliseconds of a monotonic clock, as of the start of the turn.
+  ///   - clock: Returns the nanoseconds of a monotonic clock that advances within a turn.
+  ///   - scheduler: Schedules delayed frames and timeouts.
+  package init(
+    limits: Limits, now: @escaping () -> UInt64, clock: @escaping () -> UInt64,
+    scheduler: any Scheduler
+  ) {
+    context = ConnectionContext(limits: limits, now: now, clock: clock, scheduler: scheduler)
+    context.onEnd = { [weak self] in self?.remove($0) }
+  }
+
+  /// Creates the connection of a new client.
+  package func connect(_ peer: Peer) -> Connection {
+    lastID += 1
+    let user = users[peer.uid] ?? UserShare(uid: peer.uid)
+    users[peer.uid] = user
+    user.connections += 1
+    let connection = Connection(id: lastID, peer: peer, user: user, in: context)
+    connections[lastID] = connection
+    context.connectionCount += 1
+    return connection
+  }
+
+  private func remove(_ client: Client) {
+    guard connections.removeValue(forKey: client.id) != nil else { return }
+    context.connectionCount -= 1
+    client.user.connections -= 1
+    if client.user.isUnused { users[client.user.uid] = nil }
+  }
+
+  /// Returns the limit that prevents one more client of a user; `nil` if there is none.
+  package func limitReached(by uid: UInt32) -> LimitName? {
+    let limits = context.limits
+    guard connections.count < limits.connections else { return .connections }
+    guard !context.owners.contains(uid) else { return nil }
+    return users[uid]?.connections ?? 0 < limits.connectionsPerUser ? nil : .connectionsPerUser
+  }
+
+  /// The bytes of pending output of all clients.
+  package var outputBytes: Int { connections.values.reduce(0) { $0 + $1.outputBytes } }
+
+  // MARK: Turns
+
+  /// Advances the durable position.
+  ///
+  /// The services must have applied all events up to it.
+  package func advance(to position: UInt64) { context.advance(to: position) }
+
+  /// Replaces the answers to lost events by an error.
+  package func reject(_ error: WireError) {
+    for connection in connections.values { connection.reject(error) }
+  }
+
+  /// Sends the output of this turn, with as few writes for each client as possible.
+  ///
+  /// Call it at the end of every turn.
+  ///
+  /// - Returns: Whether there is more to send, so that the next turn must follow without waiting.
+  @discardableResult
+  package func flush() -> Bool { context.flush() }
+
+  // MARK: Ending
+
+  /// Returns the line with the reason for closing a connection.
+  package func closingLine(_ reason: Closing, _ limit: LimitName? = nil) -> [UInt8] {
+    var buffer = ByteBuffer()
+    context.writeClosing(reason, limit, &buffer)
+    return buffer.array
+  }
+
+  /// Stops running new requests.
+  ///
+  /// Requests that were run are still answered.
+  package func stopReading() {
+    context.isStopping = true
+    for connection in connections.values {
+      connection.endOpenEnded()
+      connection.updateReading()
+    }
+  }
+
+  /// Closes all connections with a reason.
+  package func closeAll(_ reason: Closing) {
+    for connection in connections.values { connection.close(reason) }
+    context.stop()
+  }
+
+  /// Whether some client still waits for an answer, for output or for a parked request.
+  package var hasUnfinished: Bool { connections.values.contains(where: \.isUnfinished) }
+}

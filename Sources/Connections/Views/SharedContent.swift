@@ -1,0 +1,261 @@
+internal import JSON
+package import Signals
+package import Wire
+
+/// The coders of a daemon for its views, and the content that views share.
+package final class ViewContext {
+  /// The coders for the properties and the intents of views.
+  let encoder = JSONEncoder()
+  let decoder = JSONDecoder()
+
+  /// Maps an internal error to the one sent to clients.
+  package var wireError: (any Error) -> WireError = { WireError(.internalError, "\($0)") }
+
+  /// The order in which a view applies the lines of its binder; see ``Assembly``.
+  package var lineOrder: ([Assembly.Line]) -> [Assembly.Line] = { $0 }
+
+  /// The content that views share.
+  var contents: [SharedContent.Key: SharedContent] = [:]
+}
+
+/// A property of a view that shows shared content.
+protocol Viewer: AnyObject {
+  /// The index of the property among the viewers of the content.
+  var place: Int { get set }
+
+  /// The index of the next list step to send; `nil` if that step is no longer kept.
+  var nextStep: Int? { get }
+
+  /// Notes that the content may have changed.
+  func contentHasChanged(_ shared: SharedContent)
+}
+
+/// Content that properties of several views share, so that it is computed and stored once.
+///
+/// A change only marks the content as stale. It is computed at the end of the turn, when the first of
+/// the views is sent.
+class SharedContent {
+  /// The key of a content: its type and everything that it depends on.
+  struct Key: Hashable {
+    private let type: ObjectIdentifier
+    private let identity: Identity
+
+    init(_ type: SharedContent.Type, _ identity: Identity) {
+      (self.type, self.identity) = (ObjectIdentifier(type), identity)
+    }
+  }
+
+  let context: ViewContext
+
+  /// The observation of the source while views show the content.
+  var observation: (any Disposable)?
+
+  /// The elements of a list; `nil` if the content is a value.
+  var log: ListLog? { nil }
+
+  private let key: Key
+  private var viewers: [any Viewer] = []
+  private var isStale = false
+  private let live = LiveNode("SharedContent")
+
+  init(_ key: Key, _ context: ViewContext) {
+    (self.key, self.context) = (key, context)
+  }
+
+  /// Computes the content.
+  func make() {}
+
+  /// Returns the content if it is a value.
+  func text() -> JSONText { .null }
+
+  /// Marks the content as stale.
+  final func markStale() {
+    guard !isStale else { return }
+    isStale = true
+    for viewer in viewers { viewer.contentHasChanged(self) }
+  }
+
+  /// Computes the content if it is stale.
+  final func refresh() {
+    guard isStale else { return }
+    isStale = false
+    if let log { log.forget(before: viewers.lazy.compactMap(\.nextStep).min() ?? log.end) }
+    make()
+  }
+
+  final func add(_ viewer: any Viewer) {
+    viewer.place = viewers.count
+    viewers.append(viewer)
+  }
+
+  final func remove(_ viewer: any Viewer) {
+    guard viewer.place < viewers.count, viewers[viewer.place] === viewer else { return }
+    viewers.swapAt(viewer.place, viewers.count - 1)
+    viewers[viewer.place].place = viewer.place
+    viewers.removeLast()
+    guard viewers.isEmpty else { return }
+    observation?.dispose()
+    observation = nil
+    context.contents[key] = nil
+  }
+}
+
+/// A value, computed and encoded once for all views that show it.
+final class SharedValue<Value: Encodable>: SharedContent {
+  private let computed: Computed<Value>
+  private var made: JSONText?
+
+  init(_ computed: Computed<Value>, _ context: ViewContext) {
+    self.computed = computed
+    super.init(Key(SharedValue.self, computed.identity), context)
+    observation = computed.changes.observeNext { [unowned self] in markStale() }
+  }
+
+  override func make() { made = nil }
+
+  override func text() -> JSONText {
+    refresh()
+    if let made { return made }
+    let text = context.encoder.shown(computed.value())
+    made = text
+    return text
+  }
+}
+
+/// A list that is computed as a whole, once for all views that show it.
+final class SharedList<Elements: Collection>: SharedContent where Elements.Element: Encodable {
+  private let computed: Computed<Elements>
+  private let elements = ListLog()
+
+  override var log: ListLog? { elements }
+
+  init(_ computed: Computed<Elements>, _ context: ViewContext) {
+    self.computed = computed
+    super.init(Key(SharedList.self, computed.identity), context)
+    observation = computed.changes.observeNext { [unowned self] in markStale() }
+    make()
+  }
+
+  override func make() { elements.become(computed.value().map(context.encoder.shown)) }
+}
+
+extension JSONEncoder {
+  /// Encodes a value for clients; `null` if it cannot be encoded.
+  func shown(_ value: some Encodable) -> JSONText {
+    if let text = value as? JSONText { return text }
+    return (try? text(value)) ?? .null
+  }
+}
+
+/// A list that several views show by rows.
+///
+/// Only changed rows are rebuilt and encoded, once for all views.
+final class SharedRows<Key: Hashable & Comparable, Row: Encodable>: SharedContent {
+  /// The most changed rows to look up one by one.
+  ///
+  /// For more, the list passes over all rows once.
+  private static var fewRows: Int { 32 }
+
+  private let list: RowList<Key, Row>
+  private let rows = ListLog()
+
+  /// The keys of the rows, in order.
+  private var keys: [Key] = []
+
+  /// The keys of the rows to rebuild.
+  private var changed: Set<Key> = []
+  private var haveAllChanged = false
+
+  override var log: ListLog? { rows }
+
+  init(_ list: RowList<Key, Row>, _ context: ViewContext) {
+    self.list = list
+    super.init(SharedContent.Key(SharedRows.self, list.identity), context)
+    observation = list.changes.observeNext { [unowned self] in take($0) }
+    keys = list.keys().sorted()
+    rows.replace(by: keys.compactMap(row))
+  }
+
+  private func take(_ change: RowList<Key, Row>.Change) {
+    switch change {
+    case .rows(let keys): changed.formUnion(keys)
+    case .all: haveAllChanged = true
+    }
+    markStale()
+  }
+
+  override func make() {
+    if haveAllChanged { changed.formUnion(keys + list.keys()) }
+    let changed = changed.sorted()
+    (self.changed, haveAllChanged) = ([], false)
+    if changed.count <= Self.fewRows { find(changed) } else { goThrough(changed) }
+  }
+
+  private func row(_ key: Key) -> JSONText? { list.row(key).map(context.encoder.shown) }
+
+  /// Rebuilds rows one by one.
+  private func find(_ changed: [Key]) {
+    for key in changed {
+      let index = place(of: key)
+      let isThere = index < keys.count && keys[index] == key
+      switch (row(key), isThere) {
+      case (let row?, true):
+        guard rows.elements[index] != row else { break }
+        rows.apply([.update(at: index, newElement: row)])
+      case (let row?, false):
+        keys.insert(key, at: index)
+        rows.apply([.insert(row, at: index)])
+      case (nil, true):
+        keys.remove(at: index)
+        rows.apply([.delete(at: index)])
+      case (nil, false): break
+      }
+    }
+  }
+
+  /// Returns the index of a row, or the index at which to insert it.
+  private func place(of key: Key) -> Int {
+    var (low, high) = (0, keys.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if keys[middle] < key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Rebuilds rows in one pass over all of them.
+  private func goThrough(_ changed: [Key]) {
+    let (oldKeys, oldRows) = (keys, rows.elements)
+    var (newKeys, newRows): ([Key], [JSONText]) = ([], [])
+    var steps: [ListStep] = []
+    var index = 0
+    for key in changed {
+      while index < oldKeys.count, oldKeys[index] < key {
+        newKeys.append(oldKeys[index])
+        newRows.append(oldRows[index])
+        index += 1
+      }
+      let old = index < oldKeys.count && oldKeys[index] == key ? oldRows[index] : nil
+      if old != nil { index += 1 }
+      // Rows before this one are final and rows after it are old, so each step refers to the
+      // current index.
+      let at = newRows.count
+      let new = row(key)
+      switch (old, new) {
+      case (let old?, let new?):
+        if old != new { steps.append(ListStep(at: at, from: old, to: new)) }
+      case (nil, let new?): steps.append(ListStep(.insert(new, at: at), in: []))
+      case (.some, nil): steps.append(ListStep(.delete(at: at), in: []))
+      case (nil, nil): break
+      }
+      if let new {
+        newKeys.append(key)
+        newRows.append(new)
+      }
+    }
+    newKeys += oldKeys[index...]
+    newRows += oldRows[index...]
+    keys = newKeys
+    rows.become(newRows, by: steps)
+  }
+}
