@@ -270,6 +270,12 @@ private struct ReadRoom: DocumentedParameters, RoomParameters {
   let upTo: Int?
   let `as`: String?
 
+  private enum CodingKeys: String, CodingKey {
+    case room
+    case upTo = "upTo"
+    case `as`
+  }
+
   static let docs = [
     "room": roomDoc, "upTo": "The number of the last message read; left out: all.", "as": asDoc,
   ]

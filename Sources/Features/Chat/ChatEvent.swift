@@ -23,12 +23,22 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
   /// A user has read a room up to a message.
   case read(room: Int, upTo: Int, by: String)
 
-  package static var kinds: Set<String> {
-    [
-      "created", "renamed", "topicSet", "joined", "left", "removed", "said", "edited", "deleted",
-      "read",
-    ]
+  /// The words of the event types in the journal and on the wire.
+  private enum CodingKeys: String, CodingKey, CaseIterable {
+    case created, renamed
+    case topicSet = "topicSet"
+    case joined, left, removed, said, edited
+    case deleted = "deleted"
+    case read
   }
+
+  private enum ReadCodingKeys: String, CodingKey {
+    case room
+    case upTo = "upTo"
+    case by
+  }
+
+  package static var kinds: Set<String> { Set(CodingKeys.allCases.map(\.rawValue)) }
 
   /// The id of the event's room.
   package var room: Int {

@@ -79,7 +79,12 @@ package enum ThreadEvent: ServiceEvent, Codable, Equatable {
   case unliked(post: Int, by: UInt32)
   case removed
 
-  package static var kinds: Set<String> {
-    ["started", "renamed", "posted", "edited", "deleted", "liked", "unliked", "removed"]
+  /// The words of the event types in the journal and on the wire.
+  private enum CodingKeys: String, CodingKey, CaseIterable {
+    case started, renamed, posted, edited
+    case deleted = "deleted"
+    case liked, unliked, removed
   }
+
+  package static var kinds: Set<String> { Set(CodingKeys.allCases.map(\.rawValue)) }
 }

@@ -18,4 +18,9 @@ func bindEditProfile(_ view: View, _ session: UserSession) {
 private struct EditedProfile: Decodable {
   let fullName: String
   let about: String
+
+  private enum CodingKeys: String, CodingKey {
+    case fullName = "fullName"
+    case about
+  }
 }

@@ -14,7 +14,17 @@ package enum UserEvent: ServiceEvent, Codable, Equatable {
   /// All tokens of the user were revoked.
   case tokensRevoked
 
-  package static var kinds: Set<String> {
-    ["registered", "edited", "befriended", "unfriended", "tokenIssued", "tokensRevoked"]
+  /// The words of the event types in the journal and on the wire.
+  private enum CodingKeys: String, CodingKey, CaseIterable {
+    case registered, edited, befriended, unfriended
+    case tokenIssued = "tokenIssued"
+    case tokensRevoked = "tokensRevoked"
   }
+
+  private enum EditedCodingKeys: String, CodingKey {
+    case fullName = "fullName"
+    case about
+  }
+
+  package static var kinds: Set<String> { Set(CodingKeys.allCases.map(\.rawValue)) }
 }

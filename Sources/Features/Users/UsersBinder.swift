@@ -129,6 +129,11 @@ private struct EditUser: DocumentedParameters, PersonalParameters {
   let about: String?
   let `as`: String?
 
+  private enum CodingKeys: String, CodingKey {
+    case fullName = "fullName"
+    case about, `as`
+  }
+
   static let docs = [
     "fullName": "Your full name, 64 bytes at most.", "about": "400 bytes at most.",
     "as": asDoc,
@@ -147,6 +152,12 @@ private struct Profile: Codable {
   let fullName: String
   let about: String
   let friends: [String]
+
+  private enum CodingKeys: String, CodingKey {
+    case name
+    case fullName = "fullName"
+    case about, friends
+  }
 
   init(_ user: User) {
     (name, fullName, about, friends) = (user.name, user.fullName, user.about, user.friends)
