@@ -73,7 +73,7 @@ package enum CollectionChange: Equatable, Sendable {
       buffer.append(quoted: key)
       Self.write(value, &buffer)
     case .delete(let key):
-      buffer.append(#"{"op":"del","key":"#)
+      buffer.append(#"{"op":"remove","key":"#)
       buffer.append(quoted: key)
     case .reset(let value):
       buffer.append(#"{"op":"reset""#)
@@ -121,7 +121,7 @@ package enum CollectionChange: Equatable, Sendable {
       guard let from = index("from"), let to = index("to") else { throw .malformed(step) }
       self = .move(from: from, to: to)
     case ("put", let value?, _, let key?): self = .put(key: key, value)
-    case ("del", _, _, let key?): self = .delete(key: key)
+    case ("remove", _, nil, let key?): self = .delete(key: key)
     case ("reset", let value?, _, _): self = .reset(value)
     default: throw .malformed(step)
     }

@@ -18,7 +18,7 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
   /// A message was sent; its id is the next one in its room.
   case said(room: Int, id: Int, by: String, text: String)
   case edited(room: Int, id: Int, text: String)
-  case deleted(room: Int, id: Int, by: String)
+  case messageRemoved(room: Int, id: Int, by: String)
 
   /// A user has read a room up to a message.
   case read(room: Int, upTo: Int, by: String)
@@ -26,15 +26,15 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
   /// The words of the event types in the journal and on the wire.
   private enum CodingKeys: String, CodingKey, CaseIterable {
     case created, renamed
-    case topicSet = "topicSet"
+    case topicSet = "topic_set"
     case joined, left, removed, said, edited
-    case deleted = "deleted"
+    case messageRemoved = "message_removed"
     case read
   }
 
   private enum ReadCodingKeys: String, CodingKey {
     case room
-    case upTo = "upTo"
+    case upTo = "up_to"
     case by
   }
 
@@ -46,7 +46,7 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
     case .created(let id, _, _, _), .renamed(let id, _, _), .topicSet(let id, _, _),
       .joined(let id, _), .left(let id, _), .removed(let id, _):
       id
-    case .said(let room, _, _, _), .edited(let room, _, _), .deleted(let room, _, _),
+    case .said(let room, _, _, _), .edited(let room, _, _), .messageRemoved(let room, _, _),
       .read(let room, _, _):
       room
     }
@@ -56,7 +56,7 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
   var stream: String {
     switch self {
     case .created, .renamed, .topicSet, .joined, .left, .removed: "chat/rooms/\(room)"
-    case .said, .edited, .deleted: "chat/rooms/\(room)/messages"
+    case .said, .edited, .messageRemoved: "chat/rooms/\(room)/messages"
     case .read(_, _, let name): "chat/read/\(name)"
     }
   }

@@ -74,7 +74,7 @@ package enum ThreadEvent: ServiceEvent, Codable, Equatable {
   case renamed(name: String)
   case posted(post: Int, author: UInt32, body: String, name: String? = nil)
   case edited(post: Int, body: String)
-  case deleted(post: Int)
+  case postRemoved(post: Int)
   case liked(post: Int, by: UInt32)
   case unliked(post: Int, by: UInt32)
   case removed
@@ -82,7 +82,7 @@ package enum ThreadEvent: ServiceEvent, Codable, Equatable {
   /// The words of the event types in the journal and on the wire.
   private enum CodingKeys: String, CodingKey, CaseIterable {
     case started, renamed, posted, edited
-    case deleted = "deleted"
+    case postRemoved = "post_removed"
     case liked, unliked, removed
   }
 

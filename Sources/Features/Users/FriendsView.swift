@@ -18,8 +18,8 @@ private struct FriendRow: Encodable, Rendering {
 
   private enum CodingKeys: String, CodingKey {
     case id
-    case fullName = "fullName"
-    case isHere = "isHere"
+    case fullName = "full_name"
+    case isHere = "here"
   }
 
   init(_ friend: UserService.Friend) {

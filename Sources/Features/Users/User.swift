@@ -14,7 +14,7 @@ package struct User: Codable, Equatable, Sendable {
 
   private enum CodingKeys: String, CodingKey {
     case name, uid
-    case fullName = "fullName"
+    case fullName = "full_name"
     case about, friends
   }
 

@@ -5,8 +5,8 @@ package enum UserEvent: ServiceEvent, Codable, Equatable {
   /// The name was claimed by a uid.
   case registered(uid: UInt32)
   case edited(fullName: String, about: String)
-  case befriended(name: String)
-  case unfriended(name: String)
+  case friendAdded(name: String)
+  case friendRemoved(name: String)
 
   /// A token with a number was issued; only its hash is stored.
   case tokenIssued(id: Int, hash: String)
@@ -16,13 +16,15 @@ package enum UserEvent: ServiceEvent, Codable, Equatable {
 
   /// The words of the event types in the journal and on the wire.
   private enum CodingKeys: String, CodingKey, CaseIterable {
-    case registered, edited, befriended, unfriended
-    case tokenIssued = "tokenIssued"
-    case tokensRevoked = "tokensRevoked"
+    case registered, edited
+    case friendAdded = "friend_added"
+    case friendRemoved = "friend_removed"
+    case tokenIssued = "token_issued"
+    case tokensRevoked = "tokens_revoked"
   }
 
   private enum EditedCodingKeys: String, CodingKey {
-    case fullName = "fullName"
+    case fullName = "full_name"
     case about
   }
 
