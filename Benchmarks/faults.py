@@ -190,7 +190,7 @@ def chain():
 
 
 def token():
-    client = asked(lines(("users.login", {"name": "bench"})), 1)
+    client = asked(lines(("users.log_in", {"name": "bench"})), 1)
     client.sendall(lines(("users.token", {})))
     kept.append(json.loads(client.makefile("rb").readline())["result"]["value"].split(".")[0])
 
@@ -317,7 +317,7 @@ def at_the_head():
 
 
 def wrong_tokens():
-    said(batch(*(("users.login", {"token": kept[0] + "." + "0" * 32}) for _ in range(256))))
+    said(batch(*(("users.log_in", {"token": kept[0] + "." + "0" * 32}) for _ in range(256))))
 
 
 def failing_atomics():

@@ -253,7 +253,7 @@ public final class BinderConnection {
     if let method = frame.method, let params = frame.params {
       if method == "closing" {
         closingReason = params.reason
-        reconnectMilliseconds = params.reconnect_ms
+        reconnectMilliseconds = params.reconnectMilliseconds
       } else {
         if let onNotification, let params = line.members?["params"] {
           onNotification(method, params)

@@ -46,7 +46,7 @@ public enum ClientError: Error, Equatable, Sendable {
   /// The daemon's message is malformed or unexpected.
   case notUnderstood(String)
 
-  /// The daemon ended the stream because of another client's action: `stolen` or `forgotten`.
+  /// The daemon ended the stream because of another client's action: `stolen` or `removed`.
   case closed(reason: String)
 
   /// The reader of this program's output has closed it.

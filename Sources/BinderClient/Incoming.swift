@@ -47,7 +47,13 @@ struct Incoming: Decodable {
     let state: String?
     let missed: Missed?
     let reason: String?
-    let reconnect_ms: UInt64?
+    let reconnectMilliseconds: UInt64?
+
+    private enum CodingKeys: String, CodingKey {
+      case sub, seq, source, value, gone, changes, part, skipped, event, error, state, missed
+      case reason
+      case reconnectMilliseconds = "reconnect_ms"
+    }
   }
 }
 

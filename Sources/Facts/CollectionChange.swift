@@ -73,7 +73,7 @@ package enum CollectionChange: Equatable, Sendable {
         $0.member("key", key)
         $0.member("value", value)
       case .delete(let key):
-        $0.member("op", "del")
+        $0.member("op", "remove")
         $0.member("key", key)
       case .reset(let value):
         $0.member("op", "reset")
@@ -114,7 +114,7 @@ package enum CollectionChange: Equatable, Sendable {
       guard let from = index("from"), let to = index("to") else { throw .malformed(step) }
       self = .move(from: from, to: to)
     case ("put", let value?, _, let key?): self = .put(key: key, value)
-    case ("del", _, _, let key?): self = .delete(key: key)
+    case ("remove", _, nil, let key?): self = .delete(key: key)
     case ("reset", let value?, _, _): self = .reset(value)
     default: throw .malformed(step)
     }

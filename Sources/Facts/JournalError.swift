@@ -11,7 +11,7 @@ package enum JournalError: Error, Equatable, Sendable {
 
   /// The journal refuses writes.
   ///
-  /// `reason` is `"ENOSPC"`, `"EIO"`, … or `"read-only"`.
+  /// `reason` is `"ENOSPC"`, `"EIO"`, … or `"read_only"`.
   case readOnly(reason: String, outcome: Outcome)
 
   /// An event is damaged or missing.

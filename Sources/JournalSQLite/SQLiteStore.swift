@@ -96,7 +96,7 @@ package final class SQLiteStore: EventStore {
     renewal = files.renewal
     appender = Appender(last: files.last, time: files.time)
     careReader = files.makeReader(isLong: true, on: loop)
-    if durability == nil { refusal = .readOnly(reason: "read-only", outcome: .none) }
+    if durability == nil { refusal = .readOnly(reason: "read_only", outcome: .none) }
     threads = try startThreads(durability)
     loop.onTurnEnd { [weak self] in self?.submit() }
   }

@@ -3,7 +3,7 @@ import Console
 /// All commands, in the order of the help.
 var allCommands: [Command] {
   [
-    getCommand, setCommand, unsetCommand, isCommand, waitCommand, callCommand, watchCommand,
+    getCommand, setCommand, removeCommand, isCommand, waitCommand, callCommand, watchCommand,
     eventsCommand, ackCommand, historyCommand, atCommand, servicesCommand, describeCommand,
     viewsCommand, openCommand, bindCommand, unbindCommand, bindingsCommand, statsCommand,
     pingCommand,

@@ -45,7 +45,7 @@ struct Asked {
   }
 
   /// Whether the request may have changed something.
-  var isWrite: Bool { command.map { ["set", "unset", "call"].contains($0) } ?? false }
+  var isWrite: Bool { command.map { ["set", "remove", "call"].contains($0) } ?? false }
 }
 
 extension ClientError {

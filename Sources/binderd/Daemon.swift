@@ -153,7 +153,7 @@ final class Daemon {
     (self.feeds, self.web, self.feedReader) = (feeds, web, feedReader)
     (self.index, self.sessions) = (index, sessions)
     removers = [
-      Remover("cells.unset", cells.ledger) { _ = try cells.unset(String($0)) },
+      Remover("cells.remove", cells.ledger) { _ = try cells.remove(String($0)) },
       Remover("lists.clear", lists.ledger) { _ = try lists.clear(String($0)) },
       Remover("maps.clear", maps.ledger) { _ = try maps.clear(String($0)) },
       Remover("people.remove", people.ledger, depth: 2) { id in

@@ -2,7 +2,7 @@ import EventSourcing
 
 /// Removes values of one service, regardless of their owners.
 struct Remover {
-  /// The recorded command name, for example `"cells.unset"`.
+  /// The recorded command name, for example `"cells.remove"`.
   let method: String
 
   /// The names of all removable values, for example `"cells/lamp"`.

@@ -43,7 +43,7 @@ struct AtomicTests {
         #"{"jsonrpc":"2.0","id":1,"result":{"values":[2,5,[1],0],"seq":4,"events":4}}"#
       ])
     #expect(
-      client.call(atomic(#"cells.unset ["nothing"]"#))
+      client.call(atomic(#"cells.remove ["nothing"]"#))
         == #"{"jsonrpc":"2.0","id":1,"result":{"values":[false],"events":0}}"#)
   }
 
@@ -53,7 +53,7 @@ struct AtomicTests {
     client.send(#"{"id":7,"method":"cells.set","params":["before",1]}"#)
     client.send(
       atomic(
-        #"cells.set ["a",1]"#, #"lists.append ["l",2]"#, #"cells.unset ["before"]"#,
+        #"cells.set ["a",1]"#, #"lists.append ["l",2]"#, #"cells.remove ["before"]"#,
         #"cells.add ["text"]"#))
     client.send(#"{"id":8,"method":"lists.append","params":["l","after"]}"#)
     let lines = client.settle()

@@ -23,7 +23,7 @@ struct BindFileTests {
       # What the kitchen shows.
 
       cells/a ~> cells/b | uppercase
-        \twarm:  cells/c <> cells/f | celsiusToFahrenheit\r
+        \twarm:  cells/c <> cells/f | celsius_to_fahrenheit\r
           # indented
       cells/x: ~> cells/y:
       """)
@@ -31,7 +31,7 @@ struct BindFileTests {
     #expect(files.bindings.map(\.name) == ["0.bind:3", "warm", "0.bind:6"])
     #expect(
       files.bindings.map { "\($0.expression)" } == [
-        "cells/a ~> cells/b | uppercase", "cells/c <> cells/f | celsiusToFahrenheit",
+        "cells/a ~> cells/b | uppercase", "cells/c <> cells/f | celsius_to_fahrenheit",
         "cells/x: ~> cells/y:",
       ])
     #expect(files.bindings.map(\.line) == [3, 4, 6])

@@ -10,18 +10,18 @@ struct BindFuzzTests {
   private static let mutation = Mutation(
     of: [
       "cells/a ~> cells/b", "cells/a <~ lists/b/c | not",
-      "a <> b | !celsiusToFahrenheit | scale(-2.5)",
+      "a <> b | !celsius_to_fahrenheit | scale(-2.5)",
       "a !~> b | format(\"{} °\") | uppercase | trim", "a <~! b | pick(\"/x/0\") | default(null)",
-      "a <!> b | toString | json | offset(1e3)", "  a~>b|round( 2 )|!!not  ",
+      "a <!> b | to_string | json | offset(1e3)", "  a~>b|round( 2 )|!!not  ",
     ],
     words: [
       "~>", "<~", "<>", "!~>", "<~!", "<!>", "|", "|!", "(", ")", "\"", "\\", "/", ",", " ", "not",
       "negate",
-      "scale(0)", "scale(1e308)", "round(99999)", "round(-5)", "parseJson", "json", "length",
+      "scale(0)", "scale(1e308)", "round(99999)", "round(-5)", "parse_json", "json", "length",
       "pick(\"\")",
       "pick(\"/~2\")", "format(\"{}{}\")", "default(9223372036854775808)", "ü", "\u{0}", "1e400",
       "-",
-      "toNumber", "lowercase",
+      "to_number", "lowercase",
     ])
 
   /// Values that transformers may not like.

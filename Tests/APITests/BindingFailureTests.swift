@@ -47,7 +47,7 @@ struct BindingFailureTests {
   /// Empties most of the state again.
   private func makeRoom() throws {
     _ = try bench.host.perform(Command(method: "test", caller: Peer(uid: 1, pid: 2))) {
-      _ = try bench.cells.unset("x")
+      _ = try bench.cells.remove("x")
       return nil
     }
     store.commit()
@@ -204,7 +204,7 @@ struct BindingFailureTests {
     store.commit()
     #expect(value("b") == "3")
     _ = try bench.host.perform(Command(method: "test", caller: Peer(uid: 1, pid: 2))) {
-      _ = try bench.cells.unset("a")
+      _ = try bench.cells.remove("a")
       return nil
     }
     store.commit()

@@ -45,7 +45,7 @@ struct BindingRestoreTests {
         for (name, value) in [("a", 1), ("b", 1), ("d", 1), ("c", 2), ("f", 3)] {
           _ = try bench.cells.set(name, to: JSONText(value))
         }
-        _ = try bench.cells.unset("a")
+        _ = try bench.cells.remove("a")
       }
     }
     let (bench, bindings) = try start()
@@ -95,9 +95,9 @@ struct BindingRestoreTests {
     Row("<>", "l=1 bind r=1 l=2 r=3", "3", "3"), Row("<!>", "bind r=3 l=2", "2", "2"),
     Row("~>", "l=1 bind r=1 l=2 r=7", "2", "7"),
     // A value is not written back if it would transform to another value.
-    Row("<>|celsiusToFahrenheit", "l=21.3 bind r=70.34", "21.3", "70.34"),
+    Row("<>|celsius_to_fahrenheit", "l=21.3 bind r=70.34", "21.3", "70.34"),
     Row(
-      "<>|celsiusToFahrenheit", "l=1 bind r=33.8 r=70.3456 l=21.303111111111113",
+      "<>|celsius_to_fahrenheit", "l=1 bind r=33.8 r=70.3456 l=21.303111111111113",
       "21.303111111111113", "70.3456"),
   ]
 
@@ -112,7 +112,7 @@ struct BindingRestoreTests {
         try run(bench) {
           switch (parts[0], parts.count > 1 ? parts[1] : "") {
           case ("bind", _): try bindings.add("k", "cells/l \(sign[0]) cells/r\(transformer)")
-          case (let cell, ""): _ = try bench.cells.unset("\(cell)")
+          case (let cell, ""): _ = try bench.cells.remove("\(cell)")
           case (let cell, let value):
             _ = try bench.cells.set("\(cell)", to: JSONText(parsing: "\(value)"))
           }

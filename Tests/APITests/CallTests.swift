@@ -34,7 +34,7 @@ struct CallTests {
       client.call(#"{"id":2,"method":"cells.add","params":{"name":"visits"}}"#)
         == #"{"jsonrpc":"2.0","id":2,"result":{"value":1,"seq":2,"version":1}}"#)
     #expect(
-      client.call(#"{"id":3,"method":"cells.unset","params":["nothing"]}"#)
+      client.call(#"{"id":3,"method":"cells.remove","params":["nothing"]}"#)
         == #"{"jsonrpc":"2.0","id":3,"result":{"value":false}}"#)
   }
 
@@ -69,7 +69,7 @@ struct CallTests {
     let other = bench.connect()
     client.send(set(1, "a", "1"))
     other.send(
-      #"{"id":1,"method":"cells.compareAndSet","params":{"name":"a","expected":0,"value":2}}"#)
+      #"{"id":1,"method":"cells.compare_and_set","params":{"name":"a","expected":0,"value":2}}"#)
     #expect(other.received().isEmpty)
     bench.store.commit()
     #expect(other.received().first?.contains("value_differs") == true)
@@ -140,7 +140,7 @@ struct CallTests {
 
   @Test
   func `a repeated cmd without events gets its first answer`() {
-    let unset = #"{"id":1,"method":"cells.unset","params":{"name":"q","_meta":{"cmd":"c-1"}}}"#
+    let unset = #"{"id":1,"method":"cells.remove","params":{"name":"q","_meta":{"cmd":"c-1"}}}"#
     #expect(client.call(unset) == #"{"jsonrpc":"2.0","id":1,"result":{"value":false}}"#)
     _ = client.call(set(2, "q", "5"))
     #expect(

@@ -96,7 +96,7 @@ struct EventsTests {
       return client.settle().count { $0.contains(#""event":"#) }
     }
     #expect(seqs(#"{"types":["cells.*"]}"#) == 3)
-    #expect(seqs(#"{"types":["other.*","cells.unset"]}"#) == 0)
+    #expect(seqs(#"{"types":["other.*","cells.removed"]}"#) == 0)
     #expect(seqs(#"{"streams":["cells/a"]}"#) == 2)
     #expect(seqs(#"{"streams":["cells/*"],"types":["cells.set"]}"#) == 3)
     #expect(

@@ -59,7 +59,7 @@ struct FeedsTests {
         == #"{"jsonrpc":"2.0","id":2,"result":{"value":[{"id":"1","url":"http://a.example/","title":"Title","episodes":2,"unplayed":2}]}}"#
     )
     #expect(
-      client.call(#"{"id":3,"method":"feeds.markPlayed","params":{"id":"1","episode":2}}"#)
+      client.call(#"{"id":3,"method":"feeds.mark_played","params":{"id":"1","episode":2}}"#)
         .contains(#""value":1,"#))
     let episodes = client.call(#"{"id":4,"method":"get","params":["feeds/1/episodes"]}"#)
     #expect(
@@ -67,7 +67,7 @@ struct FeedsTests {
         #""value":[{"id":2,"title":"Two","played":true,"key":"b"},{"id":1,"title":"One","played":false,"key":"a"}]"#
       ), "\(episodes)")
     #expect(
-      client.error(#"{"id":5,"method":"feeds.markPlayed","params":{"id":"1","episode":9}}"#)?.name
+      client.error(#"{"id":5,"method":"feeds.mark_played","params":{"id":"1","episode":9}}"#)?.name
         == .notFound)
     #expect(
       client.call(#"{"id":6,"method":"feeds.unsubscribe","params":{"id":"1"}}"#).contains(
@@ -156,7 +156,7 @@ struct FeedsTests {
     web.answer("?")
     let lines = client.settle()
     #expect(lines.first?.contains(#""sub":"s","state":"failed","error":{"code":1000,"#) == true)
-    #expect(lines.first?.contains(#""reason":"parsing_error""#) == true)
+    #expect(lines.first?.contains(#""reason":"parse_error""#) == true)
     bench.time.advance(1_800_000)
     web.fail(.untrusted)
     #expect(client.settle().last?.contains(#""retry":false,"reason":"server_error""#) == true)
@@ -166,7 +166,7 @@ struct FeedsTests {
       client.settle().last?.contains(
         #""retry":true,"reason":"upstream_timeout"}},\#(value)"#) == true,
       "with what is known of the feed")
-    client.send(#"{"id":3,"method":"feeds.markPlayed","params":{"id":"a"}}"#)
+    client.send(#"{"id":3,"method":"feeds.mark_played","params":{"id":"a"}}"#)
     #expect(
       client.settle().contains {
         $0.contains(#""sub":"s","state":"failed""#) && $0.contains(#""unplayed":0}"#)
@@ -212,7 +212,7 @@ struct FeedsTests {
       client.call(
         #"{"id":2,"method":"subscribe","params":{"source":"feeds/a/episodes","sub":"e"}}"#
       ).contains(#""kind":"list","epoch":"7f3a9c52","seq":3,"value":[\#(first)]"#))
-    client.send(#"{"id":3,"method":"feeds.markPlayed","params":["a",1]}"#)
+    client.send(#"{"id":3,"method":"feeds.mark_played","params":["a",1]}"#)
     #expect(
       client.settle().last
         == next(#""sub":"e","seq":4,"changes":[{"op":"merge","at":0,"value":{"played":true}}]"#))
@@ -274,7 +274,7 @@ struct FeedsTests {
     ask(4, "v", "open", #"{"id":"a"}"#)
     ask(5, "v.1", "refresh")
     answer("Title\nb Two\na One")
-    ask(6, "v.1", "markPlayed", #"{"episode":1}"#)
+    ask(6, "v.1", "mark_played", #"{"episode":1}"#)
     bench.time.advance(1_800_000)
     lines += client.settle()
     web.fail(.status(503))

@@ -14,7 +14,7 @@ struct FilterTests {
     for value in ["1", "2", #""x""#, #"{"n":5}"#, "null"] {
       _ = client.call(#"{"method":"cells.set","params":["a",\#(value)]}"#)
     }
-    _ = client.call(#"{"method":"cells.unset","params":["a"]}"#)
+    _ = client.call(#"{"method":"cells.remove","params":["a"]}"#)
   }
 
   /// Returns a filter with conditions.

@@ -17,10 +17,10 @@ struct JSONTransformerTests {
   }
 
   @Test(arguments: [
-    ("not", "true", "false"), ("negate", "2.5", "-2.5"), ("toString", "1.50", #""1.50""#),
-    ("toString", "true", #""true""#), ("toNumber", #"" 7 ""#, "7"),
+    ("not", "true", "false"), ("negate", "2.5", "-2.5"), ("to_string", "1.50", #""1.50""#),
+    ("to_string", "true", #""true""#), ("to_number", #"" 7 ""#, "7"),
     ("scale(0.5)", "3", "1.5"), ("scale(2)", "3", "6"), ("offset(-1)", "3", "2"),
-    ("json", #"{"a":1}"#, #""{\"a\":1}""#), ("celsiusToFahrenheit", "100", "212"),
+    ("json", #"{"a":1}"#, #""{\"a\":1}""#), ("celsius_to_fahrenheit", "100", "212"),
   ])
   func `a reversible transformer converts a value and back`(
     call: String, input: String, output: String
@@ -36,7 +36,7 @@ struct JSONTransformerTests {
     ("round(0)", "2.5", "3"), ("round(-2)", "1234", "1200"),
     (#"format("{} °C")"#, "20.5", #""20.5 °C""#), (#"format("{}/{}")"#, #""x""#, #""x/x""#),
     ("default(0)", "null", "0"), ("default(0)", "false", "false"), ("length", #""héé""#, "3"),
-    ("length", "[1,2]", "2"), ("length", #"{"a":1}"#, "1"), ("parseJson", #""[1, 2]""#, "[1,2]"),
+    ("length", "[1,2]", "2"), ("length", #"{"a":1}"#, "1"), ("parse_json", #""[1, 2]""#, "[1,2]"),
     (#"pick("/a/1")"#, #"{"a":[1,{"b":2}]}"#, #"{"b":2}"#), (#"pick("/x~1y")"#, #"{"x/y":1}"#, "1"),
     (#"pick("/none")"#, #"{"a":1}"#, "null"), (#"pick("")"#, "1", "1"),
   ])
@@ -45,9 +45,9 @@ struct JSONTransformerTests {
   }
 
   @Test(arguments: [
-    ("not", "1"), ("negate", #""1""#), ("toNumber", #""warm""#), ("uppercase", "1"),
-    ("scale(2)", "null"), ("scale(1e300)", "1e300"), ("length", "1"), ("parseJson", #""{""#),
-    ("toString", "[]"),
+    ("not", "1"), ("negate", #""1""#), ("to_number", #""warm""#), ("uppercase", "1"),
+    ("scale(2)", "null"), ("scale(1e300)", "1e300"), ("length", "1"), ("parse_json", #""{""#),
+    ("to_string", "[]"),
   ])
   func `a value that a transformer cannot convert is refused`(call: String, input: String) {
     #expect(run(call, input) == nil)
@@ -58,8 +58,8 @@ struct JSONTransformerTests {
     func nested(_ depth: Int) -> String {
       String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
     }
-    #expect(run("parseJson", #""\#(nested(54))""#) == nested(54))
-    #expect(run("parseJson", #""\#(nested(55))""#) == nil)
+    #expect(run("parse_json", #""\#(nested(54))""#) == nested(54))
+    #expect(run("parse_json", #""\#(nested(55))""#) == nil)
   }
 
   @Test(arguments: ["uppercase", "lowercase", "trim", "round(1)", "length"])
@@ -79,6 +79,6 @@ struct JSONTransformerTests {
     let quotes = #""\#(String(repeating: #"\""#, count: 60_000))""#
     #expect(run("json", quotes) != nil)
     #expect(run(Array(repeating: "json", count: 16).joined(separator: " | "), quotes) == nil)
-    #expect(run("parseJson", quotes, reversed: true) != nil)
+    #expect(run("parse_json", quotes, reversed: true) != nil)
   }
 }

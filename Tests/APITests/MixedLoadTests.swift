@@ -16,7 +16,7 @@ struct MixedLoadTests {
       if Bool.random(using: &random) { _ = client.settle() }
     }
     call("hello", #"{"limits":{}}"#)
-    for _ in 0..<3 { call("users.login", #"{"name":"\#(name)"}"#) }
+    for _ in 0..<3 { call("users.log_in", #"{"name":"\#(name)"}"#) }
     var views = [
       ("cell", #"{"name":"lamp"}"#), ("system", "{}"), ("people", "{}"), ("person", #"{"id":1}"#),
       ("threads", "{}"), ("thread", #"{"id":1}"#), ("profile", #"{"as":"\#(name)"}"#),
@@ -51,8 +51,8 @@ struct MixedLoadTests {
     call("chat.join", #"{"room":1}"#)
     call("chat.send", #"{"room":1,"text":"hello"}"#)
     call("users.edit", #"{"about":"\#(name)"}"#)
-    call("users.login", #"{"name":"\#(name)2"}"#)
-    if Bool.random(using: &random) { call("users.logout", "{}") }
+    call("users.log_in", #"{"name":"\#(name)2"}"#)
+    if Bool.random(using: &random) { call("users.log_out", "{}") }
     for i in views.indices where Bool.random(using: &random) {
       call("close", #"{"view":"w\#(i)"}"#)
     }
@@ -87,7 +87,7 @@ struct MixedLoadTests {
       let owner = bench.connect()
       for (method, params) in [
         ("people.create", #"["Kim"]"#), ("threads.start", #"["Tea"]"#),
-        ("threads.post", #"[1,"hello"]"#), ("users.login", #"{"name":"own"}"#),
+        ("threads.post", #"[1,"hello"]"#), ("users.log_in", #"{"name":"own"}"#),
         ("chat.create", #"{"name":"lobby"}"#), ("feeds.subscribe", #"["http://a.example/","a"]"#),
       ] { #expect(owner.result(#"{"id":3,"method":"\#(method)","params":\#(params)}"#) != nil) }
       owner.connection.end()
@@ -113,7 +113,7 @@ struct MixedLoadTests {
     }
     let owner = bench.connect()
     for (method, params) in [
-      ("users.login", #"{"name":"own"}"#), ("lists.clear", #"["l"]"#), ("maps.clear", #"["m"]"#),
+      ("users.log_in", #"{"name":"own"}"#), ("lists.clear", #"["l"]"#), ("maps.clear", #"["m"]"#),
       ("people.remove", "[1]"), ("threads.remove", "[1]"), ("chat.remove", #"{"room":1}"#),
       ("feeds.unsubscribe", #"["a"]"#),
     ] { #expect(owner.result(#"{"id":3,"method":"\#(method)","params":\#(params)}"#) != nil) }

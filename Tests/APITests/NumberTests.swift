@@ -67,7 +67,7 @@ struct NumberTests {
     _ = client.call(#"{"id":1,"method":"cells.set","params":["x",1]}"#)
     _ = client.call(#"{"id":1,"method":"lists.append","params":["x",1]}"#)
     for (method, params) in [
-      ("users.login", #"{"name":"kim"}"#), ("chat.create", #"{"name":"lobby"}"#),
+      ("users.log_in", #"{"name":"kim"}"#), ("chat.create", #"{"name":"lobby"}"#),
       ("chat.send", #"{"room":1,"text":"x"}"#), ("threads.start", #"{"name":"x"}"#),
       ("threads.post", #"{"thread":1,"body":"x"}"#), ("people.create", #"{"name":"x"}"#),
       ("feeds.subscribe", #"{"url":"http://a.example/","id":"f"}"#),
@@ -163,12 +163,12 @@ struct NumberTests {
   private static let views: [(open: String, intents: [String])] = [
     (
       #""binder":"room","args":{"room":#}"#,
-      [#""edit","args":{"id":#,"text":"x"}"#, #""delete","args":{"id":#}"#]
+      [#""edit","args":{"id":#,"text":"x"}"#, #""remove","args":{"id":#}"#]
     ),
     (
       #""binder":"thread","args":{"id":#}"#,
       [
-        #""edit","args":{"id":#,"body":"x"}"#, #""delete","args":{"id":#}"#,
+        #""edit","args":{"id":#,"body":"x"}"#, #""remove","args":{"id":#}"#,
         #""like","args":{"id":#}"#, #""unlike","args":{"id":#}"#,
       ]
     ),
@@ -176,14 +176,14 @@ struct NumberTests {
     (
       #""binder":"people""#,
       [
-        #""reverseName","args":{"id":#}"#, #""remove","args":{"id":#}"#,
+        #""reverse_name","args":{"id":#}"#, #""remove","args":{"id":#}"#,
         #""open","args":{"id":#}"#,
       ]
     ),
     (#""binder":"threads""#, [#""open","args":{"id":#}"#, #""remove","args":{"id":#}"#]),
     (
       #""binder":"feed","args":{"id":"f","newest":#}"#,
-      [#""markPlayed","args":{"episode":#,"played":true}"#]
+      [#""mark_played","args":{"episode":#,"played":true}"#]
     ),
     (#""binder":"chat""#, []),
   ]
@@ -193,7 +193,7 @@ struct NumberTests {
     for (open, intents) in Self.views {
       for number in Self.edges {
         let client = bench.connect()
-        _ = client.call(#"{"id":1,"method":"users.login","params":{"name":"kim"}}"#)
+        _ = client.call(#"{"id":1,"method":"users.log_in","params":{"name":"kim"}}"#)
         try check(
           #"{"id":1,"method":"open","params":{\#(open.replacing("#", with: number))}}"#)
         #expect(
@@ -259,12 +259,12 @@ struct NumberTests {
     let small = "1e-99999999999999999999"
     #expect(call("cells.add", #"{"name":"x","by":\#(small)}"#).contains(#""name":"rejected""#))
     #expect(
-      call("cells.compareAndSet", #"{"name":"x","expected":\#(small),"value":2}"#)
+      call("cells.compare_and_set", #"{"name":"x","expected":\#(small),"value":2}"#)
         .contains("value_differs"))
     #expect(bench.cells.ledger.value(of: "cells/x")?.text == "1")
     #expect(call("cells.set", #"["x",\#(small)]"#).contains(#""value":\#(small),"#))
     #expect(
-      call("cells.compareAndSet", #"{"name":"x","expected":0,"value":2}"#)
+      call("cells.compare_and_set", #"{"name":"x","expected":0,"value":2}"#)
         .contains("value_differs"), "it is not 0")
     #expect(call("get", #"["cells/x"]"#).contains(#""value":\#(small)"#))
   }

@@ -21,7 +21,7 @@ struct OrderTests {
     let other = bench.connect()
     for i in 1...2 { other.send(#"{"id":\#(i),"method":"cells.set","params":["x",\#(i)]}"#) }
     client.send(
-      #"{"id":2,"method":"cells.unset","params":["none"]}"#,
+      #"{"id":2,"method":"cells.remove","params":["none"]}"#,
       #"{"id":3,"method":"subscribe","params":["cells/x"]}"#)
     bench.store.commit(1)
     #expect(client.received() == [])

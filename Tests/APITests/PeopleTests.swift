@@ -38,7 +38,7 @@ struct PeopleTests {
 
   /// Returns the change that adds a former name to a view.
   private static func formerly(_ name: String) -> String {
-    #""formerNames":{"changes":[{"op":"insert","at":0,"value":"\#(name)"}]}"#
+    #""former_names":{"changes":[{"op":"insert","at":0,"value":"\#(name)"}]}"#
   }
 
   @Test
@@ -56,7 +56,7 @@ struct PeopleTests {
         #"{"jsonrpc":"2.0","method":"next","params":{"sub":"n","seq":3,"value":"Max"}}"#,
       ])
     #expect(
-      client.call(#"{"id":4,"method":"people.reverseName","params":[1]}"#).contains(
+      client.call(#"{"id":4,"method":"people.reverse_name","params":[1]}"#).contains(
         #""value":"xaM""#))
     #expect(
       client.error(#"{"id":5,"method":"set","params":["people/1",{}]}"#)?.data["reason"]
@@ -92,7 +92,7 @@ struct PeopleTests {
     let (client, other) = (bench.connect(), bench.connect())
     #expect(
       client.call(Self.open).contains(
-        ##""props":{"color":{"kind":"state","value":"#1e90ff"},"formerNames":{"kind":"list","##
+        ##""props":{"color":{"kind":"state","value":"#1e90ff"},"former_names":{"kind":"list","##
           + ##""value":[]},"id":{"kind":"state","value":"1"},"name":{"kind":"state","value":"Kim"}}"##
       ))
     client.send(Self.intent("rename", #"{"name":"Max"}"#))
@@ -106,7 +106,7 @@ struct PeopleTests {
     #expect(client.settle().last == Self.next(4, ##""color":{"value":"#ffffff"}"##))
     _ = other.call(##"{"id":1,"method":"people.color","params":[1,"#000000"]}"##)
     #expect(client.settle().last == Self.next(5, ##""color":{"value":"#000000"}"##))
-    _ = client.call(Self.intent("reverseName"))
+    _ = client.call(Self.intent("reverse_name"))
     #expect(
       other.call(#"{"id":2,"method":"get","params":["people/1/name"]}"#).contains(#""xaM""#))
   }

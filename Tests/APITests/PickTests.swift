@@ -90,7 +90,7 @@ struct PickTests {
     #expect(watcher.settle() == [next(#""seq":7,"source":"cells/b","value":null"#)])
     set("b", #"{}"#)
     #expect(watcher.settle() == [next(#""seq":8,"source":"cells/b","gone":true"#)])
-    _ = client.call(#"{"method":"cells.unset","params":["b"]}"#)
+    _ = client.call(#"{"method":"cells.remove","params":["b"]}"#)
     #expect(watcher.settle().isEmpty)
   }
 
@@ -136,12 +136,12 @@ struct PickTests {
     )
     for i in 0..<500 {
       set("n\(i)", "1")
-      _ = client.call(#"{"method":"cells.unset","params":["n\#(i)"]}"#)
+      _ = client.call(#"{"method":"cells.remove","params":["n\#(i)"]}"#)
     }
     set("last", "1")
-    _ = client.call(#"{"method":"cells.unset","params":["a"]}"#)
+    _ = client.call(#"{"method":"cells.remove","params":["a"]}"#)
     set("a", "5")
-    _ = client.call(#"{"method":"cells.unset","params":["a"]}"#)
+    _ = client.call(#"{"method":"cells.remove","params":["a"]}"#)
     bench.time.advance(1000)
     let lines = watcher.settle()
     #expect(lines.count == 2)

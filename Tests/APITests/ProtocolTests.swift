@@ -70,7 +70,7 @@ struct ProtocolTests {
   @Test
   func `a service is described with its sources, methods and events`() {
     let cells = client.result(#"{"id":1,"method":"describe","params":{"path":"cells"}}"#)
-    guard case .object(let signals)? = cells?["signals"],
+    guard case .object(let signals)? = cells?["sources"],
       case .object(let all)? = signals["**"], case .object(let methods)? = cells?["methods"]
     else {
       Issue.record("\(String(describing: cells))")
@@ -79,8 +79,8 @@ struct ProtocolTests {
     #expect(all["journaled"] == .bool(true))
     #expect(all["writable"] == .bool(true))
     #expect(
-      methods.members.map(\.name) == ["add", "compareAndSet", "list", "set", "toggle", "unset"])
-    #expect(cells?["events"] == .array([.string("cells.set"), .string("cells.unset")]))
+      methods.members.map(\.name) == ["add", "compare_and_set", "list", "remove", "set", "toggle"])
+    #expect(cells?["events"] == .array([.string("cells.set"), .string("cells.removed")]))
     let load = client.result(#"{"id":1,"method":"describe","params":{"path":"system/load"}}"#)
     #expect(load?["journaled"] == .bool(false))
     let error = client.error(#"{"id":1,"method":"describe","params":{"path":"celsl"}}"#)

@@ -168,7 +168,7 @@ struct ReadersTests {
       of: other,
       #"{"id":1,"method":"subscribe","params":{"source":"events","sub":"o","durable":"other","from":"start"}}"#
     )
-    client.send(ack(1), #"{"id":3,"method":"readers.forget","params":{"name":"mailer"}}"#)
+    client.send(ack(1), #"{"id":3,"method":"readers.remove","params":{"name":"mailer"}}"#)
     other.send(ack(3, sub: "o"))
     #expect(client.settle().count { $0.contains(#""result""#) } == 2)
     #expect(other.settle().map { $0.contains(#""sub":"o","seq":3,"#) } == [true])
@@ -221,7 +221,7 @@ struct ReadersTests {
     #expect(client.received().isEmpty)
     bench.store.reject(.readOnly(reason: "ENOSPC", outcome: .none))
     #expect(client.received().map { $0.contains("ENOSPC") } == [true])
-    client.send(ack(4), #"{"id":5,"method":"readers.forget","params":["mailer"]}"#)
+    client.send(ack(4), #"{"id":5,"method":"readers.remove","params":["mailer"]}"#)
     let lines = client.settle()
     #expect(lines.count == 3)
     #expect(lines[0].contains(#""id":2"#) && lines[0].contains(#""seq":4"#), "it was there then")
@@ -299,7 +299,7 @@ struct ReadersTests {
     _ = lines(of: client, subscribe(#","from":"start""#))
     let other = bench.connect(as: role("other", read: ["cells/**"], write: ["cells/**"]))
     for name in ["mailer", "nobody"] {
-      let error = other.error(#"{"id":1,"method":"readers.forget","params":["\#(name)"]}"#)
+      let error = other.error(#"{"id":1,"method":"readers.remove","params":["\#(name)"]}"#)
       #expect(error?.name == .notFound)
       #expect(error?.data["what"] == .string("source"))
     }
@@ -311,7 +311,7 @@ struct ReadersTests {
     _ = lines(of: client, subscribe(#","from":"start""#))
     let other = bench.connect()
     let calls =
-      #"[{"method":"readers.forget","params":["mailer"]},{"method":"cells.toggle","params":["a"]}]"#
+      #"[{"method":"readers.remove","params":["mailer"]},{"method":"cells.toggle","params":["a"]}]"#
     #expect(
       other.error(#"{"id":1,"method":"atomic","params":{"calls":\#(calls)}}"#)?.name == .rejected)
     #expect(client.settle().isEmpty)
@@ -407,13 +407,13 @@ struct ReadersTests {
   func `a forgotten reader ends, and starts again as a new one`() {
     _ = lines(of: client, subscribe(#","from":"start""#))
     #expect(
-      client.result(#"{"id":3,"method":"readers.forget","params":{"name":"mailer"}}"#)?["value"]
+      client.result(#"{"id":3,"method":"readers.remove","params":{"name":"mailer"}}"#)?["value"]
         == nil, "another line came as well")
     _ = client.settle()
     #expect(position() == nil)
     #expect(seqs(lines(of: client, subscribe(#","from":{"last":3}"#))) == [5])
     #expect(
-      client.error(#"{"id":3,"method":"readers.forget","params":["nobody"]}"#)?.name == .notFound)
+      client.error(#"{"id":3,"method":"readers.remove","params":["nobody"]}"#)?.name == .notFound)
   }
 
   @Test(arguments: [

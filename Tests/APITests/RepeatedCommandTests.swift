@@ -29,7 +29,7 @@ struct RepeatedCommandTests {
     let late = chat.bench.connect()
     let hi = #"{"room":"lobby","text":"hi","_meta":{"cmd":"k1"}}"#
     #expect(error(late, "chat.send", hi)?.data["reason"] == .string("not_logged_in"))
-    _ = call(late, "users.login", #"{"name":"kim"}"#)
+    _ = call(late, "users.log_in", #"{"name":"kim"}"#)
     #expect(call(late, "chat.send", hi).contains(#""value":1"#))
   }
 
@@ -53,7 +53,7 @@ struct RepeatedCommandTests {
     let client = bench.connect()
     func swap(_ value: Int) -> WireError? {
       client.error(
-        #"{"id":1,"method":"cells.compareAndSet","params":{"name":"n","expected":77,"value":\#(value),"_meta":{"cmd":"R1"}}}"#
+        #"{"id":1,"method":"cells.compare_and_set","params":{"name":"n","expected":77,"value":\#(value),"_meta":{"cmd":"R1"}}}"#
       )
     }
     #expect(swap(1)?.name == .rejected)

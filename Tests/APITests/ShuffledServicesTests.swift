@@ -31,7 +31,7 @@ struct ShuffledServicesTests {
       ("cells.set", #"["lamp",1]"#), ("set", #"["cells/lamp",2]"#), ("lists.append", #"["l",1]"#),
       ("maps.put", #"["m","k",1]"#), ("people.create", #"["Kim"]"#),
       ("set", #"["people/1/name","Lee"]"#), ("threads.start", #"["Tea"]"#),
-      ("threads.post", #"[1,"hello"]"#), ("users.login", #"{"name":"kim"}"#),
+      ("threads.post", #"[1,"hello"]"#), ("users.log_in", #"{"name":"kim"}"#),
       ("chat.create", #"{"name":"lobby"}"#), ("chat.send", #"{"room":1,"text":"hello"}"#),
       ("feeds.subscribe", #"["http://a.example/","a"]"#), ("search.find", #"["hello"]"#),
       ("bind", #"{"expr":"cells/lamp ~> cells/copy","scope":"daemon","binding":"b"}"#),

@@ -156,7 +156,7 @@ struct SourcesTests {
     )
     client.send(
       #"{"method":"cells.set","params":["a/2",2]}"#, #"{"method":"cells.set","params":["b/1",2]}"#,
-      #"{"method":"cells.unset","params":["a/1"]}"#)
+      #"{"method":"cells.remove","params":["a/1"]}"#)
     #expect(
       client.settle() == [
         next(#""p""#, #""seq":3,"source":"cells/a/2","value":2"#),
@@ -182,7 +182,7 @@ struct SourcesTests {
       #"{"id":1,"method":"subscribe","params":{"source":"cells/a","sub":"e","mode":"every"}}"#)
     client.send(
       #"{"method":"cells.set","params":["a",1]}"#, #"{"method":"cells.set","params":["a",1]}"#,
-      #"{"method":"cells.set","params":["b",1]}"#, #"{"method":"cells.unset","params":["a"]}"#)
+      #"{"method":"cells.set","params":["b",1]}"#, #"{"method":"cells.remove","params":["a"]}"#)
     let changes = [#""seq":1,"value":1"#, #""seq":2,"value":1"#, #""seq":4,"gone":true"#]
     #expect(client.settle() == changes.map { next(#""e""#, $0) })
 

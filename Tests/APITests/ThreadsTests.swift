@@ -109,12 +109,12 @@ struct ThreadsTests {
     #expect(
       told(#"{"id":1,"method":"threads.rename","params":[1,"Coffee"]}"#)
         == next(6, #""name":{"value":"Coffee"}"#))
-    client.send(Self.intent("delete", #"{"id":1}"#))
+    client.send(Self.intent("remove", #"{"id":1}"#))
     #expect(
       client.settle().last == next(7, #""posts":{"changes":[{"op":"remove","at":0}]}"#))
     #expect(
-      client.error(Self.intent("delete", #"{"id":3}"#))?.data["reason"]
-        == .string("not_the_author"))
+      client.error(Self.intent("remove", #"{"id":3}"#))?.data["reason"]
+        == .string("not_author"))
     #expect(client.error(Self.intent("like", #"{"id":1}"#))?.name == .notFound)
     #expect(
       told(#"{"id":1,"method":"threads.remove","params":[1]}"#)?.contains(#""closed""#) == true)

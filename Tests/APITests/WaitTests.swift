@@ -90,7 +90,7 @@ struct WaitTests {
   func `a wait for a removed source is answered`() {
     set("a", "1")
     #expect(wait(#","op":"exists","value":false"#).isEmpty)
-    _ = other.call(#"{"id":1,"method":"cells.unset","params":["a"]}"#)
+    _ = other.call(#"{"id":1,"method":"cells.remove","params":["a"]}"#)
     #expect(client.received() == answer(#""seq":2,"gone":true"#))
   }
 
@@ -101,7 +101,7 @@ struct WaitTests {
     ),
     (
       "map", "maps/q", "{}", #"{"k":7}"#, #"maps.put","params":["q","k",7]"#,
-      #"maps.del","params":["q","k"]"#
+      #"maps.remove","params":["q","k"]"#
     ),
   ])
   func `an empty list or map has a value, as for get`(

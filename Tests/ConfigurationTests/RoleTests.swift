@@ -8,7 +8,7 @@ struct RoleTests {
     {"roles": [
       {"name": "operator", "users": ["alice", 1234], "methods": ["**"], "read": ["**"], "write": ["**"]},
       {"name": "panel", "users": ["carol"], "groups": ["adm"],
-       "methods": {"allow": ["cells.*", "stats"], "deny": ["cells.unset", "bind"]},
+       "methods": {"allow": ["cells.*", "stats"], "deny": ["cells.remove", "bind"]},
        "read": {"allow": ["cells/**", "lists/a"], "deny": ["cells/secret/**"]},
        "write": ["cells/lamp"]},
       {"name": "guest", "users": ["*"], "read": ["cells/lamp"]}
@@ -52,7 +52,7 @@ struct RoleTests {
   func `everything is denied by default, and a deny rule wins over an allow rule`() throws {
     let panel = try #require(try role(1003, in: text))
     #expect(panel.mayCall("cells.set") && panel.mayCall("stats"))
-    #expect(!panel.mayCall("cells.unset") && !panel.mayCall("lists.append"))
+    #expect(!panel.mayCall("cells.remove") && !panel.mayCall("lists.append"))
     #expect(panel.mayRead("cells/a/b") && panel.mayRead("lists/a"))
     #expect(!panel.mayRead("cells/secret/key") && !panel.mayRead("lists/b"))
     #expect(panel.mayWrite("cells/lamp") && !panel.mayWrite("cells/door"))
@@ -86,11 +86,11 @@ struct RoleTests {
   @Test
   func `a verdict names the rule and its line`() throws {
     let panel = try #require(try role(1003, in: text))
-    guard case .denied(let rule) = panel.methods.verdict(on: "cells.unset") else {
+    guard case .denied(let rule) = panel.methods.verdict(on: "cells.remove") else {
       Issue.record("it is allowed")
       return
     }
-    #expect(rule.pattern.text == "cells.unset")
+    #expect(rule.pattern.text == "cells.remove")
     #expect(rule.line == 4)
     #expect(panel.read.verdict(on: "maps/a") == .unnamed)
   }

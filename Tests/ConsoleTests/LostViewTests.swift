@@ -48,7 +48,7 @@ struct LostViewTests {
   // MARK: Behind a login
 
   private static let login =
-    #""login":{"params":{"name":"string"}},"choose":{"params":{"id":"string"}}"#
+    #""log_in":{"params":{"name":"string"}},"choose":{"params":{"id":"string"}}"#
   private static let rooms =
     #""rooms":{"kind":"list","value":[{"id":1,"name":"a"},{"id":2,"name":"b"}]}"#
   private static let enter = #""enter":{"params":{"id":"integer"},"opens":"room"}"#
@@ -101,7 +101,7 @@ struct LostViewTests {
     view.session.send(.sync, as: 3)
     try view.push("login", style: "replace", props: "", intents: Self.login, as: "v.1")
     view.session.answer(3, fault: nil)
-    asks(&view, ShownView.ask("login", ["name": .string("kim")], of: "v.1"), as: 4)
+    asks(&view, ShownView.ask("log_in", ["name": .string("kim")], of: "v.1"), as: 4)
     view.session.answer(4, fault: nil)
     asks(&view, .sync, as: 5)
     view.end("v.1", "replaced")
@@ -141,7 +141,7 @@ struct LostViewTests {
     view.session.send(.sync, as: 3)
     try view.push("login", style: "replace", props: "", intents: Self.login, as: "v.1")
     view.session.answer(3, fault: nil)
-    asks(&view, ShownView.ask("login", ["name": .string("kim")], of: "v.1"), as: 4)
+    asks(&view, ShownView.ask("log_in", ["name": .string("kim")], of: "v.1"), as: 4)
     view.session.answer(4, fault: "kim is somebody else")
     #expect(view.session.next() == nil)
     #expect(view.session.message == "kim is somebody else")
@@ -166,7 +166,7 @@ struct LostViewTests {
     view.session.send(.sync, as: 1)
     try view.push("login", style: "replace", props: "", intents: Self.login, as: "v.1")
     view.session.answer(1, fault: nil)
-    asks(&view, ShownView.ask("login", ["name": .string("kim")], of: "v.1"), as: 2)
+    asks(&view, ShownView.ask("log_in", ["name": .string("kim")], of: "v.1"), as: 2)
     #expect(view.session.form?.fields == ["hello"])
   }
 

@@ -89,7 +89,7 @@ struct TypingTests {
 
   @Test
   func `a sent line that opens the next view leaves no notice`() throws {
-    var view = try ShownView("login", props: "", intents: #""login":{"params":{"name":"string"}}"#)
+    var view = try ShownView("login", props: "", intents: #""log_in":{"params":{"name":"string"}}"#)
     view.press(.enter)
     view.type("kim")
     view.press(.enter)

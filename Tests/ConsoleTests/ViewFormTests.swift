@@ -27,7 +27,7 @@ struct ViewFormTests {
   func `a form for a new name is not filled with an existing one`() throws {
     var view = try ShownView(
       "login", props: #""names":{"kind":"list","value":[{"id":"kim"}]}"#,
-      intents: #""login":{"params":{"name":"string"}}"#)
+      intents: #""log_in":{"params":{"name":"string"}}"#)
     view.type("l")
     #expect(view.session.form?.fields == [""])
   }

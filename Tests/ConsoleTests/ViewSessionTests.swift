@@ -155,7 +155,7 @@ struct ViewSessionTests {
       "opened",
       #"{"view":"r","seq":2,"parent":"v1","binder":"room","style":"push","props":{"messages":"#
         + #"{"kind":"list","value":[{"id":1,"time":"1","text":"a"},{"id":2,"time":"2","text":"b"}]}},"#
-        + #""intents":{"delete":{"params":{"id":"integer"}},"edit":{"params":{"id":"integer","text":"#
+        + #""intents":{"remove":{"params":{"id":"integer"}},"edit":{"params":{"id":"integer","text":"#
         + #""string"}},"send":{"params":{"text":"string"}}}}"#)
     #expect(session.row == 1)
     #expect(session.press(.enter) == nil, "what fits the row is not one, so none of it is asked")

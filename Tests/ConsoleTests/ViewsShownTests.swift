@@ -86,7 +86,7 @@ struct ViewsShownTests {
     var view = try ShownView(
       "feed",
       props: #""feed":{"kind":"loading","state":"loading"},"episodes":{"kind":"list","value":[]}"#,
-      intents: #""markPlayed":{"params":{"episode":"integer?","played":"boolean?"}},"#
+      intents: #""mark_played":{"params":{"episode":"integer?","played":"boolean?"}},"#
         + #""refresh":{"params":{}},"unsubscribe":{"params":{}}"#)
     #expect(view.line("feed  ") == "feed  loading …")
     try view.change(
@@ -102,11 +102,11 @@ struct ViewsShownTests {
     #expect(view.line("> 2")?.contains("Swift 6.3  https://swift.org/2  no") == true)
     #expect(view.line("  1")?.hasSuffix("yes     a    2025-09-15T10:00:00Z") == true)
     #expect(
-      view.press(.enter) == [ShownView.ask("markPlayed", ["episode": .number(JSONNumber(2))])])
+      view.press(.enter) == [ShownView.ask("mark_played", ["episode": .number(JSONNumber(2))])])
     view.type("m")
     #expect(view.session.form?.fields == ["2", ""], "that it is not played is what is to change")
     #expect(
-      view.press(.enter) == [ShownView.ask("markPlayed", ["episode": .number(JSONNumber(2))])])
+      view.press(.enter) == [ShownView.ask("mark_played", ["episode": .number(JSONNumber(2))])])
     try view.change(#""feed":{"state":"failed","error":{"name":"rejected","message":"no answer"}}"#)
     #expect(view.line("feed  ") == "feed  no answer")
     #expect(view.type("r") == [ShownView.ask("refresh", [:])])
@@ -128,7 +128,7 @@ struct ViewsShownTests {
       props: #""id":{"kind":"state","value":1},"name":{"kind":"state","value":"Tea"},"#
         + #""posts":{"kind":"list","value":[{"id":1,"author":0,"body":"\#(Self.long)","#
         + #""likes":"2 likes"},{"id":2,"author":1000,"body":"black","likes":"0 likes"}]}"#,
-      intents: #""delete":{"params":{"id":"integer"}},"edit":{"params":{"id":"integer","body":"#
+      intents: #""remove":{"params":{"id":"integer"}},"edit":{"params":{"id":"integer","body":"#
         + #""string"}},"like":{"params":{"id":"integer"}},"post":{"params":{"body":"string"}},"#
         + #""rename":{"params":{"name":"string"}},"unlike":{"params":{"id":"integer"}}"#)
     #expect(view.screen[0] == "threads › thread")
@@ -143,7 +143,7 @@ struct ViewsShownTests {
           "like", ["id": .number(JSONNumber(2))], of: "v.1"))
     #expect(
       view.screen.suffix(3).prefix(2) == [
-        "d delete…   e edit…   l like…   p post…   r rename…   u unlike…   space read",
+        "r remove…   e edit…   l like…   p post…   n rename…   u unlike…   space read",
         "esc back   q quit   ? keys",
       ])
   }
@@ -164,7 +164,7 @@ struct ViewsShownTests {
     try view.push(
       "person",
       props: #""id":{"kind":"state","value":"1"},"name":{"kind":"state","value":"Kim"},"#
-        + #""color":{"kind":"state","value":"ff0000"},"formerNames":{"kind":"list","value":["miK"]}"#,
+        + #""color":{"kind":"state","value":"ff0000"},"former_names":{"kind":"list","value":["miK"]}"#,
       intents: #""color":{"params":{"color":"string"}},"rename":{"params":{"name":"string"}},"#
         + #""show":{"params":{"id":"integer"}}"#)
     #expect(view.screen.contains("color  ff0000"))
@@ -177,21 +177,22 @@ struct ViewsShownTests {
   func `a profile is shown, and its form has the current values`() throws {
     var view = try ShownView(
       "profile",
-      props: #""name":{"kind":"state","value":"kim"},"fullName":{"kind":"state","value":"Kim 김"},"#
+      props: #""name":{"kind":"state","value":"kim"},"full_name":{"kind":"state","value":"Kim 김"},"#
         + #""about":{"kind":"state","value":"\#(Self.long)"},"added":{"kind":"state","gone":true},"#
         + #""friends":{"kind":"loading","state":"loaded","value":[]}"#,
-      intents: #""addFriend":{"params":{"name":"string"}},"#
-        + #""editProfile":{"params":{},"opens":"editProfile"},"logOut":{"params":{}}"#)
+      intents: #""add_friend":{"params":{"name":"string"}},"#
+        + #""edit_profile":{"params":{},"opens":"edit_profile"},"log_out":{"params":{}}"#)
     view.type("a")
     #expect(view.session.form?.fields == [""], "a friend has not one's own name")
     view.press(.escape)
-    #expect(view.type("e") == [ShownView.ask("editProfile", [:])])
+    #expect(view.type("e") == [ShownView.ask("edit_profile", [:])])
     view.type(" ")
     #expect(view.screen.contains { $0.hasSuffix("everyone.") }, "it is read whole")
     try view.push(
-      "editProfile", style: "present",
-      props: #""fullName":{"kind":"state","value":"Kim 김"},"about":{"kind":"state","value":"x"}"#,
-      intents: #""dismiss":{"params":{}},"save":{"params":{"fullName":"string","about":"string"}}"#)
+      "edit_profile", style: "present",
+      props: #""full_name":{"kind":"state","value":"Kim 김"},"about":{"kind":"state","value":"x"}"#,
+      intents: #""dismiss":{"params":{}},"save":{"params":{"full_name":"string","about":"string"}}"#
+    )
     view.type("s")
     #expect(view.session.form?.fields == ["Kim 김", "x"])
   }

@@ -38,7 +38,7 @@ struct FeedsTests {
     #expect(loaded.contains(#""title":"The Show","episodes":2,"unplayed":2}"#))
     _ = try client.call(#"{"id":3,"method":"unsubscribe","params":["s"]}"#)
     #expect(
-      try client.call(#"{"id":4,"method":"feeds.markPlayed","params":["show",1]}"#).contains(
+      try client.call(#"{"id":4,"method":"feeds.mark_played","params":["show",1]}"#).contains(
         #""value":1"#))
 
     try daemon.killAndStart(["--config", directory.path + "/c"])

@@ -117,7 +117,7 @@ struct JournalFaultTests {
       try client.call(#"{"id":1,"method":"get","params":["cells/n6"]}"#).contains(#""value":1"#))
     #expect(
       try client.call(#"{"id":1,"method":"cells.set","params":["a",1]}"#)
-        .contains(#""reason":"read-only","outcome":"none""#))
+        .contains(#""reason":"read_only","outcome":"none""#))
     #expect(
       try client.call(#"{"id":1,"method":"history","params":{"source":"events","after":8}}"#)
         .contains(#""seq":9"#), "what comes after the damage is not dropped")

@@ -106,7 +106,7 @@ struct JournalLinesTests {
   @Test(arguments: [
     ("lists/a", "lists.inserted", #"{"at":999,"value":1}"#, "index 999 is not within a list of 0"),
     ("cells/b", "cells.set", "{}", "its data is invalid"),
-    ("users/kim", "users.tokenIssued", #"{"id":-1,"hash":"x"}"#, "number -1 is not after 0"),
+    ("users/kim", "users.token_issued", #"{"id":-1,"hash":"x"}"#, "number -1 is not after 0"),
     ("feeds/a", "feeds.dropped", #"{"at":-1}"#, "there is no feed a"),
     ("chat/rooms/7", "chat.left", #"{"id":7,"name":"kim"}"#, "there is no room 7"),
   ])

@@ -83,7 +83,7 @@ struct ReadingTests {
         .contains(#""stream":"cells/n9""#))
     #expect(
       try client.call(#"{"id":1,"method":"cells.set","params":["a",1]}"#)
-        .contains(#""reason":"read-only","outcome":"none""#))
+        .contains(#""reason":"read_only","outcome":"none""#))
     client.close()
     #expect(reader.end() == 0)
   }

@@ -98,7 +98,7 @@ struct StateQuotaTests {
     let client = try TestSocket(daemon.socket)
     for i in 0..<200 {
       _ = try client.call(line("cells.set", #"["n\#(i)",1]"#))
-      if i != 7 { _ = try client.call(line("cells.unset", #"["n\#(i)"]"#)) }
+      if i != 7 { _ = try client.call(line("cells.remove", #"["n\#(i)"]"#)) }
     }
     func usage(_ client: TestSocket) throws -> Int {
       guard case .object(let usage)? = try client.result(line("stats", "{}"))["usage"],

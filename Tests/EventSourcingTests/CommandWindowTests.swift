@@ -20,18 +20,18 @@ struct CommandWindowTests {
 
   @Test
   func `a repeated command without events gets its first answer`() throws {
-    let first = try bench.run("c-1") { JSONText(try bench.cells.unset("q")) }
+    let first = try bench.run("c-1") { JSONText(try bench.cells.remove("q")) }
     #expect(first == Accepted(value: JSONText(false)))
     try bench.set("q", "5")
     bench.store.commit()
-    let again = try bench.run("c-1") { JSONText(try bench.cells.unset("q")) }
+    let again = try bench.run("c-1") { JSONText(try bench.cells.remove("q")) }
     #expect(again == Accepted(value: JSONText(false), isReplayed: true))
     #expect(bench.cells.ledger.newest["cells/q"]?.text == "5")
   }
 
   @Test
   func `a command without events is forgotten at a restart, with or without a snapshot`() throws {
-    try bench.run("c-1") { JSONText(try bench.cells.unset("q")) }
+    try bench.run("c-1") { JSONText(try bench.cells.remove("q")) }
     try bench.set("q", "5")
     bench.store.commit()
     #expect(try !Bench(bench.store).run("c-1") { nil }.isReplayed)

@@ -36,7 +36,7 @@ struct ServiceHostPastTests {
     try bench.set("b", "1")
     try bench.run { try bench.tally.add(4) }
     try bench.set("a", "2")
-    try bench.run { JSONText(try bench.cells.unset("a")) }
+    try bench.run { JSONText(try bench.cells.remove("a")) }
     try bench.run { try bench.tally.add(5) }
     bench.store.commit()
     #expect(history("cells/a") == [nil, "1", "1", "1", "2", nil, nil])

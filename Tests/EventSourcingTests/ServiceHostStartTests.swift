@@ -19,7 +19,7 @@ struct ServiceHostStartTests {
   @Test
   func `a replay restores the state of the first run`() throws {
     for i in 0..<50 { try bench.set("c\(i % 7)", "\(i)") }
-    try bench.run { JSONText(try bench.cells.unset("c3")) }
+    try bench.run { JSONText(try bench.cells.remove("c3")) }
     try bench.run { try bench.tally.add(5) }
     bench.store.commit()
     let reborn = try Bench(bench.store)

@@ -93,7 +93,7 @@ struct ServiceHostTests {
     for (name, value) in [("lamp", "1"), ("door/key", "2"), ("lamp", "3"), ("bell", "4")] {
       try bench.set(name, value)
     }
-    try bench.run { JSONText(try bench.cells.unset("lamp")) }
+    try bench.run { JSONText(try bench.cells.remove("lamp")) }
     bench.store.commit()
     #expect(lamp.map(\.seq) == [1, 3, 5])
     #expect(lamp.map(\.value?.text) == ["1", "3", nil])
@@ -111,7 +111,7 @@ struct ServiceHostTests {
     bench.store.commit()
     #expect(try names("cells/b/*") == ["cells/b/c", "cells/b/d"])
     try bench.set("b/c", "2")
-    try bench.run { JSONText(try bench.cells.unset("b/d")) }
+    try bench.run { JSONText(try bench.cells.remove("b/d")) }
     bench.store.commit()
     #expect(try names("cells/**") == ["cells/a", "cells/b/c"])
     try bench.set("b/d", "3")
@@ -144,7 +144,7 @@ struct ServiceHostTests {
     #expect(try names("cells/n7/*") == ["cells/n7/x"])
     #expect(bench.cells.ledger.neighbours(of: "cells/n7/y", count: 1).isEmpty)
     try bench.set("n7/y", "1")
-    try bench.run { JSONText(try bench.cells.unset("n7/x")) }
+    try bench.run { JSONText(try bench.cells.remove("n7/x")) }
     bench.store.commit()
     #expect(try names("cells/n7/*") == ["cells/n7/y"])
     bench.store.read()
@@ -171,12 +171,12 @@ struct ServiceHostTests {
       bench.host.events(filter).observeNext { _ in asked += 1 }.dispose(in: bag)
     }
     observe("stream", streams: ["cells/a", "cells/*"])
-    observe("type", types: ["cells.unset"])
-    observe("both", streams: ["cells/a"], types: ["cells.unset"])
+    observe("type", types: ["cells.removed"])
+    observe("both", streams: ["cells/a"], types: ["cells.removed"])
     observe("all")
     try bench.set("a", "1")
     try bench.set("b/c", "1")
-    try bench.run { JSONText(try bench.cells.unset("a")) }
+    try bench.run { JSONText(try bench.cells.remove("a")) }
     bench.store.commit()
     #expect(asked == 0)
     #expect(

@@ -65,7 +65,7 @@ struct StateQuotaTests {
     house.host.quota = StateQuota(total: 5_000, ofUser: 5_000)
     #expect(try house.refusal("a", 7_000) == nil)
     #expect(try house.refusal("a", 7_001) == .total)
-    try house.run { _ = try house.cells.unset("a") }
+    try house.run { _ = try house.cells.remove("a") }
     #expect(try house.refusal("b", 3_000) == nil)
   }
 
@@ -112,7 +112,7 @@ struct StateQuotaTests {
     #expect(throws: Refusal.self) {
       for i in 0..<10_000 {
         try house.run { _ = try house.cells.set("n\(i)", to: JSONText(1)) }
-        try house.run { _ = try house.cells.unset("n\(i)") }
+        try house.run { _ = try house.cells.remove("n\(i)") }
         count += 1
       }
     }
@@ -225,7 +225,7 @@ struct StateQuotaTests {
     let room = RoomKey(index)
     switch Int.random(in: 0..<36, using: &random) {
     case 0...2: _ = try house.cells.set(name, to: value)
-    case 3: _ = try house.cells.unset(name)
+    case 3: _ = try house.cells.remove(name)
     case 4...6: _ = try house.lists.insert(value, at: 0, in: name)
     case 7: _ = try house.lists.update(value, at: index, in: name)
     case 8: _ = try house.lists.remove(at: index, from: name)
@@ -233,7 +233,7 @@ struct StateQuotaTests {
     case 10: _ = try house.lists.clear(name)
     case 11: _ = try house.lists.replace(with: [value, value], in: name)
     case 12, 13: _ = try house.maps.put(value, for: "k\(index)", in: name)
-    case 14: _ = try house.maps.delete("k\(index)", from: name)
+    case 14: _ = try house.maps.remove("k\(index)", from: name)
     case 15: _ = try house.maps.replace(with: ["a": value], in: name)
     case 16: _ = try house.maps.clear(name)
     case 17: _ = try house.threads.start(name: words, by: uid)
@@ -245,12 +245,12 @@ struct StateQuotaTests {
     case 24: _ = try house.chat.join(room, by: "berta")
     case 25: _ = try house.chat.leave(room, by: "berta")
     case 26: _ = try house.chat.edit(1, in: room, to: words, by: "anna")
-    case 27: _ = try house.chat.delete(1, in: room, by: "anna")
+    case 27: _ = try house.chat.removeMessage(1, in: room, by: "anna")
     case 28: _ = try house.chat.rename(room, to: "r\(step)", by: "anna")
     case 29: _ = try house.chat.setTopic(of: room, to: words, by: "anna")
     case 30: _ = try house.chat.read(room, upTo: 1, by: "berta")
     case 31: _ = try house.threads.edit(1, of: index, words, by: uid)
-    case 32: _ = try house.threads.delete(1, of: index, by: uid)
+    case 32: _ = try house.threads.removePost(1, of: index, by: uid)
     case 33: _ = try house.threads.unlike(1, of: index, by: uid)
     case 34: _ = try house.threads.rename(index, to: words, by: uid)
     case 23: _ = try house.chat.remove(RoomKey(index), by: "anna", isAnyAllowed: true)

@@ -15,7 +15,7 @@ struct CollectionChangeTests {
     #"{"op":"insert","at":1,"value":{"a":1}}"#, #"{"op":"update","at":0,"value":null}"#,
     #"{"op":"merge","at":2,"value":{"a":2}}"#, #"{"op":"remove","at":3}"#,
     #"{"op":"move","from":1,"to":0}"#, #"{"op":"put","key":"a\"b","value":1.50}"#,
-    #"{"op":"del","key":"a"}"#, #"{"op":"reset","value":[1,2]}"#,
+    #"{"op":"remove","key":"a"}"#, #"{"op":"reset","value":[1,2]}"#,
   ])
   func `a step that is read is written in the same form`(text: String) throws {
     #expect(try CollectionChange(JSONText(parsing: text)).text == text)
@@ -25,7 +25,7 @@ struct CollectionChangeTests {
     ("[1,2]", #"[{"op":"insert","at":2,"value":3},{"op":"move","from":0,"to":2}]"#, "[2,3,1]"),
     ("[1,2]", #"[{"op":"update","at":0,"value":3},{"op":"remove","at":1}]"#, "[3]"),
     (#"[{"a":1,"b":2}]"#, #"[{"op":"merge","at":0,"value":{"b":3}}]"#, #"[{"a":1,"b":3}]"#),
-    (#"{"a":1}"#, #"[{"op":"put","key":"b","value":2},{"op":"del","key":"a"}]"#, #"{"b":2}"#),
+    (#"{"a":1}"#, #"[{"op":"put","key":"b","value":2},{"op":"remove","key":"a"}]"#, #"{"b":2}"#),
     ("[1]", #"[{"op":"reset","value":[]},{"op":"insert","at":0,"value":2}]"#, "[2]"),
   ])
   func `steps are applied in order`(before: String, steps: String, after: String) throws {

@@ -40,10 +40,10 @@ struct CellsServiceTests {
     try bench.set("a/b", "null")
     bench.store.commit()
     #expect(bench.value("cells/a/b") == "null")
-    #expect(try bench.run { JSONText(try bench.cells.unset("a/b")) }.value?.text == "true")
+    #expect(try bench.run { JSONText(try bench.cells.remove("a/b")) }.value?.text == "true")
     bench.store.commit()
     #expect(bench.value("cells/a/b") == nil)
-    let again = try bench.run { JSONText(try bench.cells.unset("a/b")) }
+    let again = try bench.run { JSONText(try bench.cells.remove("a/b")) }
     #expect(again.value?.text == "false")
     #expect(again.seq == nil, "nothing was recorded")
   }
@@ -156,7 +156,7 @@ struct CellsServiceTests {
   @Test
   func `an event is decoded from its own text`() {
     let coder = EventCoder()
-    for event in [CellEvent.set(JSONText(string: "x")), .set(.null), .unset] {
+    for event in [CellEvent.set(JSONText(string: "x")), .set(.null), .removed] {
       let (kind, data) = event.written(coder)
       #expect(CellEvent(kind: kind, data: data, coder) == event)
     }

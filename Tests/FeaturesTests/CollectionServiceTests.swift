@@ -106,12 +106,12 @@ struct CollectionServiceTests {
 
   @Test
   func `a map stores keys, and a command without effect records no event`() throws {
-    var isDeleted: [Bool] = []
+    var isRemoved: [Bool] = []
     try run { _ = try maps.put(JSONText(1), for: "k", in: "m") }
-    try run { isDeleted.append(try maps.delete("k", from: "m")) }
-    try run { isDeleted.append(try maps.delete("k", from: "m")) }
+    try run { isRemoved.append(try maps.remove("k", from: "m")) }
+    try run { isRemoved.append(try maps.remove("k", from: "m")) }
     try run { _ = try maps.clear("m") }
-    #expect(isDeleted == [true, false])
+    #expect(isRemoved == [true, false])
     store.commit()
     #expect(host.last == 2)
     #expect(maps.ledger.collection(of: "maps/m") == .map([:]))

@@ -55,7 +55,7 @@ struct DamagedEventTests {
     ),
     ("chat/rooms/1", "chat.said", said(1, in: 1), "there is no room 1"),
     ("chat/rooms/0", "chat.created", created(0), "number 0 is not after 0"),
-    ("users/kim", "users.tokenIssued", #"{"id":-1,"hash":"x"}"#, "number -1 is not after 0"),
+    ("users/kim", "users.token_issued", #"{"id":-1,"hash":"x"}"#, "number -1 is not after 0"),
     ("users/kim", "users.edited", "{}", "its data is invalid"),
     ("feeds/a", "feeds.dropped", #"{"at":0}"#, "there is no feed a"),
     ("feeds/a", "feeds.found", "{}", "its data is invalid"),
@@ -87,9 +87,9 @@ struct DamagedEventTests {
       "edited", #"{"room":1,"id":\#(Int.min),"text":"x"}"#,
       "room 1 has 1 messages, and none \(Int.min)"
     ),
-    ("deleted", #"{"room":1,"id":0,"by":"x"}"#, "room 1 has 1 messages, and none 0"),
-    ("read", #"{"room":1,"upTo":-1,"by":"kim"}"#, "room 1 has 1 messages, and none -1"),
-    ("read", #"{"room":1,"upTo":2,"by":"kim"}"#, "room 1 has 1 messages, and none 2"),
+    ("message_removed", #"{"room":1,"id":0,"by":"x"}"#, "room 1 has 1 messages, and none 0"),
+    ("read", #"{"room":1,"up_to":-1,"by":"kim"}"#, "room 1 has 1 messages, and none -1"),
+    ("read", #"{"room":1,"up_to":2,"by":"kim"}"#, "room 1 has 1 messages, and none 2"),
     ("created", created(1), "number 1 is not after 1"),
   ])
   func `an invalid chat event ends the start`(kind: String, data: String, rule: String) {

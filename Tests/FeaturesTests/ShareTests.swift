@@ -45,7 +45,7 @@ struct ShareTests {
     #expect(first.count == 500)
     #expect(first.refusal.hasPrefix("the daemon keeps at most 500 readers of one user"))
     try host.run { try readers.acknowledge("a1", upTo: 5) }
-    _ = try host.run { try readers.forget("a0") }
+    _ = try host.run { try readers.remove("a0") }
     #expect(tries(7) { try readers.open("b\($0)", at: 0) }.count == 1)
     let rest = tries(500) { try readers.open("c\($0)", at: 0) }
     #expect(rest.count == 500)

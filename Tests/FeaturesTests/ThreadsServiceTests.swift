@@ -39,7 +39,7 @@ struct ThreadsServiceTests {
     #expect(
       value("threads/1/posts") == #"[{"id":1,"author":7,"body":"Green?","likes":1},"#
         + #"{"id":2,"author":8,"body":"Black.","likes":0}]"#)
-    #expect(try host.run { try threads.delete(1, of: 1, by: 7) } == "Green?")
+    #expect(try host.run { try threads.removePost(1, of: 1, by: 7) } == "Green?")
     #expect(try host.run { try threads.post("Again", to: 1, by: 7) } == 3)
     store.commit()
 
@@ -75,7 +75,7 @@ struct ThreadsServiceTests {
     }
     #expect(refusal { _ = try threads.like(2, of: 1, by: 1) } == .unknownPost(2))
     #expect(refusal { _ = try threads.edit(1, of: 1, "mine", by: 8) } == .notTheAuthor)
-    #expect(refusal { _ = try threads.delete(1, of: 1, by: 8) } == .notTheAuthor)
+    #expect(refusal { _ = try threads.removePost(1, of: 1, by: 8) } == .notTheAuthor)
     #expect(host.last == 2)
     try host.run { _ = try threads.post("a line\n\tand another", to: 1, by: 7) }
   }
@@ -116,7 +116,7 @@ struct ThreadsServiceTests {
     for body in ["a", "b", "c"] { try host.run { _ = try threads.post(body, to: 1, by: 7) } }
     try host.run { _ = try threads.like(2, of: 1, by: 8) }
     try host.run { _ = try threads.edit(3, of: 1, "C", by: 7) }
-    try host.run { _ = try threads.delete(1, of: 1, by: 7) }
+    try host.run { _ = try threads.removePost(1, of: 1, by: 7) }
     try host.run { _ = try threads.like(2, of: 1, by: 9) }
     try host.run { _ = try threads.remove(1) }
     store.commit()
@@ -160,7 +160,7 @@ struct ThreadsServiceTests {
     try host.run { _ = try threads.start(name: "Milk") }
     try host.run { _ = try threads.post("c", to: 2, by: 7) }
     store.commit()
-    try host.run { _ = try threads.delete(2, of: 1, by: 7) }
+    try host.run { _ = try threads.removePost(2, of: 1, by: 7) }
     store.commit()
     #expect(posts.keys() == [1])
     #expect(posts.row(1)?.likes == 1)

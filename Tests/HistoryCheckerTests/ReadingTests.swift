@@ -158,7 +158,8 @@ struct ReadingTests {
       #"w<- {"id":1,"result":{"sub":1,"source":"cells/*","kind":"state","seq":0,"values":{}}}"#)
     sketch.set("a", "x", 3)
     sketch.write(
-      "a", "cells.unset", #""name":"x""#, returns: "true", type: "cells.unset", stream: "cells/x",
+      "a", "cells.remove", #""name":"x""#, returns: "true", type: "cells.removed",
+      stream: "cells/x",
       data: "{}")
     sketch.set("a", "x", 1)
     sketch.set("a", "x", 3)
@@ -216,7 +217,7 @@ struct ReadingTests {
     sketch.set("a", "x", 1)
     if isGone {
       sketch.write(
-        "a", "cells.unset", #""name":"x""#, returns: "true", type: "cells.unset",
+        "a", "cells.remove", #""name":"x""#, returns: "true", type: "cells.removed",
         stream: "cells/x", data: "{}")
     } else {
       sketch.set("a", "x", 2)

@@ -179,7 +179,7 @@ struct SQLiteStoreTests {
     do {
       let journal = try open(durability: nil)
       #expect(try replayed(journal.store).count == 5)
-      let refusal = JournalError.readOnly(reason: "read-only", outcome: .none)
+      let refusal = JournalError.readOnly(reason: "read_only", outcome: .none)
       #expect(throws: refusal) { try journal.store.append([draft("s")]) }
     }
     #expect(contents() == before)

@@ -10,7 +10,7 @@ setup() {
   "socket_mode": "0666", // the roles say who may
   "roles": [
     { "name": "panel", "users": [4001],
-      "methods": { "allow": ["cells.*"], "deny": ["cells.unset"] },
+      "methods": { "allow": ["cells.*"], "deny": ["cells.remove"] },
       "read": ["cells/**"], "write": ["cells/lamp"] },
   ],
 }
@@ -34,7 +34,7 @@ as_user() { # uid arguments...
     run binderd --journal /tmp/j.db --check-config "$config"
     is "$status" 0
     [[ $output == *"journal     /tmp/j.db"* ]]
-    [[ $output == *"role        panel: users 4001; methods cells.* but cells.unset; read cells/**; write cells/lamp"* ]]
+    [[ $output == *"role        panel: users 4001; methods cells.* but cells.remove; read cells/**; write cells/lamp"* ]]
     printf '{\n "limits": { "batch": 0 },\n "rolse": [] }' > "$config"
     run binderd --check-config="$config"
     is "$status" 78
@@ -79,8 +79,8 @@ bindctl: the configuration was not changed"
     start_daemon --config "$config"
     run bindctl acl check 4001 cells.set
     is "$status/$output" "0/allowed as 'panel': 'methods' allows \"cells.*\" ($config:5)"
-    run bindctl acl check 4001 cells.unset
-    is "$status/$output" "1/denied as 'panel': 'methods' denies \"cells.unset\" ($config:5)"
+    run bindctl acl check 4001 cells.remove
+    is "$status/$output" "1/denied as 'panel': 'methods' denies \"cells.remove\" ($config:5)"
     run bindctl acl check 4001 --write cells/door
     is "$status/$output" "1/denied as 'panel': 'write' does not allow it ($config:4)"
     run bindctl acl check 4001 get
@@ -124,9 +124,9 @@ bindctl: the configuration was not changed"
     is "$status/$stderr" "5/bindctl: this client may not write cells/door"
     as_user 4001 get lists/a
     is "$status" 4
-    as_user 4001 unset cells/lamp
+    as_user 4001 remove cells/lamp
     is "$status" 4
     as_user 4001 services -r
     is "$output" cells
-    grep -q "refused uid 4001 pid [0-9]*: to call cells.unset, as panel" "$directory/log"
+    grep -q "refused uid 4001 pid [0-9]*: to call cells.remove, as panel" "$directory/log"
 }

@@ -78,7 +78,7 @@ start_false_daemon() { # script
     middle=$(date -u +%Y-%m-%dT%H:%M:%S.%NZ)
     sleep .05
     bindctl set cells/lamp 2
-    bindctl unset cells/lamp
+    bindctl remove cells/lamp
     for at in 1 start "$middle"; do gives 0 1 get cells/lamp --at "$at"; done
     TZ=Asia/Tokyo gives 0 1 get cells/lamp --at "$(TZ=Asia/Tokyo date -d "$middle" +%Y-%m-%dT%H:%M:%S.%N)"
     gives 0 2 get cells/lamp --at 2
@@ -164,12 +164,12 @@ start_false_daemon() { # script
     gives 0 3 get cells/lock
 }
 
-@test "unset removes a cell, and says when there was none" {
+@test "remove removes a cell, and says when there was none" {
     bindctl set cells/a 1
-    gives 0 '' unset cells/a
+    gives 0 '' remove cells/a
     refuses 4 "no source 'cells/a'; 'bindctl get \"cells/**\"' lists those that exist" get cells/a
-    refuses 1 "'cells/a' was not set" unset cells/a
-    refuses 2 "unset takes a cell, for example cells/lamp, not 'system/load'; see 'bindctl help unset'" unset system/load
+    refuses 1 "'cells/a' was not set" remove cells/a
+    refuses 2 "remove takes a cell, for example cells/lamp, not 'system/load'; see 'bindctl help remove'" remove system/load
 }
 
 @test "call passes arguments by name, as JSON and by position, with its options" {
@@ -317,7 +317,7 @@ END
     change() {
         eventually has out "$1"
         bindctl set cells/a null
-        bindctl unset cells/b
+        bindctl remove cells/b
         wait "${background[-1]}"
         bindctl set cells/a 1
         bindctl set cells/b '"x"'
@@ -447,14 +447,14 @@ bindctl: connected again; continuing after 0'
 
 @test "events shows the last, those of a stream, of a type, since and until" {
     for i in {1..25}; do bindctl set cells/a "$i"; done
-    bindctl unset cells/a
+    bindctl remove cells/a
     bindctl set cells/b/c 1
     seqs() { bindctl events -F '{seq}' "$@" | tr '\n' ' '; }
     is "$(seqs)" "$(seq -s ' ' 8 27) "
     is "$(seqs -n 2)" '26 27 '
     is "$(seqs cells/a -n 2)" '25 26 '
     is "$(seqs 'cells/*/*')" '27 '
-    is "$(seqs --type cells.unset)" '26 '
+    is "$(seqs --type cells.removed)" '26 '
     is "$(seqs --since 24)" '25 26 27 '
     is "$(seqs --since 24 --until 26)" '25 26 '
     is "$(seqs --since start -n 2 --until 9)" '8 9 '
@@ -482,7 +482,7 @@ bindctl: connected again; continuing after 0'
     bindctl set cells/a 1
     bindctl set cells/b 0
     bindctl set cells/a '"x"'
-    bindctl unset cells/a
+    bindctl remove cells/a
     is "$(bindctl history cells/a | cut -f 1,3,4)" $'1\t1\t1\n3\t2\t"x"\n4\t3\t(gone)'
     is "$(bindctl history cells/a -n 1 -j | jq -c 'del(.time)')" \
         '{"source":"cells/a","kind":"state","seq":4,"gone":true,"version":3}'
@@ -512,8 +512,8 @@ bindctl: connected again; continuing after 0'
     refuses 4 "no path 'nope'; 'bindctl services' lists the services" describe nope
     [[ $(bindctl describe bind) == *$'\n''transformers'*'  scale(number)  '*'reversible'* ]]
     [[ $(bindctl help transformers) == *'  round(integer)  '*'one way'* ]]
-    is "$(bindctl help transformers -r | grep -cx celsiusToFahrenheit)" 1
-    [[ $(bindctl describe cells.compareAndSet) == *$'\n  name      string '* ]]
+    is "$(bindctl help transformers -r | grep -cx celsius_to_fahrenheit)" 1
+    [[ $(bindctl describe cells.compare_and_set) == *$'\n  name      string '* ]]
     bindctl stats | grep -Eq '^connections +1$'
     is "$(bindctl stats -F '{stats.last} {limits.depth}')" '0 64'
     bindctl stats --limits | grep -Eq '^batch +256$'
@@ -686,7 +686,7 @@ bindctl: connected again; continuing after 0'
     bindctl set cells/b 2
     bindctl call lists.append name=l value:=1 > /dev/null
     bindctl set cells/a 3
-    bindctl unset cells/b
+    bindctl remove cells/b
     gives 0 $'cells/a\t1\ncells/b\t2' at 2
     gives 0 $'cells/a\t1' at 2 cells/a
     gives 0 $'lists/l\t[1]' at 3 'lists/*'
@@ -786,7 +786,7 @@ END
     run --separate-stderr bindctl help
     is "$status" 0
     is "$stderr" ''
-    for command in get set unset is wait call watch events history at services describe stats ping pipe session \
+    for command in get set remove is wait call watch events history at services describe stats ping pipe session \
         journal version completions help; do
         grep -Eq "^  $command +[A-Z]" <<< "$output"
         is "$(bindctl help "$command")" "$(bindctl "$command" --help)"
@@ -960,7 +960,7 @@ END
 }
 
 @test "bind: values follow each other, for the daemon over a restart" {
-    run bindctl bind --daemon --name warm 'cells/c ~> cells/f | celsiusToFahrenheit | round(1)'
+    run bindctl bind --daemon --name warm 'cells/c ~> cells/f | celsius_to_fahrenheit | round(1)'
     [ "$status" = 0 ]
     [ "$output" = 'binding warm' ]
     bindctl set cells/c 20
@@ -970,8 +970,8 @@ END
     bindctl set cells/c 21
     bindctl wait cells/f 69.8 -t 10
     run bindctl bindings -j
-    [ "$(jq -r .expr <<<"$output")" = 'cells/c ~> cells/f | celsiusToFahrenheit | round(1)' ]
-    is "$(bindctl bindings)" $'warm\tcells/c ~> cells/f | celsiusToFahrenheit | round(1)'
+    [ "$(jq -r .expr <<<"$output")" = 'cells/c ~> cells/f | celsius_to_fahrenheit | round(1)' ]
+    is "$(bindctl bindings)" $'warm\tcells/c ~> cells/f | celsius_to_fahrenheit | round(1)'
     run bindctl unbind warm
     [ "$status" = 0 ]
     run bindctl unbind warm
@@ -1023,7 +1023,7 @@ END
     start_terminal
     types 'bindctl open cell name=lamp'
     eventually shows '^value  warm$'
-    shows '^a add…   s set…   t toggle   u unset   q quit   [?] keys$'
+    shows '^a add…   r remove   s set…   t toggle   q quit   [?] keys$'
     bindctl set cells/lamp true
     eventually shows '^value  true$'
     tmux -S "$directory/tmux" send-keys -t test t
@@ -1035,7 +1035,7 @@ END
     tmux -S "$directory/tmux" send-keys -t test t
     eventually shows 'is neither true nor false'
     tmux -S "$directory/tmux" resize-window -t test -x 40 -y 8
-    eventually shows '^a add…   s set…   t toggle   u unset$'
+    eventually shows '^a add…   r remove   s set…   t toggle$'
     shows '^q quit   [?] keys$'
     for size in 1:1 5:2 20:5 200:60 100:30; do
         tmux -S "$directory/tmux" resize-window -t test -x "${size%:*}" -y "${size#*:}"

@@ -23,7 +23,7 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
 @test "a search finds as one types, and opens what is found: a thread, a room at the message" {
     bindctl call threads.start name=Teatime
     bindctl call threads.post thread:=1 body='green 日本茶 and teabags'
-    bindctl call users.login name=kim
+    bindctl call users.log_in name=kim
     bindctl call chat.create name=lobby as=kim
     for i in {1..60}; do
         echo "{\"method\":\"chat.send\",\"params\":{\"room\":1,\"as\":\"kim\",\"text\":\"message $i$([ "$i" != 3 ] || echo ' about teabags')\"}}"
@@ -79,22 +79,22 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
     keys Space
     eventually shows '^author +[0-9]+$'
     keys Escape q
-    bindctl call users.login name=kim
+    bindctl call users.log_in name=kim
     view profile as=kim
     keys e
-    eventually shows '^profile › editProfile$'
+    eventually shows '^profile › edit_profile$'
     keys s
-    eventually shows '^> fullName'
+    eventually shows '^> full_name'
     keys 'Kim 김' Enter 'about me' Enter
-    eventually shows '^fullName +Kim 김$'
+    eventually shows '^full_name +Kim 김$'
     keys e
-    eventually shows '^profile › editProfile$'
+    eventually shows '^profile › edit_profile$'
     keys s
-    eventually shows '^> fullName +Kim 김'
+    eventually shows '^> full_name +Kim 김'
     keys '?' # is text here
-    eventually shows '^> fullName +Kim 김\?'
+    eventually shows '^> full_name +Kim 김\?'
     keys Escape '?'
-    eventually shows '^  s +save \(fullName, about\)$'
+    eventually shows '^  s +save \(full_name, about\)$'
     keys Escape Escape q
 }
 
@@ -114,7 +114,7 @@ keys() { tmux -S "$directory/tmux" send-keys -t view "$@"; }                    
 }
 
 @test "pasted text goes into a form only, and a view that ends says so" {
-    bindctl call users.login name=kim
+    bindctl call users.log_in name=kim
     bindctl call chat.create name=lobby as=kim
     view room room=lobby as=kim
     pastes $'hello\nlook at this\nquick\n'

@@ -151,7 +151,7 @@ bindctl: event 2: the command has exited with 7, attempt 3 of 3; the event is pa
     # After the reader starts from the beginning, the event is parked again.
     kill "$worker"
     ends
-    bindctl call readers.forget name=w > "$directory/no"
+    bindctl call readers.remove name=w > "$directory/no"
     work 'exit 1' --max-retries 0
     eventually stands 1
     is "$(bindctl get lists/w.parked | jq length)" 2

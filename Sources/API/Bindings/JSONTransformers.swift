@@ -81,16 +81,16 @@ extension TransformerRegistry where Value == JSONValue {
       let factor = power(of10: arguments[0].integer ?? 0)
       return Transformer { try calculate($0, "round") { ($0 * factor).rounded() / factor } }
     }
-    register(reversible: "celsiusToFahrenheit") {
-      try calculate($0, "celsiusToFahrenheit") { $0 * 9 / 5 + 32 }
+    register(reversible: "celsius_to_fahrenheit") {
+      try calculate($0, "celsius_to_fahrenheit") { $0 * 9 / 5 + 32 }
     } reverse: {
-      try calculate($0, "celsiusToFahrenheit") { ($0 - 32) * 5 / 9 }
+      try calculate($0, "celsius_to_fahrenheit") { ($0 - 32) * 5 / 9 }
     }
   }
 
   fileprivate mutating func registerText() {
-    register(reversible: "toString", text, reverse: scalar)
-    register(reversible: "toNumber", number, reverse: text)
+    register(reversible: "to_string", text, reverse: scalar)
+    register(reversible: "to_number", number, reverse: text)
     register("uppercase", Transformer { .string(try string($0, "uppercase").uppercased()) })
     register("lowercase", Transformer { .string(try string($0, "lowercase").lowercased()) })
     register("trim", Transformer { .string(try string($0, "trim").trimmed) })
@@ -107,10 +107,10 @@ extension TransformerRegistry where Value == JSONValue {
     } reverse: {
       try parsed($0, "json")
     }
-    register(reversible: "parseJson") {
-      try parsed($0, "parseJson")
+    register(reversible: "parse_json") {
+      try parsed($0, "parse_json")
     } reverse: {
-      .string(try written($0, "parseJson"))
+      .string(try written($0, "parse_json"))
     }
     register("pick", [.string], isReversible: false) { arguments in
       let pointer = arguments[0].string ?? ""
@@ -165,7 +165,7 @@ private func text(_ value: JSONValue) throws -> JSONValue {
   switch value {
   case .string: value
   case .number, .bool, .null: .string(value.text.text)
-  case .array, .object: throw TransformerFault("toString", "no array and no object", value)
+  case .array, .object: throw TransformerFault("to_string", "no array and no object", value)
   }
 }
 
@@ -185,7 +185,7 @@ private func number(_ value: JSONValue) throws -> JSONValue {
   case .string(let string):
     guard let number = JSONNumber(string.trimmed) else { fallthrough }
     return .number(number)
-  default: throw TransformerFault("toNumber", "the text of a number", value)
+  default: throw TransformerFault("to_number", "the text of a number", value)
   }
 }
 

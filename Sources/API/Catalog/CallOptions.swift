@@ -9,8 +9,14 @@ struct CallOptions: Decodable {
 
   let cmd: String?
   let expect: [String: JSONValue]?
-  let timeout_ms: Int?
+  let timeoutMilliseconds: Int?
   let wait: String?
+
+  private enum CodingKeys: String, CodingKey {
+    case cmd, expect
+    case timeoutMilliseconds = "timeout_ms"
+    case wait
+  }
 
   /// The maximum timeout: one day, in milliseconds.
   private static let longestTimeout = 86_400_000
@@ -19,11 +25,11 @@ struct CallOptions: Decodable {
   ///
   /// - Throws: ``WireError`` for an invalid option.
   private func check(_ limits: Limits) throws(WireError) {
-    if let timeout_ms, !(1...Self.longestTimeout ~= timeout_ms) {
+    if let timeoutMilliseconds, !(1...Self.longestTimeout ~= timeoutMilliseconds) {
       throw WireError(
         JSONDecodingError(
           path: "/_meta/timeout_ms", expected: "1 to \(Self.longestTimeout)",
-          got: "\(timeout_ms)"))
+          got: "\(timeoutMilliseconds)"))
     }
     if let wait, wait != "disk", wait != "policy" {
       throw WireError(
@@ -72,10 +78,12 @@ extension CallOptions {
   /// - Throws: ``WireError`` for an invalid option; `timeout` if the timeout has already passed.
   func apply(to call: inout Call) throws(WireError) {
     try check(call.connection.limits)
-    guard let timeout_ms else { return }
+    guard let timeoutMilliseconds else { return }
     let waited = Int(clamping: call.connection.waitedMilliseconds)
-    guard waited < timeout_ms else { throw .timeout(after: timeout_ms, mayBeDone: false) }
-    call.timeoutMilliseconds = timeout_ms - waited
+    guard waited < timeoutMilliseconds else {
+      throw .timeout(after: timeoutMilliseconds, mayBeDone: false)
+    }
+    call.timeoutMilliseconds = timeoutMilliseconds - waited
   }
 }
 

@@ -188,9 +188,7 @@ extension CallContext {
       return call.refuse(catalog.internalError("the result cannot be encoded", "\(error)"))
     }
     call.answer { buffer in
-      buffer.append(#"{"value":"#)
-      buffer.append(text.text)
-      buffer.append("}")
+      buffer.object { $0.member("value", text) }
     }
   }
 
@@ -332,24 +330,12 @@ extension Accepted {
   /// - Parameter room: The maximum size of the value in bytes. A longer value is omitted, because
   ///   the command has already succeeded.
   func write(to buffer: inout ByteBuffer, room: Int) {
-    buffer.append("{")
-    let value = value.flatMap { $0.text.utf8.count <= room ? $0 : nil }
-    if let value {
-      buffer.append(#""value":"#)
-      buffer.append(value.text)
+    buffer.object {
+      $0.member("value", value.flatMap { $0.text.utf8.count <= room ? $0 : nil })
+      $0.member("seq", seq)
+      $0.member("version", version)
+      $0.member("replayed", isReplayed ? true : nil)
     }
-    if let seq {
-      buffer.append(value == nil ? #""seq":"# : #","seq":"#)
-      buffer.append(integer: seq)
-    }
-    if let version {
-      buffer.append(#","version":"#)
-      buffer.append(integer: version)
-    }
-    if isReplayed {
-      buffer.append(value == nil && seq == nil ? #""replayed":true"# : #","replayed":true"#)
-    }
-    buffer.append("}")
   }
 }
 

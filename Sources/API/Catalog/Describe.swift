@@ -73,7 +73,7 @@ extension Rights {
       described[name] = .object(describe(method))
     }
     return [
-      "service": .string(service.name), "doc": .string(service.doc), "signals": .object(signals),
+      "service": .string(service.name), "doc": .string(service.doc), "sources": .object(signals),
       "methods": .object(described), "events": .array(readableEvents(of: service)),
     ]
   }

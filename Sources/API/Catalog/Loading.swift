@@ -101,13 +101,11 @@ private final class LoadingText {
 
   func fail(_ error: WireError) {
     var buffer = ByteBuffer()
-    buffer.append(#"{"state":"failed","error":"#)
-    error.write(to: &buffer)
-    if let value {
-      buffer.append(#","value":"#)
-      buffer.append(value.text)
+    buffer.object {
+      $0.member("state", "failed")
+      $0.member("error", error)
+      $0.member("value", value)
     }
-    buffer.append(UInt8(ascii: "}"))
     text = JSONText(kept: buffer.string)
   }
 }

@@ -122,7 +122,7 @@ extension Shape {
         .init("transformers", .array(transformer)), .init("views", .array(view)),
       ]),
       .object([
-        .init("service", .string), .init("doc", .string), .init("signals", .map(.object(source))),
+        .init("service", .string), .init("doc", .string), .init("sources", .map(.object(source))),
         .init("methods", .map(.object(method))), .init("events", .array(.string)),
       ]),
       .object([.init("method", .string)] + method), .object([.init("source", .string)] + source),

@@ -107,26 +107,24 @@ extension CallContext {
     do throws(Refusal) {
       return try host.perform(command) {
         let before = host.last
-        var values: ByteBuffer? = ByteBuffer()
+        var values = ByteBuffer()
+        var fits = true
         for (i, step) in steps.enumerated() {
           current = i
           let value = try run(step, of: i).text
-          if i > 0 { values?.append(UInt8(ascii: ",")) }
-          values?.append(value)
-          if values?.count ?? 0 > connection.lineOut { values = nil }
+          if fits {
+            values.separate()
+            values.append(value)
+            fits = values.count <= connection.lineOut
+          }
           try host.checkRights()
           try timer.check()
         }
         var result = ByteBuffer()
-        result.append("{")
-        if let values {
-          result.append(#""values":["#)
-          result.append(values)
-          result.append("],")
+        result.object {
+          if fits { $0.array("values") { $0.append(values) } }
+          $0.member("events", host.last - before)
         }
-        result.append(#""events":"#)
-        result.append(integer: host.last - before)
-        result.append("}")
         return JSONText(kept: result.string)
       }
     } catch {

@@ -13,10 +13,10 @@ package func bindReaders(_ catalog: Catalog, to readers: LiveReaders) {
     exists: { SourceName.isSource($0, of: ReadersService.name) })
 
   catalog.command(
-    "readers.forget", "Forgets a durable reader, ending its subscription; returns its position.",
-    NamedReader.self, writes: ["readers.forgotten"]
+    "readers.remove", "Removes a durable reader, ending its subscription; returns its position.",
+    NamedReader.self, writes: ["readers.removed"]
   ) { _, reader throws(ReaderError) in
-    try service.forget(reader.name)
+    try service.remove(reader.name)
   }
 
   catalog.query(

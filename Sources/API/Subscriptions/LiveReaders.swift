@@ -24,7 +24,7 @@ package final class LiveReaders {
     self.service = service
     let prefix = ReadersService.name + "/"
     service.ledger.changes(matching: .everything).observeNext { [unowned self] change in
-      if change.isGone { close(String(change.source.dropFirst(prefix.count)), "forgotten") }
+      if change.isGone { close(String(change.source.dropFirst(prefix.count)), "removed") }
     }
     .dispose(in: bag)
   }

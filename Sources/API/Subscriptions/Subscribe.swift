@@ -12,14 +12,24 @@ struct Subscribe: DocumentedParameters {
   let from: JSONValue?
   let epoch: String?
   let filter: Filter?
-  let on_gap: String?
+  let onGap: String?
   let durable: ReaderName?
-  let max_unacked: UnackedCount?
+  let maxUnacked: UnackedCount?
   let steal: Bool?
   let mode: String?
-  let min_interval_ms: Interval?
+  let minInterval: Interval?
   let distinct: Bool?
   let pick: PartOfValue?
+
+  private enum CodingKeys: String, CodingKey {
+    case source, sub, from, epoch, filter
+    case onGap = "on_gap"
+    case durable
+    case maxUnacked = "max_unacked"
+    case steal, mode
+    case minInterval = "min_interval_ms"
+    case distinct, pick
+  }
 
   static let docs = [
     "source": "A source, a pattern of sources, or events.",
@@ -60,7 +70,7 @@ extension CallContext {
     case let mode?: throw .unusable("mode", #"the mode is "every" or left out"#, mode)
     }
     if subscribe.from != nil { throw .unusable("from", #"from is for events and mode "every""#) }
-    if subscribe.on_gap != nil {
+    if subscribe.onGap != nil {
       throw .unusable("on_gap", #"on_gap is for events and mode "every""#)
     }
     if pattern.isLiteral {
@@ -92,7 +102,7 @@ extension CallContext {
       changes: sources.changes(name))
     let subscription = StateSubscription(
       handle, to: source, on: connection, isDistinct: subscribe.distinct ?? true,
-      everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
+      everyMilliseconds: subscribe.minInterval?.milliseconds ?? 0)
     let value = subscription.value
     call.answer { buffer in
       buffer.object {
@@ -121,7 +131,7 @@ extension CallContext {
     let subscription = PatternSubscription(
       handle, to: changes, value: { [rights] in rights.sources(of: $0)?.value($0) },
       on: connection, isDistinct: subscribe.distinct ?? true,
-      everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
+      everyMilliseconds: subscribe.minInterval?.milliseconds ?? 0)
     call.answer { buffer in
       buffer.object {
         writeHead(subscribe, handle, isJournaled: true, &$0)

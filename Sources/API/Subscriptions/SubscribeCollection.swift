@@ -23,7 +23,7 @@ extension CallContext {
       })
     let subscription = CollectionSubscription(
       handle, to: source, at: host.durable, on: call.connection,
-      everyMilliseconds: subscribe.min_interval_ms?.milliseconds ?? 0)
+      everyMilliseconds: subscribe.minInterval?.milliseconds ?? 0)
     call.answer { buffer in
       buffer.object {
         writeHead(subscribe, handle, kind: kind, isJournaled: true, &$0)

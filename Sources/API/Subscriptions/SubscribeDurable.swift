@@ -13,7 +13,7 @@ extension CallContext {
   ///
   /// - Throws: `invalid_params` if `max_unacked` or `steal` is given.
   func refuseDurable(_ subscribe: Subscribe) throws(WireError) {
-    if subscribe.max_unacked != nil {
+    if subscribe.maxUnacked != nil {
       throw .unusable("max_unacked", "max_unacked is for durable readers")
     }
     if subscribe.steal != nil { throw .unusable("steal", "steal is for durable readers") }
@@ -111,7 +111,7 @@ extension CallContext {
     let subscription = LogSubscription(
       handle, to: eventSource(filter), where: filter.isWanted, after: position,
       on: call.connection, passesGaps: passesGaps,
-      maxUnacknowledged: subscribe.max_unacked?.count ?? Self.maxUnacked)
+      maxUnacknowledged: subscribe.maxUnacked?.count ?? Self.maxUnacked)
     call.answer { buffer in
       buffer.object {
         writeEvents(handle, after: position, &$0)

@@ -20,7 +20,7 @@ extension CallContext {
 
   /// Whether a subscription continues after removed events instead of failing.
   func passesGaps(_ subscribe: Subscribe) throws(WireError) -> Bool {
-    switch subscribe.on_gap {
+    switch subscribe.onGap {
     case nil, "fail": return false
     case "continue": return true
     case let word?: throw .unusable("on_gap", #""fail" or "continue""#, word)
@@ -53,7 +53,7 @@ extension CallContext {
   /// - Throws: `invalid_params` if one of them is given.
   func refuseValues(_ subscribe: Subscribe) throws(WireError) {
     if let mode = subscribe.mode { throw .unusable("mode", "events have no mode", mode) }
-    if subscribe.min_interval_ms != nil {
+    if subscribe.minInterval != nil {
       throw .unusable("min_interval_ms", "events have no min_interval_ms")
     }
     if subscribe.distinct != nil { throw .unusable("distinct", "distinct is for state") }
@@ -104,7 +104,7 @@ extension CallContext {
     guard sources.isJournaled(pattern) else {
       throw .unusable("mode", #"mode "every" needs a journaled source"#)
     }
-    if subscribe.min_interval_ms != nil {
+    if subscribe.minInterval != nil {
       throw .unusable("min_interval_ms", #"mode "every" has no min_interval_ms"#)
     }
     if subscribe.distinct == true {

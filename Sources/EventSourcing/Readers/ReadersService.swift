@@ -20,7 +20,7 @@ package enum ReaderError: ServiceError, Equatable {
     case .unknown(let name): "there is no reader '\(name)'"
     case .tooMany(let max): "the daemon keeps at most \(max) readers"
     case .tooManyOfUser(let max):
-      "the daemon keeps at most \(max) readers of one user; forget some with readers.forget"
+      "the daemon keeps at most \(max) readers of one user; remove some with readers.remove"
     }
   }
 }
@@ -62,9 +62,9 @@ package final class ReadersService {
   /// Removes a reader.
   ///
   /// - Returns: Its position.
-  package func forget(_ name: String) throws(ReaderError) -> UInt64 {
+  package func remove(_ name: String) throws(ReaderError) -> UInt64 {
     guard let present = ledger.newest[name] else { throw .unknown(name: name) }
-    ledger.record(.forgotten, in: "readers/\(name)")
+    ledger.record(.removed, in: "readers/\(name)")
     return present
   }
 }
@@ -76,9 +76,9 @@ package enum ReaderEvent: ServiceEvent, Codable, Equatable {
 
   /// The reader acknowledged all events up to a position.
   case acked(seq: UInt64)
-  case forgotten
+  case removed
 
-  package static var kinds: Set<String> { ["opened", "acked", "forgotten"] }
+  package static var kinds: Set<String> { ["opened", "acked", "removed"] }
 }
 
 /// The acknowledged positions of durable readers.
@@ -99,7 +99,7 @@ package struct Readers: ServiceState {
       makers = makers ?? [:]
       makers?[place.stream] = place.uid
     case .acked(let seq): positions[place.stream] = seq
-    case .forgotten:
+    case .removed:
       positions[place.stream] = nil
       makers?[place.stream] = nil
     }
@@ -110,7 +110,7 @@ package struct Readers: ServiceState {
     switch event {
     case .opened(let seq), .acked(let seq):
       seq <= place.seq ? nil : "position \(seq) is after the event"
-    case .forgotten: nil
+    case .removed: nil
     }
   }
 

@@ -4,7 +4,7 @@ package import JSON
 /// The events of a cell; the cell is the stream.
 package enum CellEvent: Equatable {
   case set(JSONText)
-  case unset
+  case removed
 }
 
 /// Encoded by hand for speed, because a start decodes one event for every change in the journal:
@@ -13,18 +13,18 @@ extension CellEvent: ServiceEvent {
   package func written(_ coder: EventCoder) -> (kind: String, data: JSONText) {
     switch self {
     case .set(let value): ("set", JSONText(member: "value", value))
-    case .unset: ("unset", JSONText(kept: "{}"))
+    case .removed: ("removed", JSONText(kept: "{}"))
     }
   }
 
-  package static var kinds: Set<String> { ["set", "unset"] }
+  package static var kinds: Set<String> { ["set", "removed"] }
 
   package init?(kind: String, data: JSONText, _ coder: EventCoder) {
     switch kind {
     case "set":
       guard let value = data.member("value") else { return nil }
       self = .set(value)
-    case "unset": self = .unset
+    case "removed": self = .removed
     default: return nil
     }
   }

@@ -12,7 +12,7 @@ package func bindCell(_ view: View, to cells: CellsService, _ cell: CellArgument
   view.intent("set", SetValue.self).calls { try cells.set(name, to: $0.value) }
   view.intent("add", AddValue.self).calls { try cells.add($0.by, to: name) }
   view.intent("toggle").calls { _ in try cells.toggle(name) }
-  view.intent("unset").calls { _ in try cells.unset(name) }
+  view.intent("remove").calls { _ in try cells.remove(name) }
 }
 
 /// The arguments of the view of a cell.

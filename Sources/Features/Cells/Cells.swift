@@ -29,7 +29,7 @@ package struct Cells: ServiceState {
   package mutating func apply(_ event: CellEvent, at place: Place) {
     switch event {
     case .set(let value): values[place.stream] = value
-    case .unset: values[place.stream] = nil
+    case .removed: values[place.stream] = nil
     }
   }
 
@@ -44,12 +44,12 @@ package struct Cells: ServiceState {
   package func growth(by event: CellEvent, in stream: String) -> Int? {
     switch event {
     case .set(let value): value.text.utf8.count - size(ofStream: stream)
-    case .unset: -size(ofStream: stream)
+    case .removed: -size(ofStream: stream)
     }
   }
 
   package func inverse(of event: CellEvent, in stream: String) -> CellEvent? {
-    values[stream].map { .set($0) } ?? .unset
+    values[stream].map { .set($0) } ?? .removed
   }
 
   // `reserveCapacity` copies the dictionary if its storage is shared.
@@ -64,7 +64,7 @@ package struct Cells: ServiceState {
   ) -> [SourceChange]? {
     switch event {
     case .set(let value): [SourceChange(source: place.stream, seq: place.seq, value: value)]
-    case .unset: [SourceChange(source: place.stream, seq: place.seq, value: nil)]
+    case .removed: [SourceChange(source: place.stream, seq: place.seq, value: nil)]
     }
   }
 }

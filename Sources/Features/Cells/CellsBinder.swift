@@ -26,10 +26,10 @@ package func bindCells(_ catalog: Catalog, to cells: CellsService) {
     try cells.set(cell.name, to: cell.value)
   }
   catalog.command(
-    "cells.unset", "Removes a cell; returns whether there was one.", NamedCell.self,
-    writes: ["cells.unset"]
+    "cells.remove", "Removes a cell; returns whether there was one.", NamedCell.self,
+    writes: ["cells.removed"]
   ) { _, cell throws(CellsError) in
-    try cells.unset(cell.name)
+    try cells.remove(cell.name)
   }
   catalog.command(
     "cells.add", "Adds to a number, exactly; returns the sum.", AddToCell.self,
@@ -44,7 +44,7 @@ package func bindCells(_ catalog: Catalog, to cells: CellsService) {
     try cells.toggle(cell.name)
   }
   catalog.command(
-    "cells.compareAndSet", "Sets a cell if it has the expected value; returns the new one.",
+    "cells.compare_and_set", "Sets a cell if it has the expected value; returns the new one.",
     CompareAndSetCell.self, writes: ["cells.set"], errors: ["value_differs"]
   ) { _, cell throws(CellsError) in
     try cells.compareAndSet(cell.name, expected: cell.expected, to: cell.value)

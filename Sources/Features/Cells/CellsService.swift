@@ -25,10 +25,10 @@ package final class CellsService {
   /// Removes a cell.
   ///
   /// - Returns: Whether the cell existed. If not, nothing is recorded.
-  package func unset(_ name: String) throws(CellsError) -> Bool {
+  package func remove(_ name: String) throws(CellsError) -> Bool {
     let cell = try source(of: name)
     guard ledger.newest[cell] != nil else { return false }
-    ledger.record(.unset, in: cell)
+    ledger.record(.removed, in: cell)
     return true
   }
 

@@ -32,7 +32,7 @@ package struct Chat: ServiceState {
     rooms = try container.decode([Int: Room].self, forKey: .rooms)
     messages = try container.decode([Int: [Message]].self, forKey: .messages)
     lastRoom = try container.decode(Int.self, forKey: .lastRoom)
-    deleted = messages.mapValues { $0.lazy.filter(\.isDeleted).map(\.id) }
+    deleted = messages.mapValues { $0.lazy.filter(\.isRemoved).map(\.id) }
     for (id, room) in rooms { looks[room.name.asItLooks, default: []].insert(id) }
   }
 
@@ -151,11 +151,11 @@ package struct Chat: ServiceState {
       rooms[room]?.members[author] = id
     case .edited(let room, let id, let text):
       change(id, in: room) { ($0.text, $0.isEdited) = (text, true) }
-    case .deleted(let room, let id, _):
-      if message(id, in: room)?.isDeleted == false {
+    case .messageRemoved(let room, let id, _):
+      if message(id, in: room)?.isRemoved == false {
         deleted[room, default: []].insert(id, at: Self.place(of: id, in: deleted[room] ?? []))
       }
-      change(id, in: room) { ($0.text, $0.isDeleted) = ("", true) }
+      change(id, in: room) { ($0.text, $0.isRemoved) = ("", true) }
     case .read(let room, let id, let name):
       if let read = rooms[room]?.members[name] { rooms[room]?.members[name] = max(read, id) }
     }
@@ -187,7 +187,7 @@ package struct Chat: ServiceState {
     switch event {
     case .said(_, let id, _, _):
       return id == room.count + 1 ? nil : "message \(id) does not follow on \(room.count)"
-    case .edited(_, let id, _), .deleted(_, let id, _): return fault(id, from: 1)
+    case .edited(_, let id, _), .messageRemoved(_, let id, _): return fault(id, from: 1)
     case .read(_, let id, _): return fault(id, from: 0)
     case .created, .renamed, .topicSet, .joined, .left, .removed: return nil
     }
@@ -238,7 +238,7 @@ package struct Chat: ServiceState {
       return .mark(room.members[name], of: name, room: room.id)
     case .said(_, _, let author, _):
       return .unsaid(room: room.id, author: author, read: room.members[author])
-    case .edited(_, let id, _), .deleted(_, let id, _):
+    case .edited(_, let id, _), .messageRemoved(_, let id, _):
       return message(id, in: room.id).map { .message($0, room: room.id) }
     }
   }
@@ -252,7 +252,7 @@ package struct Chat: ServiceState {
       rooms[room]?.count = messages[room]?.count ?? 0
       rooms[room]?.members[author] = read
     case .message(let message, let room):
-      if !message.isDeleted { deleted[room]?.removeAll { $0 == message.id } }
+      if !message.isRemoved { deleted[room]?.removeAll { $0 == message.id } }
       change(message.id, in: room) { $0 = message }
     case .mark(let read, let name, let room): rooms[room]?.members[name] = read
     }
@@ -288,7 +288,7 @@ package struct Chat: ServiceState {
     case .said(_, let id, let author, let text):
       return Message(id: id, author: author, text: text, time: 0).size
     case .edited(let room, let id, let new): return new.utf8.count - text(of: id, in: room)
-    case .deleted(let room, let id, _): return -text(of: id, in: room)
+    case .messageRemoved(let room, let id, _): return -text(of: id, in: room)
     case .read: return 0
     }
   }
@@ -298,7 +298,7 @@ package struct Chat: ServiceState {
     return switch event {
     case .renamed, .topicSet, .joined, .left: ["chat/rooms", room]
     case .created, .said, .removed: ["chat/rooms", room, room + "/messages"]
-    case .edited, .deleted: [room + "/messages"]
+    case .edited, .messageRemoved: [room + "/messages"]
     case .read: []
     }
   }
@@ -346,7 +346,7 @@ extension Message {
   fileprivate var shown: JSONText {
     JSONValue.object([
       "id": .number(JSONNumber(id)), "author": .string(author), "text": .string(text),
-      "time": .number(JSONNumber(time)), "edited": .bool(isEdited), "deleted": .bool(isDeleted),
+      "time": .number(JSONNumber(time)), "edited": .bool(isEdited), "removed": .bool(isRemoved),
     ]).text
   }
 }

@@ -15,7 +15,7 @@ package func bindChat(
   _ catalog: Catalog, to chat: ChatService, _ clients: ClientSessions
 ) {
   catalog.offer(
-    "Rooms and their messages. Log in with users.login, or give one of your names in 'as'.",
+    "Rooms and their messages. Log in with users.log_in, or give one of your names in 'as'.",
     chat.ledger)
   catalog.offerSources(
     of: chat.ledger,
@@ -87,7 +87,7 @@ private func bindRooms(
   }
   catalog.command(
     "chat.topic", "Sets the topic of a room that you have joined.", SetTopic.self,
-    writes: ["chat.topicSet"], errors: errors + ["not_member"]
+    writes: ["chat.topic_set"], errors: errors + ["not_member"]
   ) { context, room throws(ChatError) in
     try chat.setTopic(of: room.room, to: room.topic, by: context.chatter(in: room, clients, chat))
     return Nothing()
@@ -106,7 +106,7 @@ private func bindMessages(
   }
   catalog.command(
     "chat.edit", "Changes a message of yours.", EditMessage.self, writes: ["chat.edited"],
-    errors: errors + ["not_author", "deleted"]
+    errors: errors + ["not_author", "removed"]
   ) { context, message throws(ChatError) in
     try chat.edit(
       message.id, in: message.room, to: message.text,
@@ -114,10 +114,11 @@ private func bindMessages(
     return Nothing()
   }
   catalog.command(
-    "chat.delete", "Deletes a message of yours, or any in a room that you created.",
-    NamedMessage.self, writes: ["chat.deleted"], errors: errors + ["not_author", "deleted"]
+    "chat.remove_message", "Removes a message of yours, or any in a room that you created.",
+    NamedMessage.self, writes: ["chat.message_removed"], errors: errors + ["not_author", "removed"]
   ) { context, message throws(ChatError) in
-    try chat.delete(message.id, in: message.room, by: context.chatter(in: message, clients, chat))
+    try chat.removeMessage(
+      message.id, in: message.room, by: context.chatter(in: message, clients, chat))
     return Nothing()
   }
 }
@@ -270,8 +271,14 @@ private struct ReadRoom: DocumentedParameters, RoomParameters {
   let upTo: Int?
   let `as`: String?
 
+  private enum CodingKeys: String, CodingKey {
+    case room
+    case upTo = "up_to"
+    case `as`
+  }
+
   static let docs = [
-    "room": roomDoc, "upTo": "The number of the last message read; left out: all.", "as": asDoc,
+    "room": roomDoc, "up_to": "The number of the last message read; left out: all.", "as": asDoc,
   ]
 }
 

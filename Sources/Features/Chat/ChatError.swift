@@ -20,7 +20,7 @@ package enum ChatError: ServiceError, Equatable {
 
   /// Only its author may edit a message.
   case notAuthor(id: Int)
-  case isDeleted(id: Int)
+  case isRemoved(id: Int)
   case badLimit(max: Int)
 
   /// The caller has no valid user name.
@@ -39,7 +39,7 @@ package enum ChatError: ServiceError, Equatable {
     case .notMember: .rejected(reason: "not_member")
     case .notCreator: .rejected(reason: "not_creator")
     case .notAuthor: .rejected(reason: "not_author")
-    case .isDeleted: .rejected(reason: "deleted")
+    case .isRemoved: .rejected(reason: "removed")
     case .user(let error): error.kind
     }
   }
@@ -62,7 +62,7 @@ package enum ChatError: ServiceError, Equatable {
     case .notMember(let room): "you have not joined '\(room)'"
     case .notCreator(let room): "'\(room)' was created by somebody else"
     case .notAuthor(let id): "message \(id) was written by somebody else"
-    case .isDeleted(let id): "message \(id) is deleted"
+    case .isRemoved(let id): "message \(id) was removed"
     case .badLimit(let max): "1 to \(max)"
     case .user(let error): "\(error)"
     }

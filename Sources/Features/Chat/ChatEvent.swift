@@ -18,17 +18,27 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
   /// A message was sent; its id is the next one in its room.
   case said(room: Int, id: Int, by: String, text: String)
   case edited(room: Int, id: Int, text: String)
-  case deleted(room: Int, id: Int, by: String)
+  case messageRemoved(room: Int, id: Int, by: String)
 
   /// A user has read a room up to a message.
   case read(room: Int, upTo: Int, by: String)
 
-  package static var kinds: Set<String> {
-    [
-      "created", "renamed", "topicSet", "joined", "left", "removed", "said", "edited", "deleted",
-      "read",
-    ]
+  /// The words of the event types in the journal and on the wire.
+  private enum CodingKeys: String, CodingKey, CaseIterable {
+    case created, renamed
+    case topicSet = "topic_set"
+    case joined, left, removed, said, edited
+    case messageRemoved = "message_removed"
+    case read
   }
+
+  private enum ReadCodingKeys: String, CodingKey {
+    case room
+    case upTo = "up_to"
+    case by
+  }
+
+  package static var kinds: Set<String> { Set(CodingKeys.allCases.map(\.rawValue)) }
 
   /// The id of the event's room.
   package var room: Int {
@@ -36,7 +46,7 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
     case .created(let id, _, _, _), .renamed(let id, _, _), .topicSet(let id, _, _),
       .joined(let id, _), .left(let id, _), .removed(let id, _):
       id
-    case .said(let room, _, _, _), .edited(let room, _, _), .deleted(let room, _, _),
+    case .said(let room, _, _, _), .edited(let room, _, _), .messageRemoved(let room, _, _),
       .read(let room, _, _):
       room
     }
@@ -46,7 +56,7 @@ package enum ChatEvent: ServiceEvent, Codable, Equatable {
   var stream: String {
     switch self {
     case .created, .renamed, .topicSet, .joined, .left, .removed: "chat/rooms/\(room)"
-    case .said, .edited, .deleted: "chat/rooms/\(room)/messages"
+    case .said, .edited, .messageRemoved: "chat/rooms/\(room)/messages"
     case .read(_, _, let name): "chat/read/\(name)"
     }
   }

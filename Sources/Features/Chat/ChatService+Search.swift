@@ -23,7 +23,7 @@ extension ChatService {
           return nil
         }
         guard parts.count > 1 else { return (room.name, "chat/rooms/\(number)") }
-        guard let message = ledger.shown.message(parts[1], in: number), !message.isDeleted
+        guard let message = ledger.shown.message(parts[1], in: number), !message.isRemoved
         else { return nil }
         return ("\(room.name), \(message.author)", "chat/rooms/\(number)/messages")
       })
@@ -37,7 +37,7 @@ extension ChatEvent {
       chat.room(id).map { .put($0.searchText) }
     case .said(let room, let id, _, _), .edited(let room, let id, _):
       chat.message(id, in: room).map { .put($0.searchText(in: room)) }
-    case .deleted(let room, let id, _): .remove(id: "chat/\(room)/\(id)")
+    case .messageRemoved(let room, let id, _): .remove(id: "chat/\(room)/\(id)")
     case .removed(let id, _): .removeAll(id: "chat/\(id)")
     case .joined, .left, .read: nil
     }

@@ -49,7 +49,7 @@ package final class ChatService {
   private func tell(_ event: ChatEvent) {
     switch event {
     case .created, .renamed, .topicSet, .joined, .left, .removed: changedRooms.send(event.room)
-    case .said, .deleted: tellMembers(of: event.room)
+    case .said, .messageRemoved: tellMembers(of: event.room)
     case .read(let room, _, let name): roomsToRead.send(room, to: name)
     case .edited: break
     }
@@ -189,10 +189,10 @@ package final class ChatService {
     if text != message.text { record(.edited(room: room.id, id: id, text: text)) }
   }
 
-  /// Deletes a message; its author and the room's creator may.
-  package func delete(_ id: Int, in key: RoomKey, by user: String) throws(ChatError) {
+  /// Removes a message; its author and the room's creator may.
+  package func removeMessage(_ id: Int, in key: RoomKey, by user: String) throws(ChatError) {
     let (room, _) = try own(id, in: key, user, orCreator: true)
-    record(.deleted(room: room.id, id: id, by: user))
+    record(.messageRemoved(room: room.id, id: id, by: user))
   }
 
   /// Marks a room as read, up to a message or to its end.
@@ -248,7 +248,7 @@ package final class ChatService {
     guard message.author == user || orCreator && room.creator == user else {
       throw .notAuthor(id: id)
     }
-    guard !message.isDeleted else { throw .isDeleted(id: id) }
+    guard !message.isRemoved else { throw .isRemoved(id: id) }
     return (room, message)
   }
 

@@ -132,7 +132,7 @@ package final class MessageWindow {
       count()
       seeWhenTold()
     case .edited(_, let id, let text): change(id) { ($0.text, $0.isEdited) = (text, true) }
-    case .deleted(_, let id, _): change(id) { ($0.text, $0.isDeleted) = ("", true) }
+    case .messageRemoved(_, let id, _): change(id) { ($0.text, $0.isRemoved) = ("", true) }
     case .created, .renamed, .topicSet, .joined, .left, .removed, .read: break
     }
   }

@@ -95,10 +95,10 @@ package final class MessagesService {
     try chat.edit(id, in: RoomKey(room), to: text, by: name)
   }
 
-  /// Deletes a message.
-  package func delete(_ id: Int) throws(ChatError) {
+  /// Removes a message.
+  package func removeMessage(_ id: Int) throws(ChatError) {
     try standing.checkInRoom()
-    try chat.delete(id, in: RoomKey(room), by: name)
+    try chat.removeMessage(id, in: RoomKey(room), by: name)
   }
 
   /// Sets the name and the topic of the room; `nil` leaves one unchanged.

@@ -74,7 +74,7 @@ package final class ReadMarks {
       forgetIfKept(ReadMark(room: room, name: name))
     case .removed(let room, _):
       for mark in chat.seen.keys where mark.room == room { forgetIfKept(mark) }
-    case .created, .renamed, .topicSet, .edited, .deleted: break
+    case .created, .renamed, .topicSet, .edited, .messageRemoved: break
     }
   }
 

@@ -26,13 +26,13 @@ package struct Message: Codable, Equatable, Sendable {
   package let id: Int
   package let author: String
 
-  /// The text; empty if the message is deleted.
+  /// The text; empty if the message was removed.
   package internal(set) var text: String
 
   /// The time of sending, in microseconds since 1970.
   package let time: Int64
   package internal(set) var isEdited = false
-  package internal(set) var isDeleted = false
+  package internal(set) var isRemoved = false
 
   init(id: Int, author: String, text: String, time: Int64) {
     (self.id, self.author, self.text, self.time) = (id, author, text, time)
@@ -41,7 +41,7 @@ package struct Message: Codable, Equatable, Sendable {
   private enum CodingKeys: String, CodingKey {
     case id, author, text, time
     case isEdited = "edited"
-    case isDeleted = "deleted"
+    case isRemoved = "removed"
   }
 }
 

@@ -28,11 +28,11 @@ func bindRoom(_ view: View, _ session: UserSession, _ room: Int, at message: Int
     return id
   }
   view.intent("edit", ChangedText.self).calls { try messages.edit($0.id, to: $0.text) }
-  view.intent("delete", MessageID.self).calls { try messages.delete($0.id) }
+  view.intent("remove", MessageID.self).calls { try messages.removeMessage($0.id) }
   view.intent("older").calls { _ in window.showOlder() }
   view.intent("newer").calls { _ in window.showNewer() }
   view.intent("end").calls { _ in window.showEnd() }
-  view.intent("describe").opens("describeRoom", as: .present) { view, _ in
+  view.intent("describe").opens("describe_room", as: .present) { view, _ in
     bindDescribeRoom(view, messages)
   }
   view.intent("leave").calls { _ in try messages.leave() }.dismisses().destructive()
@@ -54,7 +54,7 @@ private struct MessageRow: Encodable {
   let time: String
   let author: String
 
-  /// The state of the message: empty, `edited` or `deleted`.
+  /// The state of the message: empty, `edited` or `removed`.
   let note: String
   let text: String
 
@@ -63,7 +63,7 @@ private struct MessageRow: Encodable {
     // Keeps day and minute of 2026-01-02T03:04:05.678901Z.
     let time = Timestamp(microseconds: message.time).text
     self.time = String(time.dropFirst(5).prefix(11).map { $0 == "T" ? " " : $0 })
-    note = message.isDeleted ? "deleted" : message.isEdited ? "edited" : ""
+    note = message.isRemoved ? "removed" : message.isEdited ? "edited" : ""
   }
 }
 

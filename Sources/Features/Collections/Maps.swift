@@ -19,7 +19,7 @@ package struct Maps: ServiceState {
     let name = place.stream
     switch event {
     case .put(let key, let value): maps[name, default: [:]][key] = value
-    case .deleted(let key):
+    case .removed(let key):
       maps[name]?[key] = nil
       if maps[name]?.isEmpty == true { maps[name] = nil }
     case .replaced(let values): maps[name] = values.isEmpty ? nil : values
@@ -40,7 +40,7 @@ package struct Maps: ServiceState {
   package func growth(by event: MapEvent, in stream: String) -> Int? {
     switch event {
     case .put(let key, let value): Self.size(of: key, value) - size(of: stream, key)
-    case .deleted(let key): -size(of: stream, key)
+    case .removed(let key): -size(of: stream, key)
     case .replaced(let values): Self.size(of: values) - size(ofStream: stream)
     case .cleared: -size(ofStream: stream)
     }
@@ -61,8 +61,8 @@ package struct Maps: ServiceState {
 
   package func inverse(of event: MapEvent, in stream: String) -> MapEvent? {
     switch event {
-    case .put(let key, _), .deleted(let key):
-      maps[stream]?[key].map { .put(key: key, value: $0) } ?? .deleted(key: key)
+    case .put(let key, _), .removed(let key):
+      maps[stream]?[key].map { .put(key: key, value: $0) } ?? .removed(key: key)
     case .replaced, .cleared: .replaced(values: self[stream])
     }
   }
@@ -78,7 +78,7 @@ package struct Maps: ServiceState {
     let step: CollectionChange =
       switch event {
       case .put(let key, let value): .put(key: key, value)
-      case .deleted(let key): .delete(key: key)
+      case .removed(let key): .delete(key: key)
       case .replaced(let values): .reset(JSONText(members: values))
       case .cleared: .reset(JSONText(members: [:]))
       }

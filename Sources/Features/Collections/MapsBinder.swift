@@ -24,10 +24,10 @@ package func bindMaps(_ catalog: Catalog, to maps: MapsService) {
     try maps.put(map.value, for: map.key, in: map.name)
   }
   catalog.command(
-    "maps.del", "Removes a key; returns whether it existed.", DeleteFromMap.self,
-    writes: ["maps.deleted"]
+    "maps.remove", "Removes a key; returns whether it existed.", RemoveFromMap.self,
+    writes: ["maps.removed"]
   ) { _, map throws(CollectionError) in
-    try maps.delete(map.key, from: map.name)
+    try maps.remove(map.key, from: map.name)
   }
   catalog.command(
     "maps.clear", "Removes all keys; returns how many there were.", NamedMap.self,
@@ -56,7 +56,7 @@ private struct PutIntoMap: DocumentedParameters, MapParameters {
   static let docs = ["name": nameDoc, "key": keyDoc, "value": "Any JSON, 256 KiB at most."]
 }
 
-private struct DeleteFromMap: DocumentedParameters, MapParameters {
+private struct RemoveFromMap: DocumentedParameters, MapParameters {
   let name: String
   let key: String
 

@@ -37,10 +37,10 @@ package final class MapsService {
   /// Removes a key.
   ///
   /// - Returns: Whether the key existed. If not, nothing is recorded.
-  package func delete(_ key: String, from name: String) throws(CollectionError) -> Bool {
+  package func remove(_ key: String, from name: String) throws(CollectionError) -> Bool {
     let map = try whole(name)
     guard ledger.newest[map][key] != nil else { return false }
-    ledger.record(.deleted(key: key), in: map)
+    ledger.record(.removed(key: key), in: map)
     return true
   }
 

@@ -15,7 +15,7 @@ package func bindFeed(
   feeds.states(of: id).ignoreNils().updateLoadingState(of: view["feed"]).bind(to: view) { _, _ in }
   feeds.episodes(of: id, newest: count).bind(to: view["episodes"])
   feeds.isGone(id).bind(to: view) { view, _ in view.dismiss() }
-  view.intent("markPlayed", MarkEpisode.self).calls {
+  view.intent("mark_played", MarkEpisode.self).calls {
     try feeds.mark(id, $0.episode, played: $0.played ?? true)
   }
   if mayRefresh { view.intent("refresh").calls { _ in try feeds.refresh(id) } }

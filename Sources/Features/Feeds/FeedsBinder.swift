@@ -50,7 +50,7 @@ package func bindFeeds(_ catalog: Catalog, to feeds: FeedsService) {
     try context.refresh(feed.id, of: feeds)
   }
   catalog.command(
-    "feeds.markPlayed", "Marks an episode, or all of a feed, as played; returns how many.",
+    "feeds.mark_played", "Marks an episode, or all of a feed, as played; returns how many.",
     MarkPlayed.self, writes: ["feeds.marked"]
   ) { _, mark throws(FeedsError) in
     try feeds.mark(mark.id, mark.episode, played: mark.played ?? true)

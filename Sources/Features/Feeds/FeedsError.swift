@@ -57,7 +57,7 @@ package enum FeedFault: ServiceError, Equatable {
     switch self {
     case .server(.timedOut): .rejected(reason: "upstream_timeout")
     case .server: .rejected(reason: "server_error")
-    case .text: .rejected(reason: "parsing_error")
+    case .text: .rejected(reason: "parse_error")
     case .journal: .rejected(reason: "not_kept")
     }
   }

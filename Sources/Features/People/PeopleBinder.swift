@@ -49,7 +49,7 @@ package func bindPeople(_ catalog: Catalog, to people: PeopleService) {
     try people.color(person.id, try PeopleService.color(person.color))
   }
   catalog.command(
-    "people.reverseName", "Reverses a name; returns the new one.", NumberedPerson.self,
+    "people.reverse_name", "Reverses a name; returns the new one.", NumberedPerson.self,
     writes: ["people.renamed"]
   ) { _, person throws(PeopleError) in
     try people.reverseName(person.id)

@@ -8,7 +8,7 @@ package func bindPeople(_ view: View, _ host: ServiceHost, to people: PeopleServ
   view.intent("create", CreatePerson.self).calls {
     try people.create(name: $0.name, color: $0.color)
   }
-  view.intent("reverseName", PersonArguments.self).calls { try people.reverseName($0.id) }
+  view.intent("reverse_name", PersonArguments.self).calls { try people.reverseName($0.id) }
   view.intent("remove", PersonArguments.self).calls { try people.remove($0.id) }.destructive()
   view.intent("open", PersonArguments.self).calls { try people.person($0.id) }
     .opens("person") { child, person in

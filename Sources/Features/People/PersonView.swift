@@ -19,7 +19,7 @@ package func bindPerson(
   host.whenDurable(screen.text(in: screen.idLabel)).bind(to: view["id"])
   host.whenDurable(screen.text(in: screen.nameField)).bind(to: view["name"])
   host.whenDurable(screen.text(in: screen.colorField)).bind(to: view["color"])
-  screen.formerNames.bind(to: view["formerNames"])
+  screen.formerNames.bind(to: view["former_names"])
   people.ledger.undone.bind(to: view) { _, _ in screen.showAgain() }
   shown.toSignal().flatMapLatest(people.removal(of:)).bind(to: view) { view, _ in view.dismiss() }
 
@@ -29,7 +29,7 @@ package func bindPerson(
   view.intent("color", NewColor.self).calls { new in
     try screen.type(color: new.color)
   }
-  view.intent("reverseName").calls { _ in try screen.edit { screen.onReverseName.send() } }
+  view.intent("reverse_name").calls { _ in try screen.edit { screen.onReverseName.send() } }
   view.intent("remove").calls { _ in try people.remove(shown.value) }.destructive()
   view.intent("show", PersonArguments.self).calls { other in
     guard mayShow(other.id) else { throw PeopleError.unknown(id: other.id) }

@@ -74,12 +74,17 @@ package enum ThreadEvent: ServiceEvent, Codable, Equatable {
   case renamed(name: String)
   case posted(post: Int, author: UInt32, body: String, name: String? = nil)
   case edited(post: Int, body: String)
-  case deleted(post: Int)
+  case postRemoved(post: Int)
   case liked(post: Int, by: UInt32)
   case unliked(post: Int, by: UInt32)
   case removed
 
-  package static var kinds: Set<String> {
-    ["started", "renamed", "posted", "edited", "deleted", "liked", "unliked", "removed"]
+  /// The words of the event types in the journal and on the wire.
+  private enum CodingKeys: String, CodingKey, CaseIterable {
+    case started, renamed, posted, edited
+    case postRemoved = "post_removed"
+    case liked, unliked, removed
   }
+
+  package static var kinds: Set<String> { Set(CodingKeys.allCases.map(\.rawValue)) }
 }

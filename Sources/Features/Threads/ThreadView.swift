@@ -28,8 +28,8 @@ package func bindThread(
   view.intent("edit", EditedPost.self).calls {
     try threads.edit($0.id, of: id, $0.body, by: user, as: session.name)
   }
-  view.intent("delete", NumberedPost.self).calls {
-    try threads.delete($0.id, of: id, by: user, as: session.name)
+  view.intent("remove", NumberedPost.self).calls {
+    try threads.removePost($0.id, of: id, by: user, as: session.name)
   }
   view.intent("like", NumberedPost.self).calls { try threads.like($0.id, of: id, by: user) }
   view.intent("unlike", NumberedPost.self).calls { try threads.unlike($0.id, of: id, by: user) }

@@ -44,7 +44,7 @@ package struct Threads: ServiceState {
       threads[id]?.lastPost = post.id
       texts[id, default: []].append(post.text)
     case .edited(let post, let body): change(post, of: id) { $0.body = body }
-    case .deleted(let post):
+    case .postRemoved(let post):
       guard let index = threads[id]?.index(of: post) else { break }
       threads[id]?.posts.remove(at: index)
       texts[id]?.remove(at: index)
@@ -78,7 +78,7 @@ package struct Threads: ServiceState {
     case .renamed: return .event(.renamed(name: thread.name))
     case .posted: return .unposted(thread: id, lastPost: thread.lastPost)
     case .edited(let id, _): return post(id).map { .event(.edited(post: id, body: $0.body)) }
-    case .deleted(let post):
+    case .postRemoved(let post):
       return thread.index(of: post).map { .reinserted(thread.posts[$0], at: $0, thread: id) }
     case .liked(let id, let user):
       return post(id)?.likers.contains(user) == false ? .event(.unliked(post: id, by: user)) : nil
@@ -117,7 +117,7 @@ package struct Threads: ServiceState {
       let before = edited.size
       edited.body = body
       return edited.size - before
-    case .deleted(let id): return -(post(id)?.size ?? 0)
+    case .postRemoved(let id): return -(post(id)?.size ?? 0)
     case .liked(let id, let user):
       return post(id)?.likers.contains(user) == false ? Post.likeSize : 0
     case .unliked(let id, let user):
@@ -165,7 +165,7 @@ extension Threads {
     let (thread, posts) = (place.stream, place.stream + "/posts")
     return switch event {
     case .started, .renamed: [thread]
-    case .posted, .deleted, .removed: [thread, posts]
+    case .posted, .postRemoved, .removed: [thread, posts]
     case .edited, .liked, .unliked: [posts]
     }
   }
@@ -188,7 +188,7 @@ extension Threads {
     case .posted(let post, let author, let body, let name):
       let new = Post(id: post, author: author, name: name, body: body)
       return [thread] + posts(before.map { .insert(at: $0.posts.count, new.text) })
-    case .deleted(let post):
+    case .postRemoved(let post):
       return [thread] + posts(before?.index(of: post).map { .remove(at: $0) })
     case .edited(let post, let body):
       return merge(post) { _ in #"{"body":\#(JSONText(string: body).text)}"# }

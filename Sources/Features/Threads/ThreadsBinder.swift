@@ -85,17 +85,17 @@ private func offerPostMethods(
   }
   catalog.command(
     "threads.edit", "Changes a post of yours; returns it.", EditPost.self,
-    writes: ["threads.edited"], errors: asErrors + ["not_the_author"]
+    writes: ["threads.edited"], errors: asErrors + ["not_author"]
   ) { context, post throws(ThreadsError) in
     try threads.edit(
       post.post, of: post.thread, post.body, by: context.caller.uid,
       as: clients[context].author(post.as))
   }
   catalog.command(
-    "threads.delete", "Deletes a post of yours; returns its text.", OwnPost.self,
-    writes: ["threads.deleted"], errors: asErrors + ["not_the_author"]
+    "threads.remove_post", "Removes a post of yours; returns its text.", OwnPost.self,
+    writes: ["threads.post_removed"], errors: asErrors + ["not_author"]
   ) { context, post throws(ThreadsError) in
-    try threads.delete(
+    try threads.removePost(
       post.post, of: post.thread, by: context.caller.uid, as: clients[context].author(post.as))
   }
   catalog.command(

@@ -21,7 +21,7 @@ package enum ThreadsError: ServiceError, Equatable {
     case .unknownPost(let id): .notFound(what: "post", id: "\(id)")
     case .badName: .invalid(parameter: "name", expected: description)
     case .badBody: .invalid(parameter: "body", expected: description)
-    case .notTheAuthor: .rejected(reason: "not_the_author")
+    case .notTheAuthor: .rejected(reason: "not_author")
     case .notTheStarter: .rejected(reason: "not_creator")
     case .tooMany, .noNumberLeft: .rejected(reason: "too_many")
     case .user(let error): error.kind

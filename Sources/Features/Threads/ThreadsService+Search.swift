@@ -43,7 +43,7 @@ extension ThreadEvent {
     case .started(let name, _, _), .renamed(let name): .put(SearchText(id: thread, text: name))
     case .posted(let post, _, let body, _), .edited(let post, let body):
       .put(SearchText(id: "\(thread)/\(post)", text: body))
-    case .deleted(let post): .remove(id: "\(thread)/\(post)")
+    case .postRemoved(let post): .remove(id: "\(thread)/\(post)")
     case .removed: .removeAll(id: thread)
     case .liked, .unliked: nil
     }

@@ -107,14 +107,14 @@ package final class ThreadsService {
     return body
   }
 
-  /// Deletes a post.
+  /// Removes a post.
   ///
-  /// - Returns: The deleted text.
-  package func delete(
+  /// - Returns: The removed text.
+  package func removePost(
     _ post: Int, of id: Int, by user: UInt32, as name: String? = nil
   ) throws(ThreadsError) -> String {
     let before = try own(post, of: id, user, name)
-    ledger.record(.deleted(post: post), in: "threads/\(id)")
+    ledger.record(.postRemoved(post: post), in: "threads/\(id)")
     return before.body
   }
 
@@ -176,7 +176,7 @@ package final class ThreadsService {
   package var rows: RowList<Int, DiscussionThread> {
     ledger.rows(of: \.threads) { event, place in
       switch event {
-      case .started, .renamed, .posted, .deleted, .removed:
+      case .started, .renamed, .posted, .postRemoved, .removed:
         Threads.Part(place.stream).map { [$0.id] } ?? []
       case .edited, .liked, .unliked: []
       }
@@ -194,7 +194,7 @@ package final class ThreadsService {
       },
       changes: ledger.events(in: "threads/\(id)").compactMap { event, _ in
         switch event {
-        case .posted(let post, _, _, _), .edited(let post, _), .deleted(let post),
+        case .posted(let post, _, _, _), .edited(let post, _), .postRemoved(let post),
           .liked(let post, _), .unliked(let post, _):
           .rows([post])
         case .removed: .all

@@ -3,7 +3,7 @@ internal import Connections
 /// Lets a user edit their profile and save or dismiss it.
 func bindEditProfile(_ view: View, _ session: UserSession) {
   let shown = session.users.user
-  view.assign("fullName", shown?.fullName)
+  view.assign("full_name", shown?.fullName)
   view.assign("about", shown?.about)
   view.intent("save", EditedProfile.self).calls { new in
     // Saves only edited fields: the others may have been changed elsewhere meanwhile.
@@ -18,4 +18,9 @@ func bindEditProfile(_ view: View, _ session: UserSession) {
 private struct EditedProfile: Decodable {
   let fullName: String
   let about: String
+
+  private enum CodingKeys: String, CodingKey {
+    case fullName = "full_name"
+    case about
+  }
 }

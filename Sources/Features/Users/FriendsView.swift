@@ -16,6 +16,12 @@ private struct FriendRow: Encodable, Rendering {
   let fullName: String
   let isHere: Bool
 
+  private enum CodingKeys: String, CodingKey {
+    case id
+    case fullName = "full_name"
+    case isHere = "here"
+  }
+
   init(_ friend: UserService.Friend) {
     (id, fullName, isHere) = (friend.user.name, friend.user.fullName, friend.isHere)
   }

@@ -10,6 +10,6 @@ func bindToken(_ view: View, _ session: UserSession) {
   view.intent("make").calls { _ in try session.prepareToken() }.unkept()
     .flatMapLatest { _ in session.users.token }
     .consumeLoadingState(by: view["token"].loadedWhenAsked()).bind(to: view["token"])
-  view.intent("revokeAll").calls { _ in try session.users.revokeTokens() }.destructive()
+  view.intent("revoke_all").calls { _ in try session.users.revokeTokens() }.destructive()
   view.intent("done").dismisses()
 }

@@ -12,6 +12,12 @@ package struct User: Codable, Equatable, Sendable {
   /// The names of the user's friends, in the order in which they were added.
   package var friends: [String] = []
 
+  private enum CodingKeys: String, CodingKey {
+    case name, uid
+    case fullName = "full_name"
+    case about, friends
+  }
+
   init(name: String, uid: UInt32) {
     (self.name, self.uid) = (name, uid)
   }

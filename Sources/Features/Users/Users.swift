@@ -49,8 +49,8 @@ package struct Users: ServiceState {
     case .edited(let fullName, let about):
       users[name]?.fullName = fullName
       users[name]?.about = about
-    case .befriended(let friend): users[name]?.friends.append(friend)
-    case .unfriended(let friend): users[name]?.friends.removeAll { $0 == friend }
+    case .friendAdded(let friend): users[name]?.friends.append(friend)
+    case .friendRemoved(let friend): users[name]?.friends.removeAll { $0 == friend }
     case .tokenIssued(let id, let hash):
       tokens[id] = Token(user: name, hash: hash)
       lastToken = id
@@ -68,7 +68,7 @@ package struct Users: ServiceState {
   package func value(of source: String) -> JSONText? {
     users[Self.name(of: source)].map { user in
       JSONValue.object([
-        "name": .string(user.name), "fullName": .string(user.fullName),
+        "name": .string(user.name), "full_name": .string(user.fullName),
         "about": .string(user.about), "friends": .array(user.friends.map { .string($0) }),
       ]).text
     }
@@ -80,7 +80,7 @@ package struct Users: ServiceState {
 
   package static func sources(changedBy event: UserEvent, at place: Place) -> [String] {
     switch event {
-    case .registered, .edited, .befriended, .unfriended: [place.stream]
+    case .registered, .edited, .friendAdded, .friendRemoved: [place.stream]
     case .tokenIssued, .tokensRevoked: []
     }
   }

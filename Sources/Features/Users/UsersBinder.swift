@@ -16,7 +16,7 @@ package func bindUsers(
     users.ledger)
   catalog.offerSources(
     of: users.ledger,
-    [.init("users/*", "The profile: name, fullName, about, friends.", Shape(of: Profile.self))],
+    [.init("users/*", "The profile: name, full_name, about, friends.", Shape(of: Profile.self))],
     exists: UsersService.isUser)
   bindLogin(catalog, to: users, clients)
   bindProfiles(catalog, to: users, clients)
@@ -39,7 +39,7 @@ package func bindUsers(
 
 private func bindLogin(_ catalog: Catalog, to users: UsersService, _ clients: ClientSessions) {
   catalog.command(
-    "users.login",
+    "users.log_in",
     "Logs this connection in, with a token or a name; a free name becomes yours. "
       + "Returns the name.",
     Login.self, writes: ["users.registered"], errors: ["name_taken", "bad_token", "too_many"],
@@ -52,19 +52,19 @@ private func bindLogin(_ catalog: Catalog, to users: UsersService, _ clients: Cl
     }
   }
   catalog.command(
-    "users.logout", "Logs this connection out; returns whether it was logged in.",
+    "users.log_out", "Logs this connection out; returns whether it was logged in.",
     NoParameters.self, writes: [], isKept: false
   ) { context, _ throws(UsersError) in clients[context].logOut() }
   catalog.command(
     "users.token", "Creates a token to log in with from elsewhere; it is shown only once.",
-    As.self, writes: ["users.tokenIssued"], errors: asErrors + ["too_many"],
+    As.self, writes: ["users.token_issued"], errors: asErrors + ["too_many"],
     isKept: false
   ) { context, who throws(UsersError) in
     try clients[context].issueToken(as: who.as)
   }
   catalog.command(
     "users.revoke", "Revokes all your tokens and ends their logins; returns how many.",
-    As.self, writes: ["users.tokensRevoked"], errors: asErrors
+    As.self, writes: ["users.tokens_revoked"], errors: asErrors
   ) { context, who throws(UsersError) in
     try users.revokeTokens(of: clients[context].actor(as: who.as))
   }
@@ -79,16 +79,16 @@ private func bindProfiles(_ catalog: Catalog, to users: UsersService, _ clients:
     return Profile(try users.edit(name, fullName: edit.fullName, about: edit.about))
   }
   catalog.command(
-    "users.addFriend", "Adds a friend; returns whether they were not one before.",
-    Friend.self, writes: ["users.befriended"], errors: asErrors + ["oneself"]
+    "users.add_friend", "Adds a friend; returns whether they were not one before.",
+    Friend.self, writes: ["users.friend_added"], errors: asErrors + ["oneself"]
   ) { context, friend throws(UsersError) in
     let name = try clients[context].actor(as: friend.as)
     guard context.mayKnow("users/" + friend.name) else { throw .unknown(name: friend.name) }
     return try users.befriend(friend.name, of: name)
   }
   catalog.command(
-    "users.removeFriend", "Removes a friend; returns whether they were one.",
-    Friend.self, writes: ["users.unfriended"], errors: asErrors
+    "users.remove_friend", "Removes a friend; returns whether they were one.",
+    Friend.self, writes: ["users.friend_removed"], errors: asErrors
   ) { context, friend throws(UsersError) in
     try users.unfriend(friend.name, of: clients[context].actor(as: friend.as))
   }
@@ -129,8 +129,13 @@ private struct EditUser: DocumentedParameters, PersonalParameters {
   let about: String?
   let `as`: String?
 
+  private enum CodingKeys: String, CodingKey {
+    case fullName = "full_name"
+    case about, `as`
+  }
+
   static let docs = [
-    "fullName": "Your full name, 64 bytes at most.", "about": "400 bytes at most.",
+    "full_name": "Your full name, 64 bytes at most.", "about": "400 bytes at most.",
     "as": asDoc,
   ]
 }
@@ -147,6 +152,12 @@ private struct Profile: Codable {
   let fullName: String
   let about: String
   let friends: [String]
+
+  private enum CodingKeys: String, CodingKey {
+    case name
+    case fullName = "full_name"
+    case about, friends
+  }
 
   init(_ user: User) {
     (name, fullName, about, friends) = (user.name, user.fullName, user.about, user.friends)

@@ -48,7 +48,7 @@ package enum UsersError: ServiceError, Equatable {
     case .oneself: .rejected(reason: "oneself")
     case .notLoggedIn: .rejected(reason: "not_logged_in")
     case .loggedIn: .rejected(reason: "logged_in")
-    case .lost: .rejected(reason: "lost")
+    case .lost: .rejected(reason: "not_kept")
     case .hidden(let name): .notFound(what: "source", id: "users/" + name)
     case .pending: .rejected(reason: "pending")
     }

@@ -23,7 +23,7 @@ extension UsersService {
       follow()
       let own = self.events(of: name).observeNext { event, _ in
         switch event {
-        case .befriended, .unfriended: follow()
+        case .friendAdded, .friendRemoved: follow()
         default: break
         }
         observer.receive(())

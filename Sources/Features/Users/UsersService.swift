@@ -131,7 +131,7 @@ package final class UsersService {
   ) throws(UsersError) -> User {
     let user = try user(name)
     let (fullName, about) = (fullName ?? user.fullName, about ?? user.about)
-    try check(fullName, "fullName", max: Self.maxFullName)
+    try check(fullName, "full_name", max: Self.maxFullName)
     try check(about, "about", max: Self.maxAbout)
     if (fullName, about) != (user.fullName, user.about) {
       record(.edited(fullName: fullName, about: about), of: name)
@@ -148,7 +148,7 @@ package final class UsersService {
     guard friend != name else { throw .oneself }
     guard !user.friends.contains(friend) else { return false }
     guard user.friends.count < Self.maxFriends else { throw .tooManyFriends(max: Self.maxFriends) }
-    record(.befriended(name: friend), of: name)
+    record(.friendAdded(name: friend), of: name)
     return true
   }
 
@@ -157,7 +157,7 @@ package final class UsersService {
   /// - Returns: Whether they were a friend.
   package func unfriend(_ friend: String, of name: String) throws(UsersError) -> Bool {
     guard try user(name).friends.contains(friend) else { return false }
-    record(.unfriended(name: friend), of: name)
+    record(.friendRemoved(name: friend), of: name)
     return true
   }
 

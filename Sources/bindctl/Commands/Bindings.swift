@@ -19,7 +19,7 @@ let bindSyntax = Syntax(
     stays.
     """,
   examples: [
-    "bindctl bind --daemon --name warm 'cells/c ~> cells/f | celsiusToFahrenheit | round(1)'"
+    "bindctl bind --daemon --name warm 'cells/c ~> cells/f | celsius_to_fahrenheit | round(1)'"
   ])
 
 var bindCommand: Command {
@@ -91,7 +91,7 @@ let transformersTopic = "transformers"
 
 let transformersText = """
   A binding passes its values through transformers, from left to right:
-  'cells/c ~> cells/f | celsiusToFahrenheit | round(1)'. |! applies the
+  'cells/c ~> cells/f | celsius_to_fahrenheit | round(1)'. |! applies the
   reverse. A binding with <> needs reversible transformers.
   """
 

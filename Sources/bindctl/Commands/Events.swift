@@ -44,7 +44,7 @@ let eventsSyntax = Syntax(
 
       bindctl get lists/NAME.parked                          shows the parked events
       bindctl call lists.remove name=NAME.parked at:=0 -r    removes the first one
-      bindctl call readers.forget name=NAME                  forgets the reader
+      bindctl call readers.remove name=NAME                  removes the reader
     """,
   examples: [
     "bindctl events -n 5", "bindctl events 'cells/**' -f", "bindctl events --since -1h -j",

@@ -87,7 +87,7 @@ private struct Description {
   private func service(_ answer: JSONObject) -> String {
     let name = answer.string("service") ?? ""
     var text = head(name, answer)
-    let sources = answer.object("signals").members.map { member in
+    let sources = answer.object("sources").members.map { member in
       (name + "/" + member.name, member.value.object.string("doc") ?? "")
     }
     if !sources.isEmpty { text += "\n\n" + style.bold("sources") + "\n" + list(sources) }

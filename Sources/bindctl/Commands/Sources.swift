@@ -132,7 +132,7 @@ var setCommand: Command {
       guard source.hasPrefix("cells/") else {
         throw UsageError("--if takes a cell, not '\(source)'", command: "set")
       }
-      method = "cells.compareAndSet"
+      method = "cells.compare_and_set"
       params["name"] = .string(String(source.dropFirst("cells/".count)))
       params["expected"] = JSONText(typed: expected).value
     } else {
@@ -208,19 +208,19 @@ private func assignments(_ context: Context) throws -> [Assignment] {
   return assignments
 }
 
-let unsetSyntax = Syntax(
-  "unset", "Removes a cell.", operands: [Operand("SRC")],
-  details: "Exits with 1 if the cell was not set.", examples: ["bindctl unset cells/lamp"])
+let removeSyntax = Syntax(
+  "remove", "Removes a cell.", operands: [Operand("SRC")],
+  details: "Exits with 1 if the cell was not set.", examples: ["bindctl remove cells/lamp"])
 
-var unsetCommand: Command {
-  Command(unsetSyntax) { context in
+var removeCommand: Command {
+  Command(removeSyntax) { context in
     let source = context.operand(0)
     guard source.hasPrefix("cells/") else {
       throw UsageError(
-        "unset takes a cell, for example cells/lamp, not '\(source)'", command: "unset")
+        "remove takes a cell, for example cells/lamp, not '\(source)'", command: "remove")
     }
     let name = JSONValue.string(String(source.dropFirst("cells/".count)))
-    let result = try context.client.call("cells.unset", ["name": name]).object
+    let result = try context.client.call("cells.remove", ["name": name]).object
     let wasThere = result["value"] == .bool(true)
     if context.output.form != .human {
       context.output.result(result, bare: result["value"], human: "")

@@ -64,7 +64,7 @@ final class ChatBench {
   /// Returns a client that is logged in.
   func client(_ name: String, uid: UInt32 = 1000, as role: Role = .owner) -> TestClient {
     let client = bench.connect(uid: uid, as: role)
-    _ = client.call(#"{"id":1,"method":"users.login","params":{"name":"\#(name)"}}"#)
+    _ = client.call(#"{"id":1,"method":"users.log_in","params":{"name":"\#(name)"}}"#)
     return client
   }
 

@@ -24,7 +24,7 @@ struct ChatMethodsTests {
         == .string("not_logged_in"))
     // Requests in the same turn as the login, before it is durable, already run as kim.
     client.send(
-      #"{"id":1,"method":"users.login","params":{"name":"kim"}}"#,
+      #"{"id":1,"method":"users.log_in","params":{"name":"kim"}}"#,
       #"{"id":2,"method":"chat.create","params":{"name":"lobby"}}"#,
       #"{"id":3,"method":"users.whoami"}"#)
     #expect(
@@ -33,7 +33,7 @@ struct ChatMethodsTests {
         #"{"jsonrpc":"2.0","id":2,"result":{"value":1,"seq":2,"version":1}}"#,
         #"{"jsonrpc":"2.0","id":3,"result":{"value":{"user":"kim","names":["kim"]}}}"#,
       ])
-    #expect(call(client, "users.logout", "{}").contains(#""value":true"#))
+    #expect(call(client, "users.log_out", "{}").contains(#""value":true"#))
     #expect(
       error(client, "chat.send", #"{"room":1,"text":"x"}"#)?.data["reason"]
         == .string("not_logged_in"))
@@ -52,8 +52,8 @@ struct ChatMethodsTests {
     #expect(
       error(stranger, "chat.send", #"{"room":"lobby","text":"x","as":"kim"}"#)?.data["reason"]
         == .string("name_taken"))
-    #expect(error(stranger, "users.login", #"{"name":"kim"}"#)?.name == .rejected)
-    #expect(error(stranger, "users.login", "{}")?.name == .invalidParams)
+    #expect(error(stranger, "users.log_in", #"{"name":"kim"}"#)?.name == .rejected)
+    #expect(error(stranger, "users.log_in", "{}")?.name == .invalidParams)
     #expect(error(stranger, "chat.join", #"{"room":9,"as":"lee"}"#)?.name == .notFound)
   }
 
@@ -92,9 +92,9 @@ struct ChatMethodsTests {
     #expect(call(kim, "users.token", "{}").contains(#""value":"1.secret-1""#))
     let stranger = bench.connect(uid: 7)
     #expect(
-      error(stranger, "users.login", #"{"token":"1.secret-2"}"#)?.data["reason"]
+      error(stranger, "users.log_in", #"{"token":"1.secret-2"}"#)?.data["reason"]
         == .string("bad_token"))
-    #expect(call(stranger, "users.login", #"{"token":"1.secret-1"}"#).contains(#""value":"kim""#))
+    #expect(call(stranger, "users.log_in", #"{"token":"1.secret-1"}"#).contains(#""value":"kim""#))
     #expect(call(stranger, "users.edit", #"{"about":"hi"}"#).contains(#""about":"hi""#))
     #expect(call(kim, "users.revoke", "{}").contains(#""value":1"#))
     #expect(error(stranger, "users.edit", #"{"about":"x"}"#)?.name == .rejected)
@@ -108,7 +108,7 @@ struct ChatMethodsTests {
 
   @Test
   func `a method without parameters accepts only an empty object`() throws {
-    for method in ["users.whoami", "users.logout"] {
+    for method in ["users.whoami", "users.log_out"] {
       #expect(call(bench.connect(), method, "{}").contains(#""result""#))
       #expect(error(bench.connect(), method, #"{"x":1}"#)?.name == .invalidParams)
     }
@@ -151,7 +151,7 @@ struct ChatMethodsTests {
       lee.settle() == [
         #"{"jsonrpc":"2.0","method":"next","params":{"sub":"m","seq":5,"value":"#
           + #"[{"id":1,"author":"kim","text":"one","time":1767323045000005,"edited":false,"#
-          + #""deleted":false}]}}"#
+          + #""removed":false}]}}"#
       ])
     _ = call(kim, "chat.edit", #"{"room":1,"id":1,"text":"uno"}"#)
     _ = lee.settle()
@@ -164,7 +164,8 @@ struct ChatMethodsTests {
     #expect(call(lee, "chat.read", #"{"room":1}"#).contains(#""value":0"#))
     #expect(call(lee, "get", #"["presence/online"]"#).contains(#"["kim","lee"]"#))
     #expect(
-      error(lee, "chat.delete", #"{"room":1,"id":1}"#)?.data["reason"] == .string("not_author"))
+      error(lee, "chat.remove_message", #"{"room":1,"id":1}"#)?.data["reason"]
+        == .string("not_author"))
   }
 
   @Test
@@ -194,7 +195,7 @@ struct ChatMethodsTests {
     let last = bench.host.last
     for (method, rest) in [
       ("join", ""), ("leave", ""), ("rename", #","name":"x""#), ("topic", #","topic":"x""#),
-      ("send", #","text":"x""#), ("edit", #","id":1,"text":"x""#), ("delete", #","id":1"#),
+      ("send", #","text":"x""#), ("edit", #","id":1,"text":"x""#), ("remove_message", #","id":1"#),
       ("read", ""),
     ] {
       func told(_ room: String) -> WireError? {
@@ -281,8 +282,8 @@ struct ChatMethodsTests {
       name: "deaf", methods: rules("**"), read: rules("users/kim"), write: rules("users/kim"))
     let deaf = bench.connect(uid: 7, as: role)
     for (method, params) in [
-      ("users.login", #"{"name":"NAME"}"#), ("users.addFriend", #"{"name":"NAME","as":"kim"}"#),
-      ("users.removeFriend", #"{"name":"NAME","as":"kim"}"#),
+      ("users.log_in", #"{"name":"NAME"}"#), ("users.add_friend", #"{"name":"NAME","as":"kim"}"#),
+      ("users.remove_friend", #"{"name":"NAME","as":"kim"}"#),
       ("users.edit", #"{"about":"x","as":"NAME"}"#), ("users.token", #"{"as":"NAME"}"#),
       ("chat.unread", #"{"as":"NAME"}"#), ("open", #"{"binder":"profile","args":{"as":"NAME"}}"#),
     ] {
@@ -305,7 +306,7 @@ struct ChatMethodsTests {
     let (guest, other) = (bench.connect(uid: 2), bench.connect(uid: 3))
     chat.secrets.isSlow = true
     guest.send(
-      #"{"id":1,"method":"users.login","params":{"token":"\#(good)"}}"#,
+      #"{"id":1,"method":"users.log_in","params":{"token":"\#(good)"}}"#,
       #"{"id":2,"method":"users.whoami"}"#)
     #expect(guest.settle() == [])
     #expect(other.call(#"{"id":1,"method":"users.whoami"}"#).contains(#""id":1,"result""#))
@@ -317,17 +318,17 @@ struct ChatMethodsTests {
       ])
 
     other.send(
-      #"[{"id":1,"method":"users.login","params":{"token":"1.secret-9"}},{"id":2,"method":"ping"}]"#
+      #"[{"id":1,"method":"users.log_in","params":{"token":"1.secret-9"}},{"id":2,"method":"ping"}]"#
     )
     #expect(other.settle() == [])
     chat.secrets.work()
     let batch = other.settle().first ?? ""
     #expect(batch.contains("bad_token") && batch.contains(#""id":2,"result""#))
     #expect(
-      error(other, "users.login", #"{"token":"1.x"}"#)?.data["reason"] == .string("bad_token"),
+      error(other, "users.log_in", #"{"token":"1.x"}"#)?.data["reason"] == .string("bad_token"),
       "what has not the form of a token is refused at once")
     #expect(
-      error(other, "users.login", #"{"token":"9.secret-1"}"#)?.data["reason"]
+      error(other, "users.log_in", #"{"token":"9.secret-1"}"#)?.data["reason"]
         == .string("bad_token"))
   }
 
@@ -356,7 +357,7 @@ struct ChatMethodsTests {
     let good = try token(of: kim)
     let guest = bench.connect(uid: 2)
     chat.secrets.isSlow = true
-    guest.send(#"{"method":"users.login","params":{"token":"\#(good)"}}"#)
+    guest.send(#"{"method":"users.log_in","params":{"token":"\#(good)"}}"#)
     guest.connection.end()
     chat.secrets.work()
     #expect(kim.call(#"{"id":1,"method":"ping"}"#).contains("result"))

@@ -23,7 +23,7 @@ struct ChatViewTests {
     #expect(opened.first?.contains(#""user":{"kind":"state","value":null}"#) == true)
     #expect(opened.last?.contains(#""view":"c.1","seq":0,"parent":"c","binder":"login""#) == true)
 
-    let inside = client.ask("c.1", "login", #"{"name":"kim"}"#)
+    let inside = client.ask("c.1", "log_in", #"{"name":"kim"}"#)
     #expect(inside.first?.contains(#""id":2,"result":{"seq":1,"version":1}"#) == true)
     #expect(inside.contains { $0.contains(#""closed","params":{"view":"c.1","seq":1,"#) })
     #expect(inside.contains { $0.contains(#""props":{"user":{"value":"kim"}}"#) })
@@ -32,7 +32,7 @@ struct ChatViewTests {
         ["main", "rooms", "profile"].first { line.contains(#""binder":"\#($0)""#) }
       } == ["main", "rooms", "profile"])
 
-    let out = client.ask("c.2.2", "logOut")
+    let out = client.ask("c.2.2", "log_out")
     #expect(
       out.filter { $0.contains(#""method":"closed""#) }.map { line in
         ["c.2.2", "c.2.1", "c.2"].first { line.contains(#""view":"\#($0)""#) }
@@ -60,7 +60,7 @@ struct ChatViewTests {
     _ = client.open("chat", "a")
     _ = client.open("chat", "b")
     _ = other.open("chat", "c")
-    let lines = client.ask("a.1", "login", #"{"name":"kim"}"#)
+    let lines = client.ask("a.1", "log_in", #"{"name":"kim"}"#)
     for window in ["a", "b"] {
       #expect(lines.contains { $0.contains(#""parent":"\#(window)","binder":"main""#) })
     }
@@ -77,7 +77,7 @@ struct ChatViewTests {
           + #""_meta":{"cmd":"x"}}}"#)
     }
     let intents = [
-      ("login", #"{"name":"kim"}"#), ("choose", #"{"id":"kim"}"#), ("token", #"{"token":"1.x"}"#),
+      ("log_in", #"{"name":"kim"}"#), ("choose", #"{"id":"kim"}"#), ("token", #"{"token":"1.x"}"#),
     ]
     for client in [client, other] {
       _ = client.open("chat", "c")
@@ -89,11 +89,11 @@ struct ChatViewTests {
       #expect(client.call(#"{"id":4,"method":"users.whoami"}"#).contains(#""value":{"names":[]}"#))
     }
     for client in [client, other] {
-      _ = client.ask("c.1", "login", #"{"name":"kim"}"#)
+      _ = client.ask("c.1", "log_in", #"{"name":"kim"}"#)
       #expect(client.call(#"{"id":4,"method":"users.whoami"}"#).contains(#""user":"kim""#))
     }
     _ = client.ask("c.2.2", "token")
-    for (view, intent) in [("c.2.2.1", "make"), ("c.2.2", "logOut")] {
+    for (view, intent) in [("c.2.2.1", "make"), ("c.2.2", "log_out")] {
       let error = client.error(
         #"{"id":3,"method":"intent","params":{"view":"\#(view)","name":"\#(intent)","#
           + #""_meta":{"cmd":"x"}}}"#)
@@ -153,8 +153,8 @@ struct ChatViewTests {
     let edited = kim.ask("r", "edit", #"{"id":1,"text":"hello"}"#)
     #expect(edited.last?.contains(#"[{"op":"merge","at":0,"#) == true)
     #expect(edited.last?.contains(#""note":"edited","text":"hello""#) == true)
-    #expect(kim.ask("r", "delete", #"{"id":1}"#).last?.contains(#""note":"deleted""#) == true)
-    #expect(kim.ask("r", "delete", #"{"id":1}"#).first?.contains(#""reason":"deleted""#) == true)
+    #expect(kim.ask("r", "remove", #"{"id":1}"#).last?.contains(#""note":"removed""#) == true)
+    #expect(kim.ask("r", "remove", #"{"id":1}"#).first?.contains(#""reason":"removed""#) == true)
   }
 
   @Test
@@ -177,7 +177,7 @@ struct ChatViewTests {
     chat.makeRoom("lobby", by: kim)
     _ = kim.open("room", "r", #"{"room":1}"#)
     let opened = kim.ask("r", "describe")
-    #expect(opened.last?.contains(#""binder":"describeRoom","style":"present""#) == true)
+    #expect(opened.last?.contains(#""binder":"describe_room","style":"present""#) == true)
     let saved = kim.ask("r.1", "save", #"{"name":"hall","topic":"all"}"#)
     #expect(saved.contains { $0.contains(#""view":"r.1","#) && $0.contains("dismissed") })
     #expect(saved.last?.contains(#"{"name":{"value":"hall"},"topic":{"value":"all"}}"#) == true)
@@ -194,10 +194,10 @@ struct ChatViewTests {
     _ = lee.ask("r.1", "save", #"{"name":"lobby","topic":"tea"}"#)
     #expect(
       call(kim, "get", #"["chat/rooms/1"]"#).contains(#""name":"hall","topic":"tea""#))
-    _ = kim.open("profile", "p") + kim.ask("p", "editProfile")
-    _ = call(kim, "users.edit", #"{"fullName":"Kim"}"#)
-    _ = kim.ask("p.1", "save", #"{"fullName":"","about":"hi"}"#)
-    #expect(call(kim, "get", #"["users/kim"]"#).contains(#""fullName":"Kim","about":"hi""#))
+    _ = kim.open("profile", "p") + kim.ask("p", "edit_profile")
+    _ = call(kim, "users.edit", #"{"full_name":"Kim"}"#)
+    _ = kim.ask("p.1", "save", #"{"full_name":"","about":"hi"}"#)
+    #expect(call(kim, "get", #"["users/kim"]"#).contains(#""full_name":"Kim","about":"hi""#))
   }
 
   @Test
@@ -229,7 +229,7 @@ struct ChatViewTests {
     }
     #expect(bench.host.last == last)
     _ = kim.open("chat", "c")
-    kim.send(#"{"id":9,"method":"users.logout"}"#)
+    kim.send(#"{"id":9,"method":"users.log_out"}"#)
     _ = kim.settle()
     let view = try #require(kim.connection.views.all.last?.handle.description)
     #expect(kim.ask(view, "choose", #"{"id":"kim"}"#).joined().contains(#""value":"kim""#))

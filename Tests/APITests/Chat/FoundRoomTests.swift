@@ -49,7 +49,7 @@ struct FoundRoomTests {
     #expect(lee.ask("s.1", "send", #"{"text":"hi"}"#).first?.contains(#""value":161"#) == true)
     #expect(lee.ask("s.1", "older").last?.contains(#""before":{"value":60}"#) == true, "the end")
     #expect(lee.ask("s", "select", #"{"id":"chat/1"}"#).last?.contains(#""binder":"room""#) == true)
-    let out = lee.call(#"{"id":5,"method":"users.logout"}"#)
+    let out = lee.call(#"{"id":5,"method":"users.log_out"}"#)
     #expect(out.split(separator: "\n").filter { $0.contains(#""closed""#) }.count == 2)
     #expect(
       lee.error(
@@ -72,7 +72,7 @@ struct FoundRoomTests {
     #expect(lee.settle().isEmpty)
     var noted: [String] = []
     bench.store.replay(after: 0) { noted += $0.filter { $0.type == "chat.read" }.map(\.data) }
-    #expect(noted.last == #"{"room":1,"upTo":161,"by":"lee"}"#)
+    #expect(noted.last == #"{"room":1,"up_to":161,"by":"lee"}"#)
   }
 
   @Test
@@ -82,7 +82,7 @@ struct FoundRoomTests {
     let asked = client.ask("s", "select", #"{"id":"chat/1/2"}"#)
     #expect(asked.last?.contains(#""view":"s.1","seq":"#) == true)
     #expect(asked.last?.contains(#""binder":"login","style":"push""#) == true)
-    let inside = client.ask("s.1", "login", #"{"name":"lee"}"#)
+    let inside = client.ask("s.1", "log_in", #"{"name":"lee"}"#)
     #expect(inside.contains { $0.contains(#""closed","params":{"view":"s.1""#) })
     #expect(
       inside.contains { $0.contains(#""parent":"s","binder":"room""#) && $0.contains(#""chosen""#) }

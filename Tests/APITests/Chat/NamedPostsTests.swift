@@ -46,21 +46,22 @@ struct NamedPostsTests {
     #expect(
       kim.ask("t", "post", #"{"body":"White."}"#).last?.contains(
         #"{"id":3,"author":"kim","body":"White.","likes":"0 likes"}"#) == true)
-    #expect(reason(script, "threads.edit", #"[1,1,"Green."]"#) == .string("not_the_author"))
+    #expect(reason(script, "threads.edit", #"[1,1,"Green."]"#) == .string("not_author"))
     #expect(
       call(script, "threads.edit", #"{"thread":1,"post":1,"body":"Green.","as":"kim"}"#)
         .contains("Green."))
     #expect(
       call(script, "threads.post", #"{"thread":1,"body":"Red.","as":"kim"}"#).contains("4"))
     #expect(
-      call(kim, "threads.delete", "[1,4]").contains("Red."), "whoever has said that they are kim")
-    #expect(call(kim, "threads.delete", "[1,2]").contains("Black!"), "of the user, unnamed")
+      call(kim, "threads.remove_post", "[1,4]").contains("Red."),
+      "whoever has said that they are kim")
+    #expect(call(kim, "threads.remove_post", "[1,2]").contains("Black!"), "of the user, unnamed")
   }
 
   @Test
   func `a post made with a token belongs to the owner of the token`() throws {
     let holder = try guest(uid: 1001)
-    _ = call(holder, "users.login", #"{"token":"\#(try token(of: kim))"}"#)
+    _ = call(holder, "users.log_in", #"{"token":"\#(try token(of: kim))"}"#)
     _ = call(holder, "threads.post", #"[1,"Black!"]"#)
     _ = holder.open("thread", "t", #"{"id":1}"#)
     #expect(call(kim, "threads.edit", #"[1,2,"White."]"#).contains("White."))
@@ -69,8 +70,8 @@ struct NamedPostsTests {
       "as long as it is good")
     _ = call(kim, "users.revoke", "{}")
     _ = holder.settle()
-    #expect(reason(holder, "threads.edit", #"[1,2,"Mine."]"#) == .string("not_the_author"))
-    #expect(holder.ask("t", "delete", #"{"id":2}"#).first?.contains("not_the_author") == true)
+    #expect(reason(holder, "threads.edit", #"[1,2,"Mine."]"#) == .string("not_author"))
+    #expect(holder.ask("t", "remove", #"{"id":2}"#).first?.contains("not_author") == true)
     #expect(
       reason(holder, "threads.post", #"{"thread":1,"body":"x","as":"kim"}"#)
         == .string("name_taken"))
@@ -79,7 +80,7 @@ struct NamedPostsTests {
   @Test
   func `only its creator and the owner of the daemon can rename and remove a thread`() throws {
     let (lee, nobody) = (try guest(uid: 1001), try guest(uid: 1001))
-    _ = call(lee, "users.login", #"{"name":"lee"}"#)
+    _ = call(lee, "users.log_in", #"{"name":"lee"}"#)
     for client in [lee, nobody] {
       #expect(reason(client, "threads.rename", #"[1,"x"]"#) == .string("not_creator"))
       #expect(reason(client, "threads.remove", "[1]") == .string("not_creator"))

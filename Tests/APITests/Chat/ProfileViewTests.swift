@@ -21,7 +21,7 @@ struct ProfileViewTests {
       opened.first?.contains(
         #""props":{"about":{"kind":"state","value":""},"added":{"kind":"loading"},"#
           + #""friends":{"kind":"loading","state":"loaded","value":[]},"#
-          + #""fullName":{"kind":"state","value":""},"name":{"kind":"state","value":"kim"}}"#)
+          + #""full_name":{"kind":"state","value":""},"name":{"kind":"state","value":"kim"}}"#)
         == true, "\(opened)")
   }
 
@@ -29,7 +29,8 @@ struct ProfileViewTests {
   func `adding a friend is loading until the event is durable`() throws {
     _ = kim.open("profile", "p")
     kim.send(
-      #"{"id":2,"method":"intent","params":{"view":"p","name":"addFriend","args":{"name":"lee"}}}"#)
+      #"{"id":2,"method":"intent","params":{"view":"p","name":"add_friend","args":{"name":"lee"}}}"#
+    )
     #expect(
       kim.received() == [
         #"{"jsonrpc":"2.0","method":"next","params":{"view":"p","seq":2,"#
@@ -42,7 +43,7 @@ struct ProfileViewTests {
           + #"{"added":{"state":"loaded","value":"lee"},"#
           + #""friends":{"changes":[{"op":"insert","at":0,"value":"lee"}]}}}}"#,
       ])
-    let refused = kim.ask("p", "addFriend", #"{"name":"nobody"}"#)
+    let refused = kim.ask("p", "add_friend", #"{"name":"nobody"}"#)
     #expect(refused.last?.contains(#""added":{"state":"failed","error":{"code":1001"#) == true)
   }
 
@@ -50,16 +51,16 @@ struct ProfileViewTests {
   func `the profile is edited in a view that is presented, saved and dismissed`() throws {
     _ = kim.open("profile", "p")
     #expect(
-      kim.ask("p", "editProfile").last?.contains(#""binder":"editProfile","style":"present""#)
+      kim.ask("p", "edit_profile").last?.contains(#""binder":"edit_profile","style":"present""#)
         == true)
-    let bad = kim.ask("p.1", "save", #"{"fullName":"a\u0007","about":""}"#)
-    #expect(bad.first?.contains(#""path":"/args/fullName""#) == true)
+    let bad = kim.ask("p.1", "save", #"{"full_name":"a\u0007","about":""}"#)
+    #expect(bad.first?.contains(#""path":"/args/full_name""#) == true)
     #expect(kim.connection.views.all.count == 2, "what is refused closes nothing")
-    let saved = kim.ask("p.1", "save", #"{"fullName":"Kim","about":"hi"}"#)
+    let saved = kim.ask("p.1", "save", #"{"full_name":"Kim","about":"hi"}"#)
     #expect(saved.contains { $0.contains(#""view":"p.1","seq":3,"reason":"dismissed""#) })
     #expect(
-      saved.last?.contains(#"{"about":{"value":"hi"},"fullName":{"value":"Kim"}}"#) == true)
-    _ = kim.ask("p", "editProfile")
+      saved.last?.contains(#"{"about":{"value":"hi"},"full_name":{"value":"Kim"}}"#) == true)
+    _ = kim.ask("p", "edit_profile")
     #expect(kim.ask("p.2", "dismiss").last?.contains("dismissed") == true)
   }
 
@@ -69,7 +70,7 @@ struct ProfileViewTests {
     _ = kim.ask("f", "add", #"{"name":"lee"}"#)
     #expect(
       kim.ask("f", "show", #"{"id":"lee"}"#).last?.contains(
-        #""isHere":{"kind":"state","value":true}"#)
+        #""here":{"kind":"state","value":true}"#)
         == true)
     #expect(kim.ask("f", "show", #"{"id":"ann"}"#).first?.contains(#""code":1001"#) == true)
     #expect(kim.ask("f", "remove", #"{"id":"lee"}"#).last?.contains(#""op":"remove""#) == true)
@@ -79,12 +80,12 @@ struct ProfileViewTests {
   func `views close when another user logs in, and their intents end`() throws {
     chat.makeRoom("lobby", by: kim)
     let guest = chat.client("guest", uid: 1002)
-    _ = call(guest, "users.login", #"{"token":"\#(try token(of: kim))"}"#)
+    _ = call(guest, "users.log_in", #"{"token":"\#(try token(of: kim))"}"#)
     _ = guest.open("room", "r", #"{"room":1}"#)
     _ = guest.open("profile", "p")
     _ = guest.open("friends", "f")
     _ = guest.ask("p", "token")
-    let lines = call(guest, "users.login", #"{"name":"guest"}"#)
+    let lines = call(guest, "users.log_in", #"{"name":"guest"}"#)
     for view in ["r", "p.1", "p", "f"] {
       #expect(lines.contains(#""closed","params":{"view":"\#(view)","#), "\(view)")
     }
@@ -103,8 +104,8 @@ struct ProfileViewTests {
     kim.send(#"{"id":2,"method":"intent","params":{"view":"p.1","name":"make"}}"#)
     #expect(kim.received().allSatisfy { !$0.contains("secret") })
     #expect(kim.settle().last?.contains(#""value":"1.secret-1""#) == true)
-    #expect(kim.ask("p.1", "revokeAll").first?.contains(#""value":1"#) == true)
-    let out = kim.ask("p", "logOut")
+    #expect(kim.ask("p.1", "revoke_all").first?.contains(#""value":1"#) == true)
+    let out = kim.ask("p", "log_out")
     #expect(out.filter { $0.contains(#""method":"closed""#) }.count == 2)
     #expect(kim.connection.views.all.isEmpty)
     #expect(kim.open("profile", "p").first?.contains("not_logged_in") == true)

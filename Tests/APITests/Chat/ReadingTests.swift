@@ -32,7 +32,7 @@ struct ReadingTests {
     _ = kim.call(#"{"id":1,"method":"chat.send","params":{"room":1,"text":"\#(text)"}}"#)
   }
 
-  private func note(_ id: Int) -> String { #"{"room":1,"upTo":\#(id),"by":"lee"}"# }
+  private func note(_ id: Int) -> String { #"{"room":1,"up_to":\#(id),"by":"lee"}"# }
 
   @Test
   func `read marks are recorded once a second, and no message is unread meanwhile`() throws {

@@ -44,7 +44,7 @@ struct SemanticsTests {
   func `25: a failed transformer notifies the creator of its binding, and assigns nothing`() throws
   {
     for (i, expression) in [
-      "cells/x ~> cells/y | uppercase", "cells/x ~> cells/z | parseJson",
+      "cells/x ~> cells/y | uppercase", "cells/x ~> cells/z | parse_json",
       "cells/x ~> lists/l", "cells/x ~> cells/w | pick(\"/a\") | scale(1e308)",
     ].enumerated() {
       #expect(try errorName(bind(expression)) == nil, "\(i)")

@@ -20,7 +20,7 @@ INSERT INTO event VALUES(1,1795335527915043,'cells/lamp',1,0,'cells.set','{"valu
 INSERT INTO event VALUES(2,1795335527915261,'cells/count',1,0,'cells.set','{"value":5}','c-2','{"uid":0,"pid":547,"method":"cells.add","call":"ab04ad2dd7f60025","value":5}',2102068088);
 INSERT INTO event VALUES(3,1795335527915359,'cells/text',1,0,'cells.set','{"value":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}','c-3','{"uid":0,"pid":547,"method":"cells.set","call":"b5e3ef0116eb6501","value":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}',2574590468);
 INSERT INTO event VALUES(4,1795335527915393,'cells/gone',1,0,'cells.set','{"value":1}',NULL,'{"uid":0,"pid":547,"method":"cells.set"}',3879314802);
-INSERT INTO event VALUES(5,1795335527915422,'cells/gone',2,4,'cells.unset','{}',NULL,'{"uid":0,"pid":547,"method":"cells.unset"}',333364128);
+INSERT INTO event VALUES(5,1795335527915422,'cells/gone',2,4,'cells.removed','{}',NULL,'{"uid":0,"pid":547,"method":"cells.remove"}',3971620798);
 INSERT INTO event VALUES(6,1795335527915447,'cells/lamp',2,1,'cells.set','{"value":false}',NULL,'{"uid":0,"pid":547,"method":"cells.set"}',1512077003);
 CREATE TABLE snapshot (
   service TEXT NOT NULL,

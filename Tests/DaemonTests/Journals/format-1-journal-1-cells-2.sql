@@ -20,7 +20,7 @@ INSERT INTO event VALUES(1,1795335556326830,'cells/lamp',1,0,'cells.set','{"valu
 INSERT INTO event VALUES(2,1795335556327118,'cells/count',1,0,'cells.set','{"value":5}','c-2','{"uid":0,"pid":838,"method":"cells.add","call":"ab04ad2dd7f60025","value":5}',2950298941);
 INSERT INTO event VALUES(3,1795335556327291,'cells/text',1,0,'cells.set','{"value":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}','c-3','{"uid":0,"pid":838,"method":"cells.set","call":"b5e3ef0116eb6501","value":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}',1568838678);
 INSERT INTO event VALUES(4,1795335556327354,'cells/gone',1,0,'cells.set','{"value":1}',NULL,'{"uid":0,"pid":838,"method":"cells.set"}',1086514473);
-INSERT INTO event VALUES(5,1795335556327401,'cells/gone',2,4,'cells.unset','{}',NULL,'{"uid":0,"pid":838,"method":"cells.unset"}',3970579243);
+INSERT INTO event VALUES(5,1795335556327401,'cells/gone',2,4,'cells.removed','{}',NULL,'{"uid":0,"pid":838,"method":"cells.remove"}',2889310095);
 INSERT INTO event VALUES(6,1795335556327447,'cells/lamp',2,1,'cells.set','{"value":false}',NULL,'{"uid":0,"pid":838,"method":"cells.set"}',184436812);
 CREATE TABLE snapshot (
   service TEXT NOT NULL,

@@ -20,7 +20,7 @@ INSERT INTO event VALUES(1,1795335557184083,'cells/lamp',1,0,'cells.set','{"valu
 INSERT INTO event VALUES(2,1795335557184374,'cells/count',1,0,'cells.set','{"value":5}','c-2','{"uid":0,"pid":864,"method":"cells.add","call":"5365e60cca254341","value":5}',2526753129);
 INSERT INTO event VALUES(3,1795335557184587,'cells/text',1,0,'cells.set','{"value":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}','c-3','{"uid":0,"pid":864,"method":"cells.set","call":"b5e3ef0116eb6501","value":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"}',2232922849);
 INSERT INTO event VALUES(4,1795335557184645,'cells/gone',1,0,'cells.set','{"value":1}',NULL,'{"uid":0,"pid":864,"method":"cells.set"}',403848372);
-INSERT INTO event VALUES(5,1795335557184683,'cells/gone',2,4,'cells.unset','{}',NULL,'{"uid":0,"pid":864,"method":"cells.unset"}',3213907019);
+INSERT INTO event VALUES(5,1795335557184683,'cells/gone',2,4,'cells.removed','{}',NULL,'{"uid":0,"pid":864,"method":"cells.remove"}',3959933698);
 INSERT INTO event VALUES(6,1795335557184719,'cells/lamp',2,1,'cells.set','{"value":false}',NULL,'{"uid":0,"pid":864,"method":"cells.set"}',3957777367);
 CREATE TABLE snapshot (
   service TEXT NOT NULL,

@@ -35,8 +35,8 @@ INSERT INTO snapshot VALUES('bindings',21,0,1,1,'{"expressions":{"bindings/k":"c
 INSERT INTO snapshot VALUES('bindings',23,0,1,1,'{"expressions":{"bindings/k":"cells/lamp ~> cells/copy"}}',4142401508);
 INSERT INTO snapshot VALUES('cells',21,0,1,2,'{"cells/lamp":false,"cells/count":5,"cells/text":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx","cells/copy":false}',1239653739);
 INSERT INTO snapshot VALUES('cells',23,0,1,2,'{"cells/last":1,"cells/text":"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx","cells/count":5,"cells/lamp":false,"cells/copy":false}',2908383022);
-INSERT INTO snapshot VALUES('chat',21,0,1,1,'{"rooms":{"1":{"id":1,"name":"lobby","topic":"all","creator":"kim","members":{"kim":1},"count":1}},"messages":{"1":[{"id":1,"author":"kim","text":"hello","time":1795335866272674,"edited":false,"deleted":false}]},"lastRoom":1}',2521638171);
-INSERT INTO snapshot VALUES('chat',23,0,1,1,'{"rooms":{"1":{"id":1,"name":"lobby","topic":"all","creator":"kim","members":{"kim":1},"count":1}},"messages":{"1":[{"id":1,"author":"kim","text":"hello","time":1795335866272674,"edited":false,"deleted":false}]},"lastRoom":1}',2521638171);
+INSERT INTO snapshot VALUES('chat',21,0,1,1,'{"rooms":{"1":{"id":1,"name":"lobby","topic":"all","creator":"kim","members":{"kim":1},"count":1}},"messages":{"1":[{"id":1,"author":"kim","text":"hello","time":1795335866272674,"edited":false,"removed":false}]},"lastRoom":1}',454107818);
+INSERT INTO snapshot VALUES('chat',23,0,1,1,'{"rooms":{"1":{"id":1,"name":"lobby","topic":"all","creator":"kim","members":{"kim":1},"count":1}},"messages":{"1":[{"id":1,"author":"kim","text":"hello","time":1795335866272674,"edited":false,"removed":false}]},"lastRoom":1}',454107818);
 INSERT INTO snapshot VALUES('daemon',21,0,1,1,'{"removedCount":0}',599188471);
 INSERT INTO snapshot VALUES('daemon',23,0,1,1,'{"lastCompaction":{"from":4,"to":21,"count":18,"time":1795335868663959},"removedCount":18}',181885334);
 INSERT INTO snapshot VALUES('feeds',21,0,1,1,'{"news":{"url":"https://feeds.example/a.xml","validators":{},"episodes":[],"lastID":0,"unplayed":0}}',1811749899);
@@ -53,8 +53,8 @@ INSERT INTO snapshot VALUES('readers',21,0,1,1,'{"positions":{"readers/mailer":0
 INSERT INTO snapshot VALUES('readers',23,0,1,1,'{"positions":{"readers/mailer":0}}',589556032);
 INSERT INTO snapshot VALUES('threads',21,0,1,1,'{"threads":{"1":{"id":1,"name":"Tea","posts":[{"id":1,"author":0,"body":"green","likers":[0]}],"lastPost":1,"starter":0}},"lastID":1}',1880836884);
 INSERT INTO snapshot VALUES('threads',23,0,1,1,'{"threads":{"1":{"id":1,"name":"Tea","posts":[{"id":1,"author":0,"body":"green","likers":[0]}],"lastPost":1,"starter":0}},"lastID":1}',1880836884);
-INSERT INTO snapshot VALUES('users',21,0,1,1,'{"users":{"kim":{"name":"kim","uid":0,"fullName":"Kim K","about":"x","friends":[]}},"tokens":{},"lastToken":0}',2312376324);
-INSERT INTO snapshot VALUES('users',23,0,1,1,'{"users":{"kim":{"name":"kim","uid":0,"fullName":"Kim K","about":"x","friends":[]}},"tokens":{},"lastToken":0}',2312376324);
+INSERT INTO snapshot VALUES('users',21,0,1,1,'{"users":{"kim":{"name":"kim","uid":0,"full_name":"Kim K","about":"x","friends":[]}},"tokens":{},"lastToken":0}',49231099);
+INSERT INTO snapshot VALUES('users',23,0,1,1,'{"users":{"kim":{"name":"kim","uid":0,"full_name":"Kim K","about":"x","friends":[]}},"tokens":{},"lastToken":0}',49231099);
 CREATE TABLE journal (
   key   TEXT PRIMARY KEY,
   value TEXT NOT NULL

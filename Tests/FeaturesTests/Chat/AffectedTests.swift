@@ -142,7 +142,7 @@ struct AffectedTests {
         case 2:
           try bench.chat.read(
             RoomKey(1), upTo: .random(in: 0...count, using: &random), by: user.name)
-        case 3, 4: try user.messages(in: 1).delete(.random(in: 0...count, using: &random))
+        case 3, 4: try user.messages(in: 1).removeMessage(.random(in: 0...count, using: &random))
         default: _ = try user.messages(in: 1).send("hello")
         }
       }
@@ -154,7 +154,7 @@ struct AffectedTests {
     for user in users {
       let read = state.room(1)?.members[user.name]
       let unread = read.map { read in
-        state.messages(in: 1)[read...].count { $0.author != user.name && !$0.isDeleted }
+        state.messages(in: 1)[read...].count { $0.author != user.name && !$0.isRemoved }
       }
       #expect(state.unread(by: user.name, in: 1) == unread ?? 0)
       #expect(copy.unread(by: user.name, in: 1) == unread ?? 0)

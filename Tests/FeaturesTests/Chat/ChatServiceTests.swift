@@ -40,7 +40,7 @@ struct ChatServiceTests {
     #expect(try bench.run { try chat.read(lobby, upTo: 1, by: "lee") } == 1)
     bench.store.commit()
     #expect(unread("lee") == 1)
-    try bench.run { try chat.delete(2, in: lobby, by: "kim") }
+    try bench.run { try chat.removeMessage(2, in: lobby, by: "kim") }
     bench.store.commit()
     #expect(unread("lee") == 0, "what is gone need not be read")
     _ = try bench.run { try chat.join(lobby, by: "ann") }
@@ -58,15 +58,15 @@ struct ChatServiceTests {
     bench.store.commit()
     #expect(chat.ledger.shown.message(1, in: 1)?.text == "ours")
     #expect(chat.ledger.shown.message(1, in: 1)?.isEdited == true)
-    try bench.run { try chat.delete(1, in: lobby, by: "kim") }
+    try bench.run { try chat.removeMessage(1, in: lobby, by: "kim") }
     bench.store.commit()
     #expect(chat.ledger.shown.message(1, in: 1)?.text == "")
-    #expect(throws: ChatError.isDeleted(id: 1)) {
+    #expect(throws: ChatError.isRemoved(id: 1)) {
       try bench.run { try chat.edit(1, in: lobby, to: "back", by: "lee") }
     }
     for id in [0, 2, -1] {
       #expect(throws: ChatError.unknownMessage(id: id, room: 1)) {
-        try bench.run { try chat.delete(id, in: lobby, by: "lee") }
+        try bench.run { try chat.removeMessage(id, in: lobby, by: "lee") }
       }
     }
   }
@@ -213,7 +213,7 @@ struct ChatServiceTests {
     corpus.changes.observeNext { changes += $0 }.dispose(in: bag)
     _ = try send("two", by: "lee")
     try bench.run { try chat.edit(1, in: lobby, to: "hi", by: "kim") }
-    try bench.run { try chat.delete(2, in: lobby, by: "lee") }
+    try bench.run { try chat.removeMessage(2, in: lobby, by: "lee") }
     bench.store.commit()
     #expect(
       changes == [

@@ -72,7 +72,7 @@ struct MessagesServiceTests {
     try say("two", by: kim)
     try bench.run { try bench.chat.edit(1, in: RoomKey(1), to: "uno", by: "kim") }
     bench.store.commit()
-    try bench.run { try bench.chat.delete(2, in: RoomKey(1), by: "kim") }
+    try bench.run { try bench.chat.removeMessage(2, in: RoomKey(1), by: "kim") }
     bench.store.commit()
     #expect(told == ["0:one", "1:one,two", "1:uno,two", "1:uno,"])
     bag.dispose()
@@ -148,9 +148,9 @@ struct MessagesServiceTests {
     #expect(copy.last?.id == 500, "it comes where the end is")
     #expect(beyond.last == .init(before: 0, after: 621))
     #expect(lee.rooms.now.first?.unread == 1, "and is not seen")
-    try bench.run { try bench.chat.delete(500, in: RoomKey(1), by: "kim") }
+    try bench.run { try bench.chat.removeMessage(500, in: RoomKey(1), by: "kim") }
     bench.store.commit()
-    #expect(copy.last?.isDeleted == true)
+    #expect(copy.last?.isRemoved == true)
     seen = []
     move(window.showNewer)
     #expect(seen == Set(51...1121))

@@ -87,7 +87,7 @@ struct UserServiceTests {
     let after = try bench.restarted()
     #expect(
       after.users.ledger.value(of: "users/kim")?.text
-        == #"{"name":"kim","fullName":"Kim Example","about":"Hi.","friends":["lee"]}"#)
+        == #"{"name":"kim","full_name":"Kim Example","about":"Hi.","friends":["lee"]}"#)
     #expect(try after.run { try after.users.unfriend("lee", of: "kim") })
     #expect(try after.run { try !after.users.unfriend("lee", of: "kim") })
   }
@@ -97,7 +97,7 @@ struct UserServiceTests {
     func edit(_ fullName: String?, _ about: String?) throws {
       try bench.run { _ = try bench.users.edit("kim", fullName: fullName, about: about) }
     }
-    #expect(throws: UsersError.tooLong(parameter: "fullName", max: 64)) {
+    #expect(throws: UsersError.tooLong(parameter: "full_name", max: 64)) {
       try edit(String(repeating: "x", count: 65), nil)
     }
     #expect(throws: UsersError.badText(parameter: "about")) { try edit(nil, "a\u{1B}b") }

@@ -67,15 +67,15 @@ enum Calls {
     switch random.below(10) {
     case 0..<6: return call("cells.add", name, ["by": JSONText(1 + random.below(3))])
     case 6, 7: return call("cells.set", name, ["value": value])
-    case 8: return call("cells.compareAndSet", name, ["expected": value, "value": JSONText(7)])
-    default: return call("cells.unset", name)
+    case 8: return call("cells.compare_and_set", name, ["expected": value, "value": JSONText(7)])
+    default: return call("cells.remove", name)
     }
   }
 
   private static func flag(_ random: inout SeededRandom) -> MethodCall {
     let name = "flag\(random.below(3))"
     return switch random.below(5) {
-    case 0: call("cells.unset", name)
+    case 0: call("cells.remove", name)
     case 1: call("cells.set", name, ["value": value(&random)])
     default: call("cells.toggle", name)
     }
@@ -116,7 +116,7 @@ enum Calls {
     let key = JSONText(string: "k\(random.below(10))")
     return switch random.below(20) {
     case 0: call("maps.clear", name)
-    case 1..<6: call("maps.del", name, ["key": key])
+    case 1..<6: call("maps.remove", name, ["key": key])
     default: call("maps.put", name, ["key": key, "value": value(&random)])
     }
   }

@@ -88,10 +88,10 @@ extension State {
     }
     switch method {
     case "set": return call.params["value"].map(set) ?? .refuse("invalid_params")
-    case "unset":
+    case "remove":
       guard text != nil else { return .nothing(value: JSONText(false)) }
       return .write(
-        [Draft(type: "cells.unset", stream: source, data: JSONText(members: [:]))],
+        [Draft(type: "cells.removed", stream: source, data: JSONText(members: [:]))],
         value: JSONText(true))
     case "add":
       guard let present = (text ?? JSONText(0)).int else { return .refuse("rejected") }
@@ -99,7 +99,7 @@ extension State {
     case "toggle":
       guard let present = (text ?? JSONText(false)).bool else { return .refuse("rejected") }
       return set(JSONText(!present))
-    case "compareAndSet":
+    case "compare_and_set":
       let expected = call.params["expected"].flatMap { $0 == .null ? nil : $0 }
       guard expected == text, let value = call.params["value"] else { return .refuse("rejected") }
       return set(value)
@@ -150,9 +150,9 @@ extension State {
     case "put":
       let value = call.params["value"] ?? .null
       return write("maps.put", ["key": JSONText(string: key), "value": value], value)
-    case "del":
+    case "remove":
       guard members[key] != nil else { return .nothing(value: JSONText(false)) }
-      return write("maps.deleted", ["key": JSONText(string: key)], JSONText(true))
+      return write("maps.removed", ["key": JSONText(string: key)], JSONText(true))
     case "clear":
       guard !members.isEmpty else { return .nothing(value: JSONText(0)) }
       return write("maps.cleared", [:], JSONText(members.count))

@@ -3,7 +3,7 @@ internal import JSON
 /// One change of a value, from an event or a changeset.
 enum Step {
   case set(JSONText)
-  case unset
+  case removed
   case insert(at: Int, JSONText)
   case update(at: Int, JSONText)
   case remove(at: Int)
@@ -22,7 +22,7 @@ enum Step {
   init(type: String, _ data: [String: JSONText]) {
     switch type {
     case "cells.set": self = data["value"].map { .set($0) } ?? .unknown
-    case "cells.unset": self = .unset
+    case "cells.removed": self = .removed
     case "bindings.bound": self = data["expression"].map { .set($0) } ?? .unknown
     case "lists.replaced": self = data["values"].map { .reset($0) } ?? .unknown
     case "maps.replaced": self = data["values"].map { .reset($0) } ?? .unknown
@@ -30,7 +30,7 @@ enum Step {
     default:
       let names = [
         "lists.inserted": "insert", "lists.updated": "update", "lists.removed": "remove",
-        "lists.moved": "move", "maps.put": "put", "maps.deleted": "del",
+        "lists.moved": "move", "maps.put": "put", "maps.removed": "remove",
       ]
       self.init(operation: names[type] ?? "", data)
     }
@@ -50,7 +50,7 @@ enum Step {
     case ("remove", let at?, _): self = .remove(at: at)
     case ("reset", _, let value?): self = .reset(value)
     case ("put", _, let value?): self = key.map { .put($0, value) } ?? .unknown
-    case ("del", _, _): self = key.map { .delete($0) } ?? .unknown
+    case ("remove", nil, _): self = key.map { .delete($0) } ?? .unknown
     case ("move", _, _):
       guard let from = members["from"]?.int, let to = members["to"]?.int else {
         self = .unknown
@@ -67,7 +67,7 @@ extension Value {
   mutating func apply(_ step: Step) -> Bool {
     switch (step, self) {
     case (.set(let value), .none), (.set(let value), .json): self = .json(value)
-    case (.unset, .json): self = .none
+    case (.removed, .json): self = .none
     case (.reset(let value), .list(_)):
       guard let elements = value.elements else { return false }
       self = .list(elements)
