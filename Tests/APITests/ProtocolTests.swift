@@ -80,7 +80,7 @@ struct ProtocolTests {
     #expect(all["writable"] == .bool(true))
     #expect(
       methods.members.map(\.name) == ["add", "compare_and_set", "list", "remove", "set", "toggle"])
-    #expect(cells?["events"] == .array([.string("cells.set"), .string("cells.removed")]))
+    #expect(cells?["events"] == .array([.string("cells.removed"), .string("cells.set")]))
     let load = client.result(#"{"id":1,"method":"describe","params":{"path":"system/load"}}"#)
     #expect(load?["journaled"] == .bool(false))
     let error = client.error(#"{"id":1,"method":"describe","params":{"path":"celsl"}}"#)
