@@ -24,7 +24,7 @@ final class Bench {
   let time: ManualTime
   private let bag = DisposeBag()
 
-  /// What services and binders are made with.
+  /// The parts that services and binders are made with.
   struct Parts {
     let host: ServiceHost
     let clients: ClientSessions

@@ -4,8 +4,10 @@ import Testing
 /// The largest number of files of a target that may refer to each other in a circle.
 private let largestKnot = 8
 
-/// A knot is a set of files each of which needs every other one, directly or not, by the names of
-/// the types and functions that they declare. To understand one of them, one has to read them all.
+/// A knot is a set of files that all need each other, directly or not.
+///
+/// A file needs another one if it names a type or function that the other declares. To understand
+/// one file of a knot, one has to read them all.
 struct KnotTests {
   @Test(arguments: layers)
   func `no large knot of files`(layer: String) throws {

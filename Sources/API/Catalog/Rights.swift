@@ -4,7 +4,7 @@ internal import Facts
 internal import JSON
 internal import Wire
 
-/// What one role may use of the catalog: the filter that is applied when something is looked up.
+/// The part of the catalog that one role may use: the filter that is applied when something is looked up.
 ///
 /// For the clients of the role, nothing else exists.
 package final class Rights {

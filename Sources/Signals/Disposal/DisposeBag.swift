@@ -68,7 +68,7 @@ public final class DisposeBag: DisposeBagProtocol {
   }
 }
 
-/// What a bag tells when it is deallocated; see ``DisposeBag/deallocated``.
+/// Receives the report of a bag when it is deallocated; see ``DisposeBag/deallocated``.
 protocol DeallocationReport: AnyObject {
   func complete()
 }
