@@ -186,6 +186,12 @@ for target in package.targets where !["CCurl", "CSupport"].contains(target.name)
   target.swiftSettings = settings + (safe.contains(target.name) ? [.strictMemorySafety()] : [])
 }
 
+/// The tests of targets with threads, for the thread sanitizer: `BINDERD_TESTS=threads`.
+if Context.environment["BINDERD_TESTS"] == "threads" {
+  let threaded = ["AdaptersTests", "DaemonTests", "EventLoopTests", "JournalTests"]
+  package.targets.removeAll { $0.type == .test && !threaded.contains($0.name) }
+}
+
 /// What is measured and not installed: `SIGNALS_BENCH=1 swift build -c release --product signals-bench`.
 if Context.environment["SIGNALS_BENCH"] != nil {
   package.targets += [
