@@ -1,8 +1,8 @@
-import API
-import JSON
+package import API
+internal import JSON
 
 /// Binds clients to the list of things to do.
-func bindTodos(_ catalog: Catalog, to todos: TodoService) {
+package func bindTodos(_ catalog: Catalog, to todos: TodoService) {
   catalog.offer("Things to do.", todos.ledger)
   catalog.offerSources(
     of: todos.ledger, [.init("todo/*", "The title of what is to be done.", .string)],

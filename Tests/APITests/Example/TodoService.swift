@@ -1,5 +1,5 @@
-import EventSourcing
-import Signals
+package import EventSourcing
+internal import Signals
 
 /// Why the list is not changed.
 enum TodoError: ServiceError {
@@ -22,10 +22,10 @@ enum TodoError: ServiceError {
 }
 
 /// A list of things to do.
-final class TodoService {
+package final class TodoService {
   let ledger: Ledger<Todos>
 
-  init(in host: ServiceHost) {
+  package init(in host: ServiceHost) {
     ledger = Ledger("todo", in: host)
   }
 

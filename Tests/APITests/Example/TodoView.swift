@@ -1,5 +1,5 @@
-import Connections
-import Signals
+internal import Connections
+internal import Signals
 
 /// Shows the open tasks: new ones appear, finished ones disappear.
 func bindTodos(_ view: View, to todos: TodoService) {

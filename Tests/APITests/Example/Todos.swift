@@ -1,5 +1,5 @@
-import EventSourcing
-import JSON
+internal import EventSourcing
+internal import JSON
 
 /// An event of the list.
 enum TodoEvent: ServiceEvent, Codable {
