@@ -164,7 +164,7 @@ package final class Connection: Client, DisposeBagProvider {
   ///
   /// The answer to a read would wait behind it, and a subscription would send changes before its
   /// own answer.
-  package var hasHeldAnswers: Bool { !pending.isEmpty }
+  package var hasPendingReplies: Bool { !pending.isEmpty }
 
   /// The number of late calls.
   package var lateCount: Int { late.count }
