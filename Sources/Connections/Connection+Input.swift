@@ -56,21 +56,20 @@ extension Connection {
   /// Stops when no line is left, a line is parked, or the client's time slice is over.
   private func process(_ body: (inout LineSplitter) -> Void) {
     let hasBegun = context.time.begin(for: user)
-    work(body)
-    // A client that reads all its output at once has no other event that would resume it.
-    while parked == .output, outputBytes == 0, !isEnded { work(goOn) }
+    var isFirst = true
+    repeat {
+      context.current = self
+      if isFirst { body(&input) } else { goOn(&input) }
+      isFirst = false
+      finishIfAtEnd()
+      context.current = nil
+      sendScratch()
+      // A client that reads all its output at once has no other event that would resume it.
+    } while parked == .output && outputBytes == 0 && !isEnded
     if hasBegun { context.time.end() }
     noteBuffered()
     updateReading()
     notePartialLine()
-  }
-
-  private func work(_ body: (inout LineSplitter) -> Void) {
-    context.current = self
-    body(&input)
-    finishIfAtEnd()
-    context.current = nil
-    sendScratch()
   }
 
   /// Runs a last line without LF.

@@ -99,7 +99,7 @@ package final class StreamSocket {
     return max(0, sent)
   }
 
-  private func setBlocked(_ isBlocked: Bool) {
+  fileprivate func setBlocked(_ isBlocked: Bool) {
     guard self.isBlocked != isBlocked else { return }
     self.isBlocked = isBlocked
     updateEvents()
@@ -130,7 +130,7 @@ package final class StreamSocket {
     }
   }
 
-  private func close(because error: SystemError?) {
+  fileprivate func close(because error: SystemError?) {
     let delegate = delegate
     close()
     delegate?.socketClosed(error)
@@ -153,18 +153,17 @@ package final class StreamSocket {
     let status = uv_poll_start(handle.raw, wanted, socketReady)
     precondition(status == 0, "a socket is not watched: \(status)")
   }
-
-  fileprivate func ready(_ status: CInt, _ events: CInt) {
-    guard status >= 0 else { return close(because: SystemError(code: -status, call: "poll")) }
-    if events & CInt(UV_PRIORITIZED.rawValue) != 0 { return close(because: nil) }
-    if events & CInt(UV_WRITABLE.rawValue) != 0 {
-      setBlocked(false)
-      delegate?.socketBecameWritable()
-    }
-    if events & CInt(UV_READABLE.rawValue) != 0 { readNow() }
-  }
 }
 
 private func socketReady(_ poll: UnsafeMutablePointer<uv_poll_t>?, _ status: CInt, _ events: CInt) {
-  owner(of: poll?.pointee.data, as: StreamSocket.self).ready(status, events)
+  let socket = owner(of: poll?.pointee.data, as: StreamSocket.self)
+  guard status >= 0 else {
+    return socket.close(because: SystemError(code: -status, call: "poll"))
+  }
+  if events & CInt(UV_PRIORITIZED.rawValue) != 0 { return socket.close(because: nil) }
+  if events & CInt(UV_WRITABLE.rawValue) != 0 {
+    socket.setBlocked(false)
+    socket.delegate?.socketBecameWritable()
+  }
+  if events & CInt(UV_READABLE.rawValue) != 0 { socket.readNow() }
 }

@@ -1,6 +1,5 @@
 package import EventSourcing
 internal import Facts
-internal import Testing
 
 extension ServiceHost {
   /// Runs a method as a command, and rethrows the error of its service.
@@ -15,6 +14,7 @@ extension ServiceHost {
     } catch .service(let error) {
       throw error
     }
-    return try #require(value)
+    guard let value else { preconditionFailure("a command that succeeds has run its body") }
+    return value
   }
 }
