@@ -37,7 +37,7 @@ let package = Package(
     .target(
       name: "Signals", dependencies: ["Queues"], exclude: ["README.md"],
       linkerSettings: [.linkedLibrary("m")]),
-    .target(name: "EventLoop", dependencies: ["CSupport", "Clibuv", "Facts", "Queues", "Signals"]),
+    .target(name: "EventLoop", dependencies: ["CSupport", "Clibuv", "Facts", "Signals"]),
 
     // Beside the layers: for programs outside this package. No layer uses it.
     .target(name: "SignalsDialects", dependencies: ["Signals"], exclude: ["README.md"]),
@@ -80,8 +80,8 @@ let package = Package(
     .target(
       name: "Adapters",
       dependencies: [
-        "CCurl", "CExpat", "CSQLite", "EventLoop", "EventSourcing", "Facts", "Features", "JSON",
-        "Signals", "Wire",
+        "CCurl", "CExpat", "CSQLite", "EventLoop", "Facts", "Features", "JSON", "Queues", "Signals",
+        "Wire",
       ], linkerSettings: [.linkedLibrary("crypt")]),
 
     // Stores: one target for each C library.
@@ -94,9 +94,8 @@ let package = Package(
     .executableTarget(
       name: "binderd",
       dependencies: [
-        "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",
-        "Facts",
-        "Features", "JSON", "Journal", "JournalSQLite", "Signals", "Wire",
+        "API", "Adapters", "Configuration", "Connections", "Console", "EventLoop", "EventSourcing",
+        "Facts", "Features", "JSON", "Journal", "JournalSQLite", "Signals", "Wire",
       ]),
 
     // The client: for Swift programs, and the command line.
@@ -117,9 +116,7 @@ let package = Package(
 
     .testTarget(
       name: "AdaptersTests",
-      dependencies: [
-        "Adapters", "EventLoop", "EventSourcing", "Features", "Signals", "TestSupport",
-      ]),
+      dependencies: ["Adapters", "EventLoop", "Features", "Signals", "TestSupport"]),
     .testTarget(name: "ArchitectureTests"),
     .testTarget(
       name: "BinderClientTests", dependencies: ["BinderClient", "JSON", "TestSupport", "Wire"]),
@@ -135,15 +132,14 @@ let package = Package(
       dependencies: ["Configuration", "Facts", "JSON", "TestSupport", "Wire"]),
     .testTarget(
       name: "ConnectionsTests",
-      dependencies: [
-        "Connections", "EventLoop", "Facts", "JSON", "Signals", "TestSupport", "Wire",
-      ]),
+      dependencies: ["Connections", "Facts", "JSON", "Signals", "TestSupport", "Wire"]),
     .testTarget(name: "ConsoleTests", dependencies: ["Console", "Facts", "JSON", "Wire"]),
     .testTarget(
       name: "DaemonTests",
       dependencies: ["HistoryChecker", "JSON", "TestSupport", "Wire", "binderd"],
       exclude: ["Journals"]),
-    .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "Signals", "TestSupport"]),
+    .testTarget(
+      name: "EventLoopTests", dependencies: ["EventLoop", "Facts", "Signals", "TestSupport"]),
     .testTarget(
       name: "EventSourcingTests",
       dependencies: [
@@ -154,7 +150,7 @@ let package = Package(
     .testTarget(
       name: "FeaturesTests",
       dependencies: [
-        "Configuration", "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals",
+        "API", "Configuration", "EventSourcing", "Facts", "Features", "JSON", "Journal", "Signals",
         "TestSupport",
       ]),
     .testTarget(name: "HistoryCheckerTests", dependencies: ["HistoryChecker", "JSON"]),
@@ -162,8 +158,7 @@ let package = Package(
     .testTarget(
       name: "JournalTests",
       dependencies: [
-        "CSQLite", "EventLoop", "Facts", "Journal", "JournalSQLite", "Queues", "Signals",
-        "TestSupport",
+        "CSQLite", "EventLoop", "Facts", "Journal", "JournalSQLite", "Signals", "TestSupport",
       ]),
     .testTarget(
       name: "SignalsTests", dependencies: ["Signals", "SignalsTestSupport", "TestSupport"]),

@@ -15,7 +15,7 @@ private let law: [String: Set<String>] = [
   "JSON": [],
   "Wire": ["JSON"],
   "Configuration": ["Facts", "JSON", "Wire"],
-  "EventLoop": ["CSupport", "Clibuv", "Facts", "Glibc", "Queues", "Signals"],
+  "EventLoop": ["CSupport", "Clibuv", "Facts", "Glibc", "Signals"],
   // The event store, and its implementation.
   "Journal": ["Facts", "Queues", "Signals"],
   "JournalSQLite": [
