@@ -67,8 +67,10 @@ private final class PrivateDaemon {
     try waitForSocket(signals)
   }
 
+  /// The file alone is not enough: for a moment it exists and nobody listens.
   private func waitForSocket(_ signals: SignalWait) throws {
-    while access(socket, F_OK) != 0 {
+    let client = BinderClient(socket: socket, name: "bindctl session")
+    while access(socket, F_OK) != 0 || (try? client.openSocket()) == nil {
       guard !hasEnded else {
         let log = log
         removeDirectory(directory)
