@@ -116,7 +116,9 @@ extension Rights {
       guard !catalog.host.isBehind else { return .durability }
     case .query, .late, .long:
       // A read sees earlier writes of the same client.
-      guard !connection.hasUndurableWrites, !connection.hasPendingReplies else { return .durability }
+      guard !connection.hasUndurableWrites, !connection.hasPendingReplies else {
+        return .durability
+      }
       guard method.kind != .long || connection.hasRoomForLate else { return .late }
     case .prompt: break
     }
