@@ -102,43 +102,6 @@ final class FixedBackend: SearchBackend {
   func find(_ term: String, limit: Int) -> Signal<[SearchHit], SearchError> { Signal(just: hits) }
 }
 
-/// Predictable secrets: 1, 2, 3.
-final class CountedSecrets: Secrets {
-  private var count = 0
-
-  /// Whether results are delayed until ``work()``.
-  var isSlow = false
-  private var waiting: [() -> Void] = []
-
-  func make() -> SafeSignal<NewSecret?> {
-    later { [self] in
-      count += 1
-      return NewSecret("secret-\(count)", hash: "hash of secret-\(count)")
-    }
-  }
-
-  func isSecret(_ text: String) -> Bool { text.hasPrefix("secret-") }
-
-  func matches(_ secret: String, hash: String) -> SafeSignal<Bool> {
-    later { hash == "hash of " + secret }
-  }
-
-  /// Emits the delayed results, in order.
-  func work() {
-    let waiting = waiting
-    self.waiting = []
-    for step in waiting { step() }
-  }
-
-  private func later<Value>(_ make: @escaping () -> Value) -> SafeSignal<Value> {
-    Signal { [self] observer in
-      let step = { observer.receive(lastElement: make()) }
-      if isSlow { waiting.append(step) } else { step() }
-      return NonDisposable.instance
-    }
-  }
-}
-
 extension TestClient {
   /// Opens a view and returns the answer and the frames that follow.
   func open(_ binder: String, _ view: String, _ args: String = "{}") -> [String] {
