@@ -59,7 +59,7 @@ final class BatchAnswer {
     parts = Array(repeating: nil, count: requests.count)
     missing = requests.count
     expected = requests.count { request in
-      if case .success(let request) = request { request.id != nil } else { true }
+      if case .success(let request) = request { !request.isNotification } else { true }
     }
     self.connection = connection
   }

@@ -141,7 +141,7 @@ extension Connection {
     _ request: Request, _ line: Span<UInt8>, batch: BatchAnswer?, index: Int
   ) -> LineSplitter.Verdict {
     context.requests += 1
-    let call = Call(connection: self, id: request.id, batch: batch, index: index)
+    let call = Call(connection: self, id: request.id(in: line), batch: batch, index: index)
     guard let onRequest else {
       call.refuse(WireError(.internalError, "requests are not handled here"))
       return .done

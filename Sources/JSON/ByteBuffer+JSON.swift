@@ -53,14 +53,6 @@ extension ByteBuffer {
     return true
   }
 
-  /// Sets the high bit of the lowest zero byte.
-  ///
-  /// Bytes above that one may be flagged falsely.
-  @inline(__always)
-  private static func zeros(_ word: UInt64) -> UInt64 {
-    (word &- 0x0101_0101_0101_0101) & ~word
-  }
-
   private mutating func append(escaping byte: UInt8) {
     switch byte {
     case UInt8(ascii: "\""): append("\\\"")
@@ -146,6 +138,7 @@ extension ByteBuffer {
 /// No function allocates memory, except to grow the buffer.
 extension ByteBuffer {
   /// Appends a comma, unless the buffer is empty or ends with `{`, `[` or a comma.
+  @inlinable
   @inline(__always)
   public mutating func separate() {
     guard let last else { return }
@@ -156,13 +149,14 @@ extension ByteBuffer {
   }
 
   /// Begins a member whose name needs no escapes; the caller appends the value.
+  @inlinable
+  @inline(__always)
   public mutating func key(_ name: StaticString) {
     reserve(name.utf8CodeUnitCount &+ 4)
     separate()
     append(UInt8(ascii: "\""))
     append(name)
-    append(UInt8(ascii: "\""))
-    append(UInt8(ascii: ":"))
+    append("\":")
   }
 
   /// Begins a member with any name; the caller appends the value.
@@ -240,4 +234,12 @@ extension ByteBuffer {
     body(&self)
     append(UInt8(ascii: "]"))
   }
+}
+
+/// Sets the high bit of the lowest zero byte of a word.
+///
+/// Bytes above that one may be flagged falsely.
+@inline(__always)
+func zeros(_ word: UInt64) -> UInt64 {
+  (word &- 0x0101_0101_0101_0101) & ~word
 }

@@ -7,11 +7,18 @@
 public struct ByteBuffer: ~Copyable {
   @usableFromInline var base: UnsafeMutableRawPointer?
 
+  @usableFromInline var used = 0
+  @usableFromInline var room = 0
+
   /// The number of bytes written.
-  public private(set) var count = 0
+  @inlinable
+  @inline(__always)
+  public var count: Int { used }
 
   /// The number of bytes that fit before the buffer grows; 0 means that no memory is allocated.
-  public private(set) var capacity = 0
+  @inlinable
+  @inline(__always)
+  public var capacity: Int { room }
 
   /// Creates an empty buffer without allocating memory.
   @inlinable
@@ -24,14 +31,16 @@ public struct ByteBuffer: ~Copyable {
   }
 
   /// Whether the buffer is empty.
+  @inlinable
   @inline(__always)
-  public var isEmpty: Bool { count == 0 }
+  public var isEmpty: Bool { used == 0 }
 
   /// The last byte; `nil` if the buffer is empty.
+  @inlinable
   @inline(__always)
   var last: UInt8? {
-    guard count > 0, let base = unsafe base else { return nil }
-    return unsafe base.load(fromByteOffset: count &- 1, as: UInt8.self)
+    guard used > 0, let base = unsafe base else { return nil }
+    return unsafe base.load(fromByteOffset: used &- 1, as: UInt8.self)
   }
 
   /// The bytes written.
@@ -57,13 +66,15 @@ public struct ByteBuffer: ~Copyable {
   // MARK: Capacity
 
   /// Reserves room for `extra` more bytes.
+  @inlinable
   @inline(__always)
   public mutating func reserve(_ extra: Int) {
-    if count &+ extra > capacity { grow(extra) }
+    if used &+ extra > room { grow(extra) }
   }
 
+  @usableFromInline
   @inline(never)
-  private mutating func grow(_ extra: Int) {
+  mutating func grow(_ extra: Int) {
     let newCapacity = Swift.max(64, capacity * 2, count + extra)
     let new = UnsafeMutableRawPointer.allocate(byteCount: newCapacity, alignment: 16)
     if let base = unsafe base {
@@ -71,45 +82,47 @@ public struct ByteBuffer: ~Copyable {
       unsafe base.deallocate()
     }
     unsafe base = new
-    capacity = newCapacity
+    room = newCapacity
   }
 
   /// Removes all bytes.
   ///
   /// - Parameter capacity: The most bytes of memory to keep; a larger allocation is freed.
   public mutating func removeAll(keepingCapacity capacity: Int = .max) {
-    count = 0
-    guard self.capacity > capacity else { return }
+    used = 0
+    guard room > capacity else { return }
     unsafe base?.deallocate()
     unsafe base = nil
-    self.capacity = 0
+    room = 0
   }
 
   /// Removes the first `n` bytes and moves the rest to the front.
   public mutating func removeFirst(_ n: Int) {
     precondition(0 <= n && n <= count, "more is dropped than is there")
     guard n > 0, let base = unsafe base else { return }
-    count -= n
+    used -= n
     unsafe base.copyMemory(from: base + n, byteCount: count)
   }
 
   /// Removes all bytes after the first `count`.
   public mutating func truncate(to count: Int) {
     precondition(0 <= count && count <= self.count, "truncating forwards")
-    self.count = count
+    used = count
   }
 
   // MARK: Appending
 
   /// Appends one byte.
+  @inlinable
   @inline(__always)
   public mutating func append(_ byte: UInt8) {
     reserve(1)
-    unsafe base.unsafelyUnwrapped.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
-    count &+= 1
+    unsafe base.unsafelyUnwrapped.storeBytes(of: byte, toByteOffset: used, as: UInt8.self)
+    used &+= 1
   }
 
   /// Appends bytes.
+  @inlinable
   @inline(__always)
   public mutating func append(_ bytes: Span<UInt8>) {
     unsafe bytes.withUnsafeBufferPointer { source in
@@ -124,6 +137,7 @@ public struct ByteBuffer: ~Copyable {
   }
 
   /// Appends the UTF-8 of a literal.
+  @inlinable
   @inline(__always)
   public mutating func append(_ text: StaticString) {
     unsafe append(
@@ -131,45 +145,90 @@ public struct ByteBuffer: ~Copyable {
   }
 
   /// Appends the UTF-8 of a string, without quoting.
+  @_disfavoredOverload  // a literal is a static string, which costs less
+  @inlinable
   @inline(__always)
   public mutating func append(_ text: String) {
     append(text.utf8.span)
   }
 
   /// Appends the bytes of a memory region.
+  @inlinable
   @inline(__always)
-  private mutating func append(_ source: UnsafeRawBufferPointer) {
+  mutating func append(_ source: UnsafeRawBufferPointer) {
     guard let start = source.baseAddress else { return }
     let size = source.count
     reserve(size)
-    unsafe (base.unsafelyUnwrapped + count).copyMemory(from: start, byteCount: size)
-    count &+= size
+    unsafe (base.unsafelyUnwrapped + used).copyMemory(from: start, byteCount: size)
+    used &+= size
+  }
+
+  /// Appends the first bytes of two words in little-endian order.
+  ///
+  /// - Parameter count: The number of bytes, at most 16.
+  @inlinable
+  @inline(__always)
+  public mutating func append(littleEndian first: UInt64, _ second: UInt64, count: Int) {
+    precondition(count <= 16, "two words have 16 bytes")
+    reserve(16)
+    let end = unsafe base.unsafelyUnwrapped + used
+    unsafe end.storeBytes(of: first.littleEndian, as: UInt64.self)
+    unsafe end.storeBytes(of: second.littleEndian, toByteOffset: 8, as: UInt64.self)
+    used &+= count
   }
 
   /// Appends an integer in decimal.
+  @inlinable
+  @inline(__always)
   public mutating func append(integer: some BinaryInteger) {
     append(magnitude: UInt64(integer.magnitude), isNegative: integer < 0)
   }
 
-  private mutating func append(magnitude: UInt64, isNegative: Bool) {
-    reserve(20)
+  @usableFromInline
+  mutating func append(magnitude: UInt64, isNegative: Bool) {
+    reserve(21)
     if isNegative { append(UInt8(ascii: "-")) }
     var digits = 1
-    var rest = magnitude
-    while rest >= 10 {
+    var limit: UInt64 = 10
+    while digits < 20, magnitude >= limit {
       digits &+= 1
-      rest /= 10
+      limit = digits < 20 ? limit &* 10 : .max
     }
-    var at = count &+ digits
-    rest = magnitude
-    repeat {
-      let (quotient, remainder) = rest.quotientAndRemainder(dividingBy: 10)
-      at &-= 1
-      unsafe base.unsafelyUnwrapped.storeBytes(
-        of: UInt8(truncatingIfNeeded: remainder) &+ 0x30, toByteOffset: at, as: UInt8.self)
-      rest = quotient
-    } while rest != 0
-    count &+= digits
+    var at = used &+ digits
+    used = at
+    let base = unsafe base.unsafelyUnwrapped
+    var rest = magnitude
+    while rest >= 100 {
+      at &-= 2
+      unsafe base.storeBytes(
+        of: Self.twoDigits(rest % 100), toByteOffset: at, as: UInt16.self)
+      rest /= 100
+    }
+    if rest >= 10 {
+      unsafe base.storeBytes(of: Self.twoDigits(rest), toByteOffset: at &- 2, as: UInt16.self)
+    } else {
+      unsafe base.storeBytes(
+        of: 0x30 | UInt8(truncatingIfNeeded: rest), toByteOffset: at &- 1, as: UInt8.self)
+    }
+  }
+
+  /// Appends the two decimal digits of a number below 100.
+  @inlinable
+  @inline(__always)
+  public mutating func append(twoDigits number: Int) {
+    reserve(2)
+    unsafe base.unsafelyUnwrapped.storeBytes(
+      of: Self.twoDigits(UInt64(truncatingIfNeeded: number)), toByteOffset: used, as: UInt16.self)
+    used &+= 2
+  }
+
+  /// Returns the ASCII digits of a number below 100, the first one in the lower byte of the memory.
+  @usableFromInline
+  @inline(__always)
+  static func twoDigits(_ number: UInt64) -> UInt16 {
+    let number = UInt16(truncatingIfNeeded: number)
+    let tens = number / 10
+    return (0x3030 | tens | (number &- tens &* 10) << 8).littleEndian
   }
 
   /// Appends a Unicode scalar as UTF-8.

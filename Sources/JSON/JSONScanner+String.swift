@@ -1,60 +1,79 @@
 extension JSONScanner {
   /// Skips a string, including its quotes, and returns its token.
+  @inlinable
+  @inline(__always)
   public mutating func string() throws(JSONFault) -> StringToken {
     guard take(UInt8(ascii: "\"")) else { throw fault(.expectedValue) }
-    let start = position
+    let start = offset
+    let end = endOfPlainASCII(from: start)
+    offset = end
+    if end < bytes.count, unsafe bytes[unchecked: end] == UInt8(ascii: "\"") {
+      offset = end &+ 1
+      return StringToken(start: start, end: end, isEscaped: false)
+    }
+    let isEscaped = try restOfString()
+    return StringToken(start: start, end: position - 1, isEscaped: isEscaped)
+  }
+
+  /// Skips the rest of a string from its first special byte on.
+  ///
+  /// - Returns: Whether the string has escapes.
+  @usableFromInline
+  @inline(never)
+  mutating func restOfString() throws(JSONFault) -> Bool {
     var isEscaped = false
     while true {
-      skipPlainASCII()
+      offset = endOfPlainASCII(from: position)
       guard position < bytes.count else { throw fault(.unexpectedEnd) }
       switch bytes[position] {
       case UInt8(ascii: "\""):
-        position += 1
-        return StringToken(start: start, end: position - 1, isEscaped: isEscaped)
+        offset += 1
+        return isEscaped
       case UInt8(ascii: "\\"):
         isEscaped = true
         try escape()
       case ..<0x20:
         throw fault(.controlCharacter)
       case 0x80...:
-        position = try UTF8Sequence.end(in: bytes, at: position)
+        offset = try UTF8Sequence.end(in: bytes, at: position)
       default:
-        position += 1
+        offset += 1
       }
     }
   }
 
-  /// Skips bytes that need no check: not a quote, a backslash, a control or a byte above 0x7F.
+  /// Returns the offset after bytes that need no check: the offset of the next quote, backslash,
+  /// control or byte above 0x7F, or the end.
   ///
   /// Checks eight bytes at a time. The lowest flagged bit is exact; higher ones may be false, and
   /// only the lowest is used.
+  @inlinable
   @inline(__always)
-  private mutating func skipPlainASCII() {
+  func endOfPlainASCII(from start: Int) -> Int {
     let raw = unsafe bytes.bytes
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highs: UInt64 = 0x8080_8080_8080_8080
-    while position + 8 <= raw.byteCount {
+    var at = start
+    while at &+ 8 <= raw.byteCount {
       let word = unsafe UInt64(
-        littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
+        littleEndian: raw.unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt64.self))
       let quote = word ^ 0x2222_2222_2222_2222
       let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
       let flagged =
         ((quote &- ones) & ~quote | (backslash &- ones) & ~backslash
           | (word &- 0x2020_2020_2020_2020) & ~word | word) & highs
-      if flagged != 0 {
-        position += flagged.trailingZeroBitCount >> 3
-        return
-      }
-      position += 8
+      if flagged != 0 { return at &+ flagged.trailingZeroBitCount >> 3 }
+      at &+= 8
     }
     // Checks the last bytes, fewer than eight, one at a time.
-    while position < bytes.count {
-      let byte = bytes[position]
+    while at < bytes.count {
+      let byte = unsafe bytes[unchecked: at]
       guard byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else {
-        return
+        break
       }
-      position += 1
+      at &+= 1
     }
+    return at
   }
 
   /// Skips one escape.
@@ -66,9 +85,9 @@ extension JSONScanner {
     switch bytes[position + 1] {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
       UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-      position += 2
+      offset += 2
     case UInt8(ascii: "u"):
-      position += 2
+      offset += 2
       switch try hexadecimal() {
       case _ where isLenient: break
       case 0xDC00...0xDFFF:
@@ -79,7 +98,7 @@ extension JSONScanner {
           guard bytes[position] == expected else {
             throw JSONFault(offset: start, reason: .loneSurrogate)
           }
-          position += 1
+          offset += 1
         }
         guard 0xDC00...0xDFFF ~= (try hexadecimal()) else {
           throw JSONFault(offset: start, reason: .loneSurrogate)
@@ -102,7 +121,7 @@ extension JSONScanner {
       guard position < bytes.count else { throw fault(.unexpectedEnd) }
       guard let digit = hexadecimalDigit(bytes[position]) else { throw fault(.badEscape) }
       value = value << 4 | digit
-      position += 1
+      offset += 1
     }
     return value
   }
@@ -118,12 +137,15 @@ extension JSONScanner {
   }
 
   /// Returns whether a token equals `text`, which must be ASCII.
+  @inlinable
   @inline(__always)
   public func token(_ token: StringToken, is text: StaticString) -> Bool {
     if token.isEscaped { return self.text(token) == text.description }
     let count = text.utf8CodeUnitCount
-    guard token.end - token.start == count else { return false }
-    for i in 0..<count where unsafe bytes[token.start + i] != text.utf8Start[i] { return false }
+    guard token.end &- token.start == count else { return false }
+    precondition(token.start >= 0 && token.end <= bytes.count, "a token of another text")
+    for i in 0..<count
+    where unsafe bytes[unchecked: token.start &+ i] != text.utf8Start[i] { return false }
     return true
   }
 }

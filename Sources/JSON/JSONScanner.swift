@@ -20,8 +20,9 @@ public struct JSONScanner: ~Escapable {
     /// Whether the bytes contain escapes, so that they differ from the string.
     public let isEscaped: Bool
 
+    /// Creates a token from the offsets of a scanned string.
     @inlinable
-    init(start: Int, end: Int, isEscaped: Bool) {
+    public init(start: Int, end: Int, isEscaped: Bool) {
       self.start = start
       self.end = end
       self.isEscaped = isEscaped
@@ -30,8 +31,12 @@ public struct JSONScanner: ~Escapable {
 
   @usableFromInline let bytes: Span<UInt8>
 
+  @usableFromInline var offset: Int
+
   /// The offset of the next byte to read.
-  public internal(set) var position: Int
+  @inlinable
+  @inline(__always)
+  public var position: Int { offset }
 
   /// The most members of one object.
   @usableFromInline let maxMembers: Int
@@ -50,7 +55,7 @@ public struct JSONScanner: ~Escapable {
     _ bytes: Span<UInt8>, at position: Int = 0, maxMembers: Int = JSONLimits.members
   ) {
     self.bytes = bytes
-    self.position = position
+    offset = position
     self.maxMembers = maxMembers
     (isLenient, isKept) = (false, false)
   }
@@ -62,7 +67,7 @@ public struct JSONScanner: ~Escapable {
   @_lifetime(copy bytes)
   public init(lenient bytes: Span<UInt8>, at position: Int = 0) {
     self.bytes = bytes
-    self.position = position
+    offset = position
     maxMembers = JSONLimits.anyMembers
     (isLenient, isKept) = (true, false)
   }
@@ -71,7 +76,7 @@ public struct JSONScanner: ~Escapable {
   @_lifetime(copy bytes)
   init(kept bytes: Span<UInt8>, at position: Int = 0) {
     self.bytes = bytes
-    self.position = position
+    offset = position
     maxMembers = JSONLimits.anyMembers
     (isLenient, isKept) = (false, true)
   }
@@ -79,37 +84,49 @@ public struct JSONScanner: ~Escapable {
   // MARK: Tokens
 
   /// Skips spaces, tabs, carriage returns and line feeds.
+  @inlinable
   @inline(__always)
   public mutating func skipWhitespace() {
-    while position < bytes.count {
-      let byte = bytes[position]
-      if byte > 0x20 { return }
+    // Usually there is none.
+    guard offset < bytes.count, unsafe bytes[unchecked: offset] <= 0x20 else { return }
+    skipSomeWhitespace()
+  }
+
+  @usableFromInline
+  @inline(never)
+  mutating func skipSomeWhitespace() {
+    while offset < bytes.count {
+      let byte = bytes[offset]
       guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
-      position &+= 1
+      offset &+= 1
     }
   }
 
   /// Returns the next byte after white space without consuming it, or `nil` at the end.
+  @inlinable
   @inline(__always)
   public mutating func peek() -> UInt8? {
     skipWhitespace()
-    return position < bytes.count ? bytes[position] : nil
+    return offset < bytes.count ? unsafe bytes[unchecked: offset] : nil
   }
 
   /// Skips white space, then consumes `byte` if it comes next.
   ///
   /// Returns whether it did.
+  @inlinable
   @inline(__always)
   public mutating func take(_ byte: UInt8) -> Bool {
     skipWhitespace()
-    guard position < bytes.count, bytes[position] == byte else { return false }
-    position &+= 1
+    guard offset < bytes.count, unsafe bytes[unchecked: offset] == byte else { return false }
+    offset &+= 1
     return true
   }
 
   /// Returns the kind of the next value without consuming it.
   ///
   /// - Throws: ``JSONFault`` if no value can begin there.
+  @inlinable
+  @inline(__always)
   public mutating func kind() throws(JSONFault) -> Kind {
     guard let byte = peek() else { throw fault(.unexpectedEnd) }
     switch byte {
@@ -124,6 +141,8 @@ public struct JSONScanner: ~Escapable {
   }
 
   /// Skips white space and throws unless the text ends there.
+  @inlinable
+  @inline(__always)
   public mutating func end() throws(JSONFault) {
     if peek() != nil { throw fault(.trailingBytes) }
   }
@@ -131,17 +150,18 @@ public struct JSONScanner: ~Escapable {
   // MARK: Objects and arrays
 
   /// Consumes `{`, and `}` if the object is empty; returns whether a member follows.
+  @inlinable
+  @inline(__always)
   public mutating func enterObject() throws(JSONFault) -> Bool {
     guard take(UInt8(ascii: "{")) else { throw fault(.expectedValue) }
     return !take(UInt8(ascii: "}"))
   }
 
   /// Consumes a member's name and its colon, and returns the name.
+  @inlinable
+  @inline(__always)
   public mutating func key() throws(JSONFault) -> StringToken {
-    guard let byte = peek() else { throw fault(.unexpectedEnd) }
-    guard byte == UInt8(ascii: "\"") else {
-      throw fault(byte == UInt8(ascii: "}") ? .trailingComma : .expectedKey)
-    }
+    guard peek() == UInt8(ascii: "\"") else { throw missingKey() }
     let token = try string()
     guard take(UInt8(ascii: ":")) else {
       throw fault(position < bytes.count ? .expectedColon : .unexpectedEnd)
@@ -149,7 +169,16 @@ public struct JSONScanner: ~Escapable {
     return token
   }
 
+  @usableFromInline
+  @inline(never)
+  func missingKey() -> JSONFault {
+    guard position < bytes.count else { return fault(.unexpectedEnd) }
+    return fault(bytes[position] == UInt8(ascii: "}") ? .trailingComma : .expectedKey)
+  }
+
   /// Consumes `,` or `}`, and returns whether another member follows.
+  @inlinable
+  @inline(__always)
   public mutating func nextMember() throws(JSONFault) -> Bool {
     if take(UInt8(ascii: ",")) { return true }
     if take(UInt8(ascii: "}")) { return false }
@@ -180,6 +209,25 @@ public struct JSONScanner: ~Escapable {
   /// - Returns: The kind of the value, which ends at ``position``.
   public mutating func value(depth: Int = 0) throws(JSONFault) -> Kind {
     let kind = try kind()
+    try value(kind, depth: depth)
+    return kind
+  }
+
+  /// Skips one value whose kind is known.
+  ///
+  /// - Parameter depth: The number of arrays and objects that already enclose the value.
+  @inlinable
+  @inline(__always)
+  public mutating func value(_ kind: Kind, depth: Int) throws(JSONFault) {
+    switch kind {
+    case .string: _ = try string()
+    case .number: try number()
+    case .null, .bool, .array, .object: try otherValue(kind, depth: depth)
+    }
+  }
+
+  @usableFromInline
+  mutating func otherValue(_ kind: Kind, depth: Int) throws(JSONFault) {
     switch kind {
     case .string: _ = try string()
     case .number: try number()
@@ -187,7 +235,6 @@ public struct JSONScanner: ~Escapable {
     case .bool: try literal(bytes[position] == UInt8(ascii: "t") ? "true" : "false")
     case .array, .object: isLenient ? try deepContainer() : try container(depth: depth)
     }
-    return kind
   }
 
   /// Skips an array or object with all its contents.
@@ -237,7 +284,7 @@ public struct JSONScanner: ~Escapable {
             members &+= 1
             if members > maxMembers {
               guard !countsEach else { throw fault(.tooManyMembers) }
-              position = start
+              offset = start
               return try container(depth: outer, countsEach: true)
             }
             _ = try key()
@@ -295,19 +342,21 @@ public struct JSONScanner: ~Escapable {
     for i in 0..<text.utf8CodeUnitCount {
       guard position < bytes.count else { throw fault(.unexpectedEnd) }
       guard unsafe bytes[position] == text.utf8Start[i] else { throw fault(.unexpectedByte) }
-      position += 1
+      offset += 1
     }
   }
 
   // MARK: Faults
 
+  /// Returns a fault at the position.
   @inline(never)
-  func fault(_ reason: JSONFault.Reason) -> JSONFault {
+  public func fault(_ reason: JSONFault.Reason) -> JSONFault {
     JSONFault(offset: position, reason: reason)
   }
 
   /// The reason why no value can begin at ``position``.
-  private func offendingByte() -> JSONFault.Reason {
+  @usableFromInline
+  func offendingByte() -> JSONFault.Reason {
     switch bytes[position] {
     case 0xEF where position == 0: .byteOrderMark
     case 0x80...: .badUTF8
@@ -323,13 +372,41 @@ extension JSONScanner {
   /// - Throws: ``JSONFault`` if the number is malformed, has more than 1024 digits, or is too large
   ///   for a double. Lenient scanners check only the grammar; texts accepted before may exceed a
   ///   double.
+  @inlinable
+  @inline(__always)
   public mutating func number() throws(JSONFault) {
+    if !takeNatural() { try anyNumber() }
+  }
+
+  /// Skips a natural number of up to 18 digits without fraction and exponent.
+  ///
+  /// - Returns: Whether it did; otherwise the position is unchanged.
+  @inlinable
+  @inline(__always)
+  mutating func takeNatural() -> Bool {
+    let most = offset &+ 18
+    var end = offset
+    while end < bytes.count, end < most, unsafe bytes[unchecked: end] &- 0x30 < 10 { end &+= 1 }
+    guard end > offset, end < bytes.count,
+      unsafe bytes[unchecked: offset] != UInt8(ascii: "0") || end == offset &+ 1
+    else { return false }
+    // The number ends before white space, a comma or a bracket; not before `.`, `e` or a digit.
+    let next = unsafe bytes[unchecked: end]
+    guard next == UInt8(ascii: ",") || next == UInt8(ascii: "}") || next == UInt8(ascii: "]") else {
+      return false
+    }
+    offset = end
+    return true
+  }
+
+  @usableFromInline
+  mutating func anyNumber() throws(JSONFault) {
     let start = position
-    if position < bytes.count, bytes[position] == UInt8(ascii: "-") { position += 1 }
+    if position < bytes.count, bytes[position] == UInt8(ascii: "-") { offset += 1 }
     guard position < bytes.count else { throw fault(.unexpectedEnd) }
     var digits = 0
     if bytes[position] == UInt8(ascii: "0") {
-      position += 1
+      offset += 1
       digits = 1
       if position < bytes.count, 0x30...0x39 ~= bytes[position] { throw fault(.badNumber) }
     } else {
@@ -337,7 +414,7 @@ extension JSONScanner {
       if digits == 0 { throw fault(.badNumber) }
     }
     if position < bytes.count, bytes[position] == UInt8(ascii: ".") {
-      position += 1
+      offset += 1
       let fraction = skipDigits()
       if fraction == 0 { throw fault(position < bytes.count ? .badNumber : .unexpectedEnd) }
       digits += fraction
@@ -345,11 +422,11 @@ extension JSONScanner {
     var hasExponent = false
     if position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") {
       hasExponent = true
-      position += 1
+      offset += 1
       if position < bytes.count,
         bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-")
       {
-        position += 1
+        offset += 1
       }
       let exponent = skipDigits()
       if exponent == 0 { throw fault(position < bytes.count ? .badNumber : .unexpectedEnd) }
@@ -366,7 +443,7 @@ extension JSONScanner {
   @inline(__always)
   private mutating func skipDigits() -> Int {
     let start = position
-    while position < bytes.count, 0x30...0x39 ~= bytes[position] { position += 1 }
+    while position < bytes.count, 0x30...0x39 ~= bytes[position] { offset += 1 }
     return position - start
   }
 

@@ -135,10 +135,21 @@ public struct JSONText: Sendable {
   ///
   /// Also returns `false` for a space in a string and for other characters that begin with 0xC2.
   /// Such a text is copied unnecessarily, but correctly.
-  private static func isCompact(_ bytes: Span<UInt8>) -> Bool {
-    for i in bytes.indices {
+  public static func isCompact(_ bytes: Span<UInt8>) -> Bool {
+    let raw = unsafe bytes.bytes
+    var i = 0
+    while i &+ 8 <= raw.byteCount {
+      let word = unsafe raw.unsafeLoadUnaligned(fromUncheckedByteOffset: i, as: UInt64.self)
+      let flagged =
+        (word &- 0x2121_2121_2121_2121) & ~word | zeros(word ^ 0x7F7F_7F7F_7F7F_7F7F)
+        | zeros(word ^ 0xC2C2_C2C2_C2C2_C2C2)
+      guard flagged & 0x8080_8080_8080_8080 == 0 else { return false }
+      i &+= 8
+    }
+    while i < bytes.count {
       let byte = bytes[i]
       if byte <= 0x20 || byte == 0x7F || byte == 0xC2 { return false }
+      i &+= 1
     }
     return true
   }

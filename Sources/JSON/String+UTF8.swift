@@ -5,23 +5,32 @@ extension String {
   /// nanosecond per byte.
   @inlinable
   public func hasSameBytes(as other: String) -> Bool {
-    let (own, others) = (utf8.span, other.utf8.span)
-    guard own.count == others.count else { return false }
-    let (a, b) = unsafe (own.bytes, others.bytes)
+    utf8.span.hasSameBytes(as: other.utf8.span)
+  }
+}
+
+extension Span<UInt8> {
+  /// Returns whether two spans have the same bytes.
+  @inlinable
+  @inline(__always)
+  public func hasSameBytes(as other: Span<UInt8>) -> Bool {
+    let count = count
+    guard count == other.count else { return false }
+    let (a, b) = unsafe (bytes, other.bytes)
     // Equal strings often share storage.
     let isSame = unsafe a.withUnsafeBytes { a in
       unsafe b.withUnsafeBytes { b in unsafe a.baseAddress == b.baseAddress }
     }
     if isSame { return true }
     var i = 0
-    while i &+ 8 <= a.byteCount {
+    while i &+ 8 <= count {
       let x = unsafe a.unsafeLoadUnaligned(fromUncheckedByteOffset: i, as: UInt64.self)
       let y = unsafe b.unsafeLoadUnaligned(fromUncheckedByteOffset: i, as: UInt64.self)
       if x != y { return false }
       i &+= 8
     }
-    while i < a.byteCount {
-      if own[i] != others[i] { return false }
+    while i < count {
+      if unsafe self[unchecked: i] != other[unchecked: i] { return false }
       i &+= 1
     }
     return true

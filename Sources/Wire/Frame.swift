@@ -9,7 +9,7 @@ public enum Frame {
     _ id: RequestID, _ buffer: inout ByteBuffer, _ write: (inout ByteBuffer) -> Void
   ) {
     begin(id, &buffer)
-    buffer.key("result")
+    buffer.append(#","result":"#)
     write(&buffer)
     end(&buffer)
   }
@@ -24,7 +24,7 @@ public enum Frame {
   @usableFromInline
   static func begin(_ id: RequestID, _ buffer: inout ByteBuffer) {
     buffer.append(#"{"jsonrpc":"2.0","id":"#)
-    buffer.append(id.text)
+    id.write(to: &buffer)
   }
 
   @usableFromInline

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import JSON
 
 /// Splits a byte stream into lines.
@@ -153,23 +154,13 @@ public struct LineSplitter: ~Copyable {
 }
 
 /// Returns the offset of the first LF at or after `start`, or `nil`.
-///
-/// Checks eight bytes at a time.
 @inline(__always)
 private func firstNewline(in bytes: Span<UInt8>, from start: Int) -> Int? {
-  let raw = unsafe bytes.bytes
-  var i = start
-  while i + 8 <= raw.byteCount {
-    let word = unsafe UInt64(
-      littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: i, as: UInt64.self))
-    let newline = word ^ 0x0A0A_0A0A_0A0A_0A0A
-    let found = (newline &- 0x0101_0101_0101_0101) & ~newline & 0x8080_8080_8080_8080
-    if found != 0 { return i + found.trailingZeroBitCount >> 3 }
-    i += 8
+  guard start < bytes.count else { return nil }
+  return unsafe bytes.withUnsafeBytes { bytes in
+    guard let base = bytes.baseAddress,
+      let found = unsafe memchr(base + start, 0x0A, bytes.count - start)
+    else { return nil }
+    return unsafe UnsafeRawPointer(found) - base
   }
-  while i < bytes.count {
-    if bytes[i] == UInt8(ascii: "\n") { return i }
-    i += 1
-  }
-  return nil
 }

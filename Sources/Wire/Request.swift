@@ -2,8 +2,8 @@ public import JSON
 
 /// One request, as ranges of its line.
 public struct Request: Sendable {
-  /// The request identifier; `nil` for a notification, which gets no answer.
-  public let id: RequestID?
+  /// The range of the request identifier; `nil` for a notification, which gets no answer.
+  private let idPlace: Range<Int>?
 
   /// The name of the method.
   public let method: JSONScanner.StringToken
@@ -13,6 +13,9 @@ public struct Request: Sendable {
 
   /// Whether the parameters are an array.
   public let isPositional: Bool
+
+  /// The members of ``params``; see ``RequestParameters/isListed``.
+  public let parameters: RequestParameters
 
   /// A request that is not valid.
   public struct Fault: Error, Equatable, Sendable {
@@ -42,19 +45,26 @@ public struct Request: Sendable {
   init(
     _ members: RequestMembers, _ line: Span<UInt8>, _ limits: Limits
   ) throws(Fault) {
-    if let id = members.id {
-      self.id = RequestID(text: JSONText(scanned: line.extracting(id)).text)
-    } else {
-      id = nil
-    }
+    idPlace = members.id
     guard members.broken == nil, let method = members.method else {
       var error = WireError.invalidRequest(members.why(line, limits) ?? "")
       if members.broken == .idLength { error.data.add(.idBytes, max: limits.idBytes) }
+      let id = members.id.map { RequestID(scanned: $0, of: line) }
       throw Fault(id: id ?? .null, error: error)
     }
     self.method = method
     params = members.params
     isPositional = members.isPositional
+    parameters = members.parameters
+  }
+
+  /// Whether the request is a notification, which gets no answer.
+  public var isNotification: Bool { idPlace == nil }
+
+  /// Returns the request identifier; `nil` for a notification.
+  public func id(in line: Span<UInt8>) -> RequestID? {
+    guard let idPlace else { return nil }
+    return RequestID(scanned: idPlace, of: line)
   }
 }
 
@@ -114,20 +124,6 @@ public enum Batch {
   }
 }
 
-/// A request identifier as it was written: `1.0` stays `1.0`.
-public struct RequestID: Hashable, Sendable {
-  /// JSON text: a string, a number or `null`.
-  public let text: String
-
-  /// Creates an identifier from its JSON text.
-  public init(text: String) {
-    self.text = text
-  }
-
-  /// `null`, for requests without a readable identifier.
-  public static let null = RequestID(text: "null")
-}
-
 /// The members of a request object, read in one pass.
 ///
 /// Holds ranges only, so that it is cheap to copy.
@@ -148,10 +144,40 @@ struct RequestMembers {
     case unknown
   }
 
+  /// The members of a request, by name.
+  private enum Member {
+    case id, method, params, version, unknown
+
+    @inline(__always)
+    init(_ key: JSONScanner.StringToken, _ scanner: borrowing JSONScanner) {
+      // Most names differ in length, so that one comparison suffices.
+      switch key.end - key.start {
+      case 2 where scanner.token(key, is: "id"): self = .id
+      case 6 where scanner.token(key, is: "method"): self = .method
+      case 6 where scanner.token(key, is: "params"): self = .params
+      case 7 where scanner.token(key, is: "jsonrpc"): self = .version
+      case _ where key.isEscaped: self.init(escaped: key, scanner)
+      default: self = .unknown
+      }
+    }
+
+    @inline(never)
+    private init(escaped key: JSONScanner.StringToken, _ scanner: borrowing JSONScanner) {
+      switch scanner.text(key) {
+      case "id": self = .id
+      case "method": self = .method
+      case "params": self = .params
+      case "jsonrpc": self = .version
+      default: self = .unknown
+      }
+    }
+  }
+
   var id: Range<Int>?
   var method: JSONScanner.StringToken?
   var params: Range<Int>?
   var isPositional = false
+  var parameters = RequestParameters()
 
   /// The first broken rule.
   var broken: Rule?
@@ -178,19 +204,20 @@ struct RequestMembers {
       let key = try scanner.key()
       let kind = try scanner.kind()
       let start = scanner.position
-      if scanner.token(key, is: "method") {
-        try readMethod(&scanner, kind)
-      } else {
+      switch Member(key, scanner) {
+      case .method: try readMethod(&scanner, kind)
+      case .params where kind == .object:
+        try parameters.read(&scanner)
+        readParams(start..<scanner.position, kind)
+      case let member:
         // The value may be sent deeper nested than it is here.
-        _ = try scanner.value(depth: JSONLimits.surroundings - 1)
+        try scanner.value(kind, depth: JSONLimits.surroundings - 1)
         let value = start..<scanner.position
-        if scanner.token(key, is: "id") {
-          readID(value, kind, limits)
-        } else if scanner.token(key, is: "params") {
-          readParams(value, kind)
-        } else if scanner.token(key, is: "jsonrpc") {
-          readVersion(value, line)
-        } else {
+        switch member {
+        case .id: readID(value, kind, limits)
+        case .version: readVersion(value, line)
+        case .params, .method: readParams(value, kind)
+        case .unknown:
           if unknown == nil { unknown = key }
           note(.unknown)
         }
@@ -235,7 +262,7 @@ struct RequestMembers {
     switch kind {
     case .string where range.count <= limits.idBytes + 2, .number, .null:
       guard isStrict(line, at: range.lowerBound) else { return nil }
-      return RequestID(text: JSONText(scanned: line.extracting(range)).text)
+      return RequestID(scanned: range, of: line)
     case .string, .bool, .array, .object: return nil
     }
   }
@@ -296,6 +323,7 @@ struct RequestMembers {
     guard kind == .object || kind == .array else { return note(.params) }
     params = value
     isPositional = kind == .array
+    if isPositional { parameters = .positional }
   }
 
   private mutating func readVersion(_ value: Range<Int>, _ line: Span<UInt8>) {

@@ -1,5 +1,27 @@
 public import JSON
 
+/// Writes times of the present, which mostly share their second.
+public struct PresentTime {
+  private var second = Int64.min
+
+  /// The text of the second, without its fraction: `2026-01-02T03:04:05`.
+  private var text = ""
+
+  /// Creates a writer without a remembered second.
+  public init() {}
+
+  /// Appends the text of a time; see ``Timestamp/text``.
+  public mutating func write(_ time: Timestamp, to buffer: inout ByteBuffer) {
+    let second = time.microseconds.quotient(roundingDown: 1_000_000)
+    if second != self.second {
+      self.second = second
+      text = String(Timestamp(microseconds: second * 1_000_000).text.prefix(19))
+    }
+    buffer.append(text)
+    Timestamp.write(fraction: Int(time.microseconds - second * 1_000_000), to: &buffer)
+  }
+}
+
 /// A point in time as the protocol writes it: `2026-01-02T03:04:05.678901Z`.
 public struct Timestamp: Comparable, Hashable, Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z.
@@ -56,6 +78,7 @@ public struct Timestamp: Comparable, Hashable, Sendable {
     let day = second.quotient(roundingDown: 86_400)
     let rest = Int(second - day * 86_400)
     let (year, month, date) = Self.date(Int(day))
+    buffer.reserve(27)
     buffer.append(twoDigits: year / 100)
     buffer.append(twoDigits: year % 100)
     buffer.append(UInt8(ascii: "-"))
@@ -68,8 +91,12 @@ public struct Timestamp: Comparable, Hashable, Sendable {
     buffer.append(twoDigits: rest / 60 % 60)
     buffer.append(UInt8(ascii: ":"))
     buffer.append(twoDigits: rest % 60)
+    Self.write(fraction: Int(microseconds - second * 1_000_000), to: &buffer)
+  }
+
+  /// Appends a fraction of a second, and the zone.
+  fileprivate static func write(fraction: Int, to buffer: inout ByteBuffer) {
     buffer.append(UInt8(ascii: "."))
-    let fraction = Int(microseconds - second * 1_000_000)
     buffer.append(twoDigits: fraction / 10_000)
     buffer.append(twoDigits: fraction / 100 % 100)
     buffer.append(twoDigits: fraction % 100)
@@ -140,15 +167,6 @@ public struct Timestamp: Comparable, Hashable, Sendable {
       else { return nil }
       return sign * (hours * 60 + minutes)
     }
-  }
-}
-
-extension ByteBuffer {
-  /// Appends a number below 100 as two digits.
-  @inline(__always)
-  fileprivate mutating func append(twoDigits value: Int) {
-    append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10))
-    append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10))
   }
 }
 

@@ -13,7 +13,7 @@ private let law: [String: Set<String>] = [
   // For programs outside this package: no layer may import it.
   "SignalsDialects": ["Signals"],
   "JSON": [],
-  "Wire": ["JSON"],
+  "Wire": ["Glibc", "JSON"],
   "Configuration": ["Facts", "JSON", "Wire"],
   "EventLoop": ["CSupport", "Clibuv", "Facts", "Glibc", "Signals"],
   // The event store, and its implementation.

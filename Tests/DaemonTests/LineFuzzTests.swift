@@ -145,11 +145,12 @@ final class LineFuzzTests {
     guard let first = scanner.peek() else { return [] }
     do throws(Request.Fault) {
       guard first == UInt8(ascii: "[") else {
-        return try Request(parsing: line.span, limits: Limits()).id.map { [shown($0)] } ?? []
+        let request = try Request(parsing: line.span, limits: Limits())
+        return request.id(in: line.span).map { [shown($0)] } ?? []
       }
       return try Batch.parse(line.span, limits: Limits()).compactMap { request in
         switch request {
-        case .success(let request): request.id.map(shown)
+        case .success(let request): request.id(in: line.span).map(shown)
         case .failure(let fault): shown(fault.id)
         }
       }

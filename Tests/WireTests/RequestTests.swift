@@ -9,7 +9,7 @@ struct RequestTests {
     let request = try Request(parsing: bytes.span, limits: Limits())
     let method = JSONScanner(bytes.span).text(request.method)
     let params = request.params.map { String(decoding: bytes[$0], as: UTF8.self) } ?? "-"
-    return "\(request.id?.text ?? "-") \(method) \(params)"
+    return "\(request.id(in: bytes.span)?.text ?? "-") \(method) \(params)"
   }
 
   @Test(arguments: [
@@ -76,7 +76,8 @@ struct RequestTests {
     let requests = try Batch.parse(line.span, limits: Limits())
     let read = requests.map { request in
       switch request {
-      case .success(let request): "\(request.id?.text ?? "-") \(request.params != nil)"
+      case .success(let request):
+        "\(request.id(in: line.span)?.text ?? "-") \(request.params != nil)"
       case .failure(let fault): "\(fault.id.text) \(fault.error.message)"
       }
     }
@@ -128,7 +129,7 @@ struct RequestTests {
         .utf8)
     let read = try Batch.parse(line.span, limits: Limits()).map { request in
       switch request {
-      case .success(let request): "\(request.id?.text ?? "-")"
+      case .success(let request): "\(request.id(in: line.span)?.text ?? "-")"
       case .failure(let fault): "\(fault.id.text) \(fault.error.name.rawValue)"
       }
     }
@@ -139,5 +140,57 @@ struct RequestTests {
       try Batch.parse(many.span, limits: Limits())
     }
     #expect(fault?.error.name == .batchTooLarge)
+  }
+
+  // MARK: Identifiers
+
+  @Test(arguments: [
+    "1", "12345678", "123456789", "1234567890123456", "12345678901234567", #""""#, #""1234567""#,
+    #""12345678901234""#, #""123456789012345""#, #""a b""#, #""\u00e9""#, "-0.5e+3", "null",
+  ])
+  func `an identifier keeps its bytes, wherever it stands in the line`(id: String) throws {
+    for line in [#"{"id":\#(id),"method":"m"}"#, #"{"method":"m","id":\#(id)}"#] {
+      let bytes = Array(line.utf8)
+      let request = try Request(parsing: bytes.span, limits: Limits())
+      let found = request.id(in: bytes.span)
+      let read = try #require(found)
+      #expect(read.text == id)
+      #expect(read == RequestID(text: id))
+      #expect(read != RequestID(text: id + "0"))
+    }
+  }
+
+  // MARK: Parameters
+
+  /// The listed parameters `a` and `b` as text: `count complete a b options`.
+  private func list(_ params: String) throws -> String {
+    let bytes = Array(#"{"id":1,"method":"m","params":\#(params)}"#.utf8)
+    let parameters = try Request(parsing: bytes.span, limits: Limits()).parameters
+    let options = parameters.options.map { String(decoding: bytes[$0], as: UTF8.self) } ?? "-"
+    let a = parameters.string("a", in: bytes.span) ?? "-"
+    let b = parameters.value("b", in: bytes.span)?.text ?? "-"
+    return "\(parameters.count) \(parameters.isComplete) \(a) \(b) \(options)"
+  }
+
+  @Test(arguments: [
+    ("{}", "0 true - - -"), (#"{"a":"x","b":[1, {"a":2}]}"#, #"2 true x [1,{"a":2}] -"#),
+    (#"{"b":null,"a":"\u00e9\n"}"#, "2 true \u{e9}\n null -"),
+    (#"{"a":1}"#, "1 true - - -"), (#"{"a":"é"}"#, "1 true é - -"),
+    (#"{"_meta":{"cmd":"1"},"a":"x"}"#, #"1 true x - {"cmd":"1"}"#),
+    (#"{"_meta":1,"_meta":2}"#, "0 false - - 2"), (#"{"\u0061":"x"}"#, "0 false - - -"),
+    (#"{"a":"1","b":2,"c":3,"d":4,"e":5}"#, "4 false 1 2 -"), ("[1]", "0 false - - -"),
+  ])
+  func `the scan of a request lists its parameters`(params: String, listed: String) throws {
+    #expect(try list(params) == listed)
+  }
+
+  @Test
+  func `the members of params are counted like those of any object`() {
+    let members = (0...4096).map { #""\#($0)":0"# }.joined(separator: ",")
+    let fault = #expect(throws: Request.Fault.self) {
+      try read(#"{"id":7,"method":"m","params":{\#(members)}}"#)
+    }
+    #expect(fault?.id.text == "7")
+    #expect(fault?.error.name == .parseError)
   }
 }

@@ -66,7 +66,8 @@ private func offer<Parameters: DocumentedParameters>(
     do throws(WireError) {
       let options: CallOptions?
       (parameters, options) = try context.decode(request, line, names, .refused)
-      try context.add(options, to: &command, request, line, &call)
+      call = try options?.applied(to: call) ?? call
+      try context.add(options, to: &command, request, line)
     } catch {
       call.refuse(error)
       return nil

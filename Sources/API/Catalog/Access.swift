@@ -79,7 +79,8 @@ package struct Access {
   ///
   /// - Throws: An error if the role may not write the target, or not read a source that the result
   ///   reveals.
-  func checkTarget(_ parameters: some Any) throws(WireError) {
+  @inlinable
+  package func checkTarget(_ parameters: some Any) throws(WireError) {
     if !role.write.allowsAll, let target = parameters as? any SourceParameters,
       !role.mayWrite(target.source)
     {

@@ -1,10 +1,10 @@
-internal import Connections
+package import Connections
 internal import EventSourcing
 internal import JSON
-internal import Wire
+package import Wire
 
 /// The options of a call (`params._meta`), separate from the method's parameters.
-struct CallOptions: Decodable {
+package struct CallOptions: Decodable {
   static let name = "_meta"
 
   let cmd: String?
@@ -16,6 +16,38 @@ struct CallOptions: Decodable {
     case cmd, expect
     case timeoutMilliseconds = "timeout_ms"
     case wait
+  }
+
+  /// Reads options of the usual form: distinct known members without `expect`.
+  ///
+  /// Returns `nil` for any other form; the options must then be decoded.
+  package init?(reading line: Span<UInt8>, _ place: Range<Int>) {
+    var scanner = JSONScanner(line, at: place.lowerBound)
+    var (cmd, wait, timeout): (String?, String?, Int?)
+    do throws(JSONFault) {
+      guard scanner.peek() == UInt8(ascii: "{") else { return nil }
+      var more = try scanner.enterObject()
+      while more {
+        let name = try scanner.key()
+        let kind = try scanner.kind()
+        let start = scanner.position
+        switch kind {
+        case .string where cmd == nil && scanner.token(name, is: "cmd"):
+          cmd = scanner.text(try scanner.string())
+        case .string where wait == nil && scanner.token(name, is: "wait"):
+          wait = scanner.text(try scanner.string())
+        case .number where timeout == nil && scanner.token(name, is: "timeout_ms"):
+          try scanner.number()
+          guard let number = scanner.integer(start..<scanner.position) else { return nil }
+          timeout = Int(number)
+        default: return nil
+        }
+        more = try scanner.nextMember()
+      }
+    } catch {
+      return nil
+    }
+    (self.cmd, self.wait, timeoutMilliseconds, expect) = (cmd, wait, timeout, nil)
   }
 
   /// The maximum timeout: one day, in milliseconds.
@@ -73,17 +105,19 @@ struct CallOptions: Decodable {
 }
 
 extension CallOptions {
-  /// Checks the options, and stores the timeout in the call.
+  /// Checks the options, and returns a call with their timeout.
   ///
   /// - Throws: ``WireError`` for an invalid option; `timeout` if the timeout has already passed.
-  func apply(to call: inout Call) throws(WireError) {
+  package func applied(to call: Call) throws(WireError) -> Call {
     try check(call.connection.limits)
-    guard let timeoutMilliseconds else { return }
+    guard let timeoutMilliseconds else { return call }
+    var call = call
     let waited = Int(clamping: call.connection.waitedMilliseconds)
     guard waited < timeoutMilliseconds else {
       throw .timeout(after: timeoutMilliseconds, mayBeDone: false)
     }
     call.timeoutMilliseconds = timeoutMilliseconds - waited
+    return call
   }
 }
 

@@ -2,7 +2,7 @@ package import Configuration
 package import Connections
 package import EventSourcing
 package import Facts
-internal import JSON
+package import JSON
 package import Signals
 
 /// The services, methods, sources and views that clients can use: the table behind dispatch,
@@ -50,7 +50,7 @@ package final class Catalog {
   /// Finds the parts of values that clients subscribe to, and decodes values for bindings.
   package let parts = PartFinder()
   let decoder = JSONDecoder()
-  let encoder = JSONEncoder()
+  package let encoder = JSONEncoder()
 
   /// Returns milliseconds of a monotonic clock that advances while a method runs.
   package var clock: () -> UInt64 = { 0 }
@@ -173,7 +173,8 @@ package final class Catalog {
   }
 
   /// Returns a result as JSON; `nil` for ``Nothing``.
-  func text<Value: Encodable>(_ value: Value) throws -> JSONText? {
+  @inlinable
+  package func text<Value: Encodable>(_ value: Value) throws -> JSONText? {
     switch value {
     case let text as JSONText: text
     case let bool as Bool: JSONText(bool)

@@ -2,7 +2,7 @@ package import Connections
 package import EventSourcing
 internal import Facts
 package import JSON
-internal import Wire
+package import Wire
 
 extension Catalog {
   /// Offers a method that may record events.
@@ -17,11 +17,12 @@ extension Catalog {
   ///   - isKept: Whether the answer is stored for `_meta.cmd`. If it is not, because the method
   ///     changes the login or returns a secret, the method accepts no `cmd` and cannot be part of
   ///     an `atomic`.
-  ///   - direct: Reads the parameters in their usual form; see ``DirectReader``.
+  ///   - reader: Reads plain parameters without a decoder; see ``ParameterReader``.
   ///   - body: Calls the service for the client of the context.
+  @inlinable  // so that calls of the body are specialized for its types
   package func command<Parameters: Decodable, Value: Codable, Failure: ServiceError>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, writes: [String]?,
-    errors: [String] = [], isKept: Bool = true, direct: DirectReader<Parameters>? = nil,
+    errors: [String] = [], isKept: Bool = true, reader: ParameterReader<Parameters>? = nil,
     body: @escaping (CallContext, Parameters) throws(Failure) -> Value
   ) {
     let names = Shape(of: parameters).members.map(\.name)
@@ -30,37 +31,48 @@ extension Catalog {
       try context.access.checkTarget(parameters)
       return { try context.catalog.text(try body(context, parameters)) }
     }
+    let isPersonal = parameters is any PersonalParameters.Type
     offer(
       name, doc, .command, parameters, .command(Value.self), writes, errors,
       step: isKept ? step : nil
     ) { context, call, request, line in
-      context.run(name, names, direct, isKept, call, request, line) { (parameters: Parameters) in
-        try context.catalog.text(try body(context, parameters))
+      do throws(WireError) {
+        let (parameters, options) = try context.parameters(
+          Parameters.self, of: request, line, names, .refused, reader)
+        let call = try options?.applied(to: call) ?? call
+        let command = try context.command(
+          name, options, isKept: isKept, isPersonal: isPersonal, request, line)
+        try context.access.checkTarget(parameters)
+        return context.perform(command, call) {
+          try context.catalog.text(try body(context, parameters))
+        }
+      } catch {
+        call.refuse(error)
+        return nil
       }
     }
   }
 
   /// Offers a method that records nothing and writes its own answer.
   ///
-  /// For the parameters see ``command(_:_:_:writes:errors:isKept:direct:body:)``.
+  /// For the parameters see ``command(_:_:_:writes:errors:isKept:reader:body:)``.
+  @inlinable
   package func query<Parameters: Decodable>(
     _ name: String, _ doc: String, _ parameters: Parameters.Type, _ result: ResultShape,
     kind: Method.Kind = .query, unknownParameters: JSONDecoder.UnknownMembers = .refused,
-    direct: DirectReader<Parameters>? = nil,
+    reader: ParameterReader<Parameters>? = nil,
     body: @escaping (CallContext, Call, Parameters) throws -> Void
   ) {
     let names = Shape(of: parameters).members.map(\.name)
     offer(
       name, doc, kind, parameters, result, [], [], takesUnknown: unknownParameters == .ignored
     ) { context, call, request, line in
-      var call = call
       do {
-        if let direct, let read = request.read(direct, line) {
-          try body(context, call, read)
+        let (parameters, options) = try context.parameters(
+          Parameters.self, of: request, line, names, unknownParameters, reader)
+        if let options {
+          try body(context, try options.applied(to: call), parameters)
         } else {
-          let (parameters, options): (Parameters, _) = try context.decode(
-            request, line, names, unknownParameters)
-          try options?.apply(to: &call)
           try body(context, call, parameters)
         }
       } catch {
@@ -80,7 +92,7 @@ extension Catalog {
     }
   }
 
-  func offer<Parameters: Decodable>(
+  package func offer<Parameters: Decodable>(
     _ name: String, _ doc: String, _ kind: Method.Kind, _ parameters: Parameters.Type,
     _ result: ResultShape, _ writes: [String]?, _ errors: [String], takesUnknown: Bool = false,
     step: Method.Step? = nil, run: @escaping Method.Runner
@@ -135,34 +147,13 @@ extension CallContext {
   /// Runs a command, and answers it once its events are durable.
   ///
   /// - Returns: `.work` if the command must run again after work outside the event loop.
-  fileprivate func run<Parameters: Decodable>(
-    _ name: String, _ names: [String], _ direct: DirectReader<Parameters>?, _ isKept: Bool,
-    _ call: Call, _ request: Request, _ line: Span<UInt8>, _ body: (Parameters) throws -> JSONText?
+  package func perform(
+    _ command: Command, _ call: Call, _ body: () throws -> JSONText?
   ) -> Connection.Parking? {
-    var call = call
-    var command = command(name)
-    let parameters: Parameters
-    do throws(WireError) {
-      if let direct, let read = request.read(direct, line) {
-        parameters = read
-      } else {
-        let options: CallOptions?
-        (parameters, options) = try decode(request, line, names, .refused)
-        guard isKept || options?.cmd == nil else {
-          throw .unusable("_meta/cmd", "no cmd: the answer of this method is not stored", "a cmd")
-        }
-        try add(options, to: &command, request, line, &call)
-        if parameters is any PersonalParameters { command.noteActor(catalog.actor(connection)) }
-      }
-      try access.checkTarget(parameters)
-    } catch {
-      call.refuse(error)
-      return nil
-    }
     do throws(Refusal) {
       let timer = CallTimer(call, catalog.clock)
       let accepted = try host.perform(command) {
-        let value = try body(parameters)
+        let value = try body()
         try timer.check()
         return value
       }
@@ -179,6 +170,25 @@ extension CallContext {
   /// Creates a command on behalf of the client.
   func command(_ method: String) -> Command {
     Command(method: method, caller: caller, mayRecord: rights.mayRecord)
+  }
+
+  /// Creates a command with its `_meta` options.
+  ///
+  /// - Parameters:
+  ///   - isKept: Whether the answer is stored for `_meta.cmd`.
+  ///   - isPersonal: Whether the same `cmd` of another user is a different call.
+  package func command(
+    _ method: String, _ options: CallOptions?, isKept: Bool, isPersonal: Bool,
+    _ request: Request, _ line: Span<UInt8>
+  ) throws(WireError) -> Command {
+    var command = command(method)
+    guard let options else { return command }
+    guard isKept || options.cmd == nil else {
+      throw .unusable("_meta/cmd", "no cmd: the answer of this method is not stored", "a cmd")
+    }
+    try add(options, to: &command, request, line)
+    if isPersonal { command.noteActor(catalog.actor(connection)) }
+    return command
   }
 
   /// Answers a call with a value.
@@ -215,11 +225,33 @@ extension CallContext {
 
   // MARK: Decoding
 
+  /// Returns the parameters of a request and the options beside them.
+  ///
+  /// - Throws: The errors of ``decode(_:_:_:_:)``.
+  @inlinable
+  package func parameters<Parameters: Decodable>(
+    _ type: Parameters.Type, of request: Request, _ line: Span<UInt8>, _ names: [String],
+    _ unknown: JSONDecoder.UnknownMembers, _ reader: ParameterReader<Parameters>?
+  ) throws(WireError) -> (Parameters, CallOptions?) {
+    if let reader, request.parameters.isComplete {
+      guard let place = request.parameters.options else {
+        if let parameters = reader(request.parameters, line) { return (parameters, nil) }
+        return try decode(request, line, names, unknown)
+      }
+      if let options = CallOptions(reading: line, place),
+        let parameters = reader(request.parameters, line)
+      {
+        return (parameters, options)
+      }
+    }
+    return try decode(request, line, names, unknown)
+  }
+
   /// Decodes the parameters of a request, and the options beside them.
   ///
   /// - Throws: ``WireError`` if the parameters are invalid. The options are checked by
-  ///   ``CallOptions/apply(to:)``.
-  func decode<Parameters: Decodable>(
+  ///   ``CallOptions/applied(to:)``.
+  package func decode<Parameters: Decodable>(
     _ request: Request, _ line: Span<UInt8>, _ names: [String],
     _ unknown: JSONDecoder.UnknownMembers
   ) throws(WireError) -> (Parameters, CallOptions?) {
@@ -239,7 +271,7 @@ extension CallContext {
   }
 
   /// Decodes the parameters of a call within another call, such as `atomic`.
-  func decode<Parameters: Decodable>(
+  package func decode<Parameters: Decodable>(
     _ parameters: JSONText?, _ names: [String]
   ) throws(WireError) -> Parameters {
     do throws(JSONDecodingError) {
@@ -268,10 +300,9 @@ extension CallContext {
   ///   subscription handle.
   func add(
     _ options: CallOptions?, to command: inout Command, _ request: Request, _ line: Span<UInt8>,
-    _ call: inout Call, besides handle: String? = nil
+    besides handle: String? = nil
   ) throws(WireError) {
     guard let options else { return }
-    try options.apply(to: &call)
     command.expectations = try options.expectations()
     for (stream, _) in command.expectations { try access.checkVersions(of: stream) }
     command.waitsForDisk = options.wait == "disk"
@@ -307,24 +338,13 @@ struct CallTimer {
   }
 }
 
-/// Reads parameters by hand in the form that clients usually send, which is faster than decoding.
+/// Reads the parameters of a request from its listed members.
 ///
-/// The usual form is an object with exactly these members in this order. For any other form, also
-/// with `_meta`, the reader returns `nil` and the parameters are decoded. Decoding is most of the
-/// cost of a small request.
-package typealias DirectReader<Parameters> = (
-  _ object: inout JSONScanner, _ line: Span<UInt8>
-) throws(JSONFault) -> Parameters?
-
-extension Request {
-  fileprivate func read<Parameters>(
-    _ direct: DirectReader<Parameters>, _ line: Span<UInt8>
-  ) -> Parameters? {
-    guard let params, !isPositional else { return nil }
-    var scanner = JSONScanner(line, at: params.lowerBound)
-    return try? direct(&scanner, line)
-  }
-}
+/// For small requests a decoder would be most of the cost. The reader returns `nil` if a member is
+/// missing, has another type or is unknown; the decoder then finds the error.
+package typealias ParameterReader<Parameters> = (
+  _ parameters: RequestParameters, _ line: Span<UInt8>
+) -> Parameters?
 
 extension Accepted {
   /// Appends the result of a command.

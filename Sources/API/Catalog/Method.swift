@@ -1,6 +1,6 @@
-internal import Connections
-internal import JSON
-internal import Wire
+package import Connections
+package import JSON
+package import Wire
 
 /// A method that clients can call, as used by dispatch and `describe`.
 package final class Method {
@@ -57,12 +57,12 @@ package final class Method {
   /// Runs a request that names this method.
   ///
   /// Returns the work that the request must wait for before it runs again; `nil` if it was handled.
-  typealias Runner = (
+  package typealias Runner = (
     _ context: CallContext, _ call: Call, _ request: Request, _ line: Span<UInt8>
   ) -> Connection.Parking?
 
   /// Decodes the parameters of a command and returns a closure that runs it.
-  typealias Step = (
+  package typealias Step = (
     _ context: CallContext, _ parameters: JSONText?
   ) throws(WireError) -> () throws -> JSONText?
 
@@ -113,20 +113,37 @@ package protocol PersonalParameters {
   var `as`: String? { get }
 }
 
-/// The methods, with a fast look-up by the bytes of a name.
+/// The methods, found by a hash of the bytes of a name.
 struct MethodTable {
   /// All methods, sorted by name.
   private(set) var methods: [Method] = []
 
-  /// The methods by the length of their names in bytes.
-  private var byLength: [[Method]] = []
+  /// The methods by hash, with open addressing; a power of two, at most half of it in use.
+  private var slots: [Method?] = [nil]
 
   mutating func add(_ method: Method) {
-    let length = method.name.utf8.count
-    while byLength.count <= length { byLength.append([]) }
     precondition(!methods.contains { $0.name == method.name }, "two methods \(method.name)")
-    byLength[length].append(method)
     methods.insert(method, at: methods.firstIndex { $0.name > method.name } ?? methods.count)
+    if methods.count * 2 > slots.count {
+      slots = Array(repeating: nil, count: slots.count * 2)
+      for method in methods { fill(method) }
+    } else {
+      fill(method)
+    }
+  }
+
+  private mutating func fill(_ method: Method) {
+    var slot = Self.hash(method.name.utf8.span) & (slots.count - 1)
+    while slots[slot] != nil { slot = (slot + 1) & (slots.count - 1) }
+    slots[slot] = method
+  }
+
+  /// Returns a hash that is not seeded: the names are those of the daemon.
+  @inline(__always)
+  private static func hash(_ name: Span<UInt8>) -> Int {
+    var hash: UInt32 = 0
+    for i in name.indices { hash = (hash ^ UInt32(name[i])) &* 0x0100_0193 }
+    return Int(hash ^ hash >> 15)
   }
 
   func contains(_ name: String) -> Bool { methods.contains { $0.name == name } }
@@ -144,14 +161,12 @@ struct MethodTable {
       let name = JSONScanner(line).text(token)
       return methods.first { $0.name == name }
     }
-    let length = token.end - token.start
-    guard length < byLength.count else { return nil }
-    return byLength[length].first { isName($0.name, at: token.start, in: line) }
-  }
-
-  private func isName(_ name: String, at start: Int, in line: Span<UInt8>) -> Bool {
-    let name = name.utf8.span
-    for i in name.indices where line[start + i] != name[i] { return false }
-    return true
+    let name = line.extracting(token.start..<token.end)
+    var slot = Self.hash(name) & (slots.count - 1)
+    while let method = slots[slot] {
+      if method.name.utf8.span.hasSameBytes(as: name) { return method }
+      slot = (slot + 1) & (slots.count - 1)
+    }
+    return nil
   }
 }

@@ -8,7 +8,7 @@ internal import Wire
 ///
 /// For the clients of the role, nothing else exists.
 package final class Rights {
-  let catalog: Catalog
+  package let catalog: Catalog
   package let role: Role
 
   /// The methods that the role may call.

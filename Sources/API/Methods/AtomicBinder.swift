@@ -20,7 +20,8 @@ func bindAtomic(_ catalog: Catalog) {
     let steps: [() throws -> JSONText?]
     do throws(WireError) {
       let (atomic, options): (Atomic, _) = try context.decode(request, line, names, .refused)
-      try context.add(options, to: &command, request, line, &call)
+      call = try options?.applied(to: call) ?? call
+      try context.add(options, to: &command, request, line)
       steps = try context.steps(of: atomic)
       if atomic.calls.contains(where: { context.isPersonal($0.method) }) {
         command.noteActor(context.catalog.actor(context.connection))

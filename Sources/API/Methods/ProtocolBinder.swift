@@ -53,6 +53,7 @@ package func bindProtocol<Stats: Codable>(
   bindAtomic(catalog)
   bindCancel(catalog)
 
+  var present = PresentTime()
   catalog.query(
     "ping", "Answers at once.", NoParameters.self,
     .members(.init("last", .natural), .init("time", .string), .init("uptime_ms", .natural))
@@ -60,7 +61,10 @@ package func bindProtocol<Stats: Codable>(
     call.answer { buffer in
       buffer.object {
         $0.member("last", host.durable)
-        $0.member("time", Timestamp(microseconds: server.now()))
+        $0.key("time")
+        $0.append(UInt8(ascii: "\""))
+        present.write(Timestamp(microseconds: server.now()), to: &$0)
+        $0.append(UInt8(ascii: "\""))
         $0.member("uptime_ms", server.uptime())
       }
     }

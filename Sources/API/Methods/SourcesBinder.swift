@@ -9,7 +9,7 @@ internal import Wire
 package func bindSources(_ catalog: Catalog, _ readers: LiveReaders? = nil) {
   catalog.query(
     "get", "Returns the value of a source, or of all sources of a pattern.", Get.self,
-    .either(Shape.present + [.presentPattern]), direct: Get.read
+    .either(Shape.present + [.presentPattern]), reader: Get.read
   ) { context, call, get throws(WireError) in
     try context.get(get.source, get.pick, call)
   }
@@ -57,15 +57,11 @@ private struct Get: DocumentedParameters {
     "pick": "A JSON Pointer: answers with that part of the value instead of all of it.",
   ]
 
-  /// Reads `{"source":"…"}`; `nil` for any other form.
-  static func read(
-    _ object: inout JSONScanner, _ line: Span<UInt8>
-  ) throws(JSONFault) -> Get? {
-    guard try object.enterObject(), object.token(try object.key(), is: "source"),
-      object.peek() == UInt8(ascii: "\"")
-    else { return nil }
-    let source = try object.string()
-    return try object.nextMember() ? nil : Get(source: object.text(source), pick: nil)
+  static func read(_ parameters: RequestParameters, _ line: Span<UInt8>) -> Get? {
+    guard parameters.count == 1, let source = parameters.string("source", in: line) else {
+      return nil
+    }
+    return Get(source: source, pick: nil)
   }
 }
 

@@ -110,7 +110,8 @@ extension CallContext {
       request, line, ["view", "name", "args"], .refused)
     var call = call
     var command = command("intent")
-    try add(options, to: &command, request, line, &call, besides: "view")
+    call = try options?.applied(to: call) ?? call
+    try add(options, to: &command, request, line, besides: "view")
     if command.id != nil, connection.views[asked.view]?.intent(named: asked.name)?.isKept == false {
       throw .unusable("_meta/cmd", "no cmd: the answer of this intent is not stored", "a cmd")
     }

@@ -2,6 +2,7 @@ package import API
 internal import Configuration
 internal import Connections
 internal import JSON
+internal import Wire
 
 /// Offers the cells to clients.
 package func bindCells(_ catalog: Catalog, to cells: CellsService) {
@@ -21,7 +22,7 @@ package func bindCells(_ catalog: Catalog, to cells: CellsService) {
 
   catalog.command(
     "cells.set", "Sets a cell; returns the value.", SetCell.self,
-    writes: ["cells.set"], direct: SetCell.read
+    writes: ["cells.set"], reader: SetCell.read
   ) { _, cell throws(CellsError) in
     try cells.set(cell.name, to: cell.value)
   }
@@ -78,20 +79,11 @@ private struct SetCell: DocumentedParameters, CellParameters {
 
   static let docs = ["name": nameDoc, "value": "Any JSON, 256 KiB at most."]
 
-  /// Reads `{"name":"…","value":…}`; `nil` for any other form.
-  static func read(
-    _ object: inout JSONScanner, _ line: Span<UInt8>
-  ) throws(JSONFault) -> SetCell? {
-    guard try object.enterObject(), object.token(try object.key(), is: "name"),
-      object.peek() == UInt8(ascii: "\"")
+  static func read(_ parameters: RequestParameters, _ line: Span<UInt8>) -> SetCell? {
+    guard parameters.count == 2, let name = parameters.string("name", in: line),
+      let value = parameters.value("value", in: line)
     else { return nil }
-    let name = try object.string()
-    guard try object.nextMember(), object.token(try object.key(), is: "value") else { return nil }
-    object.skipWhitespace()
-    let start = object.position
-    _ = try object.value()
-    let value = JSONText(scanned: line.extracting(start..<object.position))
-    return try object.nextMember() ? nil : SetCell(name: object.text(name), value: value)
+    return SetCell(name: name, value: value)
   }
 }
 

@@ -1,0 +1,87 @@
+internal import JSON
+
+/// A request identifier as it was written: `1.0` stays `1.0`.
+///
+/// Identifiers of up to 16 bytes need no allocation.
+public struct RequestID: Hashable, Sendable {
+  /// The bytes of a short identifier, little-endian; 0 after its end.
+  private let first: UInt64
+  private let second: UInt64
+
+  /// The number of bytes of a short identifier; 0 for a long one.
+  private let count: Int
+
+  /// A long identifier; empty for a short one.
+  private let long: String
+
+  /// Creates an identifier from its JSON text.
+  public init(text: String) {
+    self.init(compact: text.utf8.span)
+  }
+
+  /// Creates an identifier from a part of a line that a ``JSONScanner`` has accepted as one value.
+  init(scanned place: Range<Int>, of line: Span<UInt8>) {
+    let bytes = line.extracting(place)
+    guard bytes.count <= Self.shortCount, JSONText.isCompact(bytes) else {
+      self.init(text: JSONText(scanned: bytes).text)
+      return
+    }
+    if place.lowerBound &+ Self.shortCount <= line.count {
+      let unused = UInt64(truncatingIfNeeded: (Self.shortCount &- bytes.count) &* 8)
+      let raw = unsafe line.bytes
+      let start = place.lowerBound
+      let low = unsafe raw.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self)
+      let high = unsafe raw.unsafeLoadUnaligned(
+        fromUncheckedByteOffset: start &+ 8, as: UInt64.self)
+      self.init(
+        first: UInt64(littleEndian: low) & (unused > 64 ? .max >> (unused &- 64) : .max),
+        second: UInt64(littleEndian: high) & (.max >> unused), count: bytes.count)
+    } else {
+      self.init(compact: bytes)
+    }
+  }
+
+  private static let shortCount = 16
+
+  private init(first: UInt64, second: UInt64, count: Int) {
+    (self.first, self.second, self.count, long) = (first, second, count, "")
+  }
+
+  private init(long: String) {
+    (first, second, count, self.long) = (0, 0, 0, long)
+  }
+
+  private init(compact bytes: Span<UInt8>) {
+    guard bytes.count <= Self.shortCount else {
+      self.init(long: JSONText(scanned: bytes).text)
+      return
+    }
+    var words: (UInt64, UInt64) = (0, 0)
+    for i in bytes.indices {
+      let byte = UInt64(bytes[i])
+      if i < 8 { words.0 |= byte << UInt64(i * 8) } else { words.1 |= byte << UInt64(i * 8 - 64) }
+    }
+    self.init(first: words.0, second: words.1, count: bytes.count)
+  }
+
+  /// `null`, for requests without a readable identifier.
+  public static let null = RequestID(text: "null")
+
+  /// JSON text: a string, a number or `null`.
+  public var text: String {
+    guard count > 0 else { return long }
+    var buffer = ByteBuffer()
+    write(to: &buffer)
+    return buffer.string
+  }
+
+  /// Appends ``text``.
+  @inline(__always)
+  func write(to buffer: inout ByteBuffer) {
+    if count > 0 {
+      buffer.append(littleEndian: first, second, count: count)
+    } else {
+      buffer.append(long)
+    }
+  }
+}

@@ -1,0 +1,108 @@
+public import JSON
+
+/// The members of a request's `params`, found by the scan that reads the request.
+///
+/// Methods whose parameters are few and plain read them from here, without a decoder.
+public struct RequestParameters: Sendable {
+  /// The offsets of a member within its line.
+  private struct Member {
+    /// The name between its quotes.
+    var name: Range<Int32> = 0..<0
+    var value: Range<Int32> = 0..<0
+    var kind = JSONScanner.Kind.null
+
+    /// Whether the value is a string with escapes.
+    var isEscaped = false
+  }
+
+  private static let most = 4
+  private var members = InlineArray<4, Member>(repeating: Member())
+
+  /// The number of members besides `_meta`.
+  public private(set) var count = 0
+
+  /// The range of the value of `_meta`; `nil` if there is none.
+  public private(set) var options: Range<Int>?
+
+  /// Whether all members are listed.
+  ///
+  /// `false` if `params` is an array or has more than four members besides `_meta`, two members
+  /// `_meta`, or a name with an escape; the parameters must then be decoded.
+  public private(set) var isComplete = true
+
+  /// The parameters of a request without `params`.
+  init() {}
+
+  /// The parameters of a request whose `params` is an array.
+  static let positional: Self = {
+    var parameters = RequestParameters()
+    parameters.isComplete = false
+    return parameters
+  }()
+
+  /// Scans an object.
+  mutating func read(_ scanner: inout JSONScanner) throws(JSONFault) {
+    var total = 0
+    var more = try scanner.enterObject()
+    while more {
+      total += 1
+      guard total <= JSONLimits.members else { throw scanner.fault(.tooManyMembers) }
+      let name = try scanner.key()
+      let kind = try scanner.kind()
+      let start = scanner.position
+      var isEscaped = false
+      if kind == .string {
+        isEscaped = try scanner.string().isEscaped
+      } else {
+        try scanner.value(kind, depth: JSONLimits.surroundings)
+      }
+      note(name, kind, start..<scanner.position, isEscaped, scanner)
+      more = try scanner.nextMember()
+    }
+  }
+
+  @inline(__always)
+  private mutating func note(
+    _ name: JSONScanner.StringToken, _ kind: JSONScanner.Kind, _ value: Range<Int>,
+    _ isEscaped: Bool, _ scanner: borrowing JSONScanner
+  ) {
+    if name.end - name.start == 5, scanner.token(name, is: "_meta") {
+      if options != nil { isComplete = false }
+      options = value
+      return
+    }
+    guard count < Self.most, !name.isEscaped else {
+      isComplete = false
+      return
+    }
+    members[count] = Member(
+      name: Int32(name.start)..<Int32(name.end),
+      value: Int32(value.lowerBound)..<Int32(value.upperBound), kind: kind, isEscaped: isEscaped)
+    count += 1
+  }
+
+  private func find(_ name: StaticString, _ line: Span<UInt8>) -> Member? {
+    for i in 0..<count {
+      let member = members[i]
+      let token = JSONScanner.StringToken(
+        start: Int(member.name.lowerBound), end: Int(member.name.upperBound), isEscaped: false)
+      if JSONScanner(line).token(token, is: name) { return member }
+    }
+    return nil
+  }
+
+  /// Returns the text of a string; `nil` if there is no member with this name, or no string.
+  public func string(_ name: StaticString, in line: Span<UInt8>) -> String? {
+    guard let member = find(name, line), member.kind == .string else { return nil }
+    return JSONScanner(line).text(
+      JSONScanner.StringToken(
+        start: Int(member.value.lowerBound) + 1, end: Int(member.value.upperBound) - 1,
+        isEscaped: member.isEscaped))
+  }
+
+  /// Returns a value of any kind; `nil` if there is no member with this name.
+  public func value(_ name: StaticString, in line: Span<UInt8>) -> JSONText? {
+    guard let value = find(name, line)?.value else { return nil }
+    return JSONText(scanned: line.extracting(Int(value.lowerBound)..<Int(value.upperBound)))
+  }
+}
