@@ -98,10 +98,10 @@ measure_idle() { each_round idle_round; }
 
 rss_round() {
   serve_binderd binderd always
-  load idle binderd binder -c 1; keep rss binderd rss
+  load memory binderd binder; keep rss binderd rss
   discard binderd
   serve_redis redis yes
-  load idle redis redis -c 1; keep rss redis rss
+  load memory redis redis; keep rss redis rss
   discard redis
 }
 

@@ -20,8 +20,8 @@ static void write_requests(const Options *options, Operation operation) {
   size_t end = 0;
   for (int i = 0; i < count; i++) {
     starts[i] = end;
-    end += write_request(
-        requests + end, options->protocol, operation, i % options->keys, (uint32_t)i);
+    end += options->dialect->request(
+        requests + end, options, operation, i % options->keys, (uint32_t)i);
   }
   starts[count] = end;
 }
@@ -30,9 +30,21 @@ static void send_requests(Client *client, uint64_t count, const Options *options
   if (options->total && count > options->total - sent) count = options->total - sent;
   if (count == 0) return;
   size_t first = sent % (uint64_t)options->keys;
-  send_all(client->fd, requests + starts[first], starts[first + count] - starts[first]);
+  send_messages(client, options->dialect, requests + starts[first],
+      starts[first + count] - starts[first]);
   sent += count;
   client->waiting += count;
+}
+
+// Opens connections that hold idle subscriptions to patterns.
+static void hold_subscriptions(const Options *options) {
+  enum { EACH = 250 };
+  char request[REQUEST_SIZE];
+  Client client;
+  for (int i = 0; i < options->idle; i++) {
+    if (i % EACH == 0) client = open_client(options);
+    ask(&client, options->dialect, request, write_idle_subscription(request, i));
+  }
 }
 
 typedef struct {
@@ -56,10 +68,9 @@ void run_calls(const Options *options, Operation operation) {
   write_requests(options, operation);
   Client *clients = calloc((size_t)options->connections, sizeof *clients);
   if (!clients) fail("calloc");
-  for (int i = 0; i < options->connections; i++) clients[i].fd = connect_to(options->socket);
+  hold_subscriptions(options);
+  for (int i = 0; i < options->connections; i++) clients[i] = open_client(options);
   int poll = open_poll(clients, options->connections);
-  LineCheck *check = answer_check(options->protocol);
-  uint64_t lines_each = (uint64_t)lines_per_answer(options->protocol, operation);
 
   Mark first = mark(options, 0), last = first;
   uint64_t warm = first.time + (uint64_t)(options->warmup * 1e9);
@@ -68,32 +79,29 @@ void run_calls(const Options *options, Operation operation) {
   for (int i = 0; i < options->connections; i++) {
     send_requests(&clients[i], (uint64_t)options->depth, options);
   }
-  uint64_t lines = 0;
+  uint64_t answers = 0;
   // Wait for outstanding answers at the end, so that they do not disturb the next measurement.
-  while (!isOver || lines < sent * lines_each) {
+  while (!isOver || answers < sent) {
     struct epoll_event events[256];
     int count = epoll_wait(poll, events, 256, 10000);
     if (count <= 0) refuse("no answer for 10 s", "", 0);
     uint64_t time = now();
     if (!isWarm && time >= warm) {
       isWarm = true;
-      first = mark(options, lines / lines_each);
+      first = mark(options, answers);
     }
     if (!isOver && (options->total ? sent == options->total : time >= end)) {
       isOver = true;
-      last = mark(options, lines / lines_each);
+      last = mark(options, answers);
     }
     for (int i = 0; i < count; i++) {
       Client *client = events[i].data.ptr;
-      size_t received = read_lines(client, check);
-      lines += received;
-      // An answer of several lines counts once its last line has arrived.
-      uint64_t owed = client->waiting * lines_each - client->half;
-      if (received > owed) refuse("more answers than requests", "", 0);
-      uint64_t whole = (client->half + received) / lines_each;
-      client->half = (client->half + received) % lines_each;
-      client->waiting -= whole;
-      if (!isOver) send_requests(client, whole, options);
+      Received received = {0};
+      read_messages(client, options->dialect, &received);
+      if (received.answers > client->waiting) refuse("more answers than requests", "", 0);
+      answers += received.answers;
+      client->waiting -= received.answers;
+      if (!isOver) send_requests(client, received.answers, options);
     }
   }
   if (options->total) last = mark(options, options->total);

@@ -52,15 +52,28 @@ double processor_seconds(pid_t process) {
 }
 
 // The sum over the mappings is exact; VmRSS in status lags by some pages per thread.
-long resident_kib(pid_t process) {
+Memory memory(pid_t process) {
   char text[300];
   snprintf(text, sizeof text, "/proc/%d/smaps_rollup", process);
   FILE *file = fopen(text, "r");
   if (!file) fail(text);
-  long size = -1;
+  Memory memory = {0};
   while (fgets(text, sizeof text, file)) {
-    if (sscanf(text, "Rss: %ld", &size) == 1) break;
+    sscanf(text, "Rss: %ld", &memory.rss);
+    sscanf(text, "Pss: %ld", &memory.pss);
+    sscanf(text, "Private_Dirty: %ld", &memory.private_dirty);
   }
+  fclose(file);
+  return memory;
+}
+
+long peak_kib(pid_t process) {
+  char text[300];
+  snprintf(text, sizeof text, "/proc/%d/status", process);
+  FILE *file = fopen(text, "r");
+  if (!file) return 0;
+  long size = 0;
+  while (fgets(text, sizeof text, file)) sscanf(text, "VmHWM: %ld", &size);
   fclose(file);
   return size;
 }

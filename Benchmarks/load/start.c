@@ -1,11 +1,13 @@
-// The time from the start of a server to its first answer.
+// The time from the start of a server to its first answer, and of its ordinary stop.
 #define _GNU_SOURCE
 #include "load.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,13 +27,14 @@ static pid_t spawn(char **command) {
 static bool answers(const Options *options) {
   int fd = try_connect(options->socket);
   if (fd < 0) return false;
-  char request[REQUEST_SIZE], answer[512];
-  send_all(fd, request, write_request(request, options->protocol, PING, 0, 0));
-  ssize_t count = read(fd, answer, sizeof answer);
+  char bytes[512];
+  send_all(fd, bytes, options->dialect->request(bytes, options, PING, 0, 0));
+  ssize_t count = read(fd, bytes, sizeof bytes);
   close(fd);
-  if (count <= 0 || answer[0] == '-') return false;
-  answer_check(options->protocol)(answer, (size_t)count);
-  return true;
+  if (count <= 0 || bytes[0] == '-') return false;
+  Received received = {0};
+  options->dialect->read(NULL, bytes, (size_t)count, &received);
+  return received.answers > 0;
 }
 
 void run_start(const Options *options, char **command) {
@@ -43,9 +46,23 @@ void run_start(const Options *options, char **command) {
     usleep(POLL_MICROSECONDS);
   }
   double milliseconds = (double)(now() - begin) / 1e6;
-  long rss = resident_kib(server);
+  long rss = memory(server).rss;
   // No clean shutdown: the server must not save anything.
   kill(server, SIGKILL);
   waitpid(server, NULL, 0);
   printf("ms=%.1f rss=%ld\n", milliseconds, rss);
+}
+
+void run_stop(const Options *options) {
+  int process = (int)syscall(SYS_pidfd_open, options->server, 0);
+  if (process < 0) fail("pidfd_open");
+  uint64_t begin = now();
+  if (kill(options->server, SIGTERM)) fail("kill");
+  struct pollfd event = {.fd = process, .events = POLLIN};
+  long peak = peak_kib(options->server), latest;
+  while (poll(&event, 1, 1) == 0) {
+    latest = peak_kib(options->server);
+    if (latest > peak) peak = latest;
+  }
+  printf("ms=%.1f peak=%ld\n", (double)(now() - begin) / 1e6, peak);
 }

@@ -12,25 +12,9 @@ typedef struct {
   Client publisher;
   Client *watchers;
   int poll;
-  uint64_t published, answered;
-  uint64_t received;       // lines, by all watchers
+  uint64_t published;
+  Received received;       // by the publisher and all watchers
 } Audience;
-
-// Received lines that are not values, for example that a watcher lags.
-static uint64_t notices;
-
-static void check_value(const char *line, size_t length) {
-  static const char next[] = "{\"jsonrpc\":\"2.0\",\"method\":\"next\",";
-  if (length > sizeof next && memcmp(line, next, sizeof next - 1) == 0) return;
-  if (length > 30 && memcmp(line + 26, "\"closing\"", 9) == 0) refuse("hung up on", line, length);
-  notices++;
-}
-
-static LineCheck *value_check(Protocol protocol) { return protocol == BINDER ? check_value : NULL; }
-
-static void await_lines(Client *client, LineCheck *check, size_t count) {
-  for (size_t lines = 0; lines < count;) lines += read_lines(client, check);
-}
 
 enum { MESSAGES = 4096 };
 static char *messages;
@@ -41,35 +25,36 @@ static void write_messages(const Options *options) {
   messages = malloc((size_t)count * REQUEST_SIZE);
   if (!messages) fail("malloc");
   for (int i = 0; i < count; i++) {
-    message_size = write_publish(
-        messages + (size_t)i * message_size, options->protocol, (uint32_t)i % MESSAGES);
+    message_size = options->dialect->publish(
+        messages + (size_t)i * message_size, options, (uint32_t)i % MESSAGES);
   }
 }
 
 static void publish(Audience *audience, uint64_t count) {
   size_t first = audience->published % MESSAGES;
-  send_all(audience->publisher.fd, messages + first * message_size, count * message_size);
+  send_messages(&audience->publisher, audience->options->dialect,
+      messages + first * message_size, count * message_size);
   audience->published += count;
 }
 
-static Audience gather(const Options *options, bool every) {
+static Audience gather(const Options *options) {
   write_messages(options);
-  Audience audience = {.options = options, .publisher.fd = connect_to(options->socket)};
-  LineCheck *check = answer_check(options->protocol);
-  // Create the watched cell.
-  send_all(audience.publisher.fd, messages + (MESSAGES - 1) * message_size, message_size);
-  await_lines(&audience.publisher, check, 1);
+  Audience audience = {.options = options, .publisher = open_client(options)};
+  const Dialect *dialect = options->dialect;
+  // Create the watched cell. It has the last value, so that the first one published differs.
+  if (dialect->answers_publish) {
+    ask(&audience.publisher, dialect, messages + (MESSAGES - 1) * message_size, message_size);
+  }
   audience.watchers = calloc((size_t)options->connections, sizeof *audience.watchers);
   if (!audience.watchers) fail("calloc");
-  char request[REQUEST_SIZE];
-  size_t size = write_subscribe(request, options->protocol, every);
   for (int i = 0; i < options->connections; i++) {
-    audience.watchers[i].fd = connect_to(options->socket);
-    send_all(audience.watchers[i].fd, request, size);
-    await_lines(&audience.watchers[i], check, (size_t)lines_per_subscription(options->protocol));
+    audience.watchers[i] = open_client(options);
+    audience.watchers[i].watches = true;
+    char request[REQUEST_SIZE];
+    ask(&audience.watchers[i], dialect, request, dialect->subscribe(request, options, i));
   }
   audience.poll = open_poll(audience.watchers, options->connections);
-  struct epoll_event event = {.events = EPOLLIN};
+  struct epoll_event event = {.events = EPOLLIN};  // without a pointer: the publisher
   if (epoll_ctl(audience.poll, EPOLL_CTL_ADD, audience.publisher.fd, &event)) fail("epoll_ctl");
   return audience;
 }
@@ -78,26 +63,25 @@ static void receive(Audience *audience) {
   struct epoll_event events[512];
   int count = epoll_wait(audience->poll, events, 512, 10000);
   if (count <= 0) refuse("nothing arrived for 10 s", "", 0);
-  Protocol protocol = audience->options->protocol;
   for (int i = 0; i < count; i++) {
-    Client *watcher = events[i].data.ptr;
-    if (watcher) audience->received += read_lines(watcher, value_check(protocol));
-    else audience->answered += read_lines(&audience->publisher, answer_check(protocol));
+    Client *client = events[i].data.ptr ?: &audience->publisher;
+    read_messages(client, audience->options->dialect, &audience->received);
   }
 }
 
-// Returns the average number of messages per watcher.
+// Returns the average number of values per watcher.
 static uint64_t delivered(const Audience *audience) {
-  uint64_t lines = (uint64_t)lines_per_message(audience->options->protocol);
-  return (audience->received - notices) / lines / (uint64_t)audience->options->connections;
+  return audience->received.values / (uint64_t)audience->options->connections;
 }
 
 static bool is_quiet(const Audience *audience) {
-  return delivered(audience) >= audience->published && audience->answered >= audience->published;
+  return delivered(audience) >= audience->published
+      && (!audience->options->dialect->answers_publish
+          || audience->received.answers >= audience->published);
 }
 
 void run_fanout(const Options *options) {
-  Audience audience = gather(options, true);
+  Audience audience = gather(options);
   uint64_t depth = (uint64_t)options->depth;
   uint64_t start = now(), warm = start + (uint64_t)(options->warmup * 1e9);
   uint64_t end = warm + (uint64_t)(options->seconds * 1e9), time;
@@ -108,7 +92,7 @@ void run_fanout(const Options *options) {
     if (!isWarm && time >= warm) {
       isWarm = true;
       start = time;
-      first = audience.received - notices;
+      first = audience.received.values;
       server = processor_seconds(options->server);
       own = own_processor_seconds();
     }
@@ -118,29 +102,35 @@ void run_fanout(const Options *options) {
     receive(&audience);
   }
   double seconds = (double)(time - start) / 1e9;
-  double values = (double)(audience.received - notices - first)
-      / lines_per_message(options->protocol);
+  double values = (double)(audience.received.values - first);
   server = processor_seconds(options->server) - server;
   own = own_processor_seconds() - own;
   while (!is_quiet(&audience)) receive(&audience);
   printf("rate=%.0f server_us=%.3f server=%.0f%% generator=%.0f%% notices=%lu\n", values / seconds,
-      server * 1e6 / values, 100 * server / seconds, 100 * own / seconds, notices);
+      server * 1e6 / values, 100 * server / seconds, 100 * own / seconds,
+      audience.received.notices);
 }
 
 void run_latency(const Options *options) {
-  Audience audience = gather(options, false);
+  Audience audience = gather(options);
   uint64_t warm = now() + (uint64_t)(options->warmup * 1e9);
-  uint64_t end = warm + (uint64_t)(options->seconds * 1e9), begin;
+  uint64_t end = warm + (uint64_t)(options->seconds * 1e9), begin, first = 0;
+  double server = 0;
   bool isWarm = false;
   while ((begin = now()) < end) {
     if (!isWarm && begin >= warm) {
       isWarm = true;
       forget_notes();
+      first = audience.published;
+      server = processor_seconds(options->server);
     }
     publish(&audience, 1);
     while (delivered(&audience) < audience.published) receive(&audience);
     note(now() - begin);
     while (!is_quiet(&audience)) receive(&audience);
   }
-  printf("p50=%.1f p99=%.1f notices=%lu\n", percentile_us(0.5), percentile_us(0.99), notices);
+  server = processor_seconds(options->server) - server;
+  printf("p50=%.1f p99=%.1f server_us=%.2f notices=%lu\n", percentile_us(0.5),
+      percentile_us(0.99), server * 1e6 / (double)(audience.published - first),
+      audience.received.notices);
 }
