@@ -1,9 +1,11 @@
 """A private daemon in a temporary directory; both are removed at the end."""
-import atexit, contextlib, os, socket, subprocess, tempfile, time
+import atexit, contextlib, os, signal, socket, subprocess, sys, tempfile, time
 
 home = tempfile.mkdtemp(prefix="binder-bench.", dir=os.environ.get("TMPDIR", "/var/tmp"))
 path, journal = home + "/sock", home + "/journal.db"
 atexit.register(os.rmdir, home)
+# So that SIGTERM ends the daemon, too.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 def connect():

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154
 # The rows of Scripts/bench, one `measure_ROW` each.
 
 # MARK: Requests and answers
@@ -5,14 +6,13 @@
 ping_round() {
   for depth in 1 32; do
     load ping binderd binder -P $depth -d "$seconds"; keep ping-$depth binderd rate
-    load get redis redis -P $depth -d "$seconds"; keep ping-$depth redis rate
+    load ping redis redis -P $depth -d "$seconds"; keep ping-$depth redis rate
     load ping floor binder -P $depth -d "$seconds"; keep ping-$depth floor rate
   done
 }
 
 measure_ping() {
   serve_binderd binderd os; serve_redis redis no; serve_floor floor
-  load set redis redis -P 32 -n 10000
   each_round ping_round
   discard binderd redis floor
 }
@@ -35,46 +35,120 @@ set_round() {
   for depth in 1 32; do
     load set binderd binder -P $depth -d "$seconds"; keep set-$depth binderd rate
     load set redis redis -P $depth -d "$seconds"; keep set-$depth redis rate
+    has etcd || continue
+    load set etcd etcd -P $depth -d "$seconds"; keep set-$depth etcd rate
   done
+  load set os binder -P 32 -d "$seconds"; keep set-os-32 binderd rate
+  load set memory redis -P 32 -d "$seconds"; keep set-os-32 redis rate
 }
 
 measure_set() {
   serve_binderd binderd always; serve_redis redis yes
+  serve_binderd os os; serve_redis memory no
+  if has etcd; then serve_etcd etcd; fi
   each_round set_round
-  discard binderd redis
+  discard binderd redis os memory etcd
 }
 
 # MARK: Watchers
 
 fanout_round() {
   for watchers in 100 1000; do
-    load fanout binderd binder -c $watchers -P 64 -d "$seconds"; keep fanout-$watchers binderd rate
-    load fanout redis redis -c $watchers -P 64 -d "$seconds"; keep fanout-$watchers redis rate
+    local options=(-c "$watchers" -P 64 -d "$seconds")
+    load fanout binderd binder "${options[@]}"; keep fanout-$watchers binderd rate
+    load fanout binderd binder "${options[@]}" -H; keep handles-$watchers binderd rate
+    load fanout redis redis "${options[@]}"
+    for row in fanout handles; do keep $row-$watchers redis rate; done
+    if has nats; then load fanout nats nats "${options[@]}"; keep fanout-$watchers nats rate; fi
+    has mosquitto || continue
+    load fanout mosquitto mqtt "${options[@]}"; keep fanout-$watchers mosquitto rate
   done
 }
 
 measure_fanout() {
   serve_binderd binderd os; serve_redis redis no
+  if has nats; then serve_nats nats; fi
+  if has mosquitto; then serve_mosquitto mosquitto; fi
   each_round fanout_round
-  discard binderd redis
+  discard binderd redis nats mosquitto
 }
 
 latency_round() {
-  load latency binderd binder -c 100 -d "$seconds"
+  local redis options=(-c 100 -d "$seconds")
+  load latency binderd binder "${options[@]}"
   keep latency-p50 binderd p50; keep latency-p99 binderd p99
-  load latency redis redis -c 100 -d "$seconds"
-  for row in latency durable; do keep $row-p50 redis p50; keep $row-p99 redis p99; done
-  load latency durable binder -c 100 -d "$seconds"
+  load latency redis redis "${options[@]}"
+  keep latency-p50 redis p50; keep latency-p99 redis p99
+  redis="$(figure p50) $(figure p99) $(figure server_us)"
+  if has nats; then load latency nats nats "${options[@]}"; keep latency-p50 nats p50; fi
+  if has mosquitto; then
+    load latency mosquitto mqtt "${options[@]}"; keep latency-p50 mosquitto p50
+  fi
+  load latency durable binder "${options[@]}"
   keep durable-p50 binderd p50; keep durable-p99 binderd p99
+  if has etcd; then
+    load latency etcd etcd "${options[@]}"
+    keep durable-p50 etcd p50; keep durable-p99 etcd p99
+  fi
+  # redis answers a PUBLISH without the disk, so add an append of this disk.
   run "$bin/load" disk -f "$home/disk" -d "$seconds"
   say disk
-  keep durable-p50 disk p50; keep durable-p99 disk p99
+  read -r p50 p99 us <<<"$redis"
+  keep_value durable-p50 redis "$(sum "$p50" "$(figure p50)")" "$us"
+  keep_value durable-p99 redis "$(sum "$p99" "$(figure p99)")" "$us"
 }
+
+sum() { awk -v a="$1" -v b="$2" 'BEGIN { print a + b }'; }
 
 measure_latency() {
   serve_binderd binderd os; serve_binderd durable always; serve_redis redis no
+  if has nats; then serve_nats nats; fi
+  if has mosquitto; then serve_mosquitto mosquitto; fi
+  if has etcd; then serve_etcd etcd; fi
   each_round latency_round
-  discard binderd durable redis
+  discard binderd durable redis nats mosquitto etcd
+}
+
+# The default quota of the state is too small for 1,000,000 cells.
+large_config() { echo '{"limits": {"state": 4294967296}}' >"$home/large.conf"; }
+
+pattern_round() {
+  load pattern binderd binder -g -k 1000000 -d "$seconds"
+  keep pattern-p50 binderd p50; keep pattern-p99 binderd p99
+}
+
+measure_pattern() {
+  large_config
+  serve_binderd binderd os --config "$home/large.conf"
+  load set binderd binder -g -P 32 -k 1000000 -n 1000000
+  each_round pattern_round
+  discard binderd
+}
+
+subs_round() {
+  load set binderd binder -P 32 -d "$seconds" -i 10000; keep subs binderd server_us
+  load set binderd binder -P 32 -d "$seconds"; keep subs without server_us
+}
+
+measure_subs() {
+  serve_binderd binderd os
+  load set binderd binder -P 32 -n 10000
+  each_round subs_round
+  discard binderd
+}
+
+view_round() {
+  load latency binderd binder -o people -c 1000 -d "$seconds"
+  keep view-us binderd server_us; keep view-p50 binderd p50
+  load latency binderd binder -o person -c 1000 -d "$seconds"
+  keep view-us person server_us; keep view-p50 person p50
+}
+
+measure_view() {
+  serve_binderd binderd os
+  load create binderd binder -P 32 -n 10000
+  each_round view_round
+  discard binderd
 }
 
 # MARK: Memory. Each needs a new server: one that has served as many clients already has the memory.
@@ -82,7 +156,7 @@ measure_latency() {
 idle_round() {
   for clients in 1000 10000; do
     if (($(ulimit -Hn) < clients + 200)); then
-      echo "bench: no $clients descriptors here" >&2
+      skip idle-$clients "'ulimit -Hn' is below $((clients + 200))"
       continue
     fi
     serve_binderd binderd os
@@ -107,11 +181,42 @@ rss_round() {
 
 measure_rss() { each_round rss_round; }
 
+# The memory of 1,000,000 cells, and the stop of a server that has them.
+cells_of() { # who, protocol
+  local empty full
+  load memory "$1" "$2"; empty=$(figure private)
+  load set "$1" "$2" -P 32 -k 1000000 -n 1000000
+  load memory "$1" "$2"; full=$(figure private)
+  # A name has 12 bytes, a value 60.
+  keep_value cell "$1" "$(awk -v k=$((full - empty)) 'BEGIN { print k * 1024 / 1e6 - 72 }')"
+  [ "$1" = redis ] || keep stop-peak before rss
+  run "$bin/load" stop -s "${server[$1]}"
+  say "stop $1"
+  forget "$1"
+  keep stop "$1" ms
+  [ "$1" = redis ] || keep stop-peak "$1" peak
+  discard "$1"
+}
+
+cells_round() {
+  serve_binderd binderd os --config "$home/large.conf"
+  cells_of binderd binder
+  redis_command redis no
+  command+=(--save '3600 1') # not before an hour, but at its stop
+  serve redis redis
+  cells_of redis redis
+}
+
+measure_cells() {
+  large_config
+  each_round cells_round
+}
+
 # MARK: Starts
 
 # Measures the start of $command, and kills it, so that its files stay unchanged.
 start_one() { # name, protocol
-  run "$bin/load" start -u "$home/$1.sock" -p "$2" -- "${command[@]}"
+  run "$bin/load" start -u "${place[$1]}" -p "$2" -- "${command[@]}"
   say "start $1"
   rm -f "$home/$1.sock"
 }
@@ -165,4 +270,54 @@ measure_start() {
   write_append_only_file file
   each_round start_round
   rm -rf "$home"/{snapshot,plain,file}.*
+}
+
+# MARK: Rows that take minutes
+
+measure_worst() {
+  run env ROUNDS="$rounds" SECONDS_EACH="$seconds" python3 Benchmarks/faults.py "$binderd"
+  cat "$home/out" >&2
+  keep_worst worst-ping 4
+  keep_worst worst-commit 7
+}
+
+# Records the row of the faults with the highest ratio: the p99, and the p99 beside a good client.
+keep_worst() { # row, column of the p99; the ratio follows it
+  local p99 good
+  read -r p99 good < <(awk -F' *[|] *' -v column="$2" '
+    /^\| (nobody|a good|beside)|^\|-/ { next }
+    $(column + 1) > ratio { ratio = $(column + 1); p99 = $column }
+    END { gsub(",", "", p99); print p99, p99 / ratio }' "$home/out")
+  keep_value "$1" binderd "$p99"
+  keep_value "$1" good "$good"
+}
+
+measure_compaction() {
+  run python3 Benchmarks/journal.py "$binderd"
+  cat "$home/out" >&2
+  keep_value compaction binderd "$(sed -n 's/.*the longest \([0-9.]*\) ms.*/\1/p' "$home/out")"
+}
+
+events_round() {
+  binderd_command events os
+  start_one events binder; keep events-start binderd ms
+  serve_binderd events os
+  load resume events binder -n 10000000; keep events-resume binderd rate
+  if [ -x "$bindctl" ]; then
+    local begin=$EPOCHREALTIME
+    run env BINDER_SOCKET="${place[events]}" "$bindctl" events -n 10
+    keep_value events-tail binderd \
+      "$(awk -v a="$begin" -v b="$EPOCHREALTIME" 'BEGIN { print (b - a) * 1000 }')"
+  fi
+  end events
+}
+
+measure_events() {
+  serve_binderd events os
+  load set events binder -P 32 -k 100000 -n 10000000
+  end events
+  keep_value events-size binderd "$(($(stat -c %s "$home/events.db") >> 20))"
+  [ -x "$bindctl" ] || skip events-tail "no bindctl beside binderd"
+  each_round events_round
+  discard events
 }

@@ -49,6 +49,7 @@ uint64_t now(void);                     // nanoseconds
 double own_processor_seconds(void);
 double processor_seconds(pid_t process);  // of all threads; 0 for process 0
 Memory memory(pid_t process);
+void reset_peak(pid_t process);
 long peak_kib(pid_t process);           // peak resident memory; 0 if the process has ended
 void note(uint64_t nanoseconds);        // adds a sample
 void forget_notes(void);

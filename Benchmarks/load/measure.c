@@ -67,6 +67,13 @@ Memory memory(pid_t process) {
   return memory;
 }
 
+void reset_peak(pid_t process) {
+  char path[300];
+  snprintf(path, sizeof path, "/proc/%d/clear_refs", process);
+  FILE *file = fopen(path, "w");
+  if (!file || fputs("5", file) < 0 || fclose(file)) fail(path);
+}
+
 long peak_kib(pid_t process) {
   char text[300];
   snprintf(text, sizeof text, "/proc/%d/status", process);

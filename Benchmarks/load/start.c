@@ -56,6 +56,7 @@ void run_start(const Options *options, char **command) {
 void run_stop(const Options *options) {
   int process = (int)syscall(SYS_pidfd_open, options->server, 0);
   if (process < 0) fail("pidfd_open");
+  reset_peak(options->server);
   uint64_t begin = now();
   if (kill(options->server, SIGTERM)) fail("kill");
   struct pollfd event = {.fd = process, .events = POLLIN};
