@@ -449,13 +449,19 @@ def time_of(name, kind, part):
     return median([times[kind][part] for times in found[name]])
 
 
+def ratio(name, kind):
+    """Returns the median over the rounds of the p99 relative to the highest p99 beside a good client."""
+    good = [found[other] for other in beside if other.startswith("a good")]
+    return median([
+        found[name][i][kind][1] / max(times[i][kind][1] for times in good) for i in range(rounds)])
+
+
 print("| beside | ping p50 (us) | p99 | ratio | commit p50 (us) | p99 | ratio | memory (MiB) |")
 print("|---|---|---|---|---|---|---|---|")
 for name in beside:
     cells = [name]
     for kind in (0, 1):
-        p99 = time_of(name, kind, 1)
-        good = max(time_of(other, kind, 1) for other in beside if other.startswith("a good"))
-        cells += [f"{time_of(name, kind, 0):,.0f}", f"{p99:,.0f}", f"{p99 / good:.2f}"]
+        cells += [f"{time_of(name, kind, part):,.0f}" for part in (0, 1)]
+        cells.append(f"{ratio(name, kind):.2f}")
     cells.append(f"{median([times[2] for times in found[name]]) / 1024:,.0f}")
     print("| " + " | ".join(cells) + " |")
