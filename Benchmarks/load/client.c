@@ -39,7 +39,7 @@ int try_connect(const char *place) {
 }
 
 static int connect_to(const char *place) {
-  for (int i = 0; i < 5000; i++) {
+  for (int i = 0; i < 30000; i++) {
     int fd = try_connect(place);
     if (fd >= 0) return fd;
     // EAGAIN: the server's backlog is full. The others: it does not listen yet.

@@ -77,7 +77,7 @@ typedef struct {
 } Received;
 
 int try_connect(const char *place);     // -1 if there is no server
-// Connects, waiting up to 5 s for a server, and greets it.
+// Connects, waiting up to 30 s for a server, and greets it.
 Client open_client(const Options *options);
 void send_all(int fd, const char *bytes, size_t count);
 void send_messages(Client *client, const Dialect *dialect, char *bytes, size_t count);

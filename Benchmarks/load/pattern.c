@@ -12,18 +12,25 @@ void run_pattern(const Options *options) {
   ask(&client, options->dialect, request, write_long_lines(request));
   uint64_t warm = now() + (uint64_t)(options->warmup * 1e9);
   uint64_t end = warm + (uint64_t)(options->seconds * 1e9), begin;
+  double server = 0;
+  int subscriptions = 0;
   bool isWarm = false;
   for (int group = 0; (begin = now()) < end; group = (group + 1) % (options->keys / 1000)) {
     if (!isWarm && begin >= warm) {
       isWarm = true;
       forget_notes();
+      subscriptions = 0;
+      server = processor_seconds(options->server);
       begin = now();
     }
     ask(&client, options->dialect, request, write_group_subscription(request, group));
     note(now() - begin);
     ask(&client, options->dialect, request, write_unsubscribe(request));
+    subscriptions++;
   }
-  printf("p50=%.1f p99=%.1f\n", percentile_us(0.5), percentile_us(0.99));
+  server = processor_seconds(options->server) - server;
+  printf("p50=%.1f p99=%.1f server_us=%.1f\n", percentile_us(0.5), percentile_us(0.99),
+      server * 1e6 / subscriptions);
 }
 
 void run_resume(const Options *options) {
