@@ -371,13 +371,13 @@ if wanted:
 
 
 def forked(work):
-    """Starts a process that repeats the work, and returns its id."""
-    child = os.fork()
+    """Starts a process that repeats the work until this one ends, and returns its id."""
+    parent, child = os.getpid(), os.fork()
     if child:
         return child
     try:
         # The daemon closes connections when it is full; that is part of the measurement.
-        while True:
+        while os.getppid() == parent:
             try:
                 work()
             except OSError:
@@ -391,9 +391,9 @@ def measured(daemon, work):
         file.write("5")  # resets the peak memory
     client = connect()  # before the others, so that it is accepted
     child = forked(work) if work else None
-    if child:
-        time.sleep(0.5)
     try:
+        if child:
+            time.sleep(0.5)
         times = probe(client)
     finally:
         client.close()

@@ -9,7 +9,9 @@ home=
 
 # Ends the processes started here, and removes the directory.
 clean() {
-  trap - EXIT INT TERM HUP
+  trap - EXIT
+  # A second signal must not interrupt this.
+  trap '' INT TERM HUP
   [ -z "$job" ] || kill "$job" 2>/dev/null || true
   for name in "${!server[@]}"; do kill -KILL "${server[$name]}" 2>/dev/null || true; done
   wait 2>/dev/null

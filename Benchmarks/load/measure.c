@@ -15,8 +15,9 @@ void fail(const char *what) {
   exit(1);
 }
 
-void refuse(const char *what, const char *line, size_t length) {
-  fprintf(stderr, "load: %s: %.*s\n", what, (int)(length > 400 ? 400 : length), line);
+void refuse(const char *what, const char *bytes, size_t length) {
+  fprintf(stderr, "load: %s%s%.*s\n", what, length ? ": " : "",
+      (int)(length > 400 ? 400 : length), bytes);
   exit(2);
 }
 
