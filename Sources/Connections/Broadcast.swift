@@ -16,6 +16,7 @@ class Broadcast {
   /// The bytes of ``windowBytes`` that the table has counted.
   private var countedBytes = 0
   private var isDirty = false
+  private var hasFrames = false
   private let live = LiveNode("Broadcast")
 
   /// - Parameter keepsWindow: Whether the broadcast retains recent items, in memory that all
@@ -35,6 +36,21 @@ class Broadcast {
 
   /// Sends a mark to the subscribers whose position is out of date.
   func mark() {}
+
+  /// Drops the frames that subscribers share in one turn.
+  func dropFrames() {}
+
+  /// Notes that frames were encoded, which are dropped at the end of the turn.
+  final func noteFrames() {
+    guard !hasFrames else { return }
+    hasFrames = true
+    table.encoded.append(self)
+  }
+
+  fileprivate final func endTurn() {
+    hasFrames = false
+    dropFrames()
+  }
 
   /// Updates the table's count of retained bytes.
   final func countWindow() {
@@ -104,6 +120,9 @@ package final class BroadcastTable {
   /// The broadcasts that have changed in this turn.
   fileprivate var changed: [Broadcast] = []
 
+  /// The broadcasts that hold frames for this turn.
+  fileprivate var encoded: [Broadcast] = []
+
   /// The broadcasts that retain recent items.
   fileprivate var windows: [ObjectIdentifier: Broadcast] = [:]
 
@@ -141,6 +160,12 @@ package final class BroadcastTable {
     let changed = changed
     self.changed = []
     for broadcast in changed { broadcast.markSubscribers() }
+  }
+
+  /// Drops the frames that subscribers have shared in this turn.
+  func dropFrames() {
+    for broadcast in encoded { broadcast.endTurn() }
+    encoded.removeAll(keepingCapacity: encoded.count <= 64)
   }
 
   // MARK: Memory

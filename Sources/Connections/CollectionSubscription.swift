@@ -147,7 +147,7 @@ package final class CollectionSubscription: Subscription {
   }
 
   private func beginFrame(_ seq: UInt64, _ buffer: inout ByteBuffer) {
-    buffer.append(head)
+    appendHead(to: &buffer)
     buffer.member("seq", seq)
   }
 }

@@ -171,6 +171,7 @@ package final class ConnectionContext {
       self.gone = []
       for client in gone { client.end() }
     }
+    broadcasts.dropFrames()
     time.endTurn()
     return !self.postponed.isEmpty || time.hasInterrupted
   }

@@ -90,8 +90,8 @@ enum LogFrame {
 
   /// Appends a frame with one entry.
   @inline(__always)
-  static func write(_ entry: LogEntry, after head: String, to buffer: inout ByteBuffer) {
-    buffer.append(head)
+  static func write(_ entry: LogEntry, after head: [UInt8], to buffer: inout ByteBuffer) {
+    buffer.append(head.span)
     buffer.append(entry.tail)
   }
 
@@ -99,11 +99,11 @@ enum LogFrame {
   ///
   /// - Returns: The number of entries in the frame.
   static func write(
-    _ entries: some LogEntries, from first: Int, upTo end: Int, after head: String, limit: Int,
+    _ entries: some LogEntries, from first: Int, upTo end: Int, after head: [UInt8], limit: Int,
     to buffer: inout ByteBuffer
   ) -> Int {
     var next = first + 1
-    var size = head.utf8.count + frameBytes + entries[first].size
+    var size = head.count + frameBytes + entries[first].size
     while next < end, size + entries[next].size < limit {
       size += entries[next].size
       next += 1
@@ -112,7 +112,7 @@ enum LogFrame {
       write(entries[first], after: head, to: &buffer)
       return 1
     }
-    buffer.append(head)
+    buffer.append(head.span)
     buffer.member("seq", entries[next - 1].seq)
     buffer.array("items") { buffer in
       for i in first..<next {
@@ -145,6 +145,9 @@ final class LogBroadcast: Broadcast {
   static let eventsBetweenMarks: UInt64 = 1000
 
   private var window = Window<LogEntry>()
+
+  /// The frames that subscribers share in this turn.
+  private var frames = FrameRun()
 
   init(_ source: LogSource, _ key: String, in table: BroadcastTable) {
     self.source = source
@@ -188,6 +191,30 @@ final class LogBroadcast: Broadcast {
   var endIndex: Int { window.endIndex }
 
   subscript(index: Int) -> LogEntry { window[index] }
+
+  /// Appends frames with the entries of a range, as many as the client takes in one chunk.
+  ///
+  /// - Parameters:
+  ///   - range: The entries; not empty.
+  ///   - itemLimit: The longest frame with several entries, in bytes; `nil` for one entry a frame.
+  func write(
+    _ range: Range<Int>, to subscription: LogSubscription, of client: Client, itemLimit: Int?,
+    _ buffer: inout ByteBuffer
+  ) -> FrameRun.Copied {
+    let (first, end, capacity) = (range.lowerBound, range.upperBound, client.chunkSize)
+    let form = FrameRun.Form(itemLimit: itemLimit, headCount: subscription.head.count)
+    if !frames.has(first, upTo: end, as: form) {
+      noteFrames()
+      frames.encode(
+        self, from: first, upTo: itemLimit == nil ? endIndex : end, as: form, capacity: capacity,
+        subscription)
+    }
+    return frames.copy(
+      from: first, upTo: end, to: subscription, lineOut: client.lineOut, capacity: capacity,
+      &buffer)
+  }
+
+  override func dropFrames() { frames.removeAll() }
 
   /// Returns the index of the first entry after a position, which must not be before ``start``.
   func index(after seq: UInt64) -> Int {

@@ -186,7 +186,7 @@ package final class LogSubscription: Subscription {
         state = .live(next: next)
         return true
       }
-      next += write(broadcast, from: next, upTo: end, &buffer)
+      next = writeLive(next..<end, &buffer)
       guard !isOver else { return true }
     }
     state = .live(next: next)
@@ -252,17 +252,35 @@ package final class LogSubscription: Subscription {
     return true
   }
 
-  /// Appends a frame.
+  /// Appends the frames of entries in memory, up to about ``Client/chunkSize``.
+  ///
+  /// - Returns: The index after the last entry.
+  private func writeLive(_ range: Range<Int>, _ buffer: inout ByteBuffer) -> Int {
+    var range = range
+    if let unacknowledged { range = range.prefix(unacknowledged.room) }
+    let copied = broadcast.write(
+      range, to: self, of: client, itemLimit: itemLimit, &buffer)
+    cursor = copied.seq
+    told = cursor
+    if unacknowledged != nil {
+      for i in range.lowerBound..<copied.next { unacknowledged?.note(broadcast[i].seq) }
+    }
+    _ = checkLine(from: copied.line, seq: cursor, &buffer)
+    return copied.next
+  }
+
+  /// The longest frame with several entries, in bytes; `nil` if the client takes only one in each.
+  private var itemLimit: Int? { client.takesItems ? min(client.lineOut, client.chunkSize) : nil }
+
+  /// Appends a frame with entries from the journal.
   ///
   /// - Returns: The number of entries in the frame.
-  @inline(__always)
   private func write(
-    _ entries: some LogEntries, from next: Int, upTo end: Int, _ buffer: inout ByteBuffer
+    _ entries: [LogEntry], from next: Int, upTo end: Int, _ buffer: inout ByteBuffer
   ) -> Int {
     let start = buffer.count
     var count = 1
-    if client.takesItems {
-      let limit = min(client.lineOut, client.chunkSize)
+    if let limit = itemLimit {
       let end = min(end, unacknowledged.map { next + $0.room } ?? end)
       count = LogFrame.write(
         entries, from: next, upTo: end, after: head, limit: limit, to: &buffer)

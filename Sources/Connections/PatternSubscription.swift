@@ -109,7 +109,7 @@ package final class PatternSubscription: Subscription {
 
   private func write(_ source: String, _ change: Pending, _ buffer: inout ByteBuffer) -> Bool {
     let start = buffer.count
-    buffer.append(head)
+    appendHead(to: &buffer)
     let seq = change.seq > 0 ? change.seq : nil
     buffer.member("seq", seq)
     buffer.member("source", source)

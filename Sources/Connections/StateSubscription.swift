@@ -56,19 +56,9 @@ package final class StateSubscription: Subscription {
     }
     if isDistinct, broadcast.value == sentValue { return true }
     let start = buffer.count
-    buffer.append(head)
-    let seq = broadcast.source.isJournaled ? broadcast.seq : nil
-    buffer.member("seq", seq)
-    if let value = broadcast.value, broadcast.source.isLoading {
-      buffer.members(of: value)
-    } else if let value = broadcast.value {
-      buffer.member("value", value)
-    } else {
-      buffer.member("gone", true)
-    }
-    buffer.member("skipped", skipped > 1 ? skipped - 1 : nil)
-    Frame.endParams(&buffer)
-    _ = checkLine(from: start, seq: seq, &buffer)
+    appendHead(to: &buffer)
+    broadcast.writeBody(skipped: skipped - 1, &buffer)
+    _ = checkLine(from: start, seq: broadcast.shownSeq, &buffer)
     return true
   }
 }
@@ -84,6 +74,13 @@ final class StateBroadcast: Broadcast {
   /// The number of changes since the broadcast was created.
   private(set) var count: UInt64 = 0
 
+  /// The part of the last frame after its head, which subscribers share in this turn; empty if none
+  /// was encoded.
+  private var body = ByteBuffer()
+
+  /// The number of skipped changes in ``body``.
+  private var bodySkipped: UInt64 = 0
+
   init(_ source: StateSource, _ key: String, in table: BroadcastTable) {
     self.source = source
     value = source.value()
@@ -95,8 +92,40 @@ final class StateBroadcast: Broadcast {
     value = change.value
     seq = change.seq
     count += 1
+    body.removeAll(keepingCapacity: 0)
     wake()
   }
+
+  /// The position of the last change; `nil` if the source has none.
+  var shownSeq: UInt64? { source.isJournaled ? seq : nil }
+
+  /// Appends the frame with the present value, without its head.
+  ///
+  /// - Parameter skipped: The number of changes that the client did not get.
+  func writeBody(skipped: UInt64, _ buffer: inout ByteBuffer) {
+    if body.isEmpty || skipped != bodySkipped {
+      encodeBody(skipped)
+      noteFrames()
+    }
+    buffer.append(body)
+  }
+
+  private func encodeBody(_ skipped: UInt64) {
+    body.removeAll()
+    bodySkipped = skipped
+    body.member("seq", shownSeq)
+    if let value, source.isLoading {
+      body.members(of: value)
+    } else if let value {
+      body.member("value", value)
+    } else {
+      body.member("gone", true)
+    }
+    body.member("skipped", skipped > 0 ? skipped : nil)
+    Frame.endParams(&body)
+  }
+
+  override func dropFrames() { body.removeAll(keepingCapacity: 0) }
 }
 
 /// A source with a value that clients can watch.

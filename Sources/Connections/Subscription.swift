@@ -27,7 +27,7 @@ package class Subscription {
   private let live = LiveNode("Subscription")
 
   /// The beginning of every `next` frame.
-  let head: String
+  let head: [UInt8]
 
   init(_ handle: Handle, on client: Client) {
     self.handle = handle
@@ -36,7 +36,14 @@ package class Subscription {
     Frame.beginNotification("next", &buffer)
     buffer.member("sub", handle)
     buffer.separate()
-    head = buffer.string
+    head = buffer.array
+  }
+
+  /// Appends the beginning of a `next` frame.
+  @inline(__always)
+  final func appendHead(to buffer: inout ByteBuffer) {
+    let head = head
+    buffer.append(head.span)
   }
 
   /// Starts watching.
