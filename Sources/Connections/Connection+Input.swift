@@ -188,7 +188,9 @@ extension Connection {
   }
 
   func updateReading() {
-    transport?.setReading(
-      !input.isParked && !context.isStopping && outputBytes < outputSoft)
+    let wanted = !input.isParked && !context.isStopping && outputBytes < outputSoft
+    guard wanted != isReading else { return }
+    isReading = wanted
+    transport?.setReading(wanted)
   }
 }

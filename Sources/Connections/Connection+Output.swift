@@ -173,9 +173,10 @@ extension Connection {
   func sendDue() {
     guard !isEnded else { return }
     guard sendOutput() else { return pumpBlocked() }
-    let hasBegun = (costlySubscriptions > 0 || !views.all.isEmpty) && context.time.begin(for: user)
+    let hasBegun = (costlySubscriptions > 0 || openViews?.all.isEmpty == false)
+      && context.time.begin(for: user)
     defer { if hasBegun { context.time.end() } }
-    answerPostponed()
+    if !postponedAnswers.isEmpty { answerPostponed() }
     var (isMore, chunks) = (true, 0)
     while isMore, !isEnded, outputBytes == 0 {
       // A client that reads as fast as the daemon writes must not starve the others.
@@ -184,8 +185,8 @@ extension Connection {
         break
       }
       (isMore, chunks) = (false, chunks + 1)
-      pending.release(upTo: context.position, to: &context.scratch)
-      pendingLate.release(upTo: context.position, to: &context.scratch)
+      if !pending.isEmpty { pending.release(upTo: context.position, to: &context.scratch) }
+      if !pendingLate.isEmpty { pendingLate.release(upTo: context.position, to: &context.scratch) }
       goOnBehindAnswers()
       for subscription in subscriptions where subscription.isDirty && !subscription.isInBatch {
         guard context.scratch.count < chunkSize else {
@@ -199,7 +200,7 @@ extension Connection {
         }
         if subscription.isOver { remove(subscription) }
       }
-      if !views.isEmpty, !views.fill(&context.scratch) { isMore = true }
+      if let openViews, !openViews.isEmpty, !openViews.fill(&context.scratch) { isMore = true }
       sendScratch()
     }
     guard !isEnded else { return }
@@ -348,7 +349,8 @@ extension Connection {
     syncs = []
     for (position, call) in waiting where !call.isOver {
       guard position <= context.position, pending.isEmpty,
-        subscriptions.allSatisfy({ $0.hasShown(position) }), views.all.allSatisfy({ !$0.isDirty })
+        subscriptions.allSatisfy({ $0.hasShown(position) }),
+        openViews?.all.allSatisfy({ !$0.isDirty }) ?? true
       else {
         syncs.append((position, call))
         continue

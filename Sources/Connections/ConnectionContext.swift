@@ -188,8 +188,8 @@ package final class ConnectionContext {
 
   private func scheduleSweep() {
     guard sweep == nil, !monitored.isEmpty else { return }
-    sweep = scheduler.schedule(after: 1) { [weak self] in
-      guard let self else { return }
+    // Not weak: a weak reference would slow down every use of the context.
+    sweep = scheduler.schedule(after: 1) { [unowned self] in
       sweep = nil
       sweepMonitored()
       scheduleSweep()

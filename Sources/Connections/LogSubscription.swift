@@ -258,8 +258,7 @@ package final class LogSubscription: Subscription {
   private func writeLive(_ range: Range<Int>, _ buffer: inout ByteBuffer) -> Int {
     var range = range
     if let unacknowledged { range = range.prefix(unacknowledged.room) }
-    let copied = broadcast.write(
-      range, to: self, of: client, itemLimit: itemLimit, &buffer)
+    let copied = broadcast.write(range, to: self, of: client, itemLimit: itemLimit, &buffer)
     cursor = copied.seq
     told = cursor
     if unacknowledged != nil {

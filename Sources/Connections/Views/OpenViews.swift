@@ -78,7 +78,7 @@ package final class OpenViews {
     let view = View(
       try reserveView(wish), binder, .present, parent: nil, in: self)
     view.isTold = true
-    view.isInBatch = client.afterBatch { [weak view] in view?.isInBatch = false }
+    view.isInBatch = client.afterBatch { view.isInBatch = false }
     all.append(view)
     var failure: WireError?
     view.fill { view in
