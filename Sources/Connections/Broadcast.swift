@@ -40,8 +40,12 @@ class Broadcast {
   /// Drops the frames that subscribers share in one turn.
   func dropFrames() {}
 
-  /// Notes that frames were encoded, which are dropped at the end of the turn.
-  final func noteFrames() {
+  /// Encodes frames for this turn within the memory that all broadcasts share.
+  ///
+  /// - Parameter encode: Encodes the frames and returns their bytes.
+  final func keepFrames(_ encode: () -> Int) {
+    table.limitFrames()
+    table.encodedBytes += encode()
     guard !hasFrames else { return }
     hasFrames = true
     table.encoded.append(self)
@@ -110,6 +114,9 @@ package final class BroadcastTable {
   /// The most bytes that all broadcasts together retain.
   private static let windowBytes = 64 << 20
 
+  /// The bytes of frames of one turn at which the earlier ones are dropped.
+  private static let frameBytes = 4 << 20
+
   /// The delay in seconds after which subscribers learn the position of events that they do not
   /// receive.
   private static let secondsBetweenMarks = 10.0
@@ -122,6 +129,9 @@ package final class BroadcastTable {
 
   /// The broadcasts that hold frames for this turn.
   fileprivate var encoded: [Broadcast] = []
+
+  /// The bytes of all frames that were encoded in this turn and not dropped.
+  package fileprivate(set) var encodedBytes = 0
 
   /// The broadcasts that retain recent items.
   fileprivate var windows: [ObjectIdentifier: Broadcast] = [:]
@@ -162,8 +172,15 @@ package final class BroadcastTable {
     for broadcast in changed { broadcast.markSubscribers() }
   }
 
+  /// Drops the frames of this turn if they exceed their limit, so that they are encoded again.
+  fileprivate func limitFrames() {
+    if encodedBytes >= Self.frameBytes { dropFrames() }
+  }
+
   /// Drops the frames that subscribers have shared in this turn.
   func dropFrames() {
+    guard !encoded.isEmpty else { return }
+    encodedBytes = 0
     for broadcast in encoded { broadcast.endTurn() }
     encoded.removeAll(keepingCapacity: encoded.count <= 64)
   }

@@ -36,6 +36,10 @@ struct FrameRun: ~Copyable {
   }
 
   private var bytes = ByteBuffer()
+
+  /// The bytes of all frames.
+  var byteCount: Int { bytes.count }
+
   private var lines: [Line] = []
   private var longestBody = 0
   private var handle = Handle.number(0)

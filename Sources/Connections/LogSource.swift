@@ -103,9 +103,9 @@ enum LogFrame {
     to buffer: inout ByteBuffer
   ) -> Int {
     var next = first + 1
-    var size = head.count + frameBytes + entries[first].size
-    while next < end, size + entries[next].size < limit {
-      size += entries[next].size
+    var size = head.count + frameBytes + entries[first].textBytes
+    while next < end, size + entries[next].textBytes < limit {
+      size += entries[next].textBytes
       next += 1
     }
     guard next - first > 1 else {
@@ -204,10 +204,12 @@ final class LogBroadcast: Broadcast {
     let (first, end, capacity) = (range.lowerBound, range.upperBound, client.chunkSize)
     let form = FrameRun.Form(itemLimit: itemLimit, headCount: subscription.head.count)
     if !frames.has(first, upTo: end, as: form) {
-      noteFrames()
-      frames.encode(
-        self, from: first, upTo: itemLimit == nil ? endIndex : end, as: form, capacity: capacity,
-        subscription)
+      keepFrames {
+        frames.encode(
+          self, from: first, upTo: itemLimit == nil ? endIndex : end, as: form, capacity: capacity,
+          subscription)
+        return frames.byteCount
+      }
     }
     return frames.copy(
       from: first, upTo: end, to: subscription, lineOut: client.lineOut, capacity: capacity,
@@ -223,6 +225,10 @@ final class LogBroadcast: Broadcast {
 }
 
 extension LogEntry: WindowElement {
-  var size: Int { tail.utf8.count + (data?.text.utf8.count ?? 0) }
+  var size: Int { textBytes + MemoryLayout<LogEntry>.stride + String.headerBytes }
+
+  /// The bytes of the entry's texts.
+  fileprivate var textBytes: Int { tail.utf8.count + (data?.text.utf8.count ?? 0) }
+
   static var empty: LogEntry { LogEntry(seq: 0, tail: "") }
 }

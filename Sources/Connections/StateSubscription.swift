@@ -104,8 +104,10 @@ final class StateBroadcast: Broadcast {
   /// - Parameter skipped: The number of changes that the client did not get.
   func writeBody(skipped: UInt64, _ buffer: inout ByteBuffer) {
     if body.isEmpty || skipped != bodySkipped {
-      encodeBody(skipped)
-      noteFrames()
+      keepFrames {
+        encodeBody(skipped)
+        return body.count
+      }
     }
     buffer.append(body)
   }

@@ -55,7 +55,7 @@ struct Window<Element: WindowElement> {
   }
 
   private mutating func closeGap() {
-    guard unused == elements.count || unused > 1024 && unused > elements.count / 2 else { return }
+    guard unused == elements.count || unused > 16 && unused > elements.count / 2 else { return }
     elements.removeFirst(unused)
     base += unused
     unused = 0
@@ -64,7 +64,7 @@ struct Window<Element: WindowElement> {
 
 /// An element of a ``Window``.
 protocol WindowElement {
-  /// The approximate size in bytes.
+  /// The approximate size in bytes, with the memory around its strings.
   var size: Int { get }
 
   /// A placeholder of size 0.
@@ -72,6 +72,10 @@ protocol WindowElement {
 }
 
 extension String: WindowElement {
-  var size: Int { utf8.count }
+  var size: Int { utf8.count + MemoryLayout<String>.stride + Self.headerBytes }
+
+  /// The bytes of memory that a long string takes besides its UTF-8.
+  static var headerBytes: Int { 32 }
+
   static var empty: String { "" }
 }

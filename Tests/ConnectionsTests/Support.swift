@@ -15,6 +15,9 @@ final class FakeTransport: Transport {
   private(set) var sends = 0
   private(set) var bytes: [UInt8] = []
 
+  /// Called before each send.
+  var onSend: () -> Void = {}
+
   /// It accepts subscriptions without a request, as these tests make them.
   var recorder = OrderRecorder(adoptsSubscriptions: true, late: ["late", "late and timed", "sync"])
 
@@ -24,6 +27,7 @@ final class FakeTransport: Transport {
   func send(_ bytes: Span<UInt8>) -> Int? {
     guard !isGone else { return nil }
     sends += 1
+    onSend()
     let count = min(room, bytes.count)
     for i in 0..<count { self.bytes.append(bytes[i]) }
     room -= count

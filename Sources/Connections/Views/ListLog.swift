@@ -77,7 +77,7 @@ struct ListStep: WindowElement {
 
   static var empty: ListStep { ListStep(operation: .delete(at: 0), moved: nil, text: "") }
 
-  var size: Int { text.utf8.count + 1 }
+  var size: Int { text.size }
 
   private init(
     operation: OrderedCollectionOperation<JSONText, Int>, moved: JSONText?, text: String
