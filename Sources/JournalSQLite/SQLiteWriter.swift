@@ -52,8 +52,9 @@ final class SQLiteWriter {
 
   /// The log size, in pages, that starts the checkpoint thread.
   ///
-  /// Small steps are not noticed.
-  private static let checkpointPages: CInt = 250
+  /// Rare checkpoints copy a page that changes often only once, and few commits wait for the disk
+  /// behind their flushes.
+  private static let checkpointPages: CInt = 4_000
 
   /// The log size, in pages, at which the writer runs the checkpoint itself.
   ///

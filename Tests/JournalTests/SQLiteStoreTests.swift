@@ -277,10 +277,10 @@ struct SQLiteStoreTests {
     let journal = try open(durability: .os)
     let filler = "\"" + String(repeating: "x", count: 2000) + "\""
     for _ in 0..<50 {
-      for _ in 0..<20 { _ = try journal.store.append([draft("s", filler)]) }
+      for _ in 0..<200 { _ = try journal.store.append([draft("s", filler)]) }
       try journal.settle()
     }
-    // Two megabytes were written; the checkpoint comes long before the log has 64.
+    // Twenty megabytes were written; the checkpoint comes long before the log has 64.
     var status = stat()
     for _ in 0..<2000 where status.st_size < 1 << 20 {
       usleep(5_000)
