@@ -7,6 +7,7 @@ internal import Clibuv
 package final class Worker<Job: Sendable>: Sendable {
   private struct State {
     var jobs: [Job] = []
+    var isWorking = true
     var isFinishing = false
     var thread: uv_thread_t?
   }
@@ -29,8 +30,10 @@ package final class Worker<Job: Sendable>: Sendable {
       if isBackground { cposix_lower_thread_priority() }
       let context = makeContext()
       while true {
+        state.withLock { $0.isWorking = false }
         let jobs = state.waitWithLock(until: { !$0.jobs.isEmpty || $0.isFinishing }) { state in
           defer { state.jobs = [] }
+          state.isWorking = true
           return state.jobs
         }
         if jobs.isEmpty { return }
@@ -53,6 +56,11 @@ package final class Worker<Job: Sendable>: Sendable {
     }
     state.signal()
   }
+
+  /// Whether the context is made and all posted jobs are done.
+  ///
+  /// It stays so until a job is posted.
+  package var isIdle: Bool { state.withLock { $0.jobs.isEmpty && !$0.isWorking } }
 
   /// Waits until all posted jobs are done and the thread has ended.
   ///

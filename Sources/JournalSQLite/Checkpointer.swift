@@ -16,6 +16,19 @@ final class Checkpointer {
     case released
   }
 
+  /// The log after the last move.
+  enum Progress {
+    /// Every page is moved, or it is unknown: the next commit may begin the log again, which waits
+    /// for the disk.
+    case mayBeComplete
+    /// Pages are left, so the next commit continues the log.
+    case incomplete
+    /// Pages are left, because a long-running reader blocks the log.
+    case held
+  }
+
+  private(set) var progress = Progress.mayBeComplete
+
   private let database: Database?
   private var hasFailed = false
 
@@ -37,6 +50,7 @@ final class Checkpointer {
   ///
   /// Returns `nil` if there is nothing to report.
   func move() -> Finding? {
+    progress = .mayBeComplete
     guard let database, !hasFailed else { return nil }
     let (failure, pages, moved) = database.moveLog()
     if let failure {
@@ -50,12 +64,14 @@ final class Checkpointer {
       isHeld = false
       return .released
     }
+    progress = isHeld ? .held : .incomplete
     guard let stuck, stuck.moved == moved else {
       stuck = (moved, pages)
       return nil
     }
     guard !isHeld, pages - stuck.pages >= Self.patience else { return nil }
     isHeld = true
+    progress = .held
     return .held(bytes: Int(pages) * Self.pageSize)
   }
 }

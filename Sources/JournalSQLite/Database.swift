@@ -79,6 +79,11 @@ final class Database {
     return String(decoding: uri + "?immutable=1".utf8, as: UTF8.self)
   }
 
+  /// Whether a call waits for another writer.
+  var waitsForOthers = true {
+    didSet { sqlite3_busy_timeout(pointer, waitsForOthers ? Self.patience : 0) }
+  }
+
   /// Sets whether the log stays as it is when this connection is closed as the last one.
   ///
   /// Otherwise SQLite then moves the readable part of the log into the file and removes the log.
@@ -104,10 +109,10 @@ final class Database {
   ///
   /// - Returns: Whether the log is empty now.
   func emptyLog() throws(SQLiteError) -> Bool {
-    sqlite3_busy_timeout(pointer, 0)
+    waitsForOthers = false
+    defer { waitsForOthers = true }
     let code = sqlite3_wal_checkpoint_v2(pointer, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     let error = code == SQLITE_OK ? nil : SQLiteError(code: code, on: pointer)
-    sqlite3_busy_timeout(pointer, Self.patience)
     guard let error else { return true }
     guard error.hasNoOutcome else { throw error }
     return false

@@ -66,7 +66,10 @@ struct RowBuffer: ~Copyable {
 
   mutating func begin(seq: UInt64, time: Int64, version: UInt64, previous: UInt64) {
     count = 0
-    for number in [seq, UInt64(bitPattern: time), version, previous] { append(number.littleEndian) }
+    append(seq.littleEndian)
+    append(time.littleEndian)
+    append(version.littleEndian)
+    append(previous.littleEndian)
   }
 
   /// Appends a text and returns its range.

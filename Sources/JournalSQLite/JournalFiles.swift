@@ -194,40 +194,37 @@ final class JournalFiles {
   // MARK: Threads
 
   /// Starts the writer thread.
-  ///
-  /// It is no ``Background``, because it writes all waiting batches in one transaction, continues
-  /// with its own work between commits, and reports one commit for many jobs.
   func makeWriter(
-    checkpointer: Worker<Void>, report: @escaping @Sendable (SQLiteWriter.Report) -> Void
-  ) throws(SystemError) -> Worker<SQLiteWriter.Job> {
+    checkpointer: Worker<Void>, progress: Lock<Checkpointer.Progress>,
+    report: @escaping @Sendable (SQLiteWriter.Report) -> Void
+  ) throws(SystemError) -> WriterThread {
     let (path, synchronous, durability) = (path, synchronous, durability ?? "")
     let lock = Borrowed(lock)
-    return try Worker({
-      Result { () throws(SQLiteError) in
-        let database = try Database(path: path, .readWrite)
-        try database.execute("PRAGMA synchronous = \(synchronous)")
-        try database.execute("PRAGMA wal_autocheckpoint = 0")
-        return try SQLiteWriter(
-          database: database, path: path, synchronous: synchronous, durability: durability,
-          lock: lock.value, checkpointer: checkpointer, report: report)
-      }
-    }) { writer, jobs in
-      switch writer {
-      case .success(let writer): writer.work(jobs)
-      case .failure(let error): report(.failed(error.refusal, "\(error)"))
-      }
+    return try WriterThread(report: report) { () throws(SQLiteError) in
+      let database = try Database(path: path, .readWrite)
+      try database.execute("PRAGMA synchronous = \(synchronous)")
+      try database.execute("PRAGMA wal_autocheckpoint = 0")
+      return try SQLiteWriter(
+        database: database, path: path, synchronous: synchronous, durability: durability,
+        lock: lock.value, checkpointer: checkpointer, progress: progress, report: report)
     }
   }
 
   /// Starts the checkpoint thread.
   ///
-  /// The writer thread posts to it, not the loop, and many requests are one checkpoint.
+  /// The writer posts to it, and many requests are one checkpoint.
+  ///
+  /// - Parameter progress: Set after each checkpoint.
   func makeCheckpointer(
+    progress: Lock<Checkpointer.Progress>,
     report: @escaping @Sendable (SQLiteWriter.Report) -> Void
   ) throws(SystemError) -> Worker<Void> {
     let path = path
     return try Worker({ Checkpointer(path: path) }) { checkpointer, _ in
-      switch checkpointer.move() {
+      let finding = checkpointer.move()
+      let reached = checkpointer.progress
+      progress.withLock { $0 = reached }
+      switch finding {
       case .failed(let failure): report(.failed(failure.refusal, "checkpoint: \(failure)"))
       case .held(let bytes): report(.log(.held(bytes: bytes, path: path)))
       case .released: report(.log(.released))

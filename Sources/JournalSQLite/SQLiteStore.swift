@@ -7,8 +7,9 @@ package import Signals
 /// A journal in one SQLite file.
 ///
 /// The loop assigns positions and passes the events of a turn to the writer thread, which writes
-/// all waiting events in one transaction. The loop never waits for the disk. Two more threads read,
-/// and a fourth moves pages from the log into the file.
+/// all waiting events in one transaction. With the durability `os` the loop writes a few events
+/// itself, see ``WriterThread``. It never waits for the disk. Two more threads read, and a fourth
+/// moves pages from the log into the file.
 package final class SQLiteStore: EventStore {
   package let epoch: String
   package private(set) var first: UInt64
@@ -58,7 +59,7 @@ package final class SQLiteStore: EventStore {
   private var syncTimer: EventLoop.Timer?
 
   private struct Threads {
-    let writer: Worker<SQLiteWriter.Job>?
+    let writer: WriterThread?
     let checkpointer: Worker<Void>?
     let promptReader: Background<any JournalReader>
     let longReader: Background<any JournalReader>
@@ -98,7 +99,7 @@ package final class SQLiteStore: EventStore {
     careReader = files.makeReader(isLong: true, on: loop)
     if durability == nil { refusal = .readOnly(reason: "read_only", outcome: .none) }
     threads = try startThreads(durability)
-    loop.onTurnEnd { [weak self] in self?.submit() }
+    loop.onTurnEnd { [weak self] in self?.endTurn() }
   }
 
   private func startThreads(_ durability: Durability?) throws(JournalError) -> Threads {
@@ -107,12 +108,14 @@ package final class SQLiteStore: EventStore {
         for report in reports { self?.receive(report) }
       }
       var checkpointer: Worker<Void>?
-      var writer: Worker<SQLiteWriter.Job>?
+      var writer: WriterThread?
       if durability != nil {
         let slot = reports.slot
-        let moving = try files.makeCheckpointer(report: slot.post)
+        let progress = Lock(Checkpointer.Progress.mayBeComplete)
+        let moving = try files.makeCheckpointer(progress: progress, report: slot.post)
         checkpointer = moving
-        writer = try files.makeWriter(checkpointer: moving, report: slot.post)
+        writer = try files.makeWriter(
+          checkpointer: moving, progress: progress, report: slot.post)
       }
       if case .interval(let milliseconds) = durability {
         syncTimer = try EventLoop.Timer(on: loop) { writer?.post(.synchronize(isAwaited: false)) }
@@ -207,7 +210,23 @@ package final class SQLiteStore: EventStore {
     appender.takeBack()
   }
 
-  /// Passes the appended events to the writer; runs at the end of each turn.
+  /// Writes the events of the turn, or passes them to the writer thread.
+  private func endTurn() {
+    // Events that the thread has not reported yet come first.
+    if !batch.isEmpty, !isBatchForDisk, written.isEmpty,
+      let report = threads?.writer?.commitAtOnce(batch, generation: generation)
+    {
+      written.append(batch)
+      batch.removeAll(keepingCapacity: true)
+      receive(report)
+      // Whoever runs the loop until events are durable looks after the wait.
+      loop.skipWait()
+    }
+    // Also what observers have recorded because of the report.
+    submit()
+  }
+
+  /// Passes the appended events to the writer thread.
   package func submit() {
     guard !batch.isEmpty else { return }
     let records = batch

@@ -5,7 +5,9 @@ internal import Facts
 internal import Glibc
 internal import Journal
 
-/// Writes records, and does background work between commits, on the writer thread.
+/// Writes records, and does background work between commits.
+///
+/// ``WriterThread`` says on which thread.
 final class SQLiteWriter {
   private let database: Database
   private let synchronous: String
@@ -15,6 +17,7 @@ final class SQLiteWriter {
   private var first: UInt64 = 0
   private let lock: JournalLock
   private let checkpointer: Worker<Void>
+  private let progress: Lock<Checkpointer.Progress>
   private let report: @Sendable (Report) -> Void
   private let walFile: CInt
 
@@ -56,6 +59,13 @@ final class SQLiteWriter {
   /// behind their flushes.
   private static let checkpointPages: CInt = 4_000
 
+  /// The growth of the log, in pages, after which the checkpoint thread is started again.
+  private static let checkpointStep: CInt = 1_000
+
+  /// The log size, in pages, at the last start of the checkpoint thread; 0 if it was not started
+  /// since the log began.
+  private var checkpointedPages: CInt = 0
+
   /// The log size, in pages, at which the writer runs the checkpoint itself.
   ///
   /// A checkpoint during continuous commits never completes, so the log could not be reset.
@@ -65,7 +75,7 @@ final class SQLiteWriter {
   init(
     database: Database, path: String, synchronous: String, durability: String,
     lock: JournalLock,
-    checkpointer: Worker<Void>,
+    checkpointer: Worker<Void>, progress: Lock<Checkpointer.Progress>,
     report: @escaping @Sendable (Report) -> Void
   ) throws(SQLiteError) {
     self.database = database
@@ -73,6 +83,7 @@ final class SQLiteWriter {
     self.durability = durability
     self.lock = lock
     self.checkpointer = checkpointer
+    self.progress = progress
     self.report = report
     begin = try Statement("BEGIN IMMEDIATE", on: database)
     commit = try Statement("COMMIT", on: database)
@@ -87,6 +98,7 @@ final class SQLiteWriter {
   }
 
   fileprivate func noteLog(_ pages: CInt) {
+    if pages < walPages { checkpointedPages = 0 }
     walPages = pages
   }
 
@@ -108,36 +120,87 @@ final class SQLiteWriter {
       case .remove(let removal): chores.append(.remove(removal))
       case .keep(let text, let note): notes[note] = text
       case .synchronize(let isAwaited):
-        if synchronize(), isAwaited { report(.synchronized) }
+        if let failure = synchronize() {
+          report(failure)
+        } else if isAwaited {
+          report(.synchronized)
+        }
       case .doChore: break
       case .emptyLog: isLogTooLong = true
       case .end: isEnding = true
       }
     }
     keepNotes()
-    commit(batches, isForDisk: isForDisk)
+    if let last = batches.last?.last {
+      let result = commit(batches, upTo: last.seq, isForDisk: isForDisk)
+      report(result)
+      if case .committed = result { checkpoint() }
+    }
     doChore()
-    if isEnding, !hasFailed, synchronize() { lock.end(durability) }
+    guard isEnding, !hasFailed else { return }
+    if let failure = synchronize() { report(failure) } else { lock.end(durability) }
   }
 
-  private func commit(_ batches: [[Record]], isForDisk: Bool) {
-    guard let last = batches.last?.last else { return }
+  /// Writes a batch without waiting for the disk or another process.
+  ///
+  /// - Returns: The report; `nil` if nothing was tried, because it might have to wait.
+  func commitAtOnce(_ records: [Record], generation: Int) -> Report? {
+    guard durability == Durability.os.name, generation == self.generation, !hasFailed,
+      notes.isEmpty, !mayLogBeginAgain, let last = records.last?.seq
+    else { return nil }
+    database.waitsForOthers = false
+    defer { database.waitsForOthers = true }
+    let start = nanoseconds()
+    // If another process is writing, the writer thread waits for it.
+    guard (try? begin.run()) != nil else { return nil }
+    let result = finishCommit([records], upTo: last, isForDisk: false, since: start)
+    if case .committed = result { startCheckpoint() }
+    return result
+  }
+
+  /// Whether the next commit may begin the log again or run a checkpoint.
+  ///
+  /// SQLite then flushes the log to the disk.
+  private var mayLogBeginAgain: Bool {
+    if isLogTooLong || walPages == 0 || walPages >= Self.stallPages { return true }
+    if walPages < Self.checkpointPages { return false }
+    return !checkpointer.isIdle || progress.withLock { $0 == .mayBeComplete }
+  }
+
+  private func commit(_ batches: [[Record]], upTo last: UInt64, isForDisk: Bool) -> Report {
     let start = nanoseconds()
     do throws(SQLiteError) {
-      try transaction { () throws(SQLiteError) in
+      try begin.run()
+    } catch {
+      return failure(error)
+    }
+    return finishCommit(batches, upTo: last, isForDisk: isForDisk, since: start)
+  }
+
+  /// Writes batches in the open transaction, and ends it.
+  private func finishCommit(
+    _ batches: [[Record]], upTo last: UInt64, isForDisk: Bool, since start: UInt64
+  ) -> Report {
+    do throws(SQLiteError) {
+      try finishTransaction { () throws(SQLiteError) in
         for records in batches { for record in records { try events.write(record) } }
       }
     } catch {
-      return fail(error)
+      return failure(error)
     }
-    if isForDisk, synchronous != "FULL", !synchronize() { return }
-    lock.mark = last.seq
-    report(.committed(upTo: last.seq, nanoseconds: nanoseconds() - start))
-    checkpoint()
+    if isForDisk, synchronous != "FULL", let failure = synchronize() { return failure }
+    lock.mark = last
+    return .committed(upTo: last, nanoseconds: nanoseconds() - start)
   }
 
   private func transaction(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
     try begin.run()
+    try finishTransaction(body)
+  }
+
+  private func finishTransaction(
+    _ body: () throws(SQLiteError) -> Void
+  ) throws(SQLiteError) {
     do {
       try body()
       try commit.run()
@@ -148,10 +211,11 @@ final class SQLiteWriter {
     }
   }
 
-  private func fail(_ error: SQLiteError) {
+  /// Notes a failed write and returns its report.
+  private func failure(_ error: SQLiteError) -> Report {
     generation += 1
     hasFailed = hasFailed || !error.hasNoOutcome
-    report(error.hasNoOutcome ? .rejected(error.refusal) : .failed(error.refusal, "\(error)"))
+    return error.hasNoOutcome ? .rejected(error.refusal) : .failed(error.refusal, "\(error)")
   }
 
   // MARK: Checkpoints
@@ -163,9 +227,22 @@ final class SQLiteWriter {
       generation += 1
       hasFailed = true
       report(.failed(failure.refusal, "checkpoint: \(failure)"))
-    } else if walPages >= Self.checkpointPages {
-      checkpointer.post(())
+    } else {
+      startCheckpoint()
     }
+  }
+
+  /// Starts the checkpoint thread, if the log is long enough.
+  ///
+  /// A checkpoint beside commits leaves their pages, so the log has to grow before the next one. As
+  /// long as a reader blocks the log, each commit looks whether the reader has ended.
+  private func startCheckpoint() {
+    guard walPages >= Self.checkpointPages,
+      checkpointedPages == 0 || walPages - checkpointedPages >= Self.checkpointStep
+        || progress.withLock({ $0 == .held })
+    else { return }
+    checkpointedPages = walPages
+    checkpointer.post(())
   }
 
   /// Moves the log into the file; waits if the checkpoint thread is doing it.
@@ -187,8 +264,9 @@ final class SQLiteWriter {
   private func emptyLog() {
     do throws(SQLiteError) {
       isLogTooLong = try !database.emptyLog()
+      if !isLogTooLong { noteLog(0) }
     } catch {
-      fail(error)
+      report(failure(error))
     }
   }
 
@@ -196,14 +274,13 @@ final class SQLiteWriter {
   ///
   /// Pages that were moved out of the log are already there.
   ///
-  /// - Returns: Whether it succeeded; otherwise the journal accepts no more events.
-  private func synchronize() -> Bool {
-    guard walFile < 0 || fdatasync(walFile) != 0 else { return true }
+  /// - Returns: The report of a failure; the journal then accepts no more events.
+  private func synchronize() -> Report? {
+    guard walFile < 0 || fdatasync(walFile) != 0 else { return nil }
     let reason = errno == EIO ? "EIO" : "ERRNO \(errno)"
     generation += 1
     hasFailed = true
-    report(.failed(.readOnly(reason: reason, outcome: .unknown), "fdatasync: \(reason)"))
-    return false
+    return .failed(.readOnly(reason: reason, outcome: .unknown), "fdatasync: \(reason)")
   }
 
   // MARK: Background work
@@ -260,7 +337,7 @@ final class SQLiteWriter {
       }
       if chores.isEmpty, try freePages() > Self.reservedPages { chores.append(.giveBack) }
     } catch {
-      guard error.hasNoOutcome || error.isCorrupt else { return fail(error) }
+      guard error.hasNoOutcome || error.isCorrupt else { return report(self.failure(error)) }
       let failure =
         error.isCorrupt
         ? JournalError.corrupt(seq: removal.first, detail: error.message) : error.refusal

@@ -121,6 +121,22 @@ struct BusyJournalTests {
   }
 
   @Test
+  func `the loop does not wait for a foreign write, but the writer thread does`() throws {
+    let directory = try TemporaryDirectory()
+    let journal = try SQLiteJournal(directory.journal, durability: .os)
+    try journal.commitTwice()
+    var other: OpaquePointer?
+    sqlite3_open(directory.journal, &other)
+    #expect(sqlite3_exec(other, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
+    _ = try journal.store.append([draft("s", "3")])
+    let end = try EventLoop.Timer(on: journal.loop) { sqlite3_close(other) }
+    end.start(afterMilliseconds: 100)
+    try journal.settle()
+    #expect(try replayed(journal.store).map(\.data) == ["1", "2", "3"])
+    end.close()
+  }
+
+  @Test
   func `an append waits a moment for a foreign write`() throws {
     var reasons: [JournalError] = []
     let observation = journal.store.rejected.observeNext { reasons.append($0) }

@@ -290,6 +290,74 @@ struct SQLiteStoreTests {
     withExtendedLifetime(journal) {}
   }
 
+  @Test
+  func `with durability os, a few events are durable at the end of their turn`() throws {
+    let journal = try open(durability: .os)
+    try journal.commitTwice()
+    var received: [[String]] = []
+    var isAnswered = false
+    let observation = journal.store.committed.observe { event in
+      guard case .next(let records) = event else { return }
+      received.append(records.map(\.data))
+      // An event that follows from another is written by the thread.
+      guard !isAnswered else { return }
+      isAnswered = true
+      _ = journal.store.append(draft("s", "5"), at: journal.store.now)
+      journal.store.seal(meta: nil)
+    }
+    _ = try journal.store.append([draft("s", "3")])
+    _ = try journal.store.append([draft("s", "4")])
+    #expect(journal.store.durable == 2)
+    journal.turn()
+    #expect(received.first == ["3", "4"])
+    #expect(journal.store.durable >= 4)
+    try journal.settle()
+    #expect(received == [["3", "4"], ["5"]])
+    #expect(try replayed(journal.store).map(\.data) == ["1", "2", "3", "4", "5"])
+    observation.dispose()
+  }
+
+  @Test
+  func `with durability os, the log is checkpointed while the loop writes`() throws {
+    let journal = try open(durability: .os)
+    let filler = "\"" + String(repeating: "x", count: 10_000) + "\""
+    for _ in 0..<12_000 {
+      _ = try journal.store.append([draft("s", filler)])
+      try journal.settle()
+    }
+    // All events together have more than a hundred million bytes.
+    #expect(Files.size(of: directory.journal + "-wal") < 96 << 20)
+    #expect(Files.size(of: directory.journal) > 16 << 20)
+  }
+
+  @Test
+  func `a failed write on the loop is rejected, and later events are accepted`() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGXFSZ, SIG_IGN)
+      let tests = try SQLiteStoreTests()
+      let journal = try tests.open(durability: .os)
+      try journal.commitTwice()
+      var reasons: [JournalError] = []
+      let observation = journal.store.rejected.observeNext { reasons.append($0) }
+      var full = rlimit(rlim_cur: 4096, rlim_max: .max)
+      let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+      _ = setrlimit(resource, &full)
+      _ = try journal.store.append([draft("s", "3")])
+      journal.turn()
+      precondition(reasons == [.readOnly(reason: "EFBIG", outcome: .none)], "\(reasons)")
+      precondition(journal.store.last == 2 && journal.store.durable == 2)
+
+      full.rlim_cur = .max
+      _ = setrlimit(resource, &full)
+      let position = try journal.store.append([draft("s", "4")])
+      precondition(position == 3)
+      try journal.settle()
+      let records = try replayed(journal.store)
+      precondition(records.map(\.data) == ["1", "2", "4"], "\(records)")
+      observation.dispose()
+    }
+  }
+
   /// EFBIG represents ENOSPC and EDQUOT here: `write` returns each of them and writes nothing.
   @Test
   func `an append on a full disk is rejected, and accepted when there is space`() async {

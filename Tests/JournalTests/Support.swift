@@ -35,6 +35,22 @@ final class SQLiteJournal {
     try run { store.durable == store.last }
   }
 
+  /// Commits two events, and waits until the writer thread is idle.
+  func commitTwice() throws {
+    _ = try store.append([draft("s", "1")])
+    try settle()
+    _ = try store.append([draft("s", "2")])
+    try settle()
+    // The thread becomes idle shortly after its report.
+    usleep(300_000)
+  }
+
+  /// Runs the loop once, without a wait.
+  func turn() {
+    loop.skipWait()
+    loop.runOnce()
+  }
+
   func run(until condition: () -> Bool) throws {
     var isLate = false
     let alarm = try EventLoop.Timer(on: loop) { isLate = true }
