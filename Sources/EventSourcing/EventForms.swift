@@ -52,13 +52,17 @@ package struct EventForms: Sendable {
   /// Returns the form in which new events of a kind are recorded.
   func present(_ kind: String) -> Int { (upcasters[kind]?.count ?? 0) + 1 }
 
+  /// Returns the name of a stored kind if its form is the current one; otherwise `nil`.
+  func presentName(_ kind: Substring) -> String? {
+    let type = EventType(String(kind))
+    let name = String(type.name)
+    return type.form == present(name) ? name : nil
+  }
+
   /// Converts an event to its current form.
   ///
   /// - Parameter kind: The stored kind, including its form.
   func read(_ kind: Substring, _ data: JSONText) -> Reading {
-    if upcasters.isEmpty, !kind.utf8.contains(UInt8(ascii: "@")) {
-      return .event(kind: String(kind), data: data)
-    }
     let type = EventType(String(kind))
     let name = String(type.name)
     let steps = upcasters[name] ?? []

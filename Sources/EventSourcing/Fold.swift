@@ -62,6 +62,11 @@ final class StateFold<State: ServiceState>: Fold {
   private(set) var state = State()
   private(set) var unknown = UnknownKinds()
 
+  /// The last record's type, its kind, and the name of the kind if its form is the current one.
+  ///
+  /// Consecutive records mostly have the same.
+  private var last: (type: String, kind: Substring?, name: String?)?
+
   init(service: String) {
     self.service = service
     prefix = service + "."
@@ -139,15 +144,25 @@ final class StateFold<State: ServiceState>: Fold {
 
   /// Returns the kind of a record's event with its form, or `nil` if it belongs to another
   /// service.
-  private func kind(of record: Record) -> Substring? {
+  private func kind(of record: Record) -> Substring? { reading(record).kind }
+
+  private func reading(_ record: Record) -> (kind: Substring?, name: String?) {
+    if let last, last.type == record.type { return (last.kind, last.name) }
     let type = record.type.utf8
-    guard type.count > prefix.utf8.count, type.starts(with: prefix.utf8) else { return nil }
-    return record.type[type.index(type.startIndex, offsetBy: prefix.utf8.count)...]
+    var kind: Substring?
+    if type.count > prefix.utf8.count, type.starts(with: prefix.utf8) {
+      kind = record.type[type.index(type.startIndex, offsetBy: prefix.utf8.count)...]
+    }
+    let name = kind.flatMap(forms.presentName)
+    last = (record.type, kind, name)
+    return (kind, name)
   }
 
   /// Returns the event of a record, or `nil` if it belongs to another service or is unknown.
   func event(of record: Record) -> State.Event? {
-    guard let kind = kind(of: record),
+    let (kind, name) = reading(record)
+    if let name { return State.Event(kind: name, data: JSONText(kept: record.data), coder) }
+    guard let kind,
       case .event(let kind, let data) = forms.read(kind, JSONText(kept: record.data))
     else { return nil }
     return State.Event(kind: kind, data: data, coder)

@@ -24,6 +24,9 @@ final class JournalFold: Fold {
   private(set) var window = CommandWindow()
   private let coder = EventCoder()
 
+  /// The user of the last record with a `meta`, because consecutive ones are mostly equal.
+  private var lastCaller: (meta: String, user: UInt32)?
+
   init() {}
 
   /// Creates a projection from the data of a running host.
@@ -72,9 +75,17 @@ final class JournalFold: Fold {
 
   @discardableResult
   func apply(_ record: Record) -> [String] {
-    heads.note(record, by: record.meta.flatMap(UInt32.init(caller:)) ?? Charge.nobody)
+    heads.note(record, by: record.meta.map(caller) ?? Charge.nobody)
     if record.command != nil { window.note(record, coder) }
     return []
+  }
+
+  /// Returns the user that an event's `meta` names.
+  private func caller(_ meta: String) -> UInt32 {
+    if let lastCaller, lastCaller.meta == meta { return lastCaller.user }
+    let user = UInt32(caller: meta) ?? Charge.nobody
+    lastCaller = (meta, user)
+    return user
   }
 
   func replay(_ record: Record) -> JournalError? {

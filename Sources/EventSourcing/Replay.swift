@@ -119,9 +119,9 @@ final class Replay {
 extension Record {
   /// Returns whether the record belongs to a service; the name must not be empty.
   fileprivate func isOf(_ service: String) -> Bool {
-    let (stream, service) = (stream.utf8, service.utf8)
-    guard !service.isEmpty, stream.starts(with: service) else { return false }
-    return stream.count == service.count
-      || stream[stream.index(stream.startIndex, offsetBy: service.count)] == UInt8(ascii: "/")
+    let (stream, service) = (stream.utf8.span, service.utf8.span)
+    guard !service.isEmpty, stream.count >= service.count else { return false }
+    for i in service.indices where stream[i] != service[i] { return false }
+    return stream.count == service.count || stream[service.count] == UInt8(ascii: "/")
   }
 }

@@ -16,6 +16,7 @@ final class EventTable {
   }
 
   func write(_ record: Record) throws(SQLiteError) {
+    row.removeAll()
     row.begin(
       seq: record.seq, time: record.time, version: record.version, previous: record.previous)
     let stream = row.append(record.stream)
@@ -43,14 +44,17 @@ final class EventTable {
   }
 }
 
-/// The bytes of a record in the `event` table, and their checksum.
+/// The bytes of records in the `event` table, one after the other, and their checksums.
 ///
-/// The checksum covers the content of a record, not its storage in SQLite. It covers `seq`, `time`,
+/// The checksum of a record covers the content of a record, not its storage in SQLite. It covers `seq`, `time`,
 /// `version`, `previous` as eight bytes each, little-endian. Then follow `stream`, `type`, `data`,
 /// `command`, `meta`, each as its length in four bytes (0xFFFFFFFF for NULL) and its UTF-8.
 struct RowBuffer: ~Copyable {
   private var bytes: UnsafeMutableRawBufferPointer
   private var count = 0
+
+  /// The start of the last record.
+  private var start = 0
   private let crc = CRC32C()
 
   init() {
@@ -64,8 +68,9 @@ struct RowBuffer: ~Copyable {
   /// The range of one text in the buffer; `nil` is NULL.
   typealias Field = Range<Int>?
 
+  /// Begins the next record.
   mutating func begin(seq: UInt64, time: Int64, version: UInt64, previous: UInt64) {
-    count = 0
+    start = count
     append(seq.littleEndian)
     append(time.littleEndian)
     append(version.littleEndian)
@@ -94,12 +99,21 @@ struct RowBuffer: ~Copyable {
     return start..<count
   }
 
-  /// The checksum of all appended bytes.
-  var checksum: Int64 {
-    Int64(crc.checksum(UnsafeRawBufferPointer(rebasing: bytes[..<count])))
-  }
+  /// The checksum of the last record.
+  var checksum: Int64 { Int64(crc.checksum(last)) }
 
-  /// The bytes of a field, valid until the next ``begin(seq:time:version:previous:)``.
+  /// The bytes of the last record, valid until the next change.
+  var last: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[start..<count]) }
+
+  /// The bytes of all records, valid until the next change.
+  var all: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[..<count]) }
+
+  /// Removes the last record.
+  mutating func removeLast() { count = start }
+
+  mutating func removeAll() { (count, start) = (0, 0) }
+
+  /// The bytes of a field, valid until the next change.
   subscript(field: Field) -> UnsafeRawBufferPointer? {
     field.map { UnsafeRawBufferPointer(rebasing: bytes[$0]) }
   }

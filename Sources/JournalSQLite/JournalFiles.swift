@@ -253,6 +253,9 @@ final class JournalFiles {
 
   /// Reads all events on another thread while the caller handles the previous page.
   ///
+  /// The caller also makes the records: objects that one thread allocates and another frees are
+  /// slow.
+  ///
   /// The caller is the loop's thread before the loop runs, so it waits for the pages itself.
   func replay(
     after seq: UInt64, upTo last: UInt64, _ body: ([Record]) -> Void
@@ -267,13 +270,13 @@ final class JournalFiles {
         do throws(JournalError) {
           let reader = try reader.get()
           while position < last {
-            let page = try reader.records(
+            let page = try reader.page(
               after: position, limit: PageQueue.pageSize, bytes: PageQueue.pageBytes)
-            guard let end = page.last?.seq else {
+            if page.rows.isEmpty {
               throw .corrupt(seq: position + 1, detail: "it is missing")
             }
-            position = end
-            guard pages.put(.success(page)) else { return }
+            position = page.end
+            guard pages.put(.success(page.rows)) else { return }
           }
           _ = pages.put(.success([]))
         } catch {
@@ -288,12 +291,27 @@ final class JournalFiles {
       worker.finish()
     }
     worker.post(())
+    var decoder = RowDecoder()
+    var records: [Record] = []
     while true {
       let page = try pages.take().get()
       if page.isEmpty { return }
-      body(page)
+      page.withUnsafeBytes { rows in
+        var offset = 0
+        while offset < rows.count {
+          // Few at a time, so that the memory of one group is used again for the next.
+          records.removeAll(keepingCapacity: true)
+          while offset < rows.count, records.count < Self.groupSize {
+            records.append(decoder.record(rows, at: &offset))
+          }
+          body(records)
+        }
+      }
     }
   }
+
+  /// The maximum number of records that a replay passes to the caller together.
+  private static let groupSize = 32
 }
 
 /// An object that another thread uses while its owner keeps it alive and does not touch it.

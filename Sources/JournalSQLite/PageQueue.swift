@@ -1,11 +1,11 @@
 internal import Queues
 internal import EventLoop
 internal import Facts
-internal import Journal
 
 /// The queue of pages from the reading thread to the replaying thread.
 final class PageQueue: Sendable {
-  typealias Page = Result<[Record], JournalError>
+  /// The bytes of a ``RowBuffer``; none at the end.
+  typealias Page = Result<[UInt8], JournalError>
 
   /// The maximum number of records per page.
   static let pageSize = 512
@@ -61,16 +61,8 @@ final class PageQueue: Sendable {
 extension PageQueue.Page {
   fileprivate var weight: Int {
     switch self {
-    case .success(let records): records.reduce(0) { $0 + $1.weight }
+    case .success(let rows): rows.count
     case .failure: 0
     }
-  }
-}
-
-extension Record {
-  /// The approximate size in memory, in bytes.
-  var weight: Int {
-    256 + stream.utf8.count + data.utf8.count + (command?.utf8.count ?? 0)
-      + (meta?.utf8.count ?? 0)
   }
 }

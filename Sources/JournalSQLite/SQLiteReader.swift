@@ -13,11 +13,8 @@ final class SQLiteReader: JournalReader {
   private let edges: Statement
   private let moment: Statement
   private let removals: RemovalIndex?
-  private var row = RowBuffer()
-
-  /// Caches for strings that repeat from row to row.
-  private var types = LastStrings()
-  private var metas = LastStrings()
+  private var rows = RowBuffer()
+  private var decoder = RowDecoder()
 
   init(_ database: Database) throws(SQLiteError) {
     self.database = database
@@ -40,33 +37,61 @@ final class SQLiteReader: JournalReader {
 
   /// Returns records after a position, oldest first, like ``records(after:limit:)``.
   ///
-  /// - Parameter bytes: The size at which reading stops; see ``Record/weight``.
+  /// - Parameter bytes: The size of the rows at which reading stops.
   func records(
     after seq: UInt64, limit: Int, bytes: Int
   ) throws(JournalError) -> [Record] {
-    guard seq < Int64.max else { return [] }
     var records: [Record] = []
+    _ = try read(after: seq, limit: limit, bytes: bytes) {
+      records.append(record())
+      // The buffer need not grow with the number of records.
+      rows.removeAll()
+    }
+    return records
+  }
+
+  /// Returns the bytes of records after a position, like ``records(after:limit:bytes:)``, for a
+  /// ``RowDecoder``.
+  ///
+  /// - Returns: The bytes, and the position of the last record. No bytes if there is no record.
+  func page(
+    after seq: UInt64, limit: Int, bytes: Int
+  ) throws(JournalError) -> (rows: [UInt8], end: UInt64) {
+    let end = try read(after: seq, limit: limit, bytes: bytes) {}
+    defer { rows.removeAll() }
+    return (Array(rows.all), end)
+  }
+
+  /// Reads records after a position into ``rows``.
+  ///
+  /// - Parameter onRow: Called after each.
+  /// - Returns: The position of the last one; `seq` if there is none.
+  private func read(
+    after seq: UInt64, limit: Int, bytes: Int, _ onRow: () -> Void
+  ) throws(JournalError) -> UInt64 {
+    guard seq < Int64.max else { return seq }
     var expected = seq + 1
-    var weight = 0
+    var size = 0
+    rows.removeAll()
     do throws(SQLiteError) {
       defer { forward.reset() }
       forward.bind(Int64(clamping: seq), at: 1)
       forward.bind(Int64(limit), at: 2)
-      while weight < bytes, try forward.step() {
-        guard let record = read(forward), try isNext(record.seq, expected) else {
-          // Return the records before the damage now; the next call throws.
-          if !records.isEmpty { return records }
+      while size < bytes, try forward.step() {
+        guard let found = load(forward) else { throw SQLiteReader.damaged }
+        guard try isNext(found, expected) else {
+          rows.removeLast()
           throw SQLiteReader.damaged
         }
-        expected = record.seq + 1
-        weight += record.weight
-        records.append(record)
+        expected = found + 1
+        size += rows.last.count
+        onRow()
       }
     } catch {
-      if !records.isEmpty { return records }
-      throw journalError(error, at: expected)
+      // Return the records before the damage now; the next call throws.
+      if size == 0 { throw journalError(error, at: expected) }
     }
-    return records
+    return expected - 1
   }
 
   /// Returns whether a position is the next one: all positions skipped must have been removed.
@@ -123,34 +148,34 @@ final class SQLiteReader: JournalReader {
       defer { single.reset() }
       single.bind(Int64(clamping: seq), at: 1)
       guard try single.step() else { return nil }
-      guard let record = read(single) else { throw SQLiteReader.damaged }
-      return record
+      rows.removeAll()
+      guard load(single) != nil else { throw SQLiteReader.damaged }
+      return record()
     } catch {
       throw journalError(error, at: seq)
     }
   }
 
-  /// Returns the record of the current row; `nil` if its checksum does not match.
-  private func read(_ statement: Statement) -> Record? {
+  /// Appends the current row to ``rows`` and returns its position.
+  ///
+  /// Returns `nil` and appends nothing if its checksum does not match.
+  private func load(_ statement: Statement) -> UInt64? {
     let seq = UInt64(bitPattern: statement.int64(0))
-    let time = statement.int64(1)
-    let version = UInt64(bitPattern: statement.int64(2))
-    let previous = UInt64(bitPattern: statement.int64(3))
-    row.begin(seq: seq, time: time, version: version, previous: previous)
-    let stream = row.append(statement.bytes(4))
-    let type = row.append(statement.bytes(5))
-    let data = row.append(statement.bytes(6))
-    let command = row.append(statement.bytes(7))
-    let meta = row.append(statement.bytes(8))
-    guard row.checksum == statement.int64(9) else { return nil }
-    return Record(
-      seq: seq, time: time, version: version, previous: previous, stream: string(row[stream]),
-      type: types.string(row[type]), data: string(row[data]),
-      command: row[command].map { string($0) }, meta: row[meta].map { metas.string($0) })
+    rows.begin(
+      seq: seq, time: statement.int64(1), version: UInt64(bitPattern: statement.int64(2)),
+      previous: UInt64(bitPattern: statement.int64(3)))
+    for column: CInt in 4...8 { _ = rows.append(statement.bytes(column)) }
+    guard rows.checksum == statement.int64(9) else {
+      rows.removeLast()
+      return nil
+    }
+    return seq
   }
 
-  private func string(_ bytes: UnsafeRawBufferPointer?) -> String {
-    bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
+  /// Returns the last record of ``rows``.
+  private func record() -> Record {
+    var offset = 0
+    return decoder.record(rows.last, at: &offset)
   }
 
   func bounds() throws(JournalError) -> (first: UInt64, last: UInt64) {
@@ -250,20 +275,6 @@ final class SQLiteReader: JournalReader {
     if error.isNoSpace { return error.refusal }
     return error.isCorrupt
       ? .corrupt(seq: seq, detail: error.message) : .unavailable(detail: "\(error)")
-  }
-}
-
-/// A cache of the previous row's string, for columns with repeated values.
-private struct LastStrings {
-  private var last = ""
-
-  mutating func string(_ bytes: UnsafeRawBufferPointer?) -> String {
-    guard let bytes else { return "" }
-    let isSame = last.withUTF8 { last in
-      last.count == bytes.count && UnsafeRawBufferPointer(last).elementsEqual(bytes)
-    }
-    if !isSame { last = String(decoding: bytes, as: UTF8.self) }
-    return last
   }
 }
 
