@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <malloc.h>
 #include <poll.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -220,4 +222,22 @@ void cposix_keep_heap_small(void) {
   // Fixed values do not grow with the largest block ever freed.
   mallopt(M_MMAP_THRESHOLD, 256 << 10);
   mallopt(M_TRIM_THRESHOLD, 512 << 10);
+}
+
+// Releases the segments of one program or library that are never written.
+static int release_segments(struct dl_phdr_info *program, size_t size, void *unused) {
+  (void)size, (void)unused;
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  for (int i = 0; i < program->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &program->dlpi_phdr[i];
+    if (segment->p_type != PT_LOAD || segment->p_flags & PF_W) continue;
+    uintptr_t start = (uintptr_t)(program->dlpi_addr + segment->p_vaddr) & ~(page - 1);
+    uintptr_t end = (uintptr_t)(program->dlpi_addr + segment->p_vaddr + segment->p_memsz) & ~(page - 1);
+    if (start < end) madvise((void *)start, end - start, MADV_DONTNEED);
+  }
+  return 0;
+}
+
+void cposix_release_program(void) {
+  dl_iterate_phdr(release_segments, NULL);
 }

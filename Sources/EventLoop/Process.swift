@@ -117,6 +117,11 @@ package enum Process {
     _ = cposix_write_in_place(file)
   }
 
+  /// Releases the memory of the program's code, most of which only a start runs.
+  package static func releaseProgram() {
+    cposix_release_program()
+  }
+
   /// Microseconds since 1970.
   package static var now: Int64 {
     var time = timespec()

@@ -97,6 +97,7 @@ private func serve(
     .notice,
     "binderd \(Release.version) serves \(daemon.server.path), journal at \(daemon.host.durable)")
   manager.notify("READY=1", "STATUS=serving")
+  Process.releaseProgram()
   loop.run()
   shutdown.finish()
   failure.dispose()

@@ -82,3 +82,7 @@ void cposix_lower_thread_priority(void);
 
 // Makes the allocator return freed memory early and share few heaps between threads.
 void cposix_keep_heap_small(void);
+
+// Releases the memory of the program's code and constants. The kernel maps what runs again from the
+// page cache.
+void cposix_release_program(void);
