@@ -1,6 +1,7 @@
 package import JSON
 
 /// Encodes events as text and decodes them; reusable, but only on one thread.
+@usableFromInline
 package final class EventCoder {
   private let encoder = JSONEncoder()
   private let decoder = JSONDecoder()

@@ -1,5 +1,5 @@
 internal import Facts
-package import JSON
+public import JSON
 internal import Journal
 
 /// The stored type of an event: a name and the version of its data's form.
@@ -28,6 +28,7 @@ struct EventType: Equatable {
 }
 
 /// Converts the data of an event from one form to the next; a pure function.
+@usableFromInline
 package typealias Upcaster = @Sendable (JSONText) -> JSONText
 
 /// The current and former forms of a service's events.

@@ -1,8 +1,8 @@
-internal import Queues
-package import Facts
-package import JSON
-internal import Journal
-package import Signals
+public import Queues
+public import Facts
+public import JSON
+public import Journal
+public import Signals
 
 /// The state of one service, pending and durable, and its access to the journal.
 ///
@@ -10,37 +10,51 @@ package import Signals
 /// against it. ``shown`` includes only durable events; clients see nothing else. Each event is
 /// applied to both states, so neither is ever copied. A rollback applies inverse events to
 /// ``newest`` if the state can provide them. Otherwise it rebuilds ``newest`` from ``shown``.
+///
+/// The code for each event is inlinable. The compiler specializes it in the module of the state.
+@usableFromInline
 package final class Ledger<State: ServiceState> {
   /// The name of the service: the first segment of its streams and sources.
+  @usableFromInline
   package let service: String
 
   /// The pending state, including all recorded events.
-  package private(set) var newest = State()
+  @usableFromInline
+  package var newest = State()
 
   /// The durable state; it is not observable.
   ///
   /// Observe what it depends on instead: a stream (``events(in:)``), a source (``changes(of:)``)
   /// or rows (``rows(of:changedBy:)``).
-  package private(set) var shown = State()
+  @usableFromInline
+  package var shown = State()
 
   /// Emits after recorded events were rolled back or lost and removed from ``newest``.
   package let undone = PassthroughSubject<Void, Never>()
 
   /// Emits each durable event, after it was applied to ``shown``.
+  @usableFromInline
   package let happened = PassthroughSubject<(event: State.Event, place: Place), Never>()
 
-  private unowned let host: ServiceHost
+  @usableFromInline
+  unowned let host: ServiceHost
 
   /// The host's number for this ledger.
-  private var number = 0
-  private let coder = EventCoder()
+  @usableFromInline
+  var number = 0
+  @usableFromInline
+  let coder = EventCoder()
   private let forms = EventForms(State.Event.upcasters)
-  private let watchers = Watchers()
-  private let names = SourceNames()
-  private let streams = KeyedSubject<String, (event: State.Event, place: Place)>()
+  @usableFromInline
+  let watchers = Watchers()
+  @usableFromInline
+  let names = SourceNames()
+  @usableFromInline
+  let streams = KeyedSubject<String, (event: State.Event, place: Place)>()
 
   /// The stored types of event kinds; there are only a few.
-  private var types: [(kind: String, type: String)] = []
+  @usableFromInline
+  var types: [(kind: String, type: String)] = []
 
   /// The projection that replays the journal; `nil` after the start.
   private var start: StateFold<State>?
@@ -49,28 +63,39 @@ package final class Ledger<State: ServiceState> {
   private var unknown = UnknownKinds()
 
   /// The recorded events that are not durable yet.
-  private var pending = Queue<Pending>()
+  @usableFromInline
+  var pending = Queue<Pending>()
 
-  private struct Pending {
+  @usableFromInline
+  struct Pending {
+    @usableFromInline
     let event: State.Event
+    @usableFromInline
     let record: Record
 
     /// See ``ServiceState/inverse(of:in:)``.
+    @usableFromInline
     let inverse: State.Inverse?
+
+    @inlinable
+    init(event: State.Event, record: Record, inverse: State.Inverse?) {
+      (self.event, self.record, self.inverse) = (event, record, inverse)
+    }
   }
 
   /// Whether its events only record reader positions.
   ///
   /// Such events are not reported to readers as progress.
-  private let isAboutReaders: Bool
+  @usableFromInline
+  let isAboutReaders: Bool
 
   /// Registers with a host; call it before the host starts.
+  @inlinable
   package init(_ service: String, in host: ServiceHost, isAboutReaders: Bool = false) {
     self.service = service
     self.isAboutReaders = isAboutReaders
     self.host = host
-    start = StateFold(service: service)
-    number = host.add(link)
+    number = register { [self] in commit($0) }
   }
 
   // MARK: Recording
@@ -83,6 +108,7 @@ package final class Ledger<State: ServiceState> {
   ///   - stream: The stream: the name of a source of the service, see ``SourceName``. The default
   ///     is the service's name. A command that records in any other stream is rejected.
   ///   - emptied: Another stream whose remaining state this event removes.
+  @inlinable
   package func record(
     _ event: State.Event, in stream: String? = nil, emptying emptied: String? = nil
   ) {
@@ -100,7 +126,8 @@ package final class Ledger<State: ServiceState> {
     pending.append(Pending(event: event, record: record, inverse: inverse))
   }
 
-  private func type(_ kind: String) -> String {
+  @usableFromInline
+  func type(_ kind: String) -> String {
     if let known = types.first(where: { $0.kind == kind }) { return known.type }
     let type = EventType.text("\(service).\(kind)", form: forms.present(kind))
     types.append((kind, type))
@@ -110,6 +137,7 @@ package final class Ledger<State: ServiceState> {
   // MARK: Observing
 
   /// Returns the durable value of a source by its full name, or `nil` if it has none.
+  @inlinable
   package func value(of source: String) -> JSONText? { shown.value(of: source) }
 
   /// Returns the durable content of a list or a map, or `nil` for other sources.
@@ -166,19 +194,24 @@ extension Ledger {
   ///
   /// It consists of closures instead of a protocol for speed. Created here, where the type of the
   /// state is known, they run specialized code; a protocol would double the cost.
-  private var link: LedgerLink {
+  /// - Parameter commit: Calls ``commit(_:)``; made where the type of the state is known, so that
+  ///   it runs specialized code.
+  @usableFromInline
+  func register(commit: @escaping (Record) -> Void) -> Int {
+    start = StateFold(service: service)
+    return host.add(link(commit))
+  }
+
+  private func link(_ commit: @escaping (Record) -> Void) -> LedgerLink {
     LedgerLink(
       service: service, isAboutReaders: isAboutReaders,
       snapshotForm: StateFold<State>(service: service).snapshotForm,
       start: { [self] in start?.start(from: $0) ?? false },
-      replay: { [self] record in
-        guard let start else { return nil }
-        return start.replay(record)
-      },
+      replay: { [self] in start?.replay($0) },
       finishReplay: { [self] in finishReplay() },
       size: { [self] in newest.size(ofStream: $0) },
       isEmpty: { [self] in newest.size(ofStream: $0) == 0 && !newest.has($0) },
-      commit: { [self] in commit($0) },
+      commit: commit,
       discard: { [self] in discard(after: $0) },
       changes: { [self] in changes(matching: $0) },
       snapshot: { [self] in StateFold.snapshot(of: shown, service, at: $0, coder) },
@@ -199,27 +232,33 @@ extension Ledger {
       count: shown.sources.underestimatedCount, host)
   }
 
-  @inline(__always)
-  private func commit(_ record: Record) {
+  @inlinable
+  func commit(_ record: Record) {
     if pending.first?.record.seq == record.seq, let event = pending.popFirst()?.event {
       show(event, at: Place(record))
       tell(event, at: Place(record))
-    } else if let event = StateFold<State>(service: service).event(of: record) {
-      // Another daemon on the same journal has recorded it.
-      newest.apply(event, at: Place(record))
-      show(event, at: Place(record))
-      tell(event, at: Place(record))
+    } else {
+      commitForeign(record)
     }
   }
 
-  @inline(__always)
-  private func tell(_ event: State.Event, at place: Place) {
+  /// Applies an event that another daemon on the same journal has recorded.
+  @usableFromInline
+  func commitForeign(_ record: Record) {
+    guard let event = StateFold<State>(service: service).event(of: record) else { return }
+    newest.apply(event, at: Place(record))
+    show(event, at: Place(record))
+    tell(event, at: Place(record))
+  }
+
+  @inlinable
+  func tell(_ event: State.Event, at place: Place) {
     if !streams.isEmpty { streams.send((event, place), to: place.stream) }
     if happened.hasObservers { happened.send((event, place)) }
   }
 
-  @inline(__always)
-  private func show(_ event: State.Event, at place: Place) {
+  @inlinable
+  func show(_ event: State.Event, at place: Place) {
     let sources = State.sources(changedBy: event, at: place)
     if sources.count == 1 {
       let wasThere = shown.has(sources[0])
@@ -232,14 +271,14 @@ extension Ledger {
     }
   }
 
-  @inline(__always)
-  private func noteName(_ source: String, _ wasThere: Bool) {
+  @inlinable
+  func noteName(_ source: String, _ wasThere: Bool) {
     let isThere = shown.has(source)
     if isThere != wasThere { names.note(source, isThere: isThere) }
   }
 
-  @inline(__always)
-  private func show(_ event: State.Event, at place: Place, _ sources: [String]) {
+  @inlinable
+  func show(_ event: State.Event, at place: Place, _ sources: [String]) {
     guard !watchers.isEmpty else { return shown.apply(event, at: place) }
     if State.isCollection { return showStep(event, at: place) }
     let watched = sources.filter(watchers.isWatched)
@@ -253,7 +292,8 @@ extension Ledger {
   }
 
   /// Reports only the step, because the whole value may be long.
-  private func showStep(_ event: State.Event, at place: Place) {
+  @usableFromInline
+  func showStep(_ event: State.Event, at place: Place) {
     let changes = shown.changes(by: event, at: place).filter {
       watchers.isWatched($0.source)
     }

@@ -1,12 +1,13 @@
 internal import Queues
 package import Facts
-package import JSON
-package import Journal
+public import JSON
+public import Journal
 package import Signals
 
 /// The services of a daemon over one journal.
 ///
 /// Runs their commands and reports durable events to them.
+@usableFromInline
 package final class ServiceHost {
   /// Emits all durable records of each write, after the services have applied them.
   let committed = PassthroughSubject<[Record], Never>()
@@ -327,6 +328,7 @@ package final class ServiceHost {
   /// Records an event of the running command.
   ///
   /// - Parameter growth: The change of the state's size in bytes; see ``grow(_:by:)``.
+  @usableFromInline
   func record(
     _ data: JSONText, type: String, in stream: String, growing growth: Int, by ledger: Int
   ) -> Record {
@@ -347,6 +349,7 @@ package final class ServiceHost {
   }
 
   /// Adjusts the charged size of a stream by the effect of the last recorded event, in bytes.
+  @usableFromInline
   func grow(_ stream: String, by growth: Int) {
     guard growth != 0, let running else { return }
     store.grow(stream, by: growth, for: running.command.caller.uid)

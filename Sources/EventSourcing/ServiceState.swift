@@ -1,6 +1,6 @@
-package import Facts
-package import JSON
-internal import Journal
+public import Facts
+public import JSON
+public import Journal
 
 /// The state of a service: a value computed from its events alone.
 ///
@@ -16,6 +16,7 @@ internal import Journal
 ///         ["counter"]
 ///       }
 ///     }
+@usableFromInline
 package protocol ServiceState: Codable, Sendable {
   associatedtype Event: ServiceEvent
   associatedtype Sources: Sequence<String>
@@ -173,12 +174,14 @@ extension ServiceState {
   package static var isCollection: Bool { false }
 
   /// By default the changes depend on the state.
+  @usableFromInline
   package static func changes(givenBy event: Event, at place: Place) -> [SourceChange]? { nil }
 }
 
 /// An event of a service.
 ///
 /// An enum conforms by declaring `Codable` with the compiler's implementation.
+@usableFromInline
 package protocol ServiceEvent: Sendable {
   /// Encodes the event: its kind, for example `"incremented"`, and its data as a JSON object.
   ///
@@ -205,6 +208,7 @@ extension ServiceEvent {
 }
 
 /// The policy of a service for its unknown events.
+@usableFromInline
 package enum UnknownEvents: Sendable {
   /// Skip the event; the state does not need it.
   case skipped
@@ -213,23 +217,30 @@ package enum UnknownEvents: Sendable {
 }
 
 /// The context of an event: its stream, position, time and user.
+@usableFromInline
 package struct Place: Sendable {
-  private let record: Record
+  @usableFromInline
+  let record: Record
 
+  @inlinable
   init(_ record: Record) {
     self.record = record
   }
 
   /// The stream of the event.
+  @inlinable
   package var stream: String { record.stream }
 
   /// The position in the journal.
+  @inlinable
   package var seq: UInt64 { record.seq }
 
   /// The position in the stream.
+  @inlinable
   package var version: UInt64 { record.version }
 
   /// The time in microseconds since 1970; never before the time of the previous event.
+  @inlinable
   package var time: Int64 { record.time }
 
   /// The uid of the user who caused the event; `nil` if unknown.

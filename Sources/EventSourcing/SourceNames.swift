@@ -5,6 +5,7 @@ internal import Signals
 /// An index of the durable sources of a service, by name pattern.
 ///
 /// At the start, large sets are indexed off the loop. Until then, a search scans all names.
+@usableFromInline
 final class SourceNames {
   /// The maximum number of names to index synchronously.
   private static let fewNames = 4096
@@ -17,6 +18,9 @@ final class SourceNames {
   /// Returns all names; used until the index is built.
   private var all: () -> AnySequence<String> = { AnySequence([]) }
   private var work: (any Disposable)?
+
+  @usableFromInline
+  init() {}
 
   deinit {
     work?.dispose()
@@ -51,6 +55,7 @@ final class SourceNames {
   }
 
   /// Adds or removes a name.
+  @usableFromInline
   func note(_ name: String, isThere: Bool) {
     if index == nil {
       changes.append((name, isThere))

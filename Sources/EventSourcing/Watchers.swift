@@ -1,22 +1,29 @@
-internal import Facts
+public import Facts
 internal import Journal
 internal import Signals
 
 /// The observers of changes, indexed by source and by pattern.
 ///
 /// The cost of a change depends only on its observers.
+@usableFromInline
 final class Watchers {
   typealias Changes = PassthroughSubject<SourceChange, Never>
+
+  @usableFromInline
+  init() {}
 
   private var bySource: [String: Changes] = [:]
   private let byPattern = PatternIndex<Changes>()
 
+  @usableFromInline
   var isEmpty: Bool { bySource.isEmpty && byPattern.isEmpty }
 
+  @usableFromInline
   func isWatched(_ source: String) -> Bool {
     bySource[source] != nil || byPattern.hasMatch(for: source)
   }
 
+  @usableFromInline
   func send(_ change: SourceChange) {
     bySource[change.source]?.send(change)
     guard !byPattern.isEmpty else { return }

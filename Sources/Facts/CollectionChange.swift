@@ -1,4 +1,4 @@
-package import JSON
+public import JSON
 
 /// One step in the change of a list or a map; an index refers to the result of the previous step.
 ///
@@ -10,6 +10,7 @@ package import JSON
 ///   try list.apply(step)
 /// }
 /// ```
+@usableFromInline
 package enum CollectionChange: Equatable, Sendable {
   case insert(at: Int, JSONText)
   case update(at: Int, JSONText)

@@ -1,8 +1,10 @@
-package import JSON
+public import JSON
 
 /// A change of a source's value, as services report it and subscriptions deliver it.
+@usableFromInline
 package struct SourceChange: Equatable, Sendable {
   /// The full name of the source, for example `"cells/lamp"`.
+  @usableFromInline
   package let source: String
 
   /// The position of the event that changed it; 0 if it is not journaled.
@@ -38,6 +40,7 @@ package struct SourceChange: Equatable, Sendable {
   }
 
   /// Creates a change from one value to another.
+  @usableFromInline
   package init(source: String, seq: UInt64, value: JSONText?, before: JSONText?) {
     self.source = source
     self.seq = seq

@@ -1,6 +1,7 @@
-package import JSON
+public import JSON
 
 /// The value of a source that reports its changes step by step.
+@usableFromInline
 package enum SourceCollection: Equatable, Sendable {
   case list([JSONText])
   case map([String: JSONText])

@@ -1,32 +1,42 @@
 /// A recorded event: a ``Draft`` with its position, version and time.
 ///
 /// A class, because it is passed between many owners on its way to the disk and to the services.
+@usableFromInline
 package final class Record: Sendable {
   /// The position in the journal: 1, 2, 3, …, without gaps and never reused.
+  @usableFromInline
   package let seq: UInt64
 
   /// Microseconds since 1970-01-01T00:00:00Z by the journal's clock; never decreases.
+  @usableFromInline
   package let time: Int64
 
   /// The version in its stream, counted from 1.
+  @usableFromInline
   package let version: UInt64
 
   /// The `seq` of the previous event in its stream, which may have been removed; 0 for the first.
+  @usableFromInline
   package let previous: UInt64
 
   /// The stream, for example `"cells/lamp"`.
+  @usableFromInline
   package let stream: String
 
   /// The event type, for example `"cells.set"`.
+  @usableFromInline
   package let type: String
 
   /// The payload, compact JSON text.
+  @usableFromInline
   package let data: String
 
   /// The idempotency key of the command that caused it, if the client sent one.
+  @usableFromInline
   package let command: String?
 
   /// The origin, compact JSON text.
+  @usableFromInline
   package let meta: String?
 
   package init(
@@ -56,6 +66,7 @@ package final class Record: Sendable {
 }
 
 extension Record: Equatable {
+  @usableFromInline
   package static func == (left: Record, right: Record) -> Bool {
     left.seq == right.seq && left.time == right.time && left.version == right.version
       && left.previous == right.previous && left.draft == right.draft
