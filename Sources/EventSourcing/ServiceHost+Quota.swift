@@ -13,7 +13,7 @@ extension ServiceHost {
   ///
   /// - Throws: ``Refusal`` if the command has grown the state beyond a quota.
   func checkQuota(since before: StateUsage.Charges) throws(Refusal) {
-    guard let uid = running?.command.caller.uid, lastRecord != nil else { return }
+    guard let uid = running?.user, lastRecord != nil else { return }
     let now = store.usage.charges(of: uid)
     // An administrator has no quota of his own.
     let user = owners.contains(uid) ? nil : uid
@@ -33,7 +33,7 @@ extension ServiceHost {
   ///   - count: Returns the current number of a user.
   /// - Returns: The limit, or `nil` if there is room.
   package func exhaustedShare(of all: Int, _ count: (_ uid: UInt32) -> Int) -> Int? {
-    guard let uid = running?.command.caller.uid, !owners.contains(uid) else { return nil }
+    guard let uid = running?.user, !owners.contains(uid) else { return nil }
     return count(uid) < all / 2 ? nil : all / 2
   }
 }

@@ -44,8 +44,17 @@ package final class ServiceHost {
   /// The ledger of each record that is not durable yet, in order.
   private var recorders = Queue<(ledger: Int, bytes: Int)>()
 
+  /// The part of a running command that its events contain or depend on.
+  struct Running {
+    let user: UInt32
+    let id: String?
+    let mayRecord: ((_ stream: String) -> Bool)?
+    let meta: String
+    let time: Int64
+  }
+
   /// The running command.
-  private(set) var running: (command: Command, meta: String, time: Int64)?
+  private(set) var running: Running?
 
   /// The last record of the running command.
   private(set) var lastRecord: Record?
@@ -210,7 +219,9 @@ package final class ServiceHost {
       }
     }
     precondition(running == nil, "a command runs within a command")
-    running = (command, metas.text(command.method, command.caller), store.now)
+    running = Running(
+      user: command.caller.uid, id: command.id, mayRecord: command.mayRecord,
+      meta: metas.text(command.method, command.caller), time: store.now)
     lastRecord = nil
     (deniedStream, badStream) = (nil, nil)
     let before = store.usage.charges(of: command.caller.uid)
@@ -334,10 +345,10 @@ package final class ServiceHost {
   ) -> Record {
     guard let running else { preconditionFailure("an event is recorded outside of a command") }
     var draft = Draft(
-      stream: stream, type: type, data: data.text, command: running.command.id,
+      stream: stream, type: type, data: data.text, command: running.id,
       meta: running.meta)
-    (draft.user, draft.growth) = (running.command.caller.uid, growth)
-    if let mayRecord = running.command.mayRecord, deniedStream == nil, !mayRecord(stream) {
+    (draft.user, draft.growth) = (running.user, growth)
+    if let mayRecord = running.mayRecord, deniedStream == nil, !mayRecord(stream) {
       deniedStream = stream  // rolled back with the rest when the command ends
     }
     if badStream == nil { badStream = StreamFault(stream, of: ledgers[ledger].service) }
@@ -352,7 +363,7 @@ package final class ServiceHost {
   @usableFromInline
   func grow(_ stream: String, by growth: Int) {
     guard growth != 0, let running else { return }
-    store.grow(stream, by: growth, for: running.command.caller.uid)
+    store.grow(stream, by: growth, for: running.user)
   }
 
   // MARK: Commits and failures
