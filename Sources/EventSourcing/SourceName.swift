@@ -25,14 +25,15 @@ package enum SourceName {
     let count = name.utf8.count
     guard count > 0 else { return "a name is not empty" }
     guard count <= maxBytes else { return "a name has at most \(maxBytes) bytes" }
+    let bytes = name.utf8.span
     var segments = 1
     var isEmpty = true
-    for byte in name.utf8 {
-      if byte == UInt8(ascii: "/") {
+    for i in bytes.indices {
+      if bytes[i] == UInt8(ascii: "/") {
         if isEmpty { return "a segment of a name is not empty" }
         segments += 1
         isEmpty = true
-      } else if isNameByte(byte) {
+      } else if isNameByte(bytes[i]) {
         isEmpty = false
       } else {
         return "a name is made of A-Z a-z 0-9 _ . : - and /"
@@ -44,10 +45,17 @@ package enum SourceName {
 
   /// Returns whether a text is the full name of a source of a service: `service/name`.
   package static func isSource(_ source: String, of service: String) -> Bool {
-    let (whole, prefix) = (source.utf8, service.utf8)
-    return whole.count > prefix.count + 1 && whole.starts(with: prefix)
-      && whole[whole.index(whole.startIndex, offsetBy: prefix.count)] == UInt8(ascii: "/")
-      && fault(in: source) == nil
+    isBelow(source, service) && fault(in: source) == nil
+  }
+
+  /// Returns whether a name begins with `service/`.
+  fileprivate static func isBelow(_ source: String, _ service: String) -> Bool {
+    let (whole, prefix) = (source.utf8.span, service.utf8.span)
+    guard whole.count > prefix.count + 1, whole[prefix.count] == UInt8(ascii: "/") else {
+      return false
+    }
+    for i in prefix.indices where whole[i] != prefix[i] { return false }
+    return true
   }
 
   private static func isNameByte(_ byte: UInt8) -> Bool {
@@ -72,7 +80,7 @@ struct StreamFault: ServiceError, Equatable {
   init?(_ stream: String, of service: String) {
     if let rule = SourceName.fault(in: stream) {
       self.rule = rule
-    } else if stream != service, !SourceName.isSource(stream, of: service) {
+    } else if !SourceName.isBelow(stream, service), stream != service {
       rule = "it does not begin with \(service)/"
     } else {
       return nil
