@@ -61,7 +61,6 @@ final class JournalFold: Fold {
     }
     guard isObject, let heads, let window else { return false }
     self.window = window
-    self.heads.reserveCapacity(heads.text.utf8.count / 32)
     var isWhole = true
     let isRead = heads.forEachMember { stream, part in
       guard let head = Head(kept: part) else {
@@ -115,11 +114,18 @@ final class JournalFold: Fold {
   func value(of source: String) -> JSONText? { nil }
 
   func snapshot(at seq: UInt64) -> Snapshot {
-    var kept: [String: JSONText] = [:]
-    heads.forEach { kept[$0] = $1.kept }
-    let data = JSONText(members: ["heads": JSONText(members: kept), "window": window.kept])
+    var data = ByteBuffer()
+    data.object { data in
+      data.object("heads") { data in
+        heads.forEach { stream, head in
+          data.key(quoted: stream)
+          data.append(head.kept.text)
+        }
+      }
+      data.member("window", window.kept)
+    }
     return Snapshot(
-      service: Self.service, seq: seq, schema: Self.snapshots.present, data: data.text)
+      service: Self.service, seq: seq, schema: Self.snapshots.present, data: data.string)
   }
 }
 

@@ -88,6 +88,11 @@ package protocol ServiceState: Codable, Sendable {
   /// Copies large storage now; otherwise copy-on-write would do so during the first command.
   mutating func unshare()
 
+  /// Whether a change after a copy copies only a small part of the storage.
+  ///
+  /// Such a state shares the storage of its two copies where they are equal.
+  static var isCopiedInParts: Bool { get }
+
   /// Encodes the state for a snapshot.
   func kept(by coder: EventCoder) -> JSONText
 
@@ -156,6 +161,9 @@ extension ServiceState {
 
   /// Does nothing by default; override it for large copy-on-write state.
   package mutating func unshare() {}
+
+  /// By default a change copies all of it.
+  package static var isCopiedInParts: Bool { false }
 
   /// By default it uses the state's `Codable` conformance.
   package func kept(by coder: EventCoder) -> JSONText { coder.text(self) }

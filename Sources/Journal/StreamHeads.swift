@@ -1,6 +1,8 @@
+internal import Facts
+
 /// The head of each stream, kept in memory because an index on disk would slow every append.
 package struct StreamHeads: Sendable {
-  private var heads: [String: Head] = [:]
+  private var heads = NameMap<Head>()
 
   /// The bytes charged to all streams.
   package private(set) var usage = StateUsage()
@@ -27,21 +29,21 @@ package struct StreamHeads: Sendable {
   package mutating func advance(
     _ stream: String, to seq: UInt64, by user: UInt32 = Charge.nobody, growth: Int = 0
   ) -> Head {
-    // One look-up of the slot takes half the time of two, one to read and one to write.
-    guard let slot = heads.index(forKey: stream) else {
+    let change = heads.change(stream) { head in
+      let before = head
+      head.seq = seq
+      head.version += 1
+      if growth != 0 { head.charge.change(by: growth, for: user) }
+      return (before: before, after: head.charge)
+    }
+    guard let change else {
       let charge = Charge(user: user, bytes: Self.bytes(of: stream, with: growth))
       heads[stream] = Head(seq: seq, version: 1, charge: charge)
       usage.change(.none, to: charge)
       return .none
     }
-    let before = heads.values[slot]
-    heads.values[slot].seq = seq
-    heads.values[slot].version += 1
-    if growth != 0 {
-      heads.values[slot].charge.change(by: growth, for: user)
-      usage.change(before.charge, to: heads.values[slot].charge)
-    }
-    return before
+    if growth != 0 { usage.change(change.before.charge, to: change.after) }
+    return change.before
   }
 
   private static func bytes(of stream: String, with values: Int) -> UInt32 {
@@ -50,38 +52,41 @@ package struct StreamHeads: Sendable {
 
   /// Adds to the bytes charged to a stream.
   package mutating func grow(_ stream: String, by growth: Int, for user: UInt32) {
-    guard let slot = heads.index(forKey: stream) else { return }
-    let before = heads.values[slot].charge
-    heads.values[slot].charge.change(by: growth, for: user)
-    usage.change(before, to: heads.values[slot].charge)
+    let charges = heads.change(stream) { head in
+      let before = head.charge
+      head.charge.change(by: growth, for: user)
+      return (before: before, after: head.charge)
+    }
+    if let charges { usage.change(charges.before, to: charges.after) }
   }
 
   /// Updates the head of a stream from a replayed record.
   ///
   /// - Parameter user: The uid that recorded it.
   package mutating func note(_ record: Record, by user: UInt32 = Charge.nobody) {
-    var head = heads[record.stream] ?? .none
-    (head.seq, head.version) = (record.seq, record.version)
-    head.charge.user = user
-    heads[record.stream] = head
+    heads.change(record.stream, initial: Head.none) { head in
+      (head.seq, head.version) = (record.seq, record.version)
+      head.charge.user = user
+    }
   }
 
   /// Computes the charge of each stream, after all records were noted.
   ///
   /// - Parameter bytes: Returns the bytes of state that a stream keeps.
   package mutating func measure(_ bytes: (_ stream: String) -> Int) {
-    usage = StateUsage()
-    for slot in heads.indices {
-      let stream = heads.keys[slot]
-      heads.values[slot].charge.bytes = Self.bytes(of: stream, with: bytes(stream))
-      usage.change(.none, to: heads.values[slot].charge)
+    var usage = StateUsage()
+    heads.changeEach { stream, head in
+      head.charge.bytes = Self.bytes(of: stream, with: bytes(stream))
+      usage.change(.none, to: head.charge)
     }
+    self.usage = usage
   }
 
   /// Forgets streams: as if they never had an event.
   package mutating func forget(_ isForgotten: (_ stream: String, _ head: Head) -> Bool) {
-    let forgotten = heads.filter { isForgotten($0.key, $0.value) }
-    for stream in forgotten.keys { restore(stream, to: .none) }
+    var forgotten: [String] = []
+    heads.forEach { if isForgotten($0, $1) { forgotten.append($0) } }
+    for stream in forgotten { restore(stream, to: .none) }
   }
 
   /// Sets a head; removes the stream if the head is ``Head/none``.
@@ -92,11 +97,7 @@ package struct StreamHeads: Sendable {
 
   /// Calls `body` with each stream, unordered.
   package func forEach(_ body: (String, Head) -> Void) {
-    for (stream, head) in heads { body(stream, head) }
-  }
-
-  package mutating func reserveCapacity(_ count: Int) {
-    heads.reserveCapacity(count)
+    heads.forEach(body)
   }
 }
 
@@ -166,6 +167,9 @@ package struct StateUsage: Sendable {
 
   /// Replaces one charge by another.
   mutating func change(_ before: Charge, to after: Charge) {
+    if before.user == after.user {
+      return add(Int(after.bytes) - Int(before.bytes), after.user)
+    }
     add(-Int(before.bytes), before.user)
     add(Int(after.bytes), after.user)
   }

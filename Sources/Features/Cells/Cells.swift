@@ -5,7 +5,7 @@ package import JSON
 /// The state of all cells.
 package struct Cells: ServiceState {
   /// The values by full name, for example `"cells/lamp"`.
-  private var values: [String: JSONText] = [:]
+  private var values = NameMap<JSONText>()
 
   package init() {}
 
@@ -13,11 +13,19 @@ package struct Cells: ServiceState {
   ///
   /// The snapshot is one object with the values by full name.
   package init?(kept text: JSONText, by coder: EventCoder) {
-    values.reserveCapacity(text.text.utf8.count / 64)
     guard text.forEachMember({ values[$0] = $1 }) else { return nil }
   }
 
-  package func kept(by coder: EventCoder) -> JSONText { JSONText(members: values) }
+  package func kept(by coder: EventCoder) -> JSONText {
+    var text = ByteBuffer()
+    text.object { text in
+      values.forEach { name, value in
+        text.key(quoted: name)
+        text.append(value.text)
+      }
+    }
+    return JSONText(kept: text.string)
+  }
 
   package static var upcasters: [Upcaster] {
     // Form 1 is `{"values":{name:value}}`; form 2 is the inner object alone.
@@ -35,9 +43,9 @@ package struct Cells: ServiceState {
 
   package func value(of source: String) -> JSONText? { values[source] }
 
-  package func has(_ source: String) -> Bool { values[source] != nil }
+  package func has(_ source: String) -> Bool { values.contains(source) }
 
-  package var sources: some Sequence<String> { values.keys }
+  package var sources: some Sequence<String> { values.names }
 
   package func size(ofStream stream: String) -> Int { values[stream]?.text.utf8.count ?? 0 }
 
@@ -52,8 +60,7 @@ package struct Cells: ServiceState {
     values[stream].map { .set($0) } ?? .removed
   }
 
-  // `reserveCapacity` copies the dictionary if its storage is shared.
-  package mutating func unshare() { values.reserveCapacity(values.count) }
+  package static var isCopiedInParts: Bool { true }
 
   package static func sources(changedBy event: CellEvent, at place: Place) -> [String] {
     [place.stream]
