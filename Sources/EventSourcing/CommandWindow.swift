@@ -8,7 +8,7 @@ internal import Signals
 ///
 /// Each user has a window of the last 24 hours, at most 100,000 commands. All windows together
 /// hold at most 200,000; see ``CommandTable``.
-struct CommandWindow {
+struct CommandWindow: Sendable {
   /// A command that already ran.
   struct Entry: Equatable, Sendable {
     /// The location of a command's answer.
@@ -326,6 +326,10 @@ struct CommandTable<Entry> {
   }
 }
 
+extension CommandTable: Sendable where Entry: Sendable {}
+extension CommandTable.UserEntries: Sendable where Entry: Sendable {}
+extension CommandTable.UserEntries.Slot: Sendable where Entry: Sendable {}
+
 /// An idempotency key, scoped by user.
 struct CommandIdentity: Hashable, Sendable {
   /// The user who owns the key; ``anyone`` if unknown.
@@ -347,8 +351,8 @@ struct CommandIdentity: Hashable, Sendable {
 
 extension CommandTable {
   /// The entries of one user by key, in insertion order.
-  private struct UserEntries {
-    private struct Slot {
+  fileprivate struct UserEntries {
+    fileprivate struct Slot {
       let name: String
       var entry: Entry
     }

@@ -214,7 +214,7 @@ extension Ledger {
       commit: commit,
       discard: { [self] in discard(after: $0) },
       changes: { [self] in changes(matching: $0) },
-      snapshot: { [self] in StateFold.snapshot(of: shown, service, at: $0, coder) },
+      snapshot: { [self] in snapshot() },
       unknown: { [self] in start?.unknown ?? unknown },
       makeFold: { [service] in StateFold<State>(service: service) })
   }
@@ -225,7 +225,7 @@ extension Ledger {
     unknown = start.unknown
     self.start = nil
     newest = state
-    state.unshare()
+    if !State.isCopiedInParts { state.unshare() }
     shown = state
     names.start(
       { [unowned self] in AnySequence(shown.sources) },
@@ -316,6 +316,26 @@ extension Ledger {
     }
   }
 
+  /// Returns a function that encodes the present ``shown`` as a snapshot, on any thread.
+  ///
+  /// - Returns: A function of the last durable position.
+  private func snapshot() -> @Sendable (_ durable: UInt64) -> Snapshot {
+    // Its storage that `shown` does not share is freed with the function, off the loop.
+    let former = State.isCopiedInParts ? newest : State()
+    if State.isCopiedInParts { rebuildNewest() }
+    return { [shown, service] durable in
+      withExtendedLifetime(former) {
+        StateFold.snapshot(of: shown, service, at: durable, EventCoder())
+      }
+    }
+  }
+
+  /// Makes ``newest`` a copy of ``shown`` with the pending events.
+  private func rebuildNewest() {
+    newest = shown
+    for pending in pending { newest.apply(pending.event, at: Place(pending.record)) }
+  }
+
   private func discard(after seq: UInt64) {
     var isUndone = true
     while let last = pending.last, last.record.seq > seq {
@@ -327,8 +347,7 @@ extension Ledger {
       }
     }
     if !isUndone {
-      newest = shown
-      for pending in pending { newest.apply(pending.event, at: Place(pending.record)) }
+      rebuildNewest()
     }
     undone.send()
   }
@@ -368,8 +387,8 @@ final class LedgerLink {
   /// See ``Ledger/changes(matching:)``.
   let changes: (Pattern) -> Signal<SourceChange, Never>
 
-  /// Returns the durable state as a snapshot at a position.
-  let snapshot: (UInt64) -> Snapshot
+  /// See ``Ledger/snapshot()``.
+  let snapshot: () -> @Sendable (_ durable: UInt64) -> Snapshot
 
   /// Returns the service's events that this program does not know.
   let unknown: () -> UnknownKinds
@@ -385,7 +404,7 @@ final class LedgerLink {
     commit: @escaping (Record) -> Void,
     discard: @escaping (UInt64) -> Void,
     changes: @escaping (Pattern) -> Signal<SourceChange, Never>,
-    snapshot: @escaping (UInt64) -> Snapshot, unknown: @escaping () -> UnknownKinds,
+    snapshot: @escaping () -> @Sendable (UInt64) -> Snapshot, unknown: @escaping () -> UnknownKinds,
     makeFold: @escaping @Sendable () -> any Fold
   ) {
     self.service = service

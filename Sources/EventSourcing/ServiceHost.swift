@@ -172,7 +172,7 @@ package final class ServiceHost {
     window = replay.journal.window
     store.start(with: measured(replay.journal.heads))
     snapshotting.start(ledgers: ledgers, from: replay.oldest)
-    snapshotting.advance(to: replay.position)
+    snapshotting.advance(to: replay.position, snapshots)
   }
 
   /// Returns the heads of all streams that are left, with their charged sizes.
@@ -383,7 +383,7 @@ package final class ServiceHost {
     }
     window.settle(upTo: durable)
     committed.send(records)
-    snapshotting.advance(to: durable)
+    snapshotting.advance(to: durable, snapshots)
   }
 
   private func reject(_ error: JournalError) {
@@ -438,12 +438,33 @@ package final class ServiceHost {
 
   /// Saves the state in memory as snapshots, so that the next start replays nothing.
   ///
-  /// For the shutdown: it encodes the state synchronously. Does nothing while events are pending.
+  /// For the shutdown: it encodes the state synchronously. Does nothing while events are pending,
+  /// or when the next start takes less time to replay the events since the last snapshot than a new
+  /// one takes now.
   package func saveSnapshots() {
     guard durable > snapshotting.saved, durable == store.last else { return }
-    for ledger in ledgers where ledger.unknown().first == nil {
-      store.save(ledger.snapshot(durable))
-    }
-    store.save(JournalFold(store.heads, window).snapshot(at: durable))
+    let tail = durable - snapshotting.saved
+    if snapshotting.saved > 0, tail * Self.streamsPerReplay < UInt64(store.heads.count) { return }
+    for snapshot in snapshots() { store.save(snapshot(durable)) }
+  }
+
+  /// The number of streams that a snapshot encodes and writes in the time to replay an event.
+  private static let streamsPerReplay: UInt64 = 2
+
+  /// Returns a function for each snapshot at ``durable``, which encodes it on any thread.
+  ///
+  /// The functions hold copies of the states that share storage with them, so that later events
+  /// are not in the snapshots.
+  private func snapshots() -> [@Sendable (_ durable: UInt64) -> Snapshot] {
+    let (appender, window) = (store.appender, window)
+    return ledgers.compactMap { $0.unknown().first == nil ? $0.snapshot() : nil } + [
+      { seq in
+        var appender = appender
+        appender.reject()  // undoes the events that are not durable yet
+        var window = window
+        window.discard(after: seq)
+        return JournalFold(appender.heads, window).snapshot(at: seq)
+      }
+    ]
   }
 }

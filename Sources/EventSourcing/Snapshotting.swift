@@ -5,8 +5,8 @@ internal import Signals
 /// Saves snapshots of the services periodically, so that a start replays only the events after
 /// them.
 ///
-/// Snapshots are built from the journal on another thread. The loop is not blocked, however large
-/// the state is.
+/// Periodic snapshots are encoded on another thread, from copies of the states. The copies share
+/// storage with the states. Snapshots of a past position are built from the journal.
 final class Snapshotting {
   /// Called when a snapshot could not be saved; the next one is made as usual.
   var onFailure: (JournalError) -> Void = { _ in }
@@ -105,33 +105,38 @@ final class Snapshotting {
   }
 
   /// Updates the last durable position and makes snapshots if they are due.
-  func advance(to seq: UInt64) {
+  ///
+  /// - Parameter snapshots: Returns the functions that encode the snapshots at this position.
+  func advance(
+    to seq: UInt64, _ snapshots: () -> [@Sendable (_ durable: UInt64) -> Snapshot]
+  ) {
     reached = seq
     let since = seq - tried
     guard since >= interval else { return }
-    if since >= min(4 * cost, Self.longestTail) { save(at: seq) }
+    guard since >= min(4 * cost, Self.longestTail), !isSaving else { return }
+    isSaving = true
+    (tried, startedAt) = (seq, seq)
+    (saving, unsaved) = (seq, Set(keptFolds.keys))
+    save(snapshots()[...], at: seq)
   }
 
-  /// Saves snapshots at a position, unless this was done or another save is running.
-  private func save(at seq: UInt64) {
-    guard !isSaving, seq > tried else { return }
-    let makeFolds = keptFolds
-    let reading = store.reading(.long) { reader throws(JournalError) in
-      try reader.fold(makeFolds, upTo: seq).values.map { $0.snapshot(at: seq) }
+  /// Encodes and saves one snapshot after the other, so that only one text is in memory.
+  private func save(
+    _ snapshots: ArraySlice<@Sendable (_ durable: UInt64) -> Snapshot>, at seq: UInt64
+  ) {
+    guard let snapshot = snapshots.first else {
+      isSaving = false
+      cost = reached - startedAt
+      return
     }
-    isSaving = true
-    (tried, startedAt, reached) = (seq, seq, seq)
-    reading.observe { [unowned self] event in
-      switch event {
-      case .next(let snapshots):
-        (saving, unsaved) = (seq, Set(snapshots.map(\.service)))
-        for snapshot in snapshots { store.save(snapshot) }
+    let rest = Array(snapshots.dropFirst())
+    store.reading(.long) { _ throws(JournalError) in snapshot(seq) }.observe { [unowned self] in
+      switch $0 {
+      case .next(let snapshot): store.save(snapshot)
       case .failed(let error):
         isSaving = false
         onFailure(error)
-      case .completed:
-        isSaving = false
-        cost = reached - startedAt
+      case .completed: save(rest[...], at: seq)
       }
     }
     .dispose(in: bag)

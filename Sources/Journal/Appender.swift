@@ -4,7 +4,7 @@ internal import Facts
 /// Turns drafts into records: assigns positions, versions and times.
 ///
 /// All event stores use it.
-package struct Appender {
+package struct Appender: Sendable {
   /// The last position that was assigned.
   package private(set) var last: UInt64
 

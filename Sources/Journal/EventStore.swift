@@ -94,6 +94,9 @@ package protocol EventStore: AnyObject {
   /// The head of each stream, including events that are not durable yet.
   var heads: StreamHeads { get }
 
+  /// The positions and the stream heads; a copy can undo the events that are not durable.
+  var appender: Appender { get }
+
   /// Returns the newest snapshot of a service at or before a position, to start a replay from.
   ///
   /// Skips damaged snapshots. Returns `nil` if there is none.

@@ -30,7 +30,7 @@ package final class SQLiteStore: EventStore {
   private var notes: [JournalNote: String]
   private let loop: Loop
   private let clock: () -> Int64
-  private var appender: Appender
+  package private(set) var appender: Appender
   private let committedSubject = PassthroughSubject<[Record], JournalError>()
   private let rejectedSubject = PassthroughSubject<JournalError, Never>()
   private let savedSubject = PassthroughSubject<SnapshotReport, Never>()

@@ -93,6 +93,53 @@ struct ServiceHostStartTests {
   }
 
   @Test
+  func `a snapshot has the events up to its position, and none that follow`() throws {
+    let bench = try Bench(snapshotEvery: 5)
+    for i in 0..<4 { try bench.set("c\(i)", "\(i)") }
+    _ = try bench.run("first", parameters: "") {
+      try bench.cells.set("c4", to: JSONText(4))
+    }
+    try bench.set("c0", "100")
+    try bench.set("new", "1")
+    bench.store.commit(5)
+    // The snapshot is requested and not encoded yet.
+    try bench.run { JSONText(try bench.cells.remove("c1")) }
+    bench.store.commit()
+    _ = try bench.run("second", parameters: "") {
+      try bench.cells.set("c2", to: JSONText(200))
+    }
+    bench.store.read()
+
+    for service in ["cells", "tally", "journal"] {
+      #expect(bench.store.snapshot(of: service)?.seq == 5)
+    }
+    let cells = bench.store.snapshot(of: "cells").map { JSONText(kept: $0.data) }
+    #expect(
+      cells?.members == [
+        "cells/c0": JSONText(0), "cells/c1": JSONText(1), "cells/c2": JSONText(2),
+        "cells/c3": JSONText(3), "cells/c4": JSONText(4),
+      ])
+    let journal = bench.store.snapshot(of: "journal").map { JSONText(kept: $0.data) }
+    let heads = journal?.members?["heads"]?.members
+    #expect(heads?.count == 5)
+    #expect(heads?["cells/c0"]?.elements?.prefix(2).map(\.text) == ["1", "1"])
+    #expect(journal?.members?["window"]?.text.contains("first") == true)
+    #expect(journal?.members?["window"]?.text.contains("second") == false)
+
+    bench.store.commit()
+    let reborn = try Bench(bench.store)
+    for service in ["cells", "tally", "journal"] { bench.store.dropSnapshots(of: service) }
+    let replayed = try Bench(bench.store)
+    #expect(reborn.cells.list(prefix: "") == replayed.cells.list(prefix: ""))
+    #expect(reborn.cells.list(prefix: "") == bench.cells.list(prefix: ""))
+    for name in ["c0", "c1", "c2", "new"] {
+      let version = replayed.host.version(of: "cells/\(name)")
+      #expect(reborn.host.version(of: "cells/\(name)") == version)
+    }
+    #expect(reborn.host.stateBytes == replayed.host.stateBytes)
+  }
+
+  @Test
   func `a failed snapshot is reported and retried later`() throws {
     let bench = try Bench(snapshotEvery: 5)
     var faults: [JournalError] = []
@@ -126,6 +173,22 @@ struct ServiceHostStartTests {
     bench.host.saveSnapshots()
     #expect(bench.store.snapshot(of: "cells")?.seq == 5)
     #expect(bench.store.snapshot(of: "journal")?.seq == 5)
+  }
+
+  @Test
+  func `no snapshot is saved at shutdown if few events follow the last one`() throws {
+    let bench = try Bench(snapshotEvery: 10)
+    for i in 0..<10 { try bench.set("c\(i)", "\(i)") }
+    bench.store.commit()
+    bench.store.read()
+    for i in 0..<4 { try bench.set("c0", "\(i)") }
+    bench.store.commit()
+    bench.host.saveSnapshots()
+    #expect(bench.store.snapshot(of: "cells")?.seq == 10)
+    try bench.set("c0", "5")
+    bench.store.commit()
+    bench.host.saveSnapshots()
+    #expect(bench.store.snapshot(of: "cells")?.seq == 15)
   }
 
   @Test

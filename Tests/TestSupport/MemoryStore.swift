@@ -10,9 +10,9 @@ package final class MemoryStore: EventStore {
   package let epoch: String
   private let clock: () -> Int64
   private var kept = Kept()
-  private var appender = Appender(last: 0, time: 0)
+  package private(set) var appender = Appender(last: 0, time: 0)
   private var pending: [Record] = []
-  private var readings: [(_ fault: JournalError?) -> Void] = []
+  private var readings: [(pace: ReadingPace, run: (JournalError?) -> Void)] = []
   private let committedSubject = PassthroughSubject<[Record], JournalError>()
   private let rejectedSubject = PassthroughSubject<JournalError, Never>()
   private let savedSubject = PassthroughSubject<SnapshotReport, Never>()
@@ -100,7 +100,7 @@ package final class MemoryStore: EventStore {
     _ job: @escaping @Sendable (any JournalReader) throws(JournalError) -> Result
   ) -> Signal<Result, JournalError> {
     Signal { [self] observer in
-      readings.append { [unowned self] fault in
+      let run = { [unowned self] (fault: JournalError?) in
         guard !observer.isDisposed else { return }
         do throws(JournalError) {
           if let fault { throw fault }
@@ -110,6 +110,7 @@ package final class MemoryStore: EventStore {
           observer.fail(error)
         }
       }
+      readings.append((pace, run))
       return NonDisposable.instance
     }
   }
@@ -193,18 +194,22 @@ package final class MemoryStore: EventStore {
     kept.snapshots.removeAll { $0.service == service }
   }
 
-  /// Runs the requested readings.
+  /// Runs the requested readings, and the long ones that they request.
   package func read() {
-    let readings = readings
-    self.readings = []
-    for reading in readings { reading(nil) }
+    var due = readings
+    readings = []
+    while !due.isEmpty {
+      for reading in due { reading.run(nil) }
+      due = readings.filter { $0.pace == .long }
+      readings.removeAll { $0.pace == .long }
+    }
   }
 
   /// Fails the requested readings.
   package func failReadings(_ error: JournalError) {
     let readings = readings
     self.readings = []
-    for reading in readings { reading(error) }
+    for reading in readings { reading.run(error) }
   }
 
   /// All durable events in order.
