@@ -148,7 +148,7 @@ struct RequestTests {
     "1", "12345678", "123456789", "1234567890123456", "12345678901234567", #""""#, #""1234567""#,
     #""12345678901234""#, #""123456789012345""#, #""a b""#, #""\u00e9""#, "-0.5e+3", "null",
   ])
-  func `an identifier keeps its bytes, wherever it stands in the line`(id: String) throws {
+  func `an identifier keeps its bytes at any place in the line`(id: String) throws {
     for line in [#"{"id":\#(id),"method":"m"}"#, #"{"method":"m","id":\#(id)}"#] {
       let bytes = Array(line.utf8)
       let request = try Request(parsing: bytes.span, limits: Limits())
