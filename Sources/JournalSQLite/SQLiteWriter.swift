@@ -160,7 +160,8 @@ final class SQLiteWriter {
 
   /// Whether the next commit may begin the log again or run a checkpoint.
   ///
-  /// SQLite then flushes the log to the disk.
+  /// SQLite then flushes the log to the disk. A checkpoint by another process, for example
+  /// `sqlite3`, is not seen: the next commit flushes, wherever it runs.
   private var mayLogBeginAgain: Bool {
     if isLogTooLong || walPages == 0 || walPages >= Self.stallPages { return true }
     if walPages < Self.checkpointPages { return false }

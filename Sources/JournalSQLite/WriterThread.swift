@@ -17,8 +17,7 @@ final class WriterThread {
 
   /// The maximum number of events, and of their bytes, that the loop writes itself.
   ///
-  /// For more of them the time that the loop wins by passing them to another thread is longer than
-  /// the two switches between the threads.
+  /// A larger batch keeps the loop busy for longer than a switch to the thread and back takes.
   private static let (maxCount, maxBytes) = (16, 16 << 10)
 
   /// Starts the thread.
