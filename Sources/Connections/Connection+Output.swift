@@ -173,7 +173,8 @@ extension Connection {
   func sendDue() {
     guard !isEnded else { return }
     guard sendOutput() else { return pumpBlocked() }
-    let hasBegun = (costlySubscriptions > 0 || openViews?.all.isEmpty == false)
+    let hasBegun =
+      (costlySubscriptions > 0 || openViews?.all.isEmpty == false)
       && context.time.begin(for: user)
     defer { if hasBegun { context.time.end() } }
     if !postponedAnswers.isEmpty { answerPostponed() }

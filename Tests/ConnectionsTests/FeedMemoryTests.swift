@@ -10,8 +10,7 @@ struct FeedMemoryTests {
   let bench = Bench()
 
   @Test
-  func `frames that clients share are dropped when they take much memory, and at the end of a turn`()
-  {
+  func `frames that clients share are dropped at a limit, and at the end of a turn`() {
     let broadcasts = bench.table.context.broadcasts
     var (most, sent) = (0, 0)
     let long = "\"" + String(repeating: "x", count: 1 << 20) + "\""
