@@ -65,6 +65,7 @@ package final class ServiceHost {
   /// The first stream of the running command with an invalid name.
   private var badStream: StreamFault?
   private var metas = MetaTexts()
+  private var nameBuffer = ByteBuffer()
 
   /// The observers of durable events.
   let watchers = EventWatchers()
@@ -112,6 +113,23 @@ package final class ServiceHost {
   package func version(of stream: String) -> UInt64 { store.head(of: stream).version }
 
   func head(of stream: String) -> Head { store.head(of: stream) }
+
+  /// Returns the text of a name of a source.
+  ///
+  /// The text of a known stream is shared, so that a request needs no copy of it.
+  ///
+  /// - Parameters:
+  ///   - name: Valid UTF-8.
+  ///   - prefix: What the name lacks at its beginning, for example `"cells/"`.
+  package func sourceName(_ name: Span<UInt8>, prefix: StaticString = "") -> String {
+    guard prefix.utf8CodeUnitCount > 0 else {
+      return store.name(ofStream: name) ?? String(validUTF8: name)
+    }
+    nameBuffer.removeAll(keepingCapacity: 4096)
+    nameBuffer.append(prefix)
+    nameBuffer.append(name)
+    return store.name(ofStream: nameBuffer.span) ?? nameBuffer.string
+  }
 
   /// Returns the position of the last event of a stream; 0 if it has none.
   package func lastPosition(of stream: String) -> UInt64 { store.head(of: stream).seq }

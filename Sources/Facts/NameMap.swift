@@ -158,6 +158,15 @@ public struct NameMap<Value> {
     return slot.index < 0 ? nil : pages[slot.page][slot.bucket].entries[slot.index].value
   }
 
+  /// Returns the text of a name that is present; `nil` if it is absent.
+  ///
+  /// All copies of that text share its storage.
+  @inlinable
+  public func name(_ name: Span<UInt8>) -> String? {
+    let slot = find(name)
+    return slot.index < 0 ? nil : pages[slot.page][slot.bucket].entries[slot.index].name
+  }
+
   /// Returns whether a name is present.
   @inlinable
   public func contains(_ name: String) -> Bool { find(name.utf8.span).index >= 0 }

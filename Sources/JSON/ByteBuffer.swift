@@ -188,13 +188,7 @@ public struct ByteBuffer: ~Copyable {
   mutating func append(magnitude: UInt64, isNegative: Bool) {
     reserve(21)
     if isNegative { append(UInt8(ascii: "-")) }
-    var digits = 1
-    var limit: UInt64 = 10
-    while digits < 20, magnitude >= limit {
-      digits &+= 1
-      limit = digits < 20 ? limit &* 10 : .max
-    }
-    var at = used &+ digits
+    var at = used &+ Self.digits(magnitude)
     used = at
     let base = unsafe base.unsafelyUnwrapped
     var rest = magnitude
@@ -210,6 +204,17 @@ public struct ByteBuffer: ~Copyable {
       unsafe base.storeBytes(
         of: 0x30 | UInt8(truncatingIfNeeded: rest), toByteOffset: at &- 1, as: UInt8.self)
     }
+  }
+
+  /// Returns the number of decimal digits of a number.
+  @inline(__always)
+  private static func digits(_ number: UInt64) -> Int {
+    var (digits, rest) = (1, number)
+    while rest >= 10_000 {
+      rest /= 10_000
+      digits &+= 4
+    }
+    return digits &+ (rest >= 1000 ? 3 : rest >= 100 ? 2 : rest >= 10 ? 1 : 0)
   }
 
   /// Appends the two decimal digits of a number below 100.

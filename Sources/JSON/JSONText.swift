@@ -135,15 +135,12 @@ public struct JSONText: Sendable {
   ///
   /// Also returns `false` for a space in a string and for other characters that begin with 0xC2.
   /// Such a text is copied unnecessarily, but correctly.
-  public static func isCompact(_ bytes: Span<UInt8>) -> Bool {
+  private static func isCompact(_ bytes: Span<UInt8>) -> Bool {
     let raw = unsafe bytes.bytes
     var i = 0
     while i &+ 8 <= raw.byteCount {
       let word = unsafe raw.unsafeLoadUnaligned(fromUncheckedByteOffset: i, as: UInt64.self)
-      let flagged =
-        (word &- 0x2121_2121_2121_2121) & ~word | zeros(word ^ 0x7F7F_7F7F_7F7F_7F7F)
-        | zeros(word ^ 0xC2C2_C2C2_C2C2_C2C2)
-      guard flagged & 0x8080_8080_8080_8080 == 0 else { return false }
+      guard isCompact(word) else { return false }
       i &+= 8
     }
     while i < bytes.count {
@@ -152,6 +149,26 @@ public struct JSONText: Sendable {
       i &+= 1
     }
     return true
+  }
+
+  @inline(__always)
+  private static func isCompact(_ word: UInt64) -> Bool {
+    let flagged =
+      (word &- 0x2121_2121_2121_2121) & ~word | zeros(word ^ 0x7F7F_7F7F_7F7F_7F7F)
+      | zeros(word ^ 0xC2C2_C2C2_C2C2_C2C2)
+    return flagged & 0x8080_8080_8080_8080 == 0
+  }
+
+  /// Returns whether the first bytes of two little-endian words have no white space and no raw
+  /// control character.
+  ///
+  /// - Parameter count: The number of bytes, at most 16; all others are 0.
+  public static func isCompact(_ first: UInt64, _ second: UInt64, count: Int) -> Bool {
+    let digits: UInt64 = 0x3030_3030_3030_3030
+    let bits = UInt64(truncatingIfNeeded: count &* 8)
+    // The unused bytes are replaced by digits. A shift by 64 or more gives 0.
+    return isCompact(first | digits << bits)
+      && isCompact(bits > 64 ? second | digits << (bits &- 64) : digits)
   }
 
   /// JSON's `null`.

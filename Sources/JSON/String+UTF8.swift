@@ -71,7 +71,7 @@ enum UTF8Sequence {
 
 extension String {
   /// Creates a string from bytes that are known to be UTF-8.
-  init(validUTF8 bytes: Span<UInt8>) {
+  public init(validUTF8 bytes: Span<UInt8>) {
     self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -77,6 +77,9 @@ package protocol EventStore: AnyObject {
   /// Returns the head of a stream, including events that are not durable yet.
   func head(of stream: String) -> Head
 
+  /// Returns the shared text of the name of a stream with events; `nil` if it has none.
+  func name(ofStream stream: Span<UInt8>) -> String?
+
   /// Reads all durable records after a position, oldest first, and blocks the caller.
   ///
   /// Use it before the loop runs; afterwards use ``reading(_:_:)``.

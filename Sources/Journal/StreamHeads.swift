@@ -16,6 +16,9 @@ package struct StreamHeads: Sendable {
     heads[stream] ?? .none
   }
 
+  /// Returns the shared text of the name of a stream; `nil` if it has no events.
+  package func name(_ stream: Span<UInt8>) -> String? { heads.name(stream) }
+
   /// The bytes that a stream costs in addition to its name and its values.
   private static let baseBytes = 256
 

@@ -174,6 +174,8 @@ package final class SQLiteStore: EventStore {
 
   package func head(of stream: String) -> Head { appender.heads[stream] }
 
+  package func name(ofStream stream: Span<UInt8>) -> String? { appender.heads.name(stream) }
+
   package func append(_ draft: Draft, at time: Int64) -> Record {
     precondition(refusal == nil, "appended to a journal that takes nothing")
     let record = appender.append(draft, at: time)

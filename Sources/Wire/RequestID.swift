@@ -21,23 +21,22 @@ public struct RequestID: Hashable, Sendable {
 
   /// Creates an identifier from a part of a line that a ``JSONScanner`` has accepted as one value.
   init(scanned place: Range<Int>, of line: Span<UInt8>) {
-    let bytes = line.extracting(place)
-    guard bytes.count <= Self.shortCount, JSONText.isCompact(bytes) else {
-      self.init(text: JSONText(scanned: bytes).text)
+    let (start, count) = (place.lowerBound, place.count)
+    guard count <= Self.shortCount, start &+ Self.shortCount <= line.count else {
+      self.init(text: JSONText(scanned: line.extracting(place)).text)
       return
     }
-    if place.lowerBound &+ Self.shortCount <= line.count {
-      let unused = UInt64(truncatingIfNeeded: (Self.shortCount &- bytes.count) &* 8)
-      let raw = unsafe line.bytes
-      let start = place.lowerBound
-      let low = unsafe raw.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self)
-      let high = unsafe raw.unsafeLoadUnaligned(
-        fromUncheckedByteOffset: start &+ 8, as: UInt64.self)
-      self.init(
-        first: UInt64(littleEndian: low) & (unused > 64 ? .max >> (unused &- 64) : .max),
-        second: UInt64(littleEndian: high) & (.max >> unused), count: bytes.count)
+    let raw = unsafe line.bytes
+    let low = unsafe raw.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self)
+    let high = unsafe raw.unsafeLoadUnaligned(fromUncheckedByteOffset: start &+ 8, as: UInt64.self)
+    let unused = UInt64(truncatingIfNeeded: (Self.shortCount &- count) &* 8)
+    // A shift by 64 or more gives 0.
+    let first = UInt64(littleEndian: low) & (unused > 64 ? .max >> (unused &- 64) : .max)
+    let second = UInt64(littleEndian: high) & (.max >> unused)
+    if JSONText.isCompact(first, second, count: count) {
+      self.init(first: first, second: second, count: count)
     } else {
-      self.init(compact: bytes)
+      self.init(text: JSONText(scanned: line.extracting(place)).text)
     }
   }
 

@@ -91,13 +91,12 @@ public struct RequestParameters: Sendable {
     return nil
   }
 
-  /// Returns the text of a string; `nil` if there is no member with this name, or no string.
-  public func string(_ name: StaticString, in line: Span<UInt8>) -> String? {
-    guard let member = find(name, line), member.kind == .string else { return nil }
-    return JSONScanner(line).text(
-      JSONScanner.StringToken(
-        start: Int(member.value.lowerBound) + 1, end: Int(member.value.upperBound) - 1,
-        isEscaped: member.isEscaped))
+  /// Returns the range of the content of a string without escapes; `nil` for any other member.
+  public func plainString(_ name: StaticString, in line: Span<UInt8>) -> Range<Int>? {
+    guard let member = find(name, line), member.kind == .string, !member.isEscaped else {
+      return nil
+    }
+    return Int(member.value.lowerBound) + 1..<Int(member.value.upperBound) - 1
   }
 
   /// Returns a value of any kind; `nil` if there is no member with this name.

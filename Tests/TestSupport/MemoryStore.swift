@@ -89,6 +89,8 @@ package final class MemoryStore: EventStore {
 
   package func head(of stream: String) -> Head { appender.heads[stream] }
 
+  package func name(ofStream stream: Span<UInt8>) -> String? { appender.heads.name(stream) }
+
   package func readNow<Result>(
     _ job: (any JournalReader) throws(JournalError) -> Result
   ) throws(JournalError) -> Result {

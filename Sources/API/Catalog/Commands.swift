@@ -235,11 +235,11 @@ extension CallContext {
   ) throws(WireError) -> (Parameters, CallOptions?) {
     if let reader, request.parameters.isComplete {
       guard let place = request.parameters.options else {
-        if let parameters = reader(request.parameters, line) { return (parameters, nil) }
+        if let parameters = reader(request.parameters, line, host) { return (parameters, nil) }
         return try decode(request, line, names, unknown)
       }
       if let options = CallOptions(reading: line, place),
-        let parameters = reader(request.parameters, line)
+        let parameters = reader(request.parameters, line, host)
       {
         return (parameters, options)
       }
@@ -341,9 +341,10 @@ struct CallTimer {
 /// Reads the parameters of a request from its listed members.
 ///
 /// For small requests a decoder would be most of the cost. The reader returns `nil` if a member is
-/// missing, has another type or is unknown; the decoder then finds the error.
+/// missing, has another type or is unknown; the decoder then finds the error. Names of sources come
+/// from ``ServiceHost/sourceName(_:prefix:)``.
 package typealias ParameterReader<Parameters> = (
-  _ parameters: RequestParameters, _ line: Span<UInt8>
+  _ parameters: RequestParameters, _ line: Span<UInt8>, _ host: ServiceHost
 ) -> Parameters?
 
 extension Accepted {

@@ -57,11 +57,13 @@ private struct Get: DocumentedParameters {
     "pick": "A JSON Pointer: answers with that part of the value instead of all of it.",
   ]
 
-  static func read(_ parameters: RequestParameters, _ line: Span<UInt8>) -> Get? {
-    guard parameters.count == 1, let source = parameters.string("source", in: line) else {
+  static func read(
+    _ parameters: RequestParameters, _ line: Span<UInt8>, _ host: ServiceHost
+  ) -> Get? {
+    guard parameters.count == 1, let source = parameters.plainString("source", in: line) else {
       return nil
     }
-    return Get(source: source, pick: nil)
+    return Get(source: host.sourceName(line.extracting(source)), pick: nil)
   }
 }
 

@@ -1,6 +1,7 @@
 package import API
 internal import Configuration
 internal import Connections
+internal import EventSourcing
 internal import JSON
 internal import Wire
 
@@ -13,7 +14,7 @@ package func bindCells(_ catalog: Catalog, to cells: CellsService) {
     of: cells.ledger,
     [.init("cells/**", "The value of the cell of that name.", .any, isWritable: true)],
     exists: CellsService.isCell, writes: ["cells.set"],
-    write: { source, value throws(CellsError) in try cells.set(cellName(source), to: value) })
+    write: { source, value throws(CellsError) in try cells.set(source: source, to: value) })
 
   catalog.offerView(
     "cell", "One cell, to view and change.", CellArguments.self,
@@ -24,7 +25,7 @@ package func bindCells(_ catalog: Catalog, to cells: CellsService) {
     "cells.set", "Sets a cell; returns the value.", SetCell.self,
     writes: ["cells.set"], reader: SetCell.read
   ) { _, cell throws(CellsError) in
-    try cells.set(cell.name, to: cell.value)
+    try cells.set(source: cell.source, to: cell.value)
   }
   catalog.command(
     "cells.remove", "Removes a cell; returns whether there was one.", NamedCell.self,
@@ -59,10 +60,6 @@ package func bindCells(_ catalog: Catalog, to cells: CellsService) {
   }
 }
 
-private func cellName(_ source: String) -> String {
-  String(source.dropFirst("cells/".count))
-}
-
 private protocol CellParameters: SourceParameters {
   var name: String { get }
 }
@@ -73,17 +70,34 @@ extension CellParameters {
 
 private let nameDoc = "The cell: 1 to 7 segments of [A-Za-z0-9_.:-] with / between them."
 
-private struct SetCell: DocumentedParameters, CellParameters {
-  let name: String
+private struct SetCell: DocumentedParameters, SourceParameters {
+  /// The full name: `cells/` and the parameter `name`.
+  let source: String
   let value: JSONText
+
+  private enum CodingKeys: CodingKey {
+    case name, value
+  }
+
+  private init(source: String, value: JSONText) {
+    (self.source, self.value) = (source, value)
+  }
+
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: CodingKeys.self)
+    source = "cells/" + (try members.decode(String.self, forKey: .name))
+    value = try members.decode(JSONText.self, forKey: .value)
+  }
 
   static let docs = ["name": nameDoc, "value": "Any JSON, 256 KiB at most."]
 
-  static func read(_ parameters: RequestParameters, _ line: Span<UInt8>) -> SetCell? {
-    guard parameters.count == 2, let name = parameters.string("name", in: line),
+  static func read(
+    _ parameters: RequestParameters, _ line: Span<UInt8>, _ host: ServiceHost
+  ) -> SetCell? {
+    guard parameters.count == 2, let name = parameters.plainString("name", in: line),
       let value = parameters.value("value", in: line)
     else { return nil }
-    return SetCell(name: name, value: value)
+    return SetCell(source: host.sourceName(line.extracting(name), prefix: "cells/"), value: value)
   }
 }
 

@@ -16,9 +16,19 @@ package final class CellsService {
   ///
   /// - Returns: The value.
   package func set(_ name: String, to value: JSONText) throws(CellsError) -> JSONText {
-    let cell = try source(of: name)
+    try set(source: "cells/\(name)", to: value)
+  }
+
+  /// Sets a cell by its full name and creates it if necessary.
+  ///
+  /// - Returns: The value.
+  package func set(source: String, to value: JSONText) throws(CellsError) -> JSONText {
+    guard Self.isCell(source) else {
+      let name = String(source.dropFirst("cells/".count))
+      throw .badName(rule: SourceName.fault(in: name, of: "cells") ?? "")
+    }
     if let fault = ValueFault(value) { throw .badValue(fault) }
-    ledger.record(.set(value), in: cell)
+    ledger.record(.set(value), in: source)
     return value
   }
 
