@@ -72,6 +72,8 @@ package final class Catalog {
   /// The order in which offers are processed; tests shuffle it.
   package var lineOrder: ([Assembly.Line]) -> [Assembly.Line] = { $0 }
 
+  private var offeredMethods: [Method] = []
+
   /// The collected offers during ``fill(_:)``; otherwise `nil`.
   private var lines: [Assembly.Line]?
 
@@ -93,6 +95,8 @@ package final class Catalog {
     let lines = lines ?? []
     self.lines = nil
     Assembly.take(lineOrder(lines))
+    methods = MethodTable(methods.methods + offeredMethods)
+    offeredMethods = []
     let events = Set(services.flatMap(\.events))
     for method in methods.methods {
       let unknown = (method.writes ?? []).first { !events.contains($0) }
@@ -138,7 +142,7 @@ package final class Catalog {
   func add(_ method: Method) {
     line(.method) { [unowned self] in
       if let service = method.service { _ = offered(service, for: method.name) }
-      methods.add(method)
+      offeredMethods.append(method)
     }
   }
 

@@ -113,60 +113,34 @@ package protocol PersonalParameters {
   var `as`: String? { get }
 }
 
-/// The methods, found by a hash of the bytes of a name.
+/// The methods, found by the bytes of a name.
 struct MethodTable {
   /// All methods, sorted by name.
-  private(set) var methods: [Method] = []
+  let methods: [Method]
+  private let names: NameTable
 
-  /// The methods by hash, with open addressing; a power of two, at most half of it in use.
-  private var slots: [Method?] = [nil]
-
-  mutating func add(_ method: Method) {
-    precondition(!methods.contains { $0.name == method.name }, "two methods \(method.name)")
-    methods.insert(method, at: methods.firstIndex { $0.name > method.name } ?? methods.count)
-    if methods.count * 2 > slots.count {
-      slots = Array(repeating: nil, count: slots.count * 2)
-      for method in methods { fill(method) }
-    } else {
-      fill(method)
+  /// - Parameter methods: The methods in any order; their names must differ.
+  init(_ methods: [Method] = []) {
+    self.methods = methods.sorted { $0.name < $1.name }
+    names = NameTable(self.methods.map(\.name))
+    for (method, next) in zip(self.methods, self.methods.dropFirst()) {
+      precondition(method.name != next.name, "two methods \(method.name)")
     }
   }
 
-  private mutating func fill(_ method: Method) {
-    var slot = Self.hash(method.name.utf8.span) & (slots.count - 1)
-    while slots[slot] != nil { slot = (slot + 1) & (slots.count - 1) }
-    slots[slot] = method
-  }
-
-  /// Returns a hash that is not seeded: the names are those of the daemon.
-  @inline(__always)
-  private static func hash(_ name: Span<UInt8>) -> Int {
-    var hash: UInt32 = 0
-    for i in name.indices { hash = (hash ^ UInt32(name[i])) &* 0x0100_0193 }
-    return Int(hash ^ hash >> 15)
-  }
-
-  func contains(_ name: String) -> Bool { methods.contains { $0.name == name } }
+  func contains(_ name: String) -> Bool { names.find(name.utf8.span) != nil }
 
   /// Returns the methods that meet a condition.
   func filter(_ isIncluded: (Method) -> Bool) -> MethodTable {
-    var table = MethodTable()
-    for method in methods where isIncluded(method) { table.add(method) }
-    return table
+    MethodTable(methods.filter(isIncluded))
   }
 
   /// Returns the method with a name that is part of a line; `nil` if there is none.
   func find(_ token: JSONScanner.StringToken, in line: Span<UInt8>) -> Method? {
     if token.isEscaped {
       let name = JSONScanner(line).text(token)
-      return methods.first { $0.name == name }
+      return names.find(name.utf8.span).map { methods[$0] }
     }
-    let name = line.extracting(token.start..<token.end)
-    var slot = Self.hash(name) & (slots.count - 1)
-    while let method = slots[slot] {
-      if method.name.utf8.span.hasSameBytes(as: name) { return method }
-      slot = (slot + 1) & (slots.count - 1)
-    }
-    return nil
+    return names.find(line.extracting(token.start..<token.end)).map { methods[$0] }
   }
 }

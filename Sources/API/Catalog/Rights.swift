@@ -17,6 +17,7 @@ package final class Rights {
   /// The sources of each service, in the order of the services, restricted to those that the role
   /// may read; `nil` if it may know none of them.
   private let sources: [SourceProvider?]
+  private let serviceNames: NameTable
 
   /// Keeps the broadcasts of this role apart from those of other roles; empty if the role may read
   /// everything.
@@ -27,6 +28,7 @@ package final class Rights {
     self.role = role
     methods = catalog.methods.filter { role.mayCall($0.name) }
     sources = catalog.services.map { $0.sources?.restricted(to: role) }
+    serviceNames = NameTable(catalog.services.map(\.name))
     audience = role.read.allowsAll ? "" : " for \(number)"
   }
 
@@ -55,15 +57,9 @@ package final class Rights {
 
   private func index(of source: String) -> Int? {
     let source = source.utf8.span
-    return catalog.services.firstIndex { service in
-      let name = service.name.utf8.span
-      guard
-        source.count == name.count
-          || source.count > name.count && source[name.count] == UInt8(ascii: "/")
-      else { return false }
-      for i in name.indices where source[i] != name[i] { return false }
-      return true
-    }
+    var end = 0
+    while end < source.count, source[end] != UInt8(ascii: "/") { end += 1 }
+    return serviceNames.find(source.extracting(..<end))
   }
 
   /// Returns the view that clients of the role can open; `nil` if there is none.

@@ -1,0 +1,53 @@
+internal import JSON
+
+/// A fixed list of names, found by a hash of their bytes.
+///
+/// The bytes of all names are in one array, so that a look-up counts no references.
+struct NameTable {
+  private var bytes: [UInt8] = []
+
+  /// The end offset of each name in ``bytes``.
+  private var ends: [Int] = []
+
+  /// The index of a name by hash, with open addressing; -1 is free.
+  ///
+  /// The count is a power of two, and at most half of the slots are in use.
+  private var slots: [Int]
+
+  /// - Parameter names: Names of the daemon, without duplicates; the hash is not seeded.
+  init(_ names: some Collection<String>) {
+    var count = 2
+    while count < names.count * 2 { count *= 2 }
+    slots = Array(repeating: -1, count: count)
+    for name in names {
+      var slot = Self.hash(name.utf8.span) & (count - 1)
+      while slots[slot] >= 0 { slot = (slot + 1) & (count - 1) }
+      slots[slot] = ends.count
+      bytes.append(contentsOf: name.utf8)
+      ends.append(bytes.count)
+    }
+  }
+
+  /// Returns the index of a name; `nil` if it is not in the list.
+  func find(_ name: Span<UInt8>) -> Int? {
+    var slot = Self.hash(name) & (slots.count - 1)
+    while slots[slot] >= 0 {
+      if isName(name, at: slots[slot]) { return slots[slot] }
+      slot = (slot + 1) & (slots.count - 1)
+    }
+    return nil
+  }
+
+  @inline(__always)
+  private func isName(_ name: Span<UInt8>, at index: Int) -> Bool {
+    let start = index > 0 ? ends[index - 1] : 0
+    return bytes.span.extracting(start..<ends[index]).hasSameBytes(as: name)
+  }
+
+  @inline(__always)
+  private static func hash(_ name: Span<UInt8>) -> Int {
+    var hash = UInt32(truncatingIfNeeded: name.count)
+    for i in name.indices { hash = (hash ^ UInt32(name[i])) &* 0x0100_0193 }
+    return Int(hash ^ hash >> 15)
+  }
+}
