@@ -190,10 +190,8 @@ package final class Ledger<State: ServiceState> {
 }
 
 extension Ledger {
-  /// The host's interface to this ledger.
+  /// Registers with the host and returns the host's number for this ledger.
   ///
-  /// It consists of closures instead of a protocol for speed. Created here, where the type of the
-  /// state is known, they run specialized code; a protocol would double the cost.
   /// - Parameter commit: Calls ``commit(_:)``; made where the type of the state is known, so that
   ///   it runs specialized code.
   @usableFromInline
@@ -202,6 +200,9 @@ extension Ledger {
     return host.add(link(commit))
   }
 
+  /// Returns the host's interface to this ledger.
+  ///
+  /// It consists of closures instead of a protocol, so that `commit` can be specialized code.
   private func link(_ commit: @escaping (Record) -> Void) -> LedgerLink {
     LedgerLink(
       service: service, isAboutReaders: isAboutReaders,

@@ -1,4 +1,5 @@
 internal import Facts
+internal import JSON
 internal import Journal
 
 /// The start of a host: loads the snapshots, then replays all records after the oldest one.
@@ -117,11 +118,8 @@ final class Replay {
 }
 
 extension Record {
-  /// Returns whether the record belongs to a service; the name must not be empty.
+  /// Returns whether the record belongs to a service.
   fileprivate func isOf(_ service: String) -> Bool {
-    let (stream, service) = (stream.utf8.span, service.utf8.span)
-    guard !service.isEmpty, stream.count >= service.count else { return false }
-    for i in service.indices where stream[i] != service[i] { return false }
-    return stream.count == service.count || stream[service.count] == UInt8(ascii: "/")
+    SourceName.isBelow(stream, service) || stream.hasSameBytes(as: service)
   }
 }

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// The rules for names of sources and streams.
 package enum SourceName {
   /// The maximum length of a name in bytes.
@@ -49,13 +51,12 @@ package enum SourceName {
   }
 
   /// Returns whether a name begins with `service/`.
-  fileprivate static func isBelow(_ source: String, _ service: String) -> Bool {
+  static func isBelow(_ source: String, _ service: String) -> Bool {
     let (whole, prefix) = (source.utf8.span, service.utf8.span)
     guard whole.count > prefix.count + 1, whole[prefix.count] == UInt8(ascii: "/") else {
       return false
     }
-    for i in prefix.indices where whole[i] != prefix[i] { return false }
-    return true
+    return whole.extracting(..<prefix.count).hasSameBytes(as: prefix)
   }
 
   private static func isNameByte(_ byte: UInt8) -> Bool {

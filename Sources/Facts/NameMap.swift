@@ -1,3 +1,5 @@
+public import JSON
+
 /// A dictionary from names to values for large tables that change with every event.
 ///
 /// Names are found by their bytes, without `Hasher`. The hash is seeded at random for each map, so
@@ -130,7 +132,7 @@ public struct NameMap<Value> {
     let tags = found.tags.span
     var index = tags.count &- 1
     while index >= 0 {
-      if tags[index] == tag, found.entries[index].name.hasBytes(name) { break }
+      if tags[index] == tag, found.entries[index].name.utf8.span.hasSameBytes(as: name) { break }
       index &-= 1
     }
     return Slot(page: page, bucket: bucket, index: index, tag: tag)
@@ -313,29 +315,6 @@ extension NameMap.Bucket {
 extension NameMap: Sendable where Value: Sendable {}
 extension NameMap.Bucket: Sendable where Value: Sendable {}
 extension NameMap.Entry: Sendable where Value: Sendable {}
-
-extension String {
-  /// Returns whether the string has these UTF-8 bytes.
-  @inlinable
-  func hasBytes(_ other: Span<UInt8>) -> Bool {
-    let own = utf8.span
-    let count = own.count
-    guard count == other.count else { return false }
-    let (a, b) = unsafe (own.bytes, other.bytes)
-    var i = 0
-    while i &+ 8 <= count {
-      let x = unsafe a.unsafeLoadUnaligned(fromUncheckedByteOffset: i, as: UInt64.self)
-      let y = unsafe b.unsafeLoadUnaligned(fromUncheckedByteOffset: i, as: UInt64.self)
-      if x != y { return false }
-      i &+= 8
-    }
-    while i < count {
-      if own[i] != other[i] { return false }
-      i &+= 1
-    }
-    return true
-  }
-}
 
 /// Encoded as a dictionary.
 extension NameMap: Codable where Value: Codable {

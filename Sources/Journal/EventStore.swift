@@ -94,9 +94,6 @@ package protocol EventStore: AnyObject {
   /// Sets the stream heads that a replay has found; called once, before the first append.
   func start(with heads: StreamHeads)
 
-  /// The head of each stream, including events that are not durable yet.
-  var heads: StreamHeads { get }
-
   /// The positions and the stream heads; a copy can undo the events that are not durable.
   var appender: Appender { get }
 
@@ -153,6 +150,11 @@ package protocol EventStore: AnyObject {
   ///
   /// The store writes it before events that are appended later, and tries a failed write again.
   func keep(_ text: String, as note: JournalNote)
+}
+
+extension EventStore {
+  /// The head of each stream, including events that are not durable yet.
+  package var heads: StreamHeads { appender.heads }
 }
 
 /// The notes that a journal stores beside the events, one text each.

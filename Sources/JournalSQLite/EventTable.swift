@@ -46,7 +46,7 @@ final class EventTable {
 
 /// The bytes of records in the `event` table, one after the other, and their checksums.
 ///
-/// The checksum of a record covers the content of a record, not its storage in SQLite. It covers `seq`, `time`,
+/// A checksum covers the content of a record, not its storage in SQLite. It covers `seq`, `time`,
 /// `version`, `previous` as eight bytes each, little-endian. Then follow `stream`, `type`, `data`,
 /// `command`, `meta`, each as its length in four bytes (0xFFFFFFFF for NULL) and its UTF-8.
 struct RowBuffer: ~Copyable {

@@ -301,7 +301,6 @@ package final class SQLiteStore: EventStore {
   }
 
   package func start(with heads: StreamHeads) { appender.start(with: heads) }
-  package var heads: StreamHeads { appender.heads }
   package var usage: StateUsage { appender.heads.usage }
   package func grow(_ stream: String, by growth: Int, for user: UInt32) {
     appender.grow(stream, by: growth, for: user)

@@ -14,7 +14,7 @@ public struct Request: Sendable {
   /// Whether the parameters are an array.
   public let isPositional: Bool
 
-  /// The members of ``params``; see ``RequestParameters/isListed``.
+  /// The members of ``params``; see ``RequestParameters/isComplete``.
   public let parameters: RequestParameters
 
   /// A request that is not valid.
@@ -150,25 +150,16 @@ struct RequestMembers {
 
     @inline(__always)
     init(_ key: JSONScanner.StringToken, _ scanner: borrowing JSONScanner) {
-      // Most names differ in length, so that one comparison suffices.
-      switch key.end - key.start {
-      case 2 where scanner.token(key, is: "id"): self = .id
-      case 6 where scanner.token(key, is: "method"): self = .method
-      case 6 where scanner.token(key, is: "params"): self = .params
-      case 7 where scanner.token(key, is: "jsonrpc"): self = .version
-      case _ where key.isEscaped: self.init(escaped: key, scanner)
-      default: self = .unknown
-      }
-    }
-
-    @inline(never)
-    private init(escaped key: JSONScanner.StringToken, _ scanner: borrowing JSONScanner) {
-      switch scanner.text(key) {
-      case "id": self = .id
-      case "method": self = .method
-      case "params": self = .params
-      case "jsonrpc": self = .version
-      default: self = .unknown
+      if scanner.token(key, is: "id") {
+        self = .id
+      } else if scanner.token(key, is: "method") {
+        self = .method
+      } else if scanner.token(key, is: "params") {
+        self = .params
+      } else if scanner.token(key, is: "jsonrpc") {
+        self = .version
+      } else {
+        self = .unknown
       }
     }
   }
@@ -204,23 +195,22 @@ struct RequestMembers {
       let key = try scanner.key()
       let kind = try scanner.kind()
       let start = scanner.position
-      switch Member(key, scanner) {
+      let member = Member(key, scanner)
+      switch member {
       case .method: try readMethod(&scanner, kind)
-      case .params where kind == .object:
-        try parameters.read(&scanner)
-        readParams(start..<scanner.position, kind)
-      case let member:
-        // The value may be sent deeper nested than it is here.
-        try scanner.value(kind, depth: JSONLimits.surroundings - 1)
-        let value = start..<scanner.position
-        switch member {
-        case .id: readID(value, kind, limits)
-        case .version: readVersion(value, line)
-        case .params, .method: readParams(value, kind)
-        case .unknown:
-          if unknown == nil { unknown = key }
-          note(.unknown)
-        }
+      case .params where kind == .object: try parameters.read(&scanner)
+      // The value may be sent deeper nested than it is here.
+      default: try scanner.value(kind, depth: JSONLimits.surroundings - 1)
+      }
+      let value = start..<scanner.position
+      switch member {
+      case .method: break
+      case .params: readParams(value, kind)
+      case .id: readID(value, kind, limits)
+      case .version: readVersion(value, line)
+      case .unknown:
+        if unknown == nil { unknown = key }
+        note(.unknown)
       }
       more = try scanner.nextMember()
     }

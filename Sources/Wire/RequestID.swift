@@ -14,9 +14,23 @@ public struct RequestID: Hashable, Sendable {
   /// A long identifier; empty for a short one.
   private let long: String
 
+  private init(first: UInt64 = 0, second: UInt64 = 0, count: Int = 0, long: String = "") {
+    (self.first, self.second, self.count, self.long) = (first, second, count, long)
+  }
+
   /// Creates an identifier from its JSON text.
   public init(text: String) {
-    self.init(compact: text.utf8.span)
+    let bytes = text.utf8.span
+    guard bytes.count <= Self.shortCount else {
+      self.init(long: text)
+      return
+    }
+    var words: (UInt64, UInt64) = (0, 0)
+    for i in bytes.indices {
+      let byte = UInt64(bytes[i])
+      if i < 8 { words.0 |= byte << UInt64(i * 8) } else { words.1 |= byte << UInt64(i * 8 - 64) }
+    }
+    self.init(first: words.0, second: words.1, count: bytes.count)
   }
 
   /// Creates an identifier from a part of a line that a ``JSONScanner`` has accepted as one value.
@@ -41,27 +55,6 @@ public struct RequestID: Hashable, Sendable {
   }
 
   private static let shortCount = 16
-
-  private init(first: UInt64, second: UInt64, count: Int) {
-    (self.first, self.second, self.count, long) = (first, second, count, "")
-  }
-
-  private init(long: String) {
-    (first, second, count, self.long) = (0, 0, 0, long)
-  }
-
-  private init(compact bytes: Span<UInt8>) {
-    guard bytes.count <= Self.shortCount else {
-      self.init(long: JSONText(scanned: bytes).text)
-      return
-    }
-    var words: (UInt64, UInt64) = (0, 0)
-    for i in bytes.indices {
-      let byte = UInt64(bytes[i])
-      if i < 8 { words.0 |= byte << UInt64(i * 8) } else { words.1 |= byte << UInt64(i * 8 - 64) }
-    }
-    self.init(first: words.0, second: words.1, count: bytes.count)
-  }
 
   /// `null`, for requests without a readable identifier.
   public static let null = RequestID(text: "null")

@@ -66,7 +66,7 @@ public struct RequestParameters: Sendable {
     _ name: JSONScanner.StringToken, _ kind: JSONScanner.Kind, _ value: Range<Int>,
     _ isEscaped: Bool, _ scanner: borrowing JSONScanner
   ) {
-    if name.end - name.start == 5, scanner.token(name, is: "_meta") {
+    if scanner.token(name, is: "_meta") {
       if options != nil { isComplete = false }
       options = value
       return

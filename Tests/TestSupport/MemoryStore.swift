@@ -79,7 +79,6 @@ package final class MemoryStore: EventStore {
   }
 
   package func start(with heads: StreamHeads) { appender.start(with: heads) }
-  package var heads: StreamHeads { appender.heads }
 
   package func snapshot(of service: String) -> Snapshot? { snapshot(of: service, upTo: .max) }
 

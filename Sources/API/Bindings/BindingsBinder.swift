@@ -61,13 +61,13 @@ private func offer<Parameters: DocumentedParameters>(
   catalog.offer(name, doc, .query, Parameters.self, result, [], []) {
     context, call, request, line in
     var call = call
-    var command = context.command(name)
-    let parameters: Parameters
+    let (parameters, command): (Parameters, Command)
     do throws(WireError) {
       let options: CallOptions?
       (parameters, options) = try context.decode(request, line, names, .refused)
       call = try options?.applied(to: call) ?? call
-      try context.add(options, to: &command, request, line)
+      command = try context.command(
+        name, options, isKept: true, isPersonal: false, request, line)
     } catch {
       call.refuse(error)
       return nil

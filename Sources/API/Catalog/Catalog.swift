@@ -72,6 +72,7 @@ package final class Catalog {
   /// The order in which offers are processed; tests shuffle it.
   package var lineOrder: ([Assembly.Line]) -> [Assembly.Line] = { $0 }
 
+  /// The methods offered during ``fill(_:)``, in any order.
   private var offeredMethods: [Method] = []
 
   /// The collected offers during ``fill(_:)``; otherwise `nil`.

@@ -233,14 +233,11 @@ extension CallContext {
     _ type: Parameters.Type, of request: Request, _ line: Span<UInt8>, _ names: [String],
     _ unknown: JSONDecoder.UnknownMembers, _ reader: ParameterReader<Parameters>?
   ) throws(WireError) -> (Parameters, CallOptions?) {
-    if let reader, request.parameters.isComplete {
-      guard let place = request.parameters.options else {
-        if let parameters = reader(request.parameters, line, host) { return (parameters, nil) }
-        return try decode(request, line, names, unknown)
-      }
-      if let options = CallOptions(reading: line, place),
-        let parameters = reader(request.parameters, line, host)
-      {
+    let listed = request.parameters
+    if let reader, listed.isComplete {
+      var options: CallOptions?
+      if let place = listed.options { options = CallOptions(reading: line, place) }
+      if (options == nil) == (listed.options == nil), let parameters = reader(listed, line, host) {
         return (parameters, options)
       }
     }

@@ -2,7 +2,8 @@ internal import JSON
 
 /// A fixed list of names, found by a hash of their bytes.
 ///
-/// The bytes of all names are in one array, so that a look-up counts no references.
+/// The bytes of all names are in one array, so that a look-up counts no references. For names that
+/// clients choose or that change, see ``NameMap``.
 struct NameTable {
   private var bytes: [UInt8] = []
 
